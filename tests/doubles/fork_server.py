@@ -101,12 +101,13 @@ class Forked:
 
 
 def fork(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Forked | None:
-    """Start `python -m MODULE ...`. None where that cannot be done by forking.
+    """Start `python -m MODULE ...` or `python -c CODE ...`. None where that cannot be done by forking.
 
     That is every other command, an interpreter with settings of its own, and a system whose libraries cannot be forked.
     """
     given = {name: value for name, value in environment.items() if name.startswith(_READ_AT_THE_START)}
-    if tuple(command[:2]) != (sys.executable, "-m") or given != INTERPRETER or sys.platform != "linux":
+    is_known = command[0] == sys.executable and command[1] in ("-m", "-c")
+    if not is_known or given != INTERPRETER or sys.platform != "linux":
         return None
     with _one_starts:
         server = _server()
@@ -142,7 +143,7 @@ class _Server:
         pipes = [os.pipe() for _ in range(4)]
         ours = [pipes[0][1], pipes[1][0], pipes[2][0], pipes[3][0]]
         theirs = [pipes[0][0], pipes[1][1], pipes[2][1], pipes[3][1]]
-        asked = json.dumps([list(command[2:]), str(folder), dict(environment)]).encode()
+        asked = json.dumps([list(command[1:]), str(folder), dict(environment)]).encode()
         stdin, stdout, stderr, status = (
             os.fdopen(number, "wb" if number == ours[0] else "rb", buffering=0) for number in ours
         )
@@ -207,11 +208,14 @@ def _prepared(command: list[str], folder: str, environment: Mapping[str, str]) -
     return command
 
 
-def _run(module: str, *arguments: str) -> int:
+def _run(flag: str, program: str, *arguments: str) -> int:
     """Returns the code that the program ended with. Raises what the program raises."""
-    sys.argv = ["", *arguments]
+    sys.argv = [flag if flag == "-c" else "", *arguments]
     try:
-        runpy.run_module(module, run_name="__main__", alter_sys=True)
+        if flag == "-c":
+            exec(compile(program, "<string>", "exec"), {"__name__": "__main__"})
+        else:
+            runpy.run_module(program, run_name="__main__", alter_sys=True)
     except SystemExit as end:
         if not isinstance(end.code, int):
             raise
@@ -222,8 +226,9 @@ def _run(module: str, *arguments: str) -> int:
 def _leave(code: int) -> None:
     """Freeing all that was imported would cost as much as a whole command."""
     try:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:  # as where it was closed
+                stream.flush()
     except OSError:
         return
     os._exit(code)

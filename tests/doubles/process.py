@@ -25,6 +25,25 @@ from tests.doubles.fork_server import INTERPRETER, Forked, fork
 GOODBOT = (sys.executable, "-m", "bot")
 WORKSPACE = "terminal:local"
 
+
+def begun_with(code: str) -> Sequence[str]:
+    """`goodbot` in a process that has done something before, for its streams or its limits. It knows `os` and `sys`."""
+    then = "import runpy; runpy.run_module('bot', run_name='__main__', alter_sys=True)"
+    return (sys.executable, "-c", f"import os, sys\n{code}\n{then}")
+
+
+def read_by(*reader: str) -> Sequence[str]:
+    """`goodbot | READER`, which ends as the reader does."""
+    execute = f"os.dup2(read, 0); os.close(write); os.execvp({reader[0]!r}, {list(reader)!r})"
+    code = f"read, write = os.pipe()\nif os.fork(): {execute}\nos.dup2(write, 1); os.close(read); os.close(write)"
+    return begun_with(code)
+
+
+def full_after(size: int) -> Sequence[str]:
+    """`goodbot` where the disk is full once a file has this many bytes."""
+    return begun_with(f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))")
+
+
 _HANGS_SECONDS = 60
 """A process that takes longer will never end; nothing is measured by it."""
 _SIDE_BY_SIDE = 2

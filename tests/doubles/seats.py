@@ -146,7 +146,7 @@ class AtSlack:
             self.slack.do(self.server.faults.next, method, self._hang, times=None)
 
     def is_posting(self) -> bool:
-        return bool(self.slack.wait_for(lambda: self.server.calls("chat.stopStream"), PATIENCE_S))
+        return bool(self.slack.wait_for(lambda: self._hang.is_met, PATIENCE_S))
 
     def lets_go(self) -> None:
         self.slack.do(self.server.faults.clear)

@@ -15,7 +15,7 @@ import pytest
 from memory.model import Episode
 from memory.ports import EpisodeFilter
 from memory.rules.retrieval.config import RetrievalConfig
-from tests.doubles.process import GOODBOT, WORKSPACE, Finished, Home
+from tests.doubles.process import WORKSPACE, Finished, Home, read_by
 
 pytestmark = pytest.mark.process
 
@@ -355,6 +355,6 @@ def test_a_reader_that_leaves_early_hears_no_complaint(memories: Memories) -> No
         "json": ("episodes", "export"),
         "tree": ("episodes", "show", memories.liked),
     }
-    done = memories.home.run_all(commands, program=("sh", "-c", '"$@" | head -n 1', "sh", *GOODBOT))
+    done = memories.home.run_all(commands, program=read_by("head", "-n", "1"))
     assert {name: (each.code, each.err) for name, each in done.items()} == dict.fromkeys(commands, (0, ""))
     assert all(len(each.out.splitlines()) == 1 for each in done.values())

@@ -15,7 +15,8 @@ from memory.adapters.sql.columns import metadata
 from memory.errors import NotADatabase
 from memory.model.topic import TopicLink
 from memory.ports import EpisodeFilter
-from tests.doubles.process import GOODBOT, WORKSPACE, Finished, Home
+from tests.doubles.process import GOODBOT, WORKSPACE, Finished, Home, begun_with, read_by
+from tests.doubles.stores import open_file
 from tests.memory.adapters.store_contract_topics import topic
 from tests.memory.adapters.store_samples import NOW, fill
 
@@ -133,7 +134,7 @@ def test_a_row_of_right_types_that_makes_no_sense_is_named(
     tmp_path: Path, table: str, column: str, value: object, reason: str
 ) -> None:
     path = tmp_path / "db.sqlite"
-    with closing(SqlStore.open(f"sqlite:///{path}")) as store:
+    with closing(open_file(path)) as store:
         with store.write() as tx:
             fill(tx, "w")
             for name in ("t1", "t2"):
@@ -178,7 +179,7 @@ def test_commands_that_meet_a_senseless_row_point_to_doctor_which_names_it(
 @pytest.mark.process
 def test_an_unfinished_forget_that_meets_a_damaged_row_is_told_and_doctor_names_the_row(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    with closing(SqlStore.open(f"sqlite:///{home.database}")) as store, store.write() as tx:
+    with closing(open_file(home.database)) as store, store.write() as tx:
         fill(tx, "w")
     with closing(sqlite3.connect(home.database)) as connection, connection:
         connection.execute("UPDATE incoming SET channel = ''")
@@ -207,7 +208,7 @@ def test_the_remedy_of_doctor_mends_the_database(home: Home) -> None:
 
 def test_every_column_of_every_table_is_looked_at(tmp_path: Path) -> None:
     whole, path = tmp_path / "whole.db", tmp_path / "spoilt.db"
-    with closing(SqlStore.open(f"sqlite:///{whole}")) as store:
+    with closing(open_file(whole)) as store:
         with store.write() as tx:
             fill(tx, "w")
         assert store.damage(limit=1) == []
@@ -231,7 +232,7 @@ def test_every_column_of_every_table_is_looked_at(tmp_path: Path) -> None:
 
 def test_a_store_names_the_row_it_cannot_read(tmp_path: Path) -> None:
     path = tmp_path / "db.sqlite"
-    with closing(SqlStore.open(f"sqlite:///{path}")) as store:
+    with closing(open_file(path)) as store:
         with store.write() as tx:
             fill(tx, "w")
             ids = [each.id for each in tx.episodes.search("w", EpisodeFilter(limit=None))]
@@ -273,9 +274,8 @@ def test_a_failing_job_is_told_in_one_line_and_is_whole_in_the_log(home: Home) -
 @pytest.mark.process
 def test_what_nobody_expected_is_one_line_with_the_rest_in_the_log(home: Home) -> None:
     failing = "def fail(rows): raise ZeroDivisionError('of all things')"
-    broken = f"import bot.cli.table as table\n{failing}\ntable.print_episodes = fail\n"
-    program = (sys.executable, "-c", f"{broken}from bot.cli.root import main; main()")
-    done = home.run("episodes", "list", program=program)
+    broken = f"import bot.cli.episodes as commands\n{failing}\ncommands.print_episodes = fail"
+    done = home.run("episodes", "list", program=begun_with(broken))
     assert (done.code, done.out) == (1, "")
     (line,) = done.err.splitlines()
     assert "this should not have happened: ZeroDivisionError: of all things. Run `goodbot doctor`" in line
@@ -305,7 +305,7 @@ def test_a_log_on_a_full_disk_is_told_once(home: Home, command: Sequence[str]) -
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_what_cannot_be_shown_ends_in_one_line(home: Home) -> None:
     for command in ("episodes list", "episodes export", "doctor", "stats"):
-        told = shell(home, f'exec "$@" {command} > /dev/full')
+        told = home.run(*command.split(), program=begun_with("os.dup2(os.open('/dev/full', os.O_WRONLY), 1)"))
         assert told.code == 1
         assert told.err == "goodbot: [Errno 28] No space left on device\n"
 
@@ -318,14 +318,25 @@ def shell(home: Home, line: str, given: str = "", **settings: str) -> Finished:
     return home.run(given=given, program=("sh", "-c", line, "sh", *GOODBOT), **settings)
 
 
+STREAMS = ("stdin", "stdout", "stderr")
+
+
 @needs_posix
 @pytest.mark.process
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
-def test_a_closed_stream_is_no_fault(home: Home, closed: str) -> None:
+@pytest.mark.parametrize("number", [*range(len(STREAMS)), None])
+def test_a_closed_stream_is_no_fault(home: Home, number: int | None) -> None:
+    """As whoever starts it closed them. With all of them closed it is a shell that does, and a new interpreter."""
+
+    def run(command: str, given: str = "") -> Finished:
+        if number is None:
+            return shell(home, f'exec "$@" {command} <&- >&- 2>&-', given=given)
+        program = begun_with(f"os.close({number}); sys.{STREAMS[number]} = None")
+        return home.run(*command.split(), given=given, program=program)
+
     for command in ("episodes list", "chat", "stats"):
-        done = shell(home, f'exec "$@" {command} {closed}', given=f"{QUESTION}\n")
+        done = run(command, given=f"{QUESTION}\n")
         assert (done.code, done.err) == (0, "")
-    done = shell(home, f'exec "$@" forget --person you {closed}')
+    done = run("forget --person you")
     assert done.code == 130
     assert "Traceback" not in done.err
     with closing(sqlite3.connect(home.database)) as connection:
@@ -335,7 +346,7 @@ def test_a_closed_stream_is_no_fault(home: Home, closed: str) -> None:
 @needs_posix
 @pytest.mark.process
 def test_a_reader_that_leaves_is_no_fault(home: Home) -> None:
-    done = shell(home, '"$@" episodes export | head -c 1')
+    done = home.run("episodes", "export", program=read_by("head", "-c", "1"))
     assert (done.code, done.out, done.err) == (0, "[", "")
 
 
@@ -349,8 +360,8 @@ def test_a_persons_name_that_is_not_utf_8(home: Home) -> None:
         votes = memory.audit.run(WORKSPACE, episode["run_id"]).votes
     assert "cli:\ufffd" in [vote.actor for vote in votes]
     assert home.run("chat", given=f"{QUESTION}\n", **named).code == 0
-    for command in ("forget --person $(printf '\\377') --yes", "episodes list --text $(printf '\\377')"):
-        assert_one_line(shell(home, f'exec "$@" {command}'), "is not UTF-8", "Type it again")
+    for command in (("forget", "--yes", "--person"), ("episodes", "list", "--text")):
+        assert_one_line(home.run(*command, os.fsdecode(b"\xff")), "is not UTF-8", "Type it again")
 
 
 @needs_posix

@@ -3,7 +3,7 @@
 import os
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -12,21 +12,24 @@ import pytest
 from memory.adapters.sql.schema import HEAD_REVISION
 from memory.model import Verdict
 from memory.ports import EpisodeFilter
-from tests.doubles.process import GOODBOT, WORKSPACE, Home
+from tests.doubles.process import GOODBOT, WORKSPACE, Home, begun_with, full_after
 
 pytestmark = pytest.mark.process
 
 QUESTION = "what is 2 + 2?"
 
-# A read-only file stops root only without this capability (linux/prctl.h, linux/capability.h).
+# A read-only file stops root only without this capability (linux/capability.h).
 _OBEY_PERMISSIONS = """
-import ctypes, os, sys
-PR_CAPBSET_DROP, CAP_DAC_OVERRIDE = 24, 1
+import ctypes
+VERSION_3, CAP_DAC_OVERRIDE, EFFECTIVE, PERMITTED = 0x20080522, 1, 0, 1
 if os.geteuid() == 0:
-    ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0)
-os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+    system, thread, sets = ctypes.CDLL(None), (ctypes.c_uint32 * 2)(VERSION_3, 0), (ctypes.c_uint32 * 6)()
+    assert system.capget(thread, sets) == 0
+    for number in (EFFECTIVE, PERMITTED):
+        sets[number] &= ~(1 << CAP_DAC_OVERRIDE)
+    assert system.capset(thread, sets) == 0
 """
-OBEDIENT = (sys.executable, "-c", _OBEY_PERMISSIONS, *GOODBOT[1:])
+OBEDIENT = begun_with(_OBEY_PERMISSIONS)
 """`goodbot` as a process that file permissions hold for, whoever runs the tests."""
 
 
@@ -49,7 +52,7 @@ def home(once_used: Home, tmp_path: Path) -> Home:
     return once_used.copy(tmp_path)
 
 
-def assert_refused(home: Home, *told: str, program: tuple[str, ...] = GOODBOT) -> None:
+def assert_refused(home: Home, *told: str, program: Sequence[str] = GOODBOT) -> None:
     """A chat and a command end with one line that says all of this."""
     done = home.run_all({"chat": ("chat",), "list": ("episodes", "list")}, program=program)
     for each in done.values():
@@ -177,8 +180,8 @@ def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path) -> None:
     assert lesson.goal == QUESTION
 
 
-@pytest.mark.skipif(os.name != "posix", reason="needs ulimit")
+@pytest.mark.skipif(os.name != "posix", reason="needs limits of processes")
 def test_a_disk_that_is_full_from_the_start_is_told(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    assert_refused(home, "disk", program=("sh", "-c", 'ulimit -f 8; exec "$@"', "sh", *GOODBOT))
+    assert_refused(home, "disk", program=full_after(4096))
     assert goals(home) == []

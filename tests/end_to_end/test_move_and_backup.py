@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doubles.process import GOODBOT, Finished, Home
+from tests.doubles.process import Finished, Home, full_after
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
@@ -59,8 +59,7 @@ def test_what_is_no_address_of_a_database_is_told(taught: Home, url: str, part: 
 
 def test_a_move_that_met_a_full_disk_is_gone_on_with(taught: Home, tmp_path: Path) -> None:
     target = tmp_path / "new.db"
-    full = ("sh", "-c", 'ulimit -f 900; exec "$@"', "sh", *GOODBOT)
-    told(taught.run("move", "--to", f"sqlite:///{target}", program=full), 1, "disk")
+    told(taught.run("move", "--to", f"sqlite:///{target}", program=full_after(450 * 1024)), 1, "disk")
     told(taught.run("move", "--to", f"sqlite:///{target}"), 0, "Set DATABASE_URL to it")
     assert exported(taught, target) == exported(taught, taught.database)
 

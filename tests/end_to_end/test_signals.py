@@ -10,7 +10,7 @@ import pytest
 from memory.model import Progress
 from memory.ports import EpisodeFilter
 from tests.doubles.openai_server import OpenAIServer, hang, text
-from tests.doubles.process import GOODBOT, WORKSPACE, Home
+from tests.doubles.process import WORKSPACE, Home, read_by
 
 pytestmark = pytest.mark.process
 
@@ -77,7 +77,7 @@ def test_an_idle_chat_ends_quietly(tmp_path: Path) -> None:
 def test_a_screen_that_goes_away_ends_the_chat_and_loses_no_answer(tmp_path: Path) -> None:
     home = Home(tmp_path)
     typed = "what is 2 + 2?\nwhat is 3 + 3?\n"
-    done = home.run("chat", given=typed, program=("sh", "-c", 'exec "$@" | head -n 1', "sh", *GOODBOT))
+    done = home.run("chat", given=typed, program=read_by("head", "-n", "1"))
     assert done.out.startswith("-- Goodbot")
     assert "Traceback" not in done.err
     assert home.run("chat").code == 0

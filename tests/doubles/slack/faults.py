@@ -45,6 +45,8 @@ class Hang:
 
     def __init__(self) -> None:
         self._gate = asyncio.Event()
+        self.is_met = False
+        """Whether a call hangs, or did."""
 
     def release(self) -> None:
         """Let all calls that hang here go on."""
@@ -52,6 +54,7 @@ class Hang:
 
     async def wait(self) -> None:
         """Until released."""
+        self.is_met = True
         await self._gate.wait()
 
 
