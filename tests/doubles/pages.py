@@ -6,13 +6,15 @@ from contextlib import contextmanager
 from html import unescape
 
 import httpx2
+from argon2 import PasswordHasher
+from argon2.profiles import CHEAPEST
 from sqlalchemy import event
 from starlette.testclient import TestClient
 
 from bot.adapters.web.application import WebParts, make_application
 from bot.adapters.web.authentication import Keys, RequestPace, first_key
 from bot.adapters.web.health import Check
-from bot.adapters.web.pages.access import Accounts, LoginThrottle, accounts_of, hashed
+from bot.adapters.web.pages.access import Accounts, LoginThrottle, accounts_of
 from bot.adapters.web.pages.cookies import Cookies
 from bot.adapters.web.pages.page import PageParts
 from bot.adapters.web.pages.site import SiteParts
@@ -25,7 +27,7 @@ PASSWORD = "correct horse battery staple"
 WORKSPACE = "terminal:w"
 OTHERS_PASSWORD = "another good password"
 ACCOUNTS = ("vera viewer terminal:w", "tom teacher terminal:w", "olga teacher terminal:elsewhere")
-_DIGEST = hashed(OTHERS_PASSWORD)
+_DIGEST = PasswordHasher.from_parameters(CHEAPEST).hash(OTHERS_PASSWORD)
 
 
 def site_parts(

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cache
 from hashlib import blake2b
 from hmac import compare_digest
 from ipaddress import ip_address
@@ -74,7 +75,7 @@ class Accounts:
         self._password = self._keyed(password) if password else b""
         self._by_name = {each.name: each for each in accounts}
         self._hasher = PasswordHasher()
-        self._nobody = self._hasher.hash(secrets.token_hex())
+        _nobodys_digest()  # made before anybody can tell by the time it takes
         if password:
             self._by_name[ADMINISTRATOR] = Account(ADMINISTRATOR, ((EVERYWHERE, WebRole.ADMIN),))
         self.is_open = not self._by_name
@@ -99,7 +100,7 @@ class Accounts:
         account = self._by_name.get(name)
         if name == ADMINISTRATOR and self._password:
             return account if compare_digest(self._keyed(password), self._password) else None
-        digest = account.digest if account is not None and account.digest else self._nobody
+        digest = account.digest if account is not None and account.digest else _nobodys_digest()
         try:
             self._hasher.verify(digest, password)
         except (VerificationError, InvalidHashError):
@@ -122,6 +123,11 @@ def accounts_of(lines: Iterable[str]) -> list[Account]:
         roles = (*known.roles, (workspace, WebRole[role.upper()]))
         found[name] = Account(name, roles, digest[0] if digest else known.digest)
     return list(found.values())
+
+
+@cache
+def _nobodys_digest() -> str:
+    return hashed(secrets.token_hex())
 
 
 def hashed(password: str) -> str:
