@@ -68,18 +68,18 @@ def test_a_flat_agent_takes_from_a_lesson_which_tool_did_which_part() -> None:
 def test_every_arm_runs_and_writes_what_came_of_it() -> None:
     settings, shown = Settings(), list[str]()
     results = compare_arms(
-        seeds=[0, 1], rounds=2, count=3, settings=settings, embedder=HashingEmbedder(), show=shown.append
+        seeds=[0, 1], rounds=2, count=2, settings=settings, embedder=HashingEmbedder(), show=shown.append
     )
     assert [each.arm for each in results] == list(ARMS)
     assert len(shown) == len(ARMS)
     assert {len(each.row()) for each in results} == {len(head(2))}
     assert plot(results).startswith("<svg ")
     (first, *_) = plain(results)
-    assert [[len(one) for one in stream] for stream in first["seeds"]] == [[3, 3], [3, 3]]  # type: ignore[attr-defined]
+    assert [[len(one) for one in stream] for stream in first["seeds"]] == [[2, 2], [2, 2]]  # type: ignore[attr-defined]
     again = compare_arms(
         seeds=[0, 1],
         rounds=2,
-        count=3,
+        count=2,
         settings=settings,
         embedder=HashingEmbedder(),
         show=shown.append,
