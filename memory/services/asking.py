@@ -33,7 +33,7 @@ from memory.rules.audience import is_in_reach, may_read, visibility_about
 from memory.services.answers import askers_of
 from memory.services.approvals import carried_out, decide, decision_on, why_not
 from memory.services.channels import note
-from memory.services.core import Core, event
+from memory.services.core import Core, event, note_words_of
 from memory.services.correct import taught_lesson
 from memory.services.finished_run import FinishedRun
 from memory.services.verdicts import withdraw_votes, write_votes
@@ -260,7 +260,7 @@ class Asking:
         tx.log.append(event(opinion, EventKind.CREATED, opinion.author, now, detail={"event": event_id}))
         for model, vector in tx.episodes.vectors(asked.workspace, [asked.id]).values():
             tx.episodes.put_vector(opinion.workspace, opinion.id, model, vector)
-        _note_words(tx, [opinion], _people_in(tx, asked))
+        note_words_of(tx, opinion, _people_in(tx, asked))
         write_votes(self._core, tx, now, replace(_on(opinion, scope, 1, tap.role, at), event_id=event_id))
         return opinion
 
@@ -278,7 +278,9 @@ def count_choice(
     if len(offers) < tap.number:
         raise NotFound(f"what {tap.run_id} in {run.workspace} offered is erased; work it out once more")
     offer = offers[tap.number - 1]
-    _note_words(tx, nodes, _people_in(tx, offer.node))
+    people = _people_in(tx, offer.node)
+    for node in nodes:
+        note_words_of(tx, node, people)
     chosen = _taps(tx, run.workspace, tap.run_id, offers, offer.node)
     refused = tx.teaching.reaction(_on(offer.node, root.scope, -1, Role.MEMBER, now).key)
     is_last = bool(chosen) and chosen[-1].event_id == run.event_id and not (refused and refused.is_active)
@@ -316,7 +318,7 @@ def note_offered(tx: Transaction, nodes: Sequence[Episode]) -> None:
                 raise NotFound(f"what {offer.node.run_id} in {offer.node.workspace} offers is erased; work it out anew")
             words = tx.episodes.words_of_others(offer.node.workspace, lessons)
             people = {each.author for each in known.values()} | {name for names in words.values() for name in names}
-            _note_words(tx, [offer.node], people)
+            note_words_of(tx, offer.node, people)
 
 
 def _is_last_part(above: Episode, part: Episode) -> bool:
@@ -327,12 +329,6 @@ def _is_last_part(above: Episode, part: Episode) -> bool:
 def _people_in(tx: Transaction, asked: Episode) -> set[str]:
     """Everybody whose words a question of the bot's holds."""
     return {asked.author, *tx.episodes.words_of_others(asked.workspace, [asked.id]).get(asked.id, ())}
-
-
-def _note_words(tx: Transaction, nodes: Sequence[Episode], people: set[str]) -> None:
-    for node in nodes:
-        for person in sorted(people - {"", node.author}):
-            tx.episodes.note_words(node.workspace, node.id, person)
 
 
 def _taps(tx: Transaction, workspace: str, run_id: str, offers: Sequence[Offer], node: Episode) -> list[Incoming]:

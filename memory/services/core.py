@@ -1,6 +1,6 @@
 """What every use case of the memory works with: the ports, the rules, and the writing steps they share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -134,3 +134,9 @@ def file_in_index(tx: Transaction, episode: Episode) -> None:
     """
     with suppress(NotFound):
         tx.episodes.set_index(episode.workspace, episode.id, filing_of(episode))
+
+
+def note_words_of(tx: Transaction, episode: Episode, people: Iterable[str]) -> None:
+    """Note that an episode holds words of these people besides its author's, so that forgetting them reaches it."""
+    for person in sorted({*people} - {"", episode.author}):
+        tx.episodes.note_words(episode.workspace, episode.id, person)

@@ -25,7 +25,7 @@ from memory.rules.quarantine import LESSON_CHARACTERS, Flag, flags_of, merged
 from memory.rules.retrieval.consensus import is_answered_anew
 from memory.rules.trust import CORRECTION
 from memory.services.answers import askers_of
-from memory.services.core import Core, act, event, existing, record
+from memory.services.core import Core, act, event, existing, note_words_of, record
 from memory.services.quarantine_actions import Reason, corrected_by, hold_back, restore_texts, usable_reason
 from memory.services.verdicts import withdraw_votes, write_votes
 
@@ -159,9 +159,7 @@ class Correcting:
         tx.episodes.add_link(
             Link(workspace=failed.workspace, from_id=lesson.id, to_id=failed.id, kind=LinkKind.CORRECTS, at=now)
         )
-        for asker in askers_of(tx, failed):
-            if asker != lesson.author:
-                tx.episodes.note_words(lesson.workspace, lesson.id, asker)
+        note_words_of(tx, lesson, askers_of(tx, failed))
 
     def _replace_older(self, tx: Transaction, failed: Episode, lesson: Episode, now: datetime) -> None:
         """Archive the author's own lessons that this one makes obsolete.

@@ -23,7 +23,7 @@ from memory.model.upkeep import Erasure
 from memory.ports import EpisodeFilter, Store, Transaction
 from memory.rules.audience import visibility_of
 from memory.services.archive import joined_to, part
-from memory.services.core import ALL, Core
+from memory.services.core import ALL, Core, note_words_of
 from memory.services.quarantine_actions import restore_text, restore_texts
 from memory.services.quotation import quoting, repeating, resting_on
 from memory.services.restate import in_words_of, part_from_asker
@@ -295,8 +295,7 @@ def _note_heeded(tx: Transaction, workspace: str, erased_ids: Collection[str]) -
 
 def _note_resting(tx: Transaction, workspace: str, episode_id: str, people: Collection[str]) -> None:
     for node in resting_on(tx, workspace, [episode_id]):
-        for person in sorted(set(people) - {"", node.author}):
-            tx.episodes.note_words(workspace, node.id, person)
+        note_words_of(tx, node, people)
 
 
 def overwrite_erased(store: Store) -> None:

@@ -35,7 +35,7 @@ from memory.rules.retrieval.consensus import is_same_goal
 from memory.rules.trust import CORRECTION
 from memory.rules.verdict import ballots
 from memory.services.archive import ACTOR, MERGED, unshelve, why_archived
-from memory.services.core import ALL, Core, event, existing, file_in_index, record
+from memory.services.core import ALL, Core, event, existing, file_in_index, note_words_of, record
 from memory.services.correct import own_vote, taught_lesson, usable
 from memory.services.quarantine_actions import SYSTEM, hold_back, restore_texts
 from memory.services.verdicts import refold
@@ -106,8 +106,7 @@ class Restating:
                 flags = merged([flags, (Flag.RESTATED,)])
             embedded = None if vector is None else (self._core.embedder.name, vector)
             lesson = _ask(tx, lesson, goal, embedded, flags, actor=scope.person, now=now)
-            if scope.person != lesson.author:
-                tx.episodes.note_words(lesson.workspace, lesson.id, scope.person)
+            note_words_of(tx, lesson, [scope.person])
             if why_archived(tx, lesson):
                 unshelve(tx, lesson, scope.person, now, "restated")
             restore_texts(tx, lesson, scope.person, now)

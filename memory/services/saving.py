@@ -13,7 +13,7 @@ from memory.model.saved import AnsweredQuestion, SavedMessage
 from memory.ports import Transaction
 from memory.rules.quarantine import Flag
 from memory.rules.trust import REVIEW
-from memory.services.core import Core, act, event, existing
+from memory.services.core import Core, act, event, existing, note_words_of
 from memory.services.correct import lesson_flags, own_vote, taught_lesson, usable
 from memory.services.quarantine_actions import hold_back
 from memory.services.verdicts import withdraw_votes, write_votes
@@ -162,8 +162,7 @@ class Saving:
         lesson = taught_lesson(self._core, place, draft.question, draft.answer, now)
         tx.episodes.put(lesson)
         tx.log.append(event(lesson, EventKind.CREATED, lesson.author, now))
-        for person in sorted(others - {"", lesson.author}):
-            tx.episodes.note_words(lesson.workspace, lesson.id, person)
+        note_words_of(tx, lesson, others)
         return hold_back(tx, lesson, lesson_flags(lesson, has_secret=draft.has_secret), now)
 
     def _replace(

@@ -14,7 +14,7 @@ from bot.adapters.discord.plain import plain
 from bot.adapters.naming import plain_name
 from bot.adapters.sources.archive import opened
 from bot.adapters.sources.entries import Contents, Entry, Fault, Place
-from bot.adapters.sources.threads import Answered, Message, answered, reply_chains
+from bot.adapters.sources.threads import Message, answered, reply_chains
 from memory.errors import InvalidInput
 from memory.model import Visibility
 from memory.rules.emoji import EmojiMap
@@ -103,7 +103,7 @@ class _Export:
         for thread in threads:
             found = answered([each for each in thread if each.text or each is thread[0]], self.emoji, self.left_out)
             if found is not None:
-                yield self._entry(place, found)
+                yield found.entry(place, day=self._days.get(found.question.id, ""), key="discord")
 
     def _place(self, channel: Record) -> Place:
         """Where it was said: a thread is in its channel, but for one that only some of the channel's people read."""
@@ -153,19 +153,6 @@ class _Export:
             people = frozenset(str(person.get("id")) for person in _objects(each.get("users")))
             found[str(emoji.get("name") or emoji.get("code") or "")] = people
         return found
-
-    def _entry(self, place: Place, found: Answered) -> Entry:
-        first = found.answers[0]
-        return Entry(
-            position=f"{place.name} {self._days.get(found.question.id, '')}".strip(),
-            question=found.question.text,
-            answer=found.answer,
-            key=f"discord/{found.question.id}/{first.id}",
-            mark=found.mark,
-            place=place,
-            author=first.author,
-            asker=found.question.author,
-        )
 
 
 def _object(value: object) -> Record:

@@ -115,19 +115,8 @@ class _Export:
     def _of_place(self, place: Place, days: Sequence[str]) -> Iterator[Entry]:
         for thread in self._threads(days):
             found = answered(thread, self.emoji, self.left_out)
-            if found is None:
-                continue
-            first = found.answers[0]
-            yield Entry(
-                position=f"{place.name} {_day(found.question.id)}",
-                question=found.question.text,
-                answer=found.answer,
-                key=f"slack/{place.channel}/{found.question.id}/{first.id}",
-                mark=found.mark,
-                place=place,
-                author=first.author,
-                asker=found.question.author,
-            )
+            if found is not None:
+                yield found.entry(place, day=_day(found.question.id), key=f"slack/{place.channel}")
 
     def _threads(self, days: Sequence[str]) -> list[list[Message]]:
         """The threads of a conversation, each from its first message on."""

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from bot.adapters.sources.entries import Entry, Place
 from bot.conversation.feedback_in_words import Approval, read
 from bot.conversation.follow_up import asks
 from memory.rules.emoji import EmojiMap, spellings
@@ -48,6 +49,20 @@ class Answered:
     def answer(self) -> str:
         """What was answered."""
         return "\n\n".join(each.text.strip() for each in self.answers)
+
+    def entry(self, place: Place, *, day: str, key: str) -> Entry:
+        """What is learned of it. `key` names the conversation."""
+        first = self.answers[0]
+        return Entry(
+            position=f"{place.name} {day}".strip(),
+            question=self.question.text,
+            answer=self.answer,
+            key=f"{key}/{self.question.id}/{first.id}",
+            mark=self.mark,
+            place=place,
+            author=first.author,
+            asker=self.question.author,
+        )
 
 
 _CHECK, _WORDS, _PIN, _THUMB = "✅ by who asked", "accepted in words", "pinned", "👍 by who asked"

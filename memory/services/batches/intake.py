@@ -15,7 +15,7 @@ from memory.model.batch import Batch, BatchLesson, Proposal
 from memory.model.normal_form import comparable
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.quarantine import Flag
-from memory.services.core import Core, event
+from memory.services.core import Core, event, note_words_of
 from memory.services.correct import lesson_flags, own_vote, taught_lesson, usable
 from memory.services.quarantine_actions import hold_back
 from memory.services.verdicts import write_votes
@@ -208,8 +208,7 @@ class Intake:
 
     def _finish(self, tx: Transaction, draft: _Draft, lesson: Episode, now: datetime) -> None:
         """What few lessons need."""
-        for person in sorted({*draft.proposal.others} - {"", lesson.author}):
-            tx.episodes.note_words(lesson.workspace, lesson.id, person)
+        note_words_of(tx, lesson, draft.proposal.others)
         flags: tuple[Flag, ...] = lesson_flags(lesson, has_secret=draft.has_secret)
         hold_back(tx, lesson, flags, now)
         if draft.proposal.accepted_by:

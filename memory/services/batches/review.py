@@ -12,8 +12,8 @@ from memory.rules.audience import visibility_of
 from memory.rules.quarantine import Flag
 from memory.rules.trust import REVIEW
 from memory.services.batches.batches import Narrow, everything, existing_batch, is_waiting, outlines_waiting
-from memory.services.core import Core, act, event, existing, record
-from memory.services.correct import lesson_flags, taught_lesson, usable
+from memory.services.core import Core, act, event, existing, note_words_of, record
+from memory.services.correct import lesson_flags, own_vote, taught_lesson, usable
 from memory.services.quarantine_actions import hold_back
 from memory.services.verdicts import write_votes
 
@@ -179,20 +179,9 @@ def parts(ids: Sequence[str]) -> Iterator[Sequence[str]]:
 
 def _keep_words(tx: Transaction, former: Episode, lesson: Episode) -> None:
     """What is edited still holds words of whoever wrote it, and of whoever asked."""
-    others = {former.author, *tx.episodes.words_of_others(former.workspace, [former.id]).get(former.id, ())}
-    for person in sorted(others - {"", lesson.author}):
-        tx.episodes.note_words(lesson.workspace, lesson.id, person)
+    others = tx.episodes.words_of_others(former.workspace, [former.id]).get(former.id, ())
+    note_words_of(tx, lesson, [former.author, *others])
 
 
 def _approval(lesson: Episode, by: Reviewer, at: datetime) -> Reaction:
-    return Reaction(
-        workspace=lesson.workspace,
-        channel=lesson.channel,
-        message_id=f"run/{lesson.run_id}",
-        actor=by.actor,
-        source=REVIEW,
-        value=1,
-        at=at,
-        role=by.role,
-        run_id=lesson.run_id,
-    )
+    return replace(own_vote(lesson, by.role, at), actor=by.actor, source=REVIEW)
