@@ -11,6 +11,7 @@ from memory.ports.channels import ChannelTable
 from memory.ports.chat_settings import ChatSettingTable
 from memory.ports.episodes import (
     ActionFit,
+    Attention,
     Ballot,
     EpisodeFilter,
     EpisodeTable,
@@ -45,6 +46,7 @@ __all__ = [
     "ActionFit",
     "ApiKeyTable",
     "ArmCount",
+    "Attention",
     "Ballot",
     "BatchTable",
     "ChannelTable",

@@ -154,6 +154,20 @@ class LessonUse:
     at: datetime
 
 
+class Attention(NamedTuple):
+    """The salience of an episode, and what decides who finds it."""
+
+    id: str
+    goal: str
+    personal: Verdict
+    channel: Verdict
+    workspace: Verdict
+    promoted: Audience | None
+    archived_at: datetime | None
+    salience: float
+    salience_at: datetime
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionFit:
     """How like a goal the lessons are that approve one action, all of those searched together."""
@@ -195,6 +209,14 @@ class EpisodeTable(Protocol):
 
         The `rep` of a root becomes one more than `attempts`.
         """
+        ...
+
+    def attention(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, Attention]:
+        """Of those that exist, by id."""
+        ...
+
+    def attend(self, workspace: str, changed: Sequence[Attention]) -> None:
+        """Store the salience of episodes that exist, and nothing else of them."""
         ...
 
     def use(self, uses: Sequence[LessonUse]) -> bool:

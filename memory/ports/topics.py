@@ -97,8 +97,15 @@ class TopicTable(Protocol):
         """Every edge that touches one of these topics, by its ends and kind."""
         ...
 
-    def append(self, event: TopicEvent) -> None:
-        """Append to a topic's trail. Assigns `seq`. Raises `NotFound` without the topic."""
+    def set_salience(self, *topics: Topic) -> None:
+        """Store the salience of topics that exist, and nothing else of them."""
+        ...
+
+    def append(self, *new: TopicEvent) -> None:
+        """Append to the trails of topics of one workspace, in this order. Assigns `seq`.
+
+        Raises `NotFound` without the topics.
+        """
         ...
 
     def trail(self, workspace: str, topic_id: str) -> list[TopicEvent]:

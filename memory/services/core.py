@@ -1,6 +1,6 @@
 """What every use case of the memory works with: the ports, the rules, and the writing steps they share."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -76,12 +76,6 @@ def record(tx: Transaction, episode: Episode, event: Event) -> Episode:
         store = tx.episodes.put if event.kind in _REWRITING else tx.episodes.update
         store(after)
     return after
-
-
-def record_all(tx: Transaction, given: Sequence[tuple[Episode, Event]]) -> None:
-    """The same of several episodes and events without a source, which are new; one each, and none that rewrites."""
-    tx.log.append(*(event for _, event in given))
-    tx.episodes.update(*(after for episode, event in given if (after := apply(episode, event)) != episode))
 
 
 def event(

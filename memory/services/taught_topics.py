@@ -10,11 +10,11 @@ from datetime import datetime
 
 from memory.model import Audience, Episode, Event, EventKind, Scope, Vector
 from memory.model.topic import FieldType
-from memory.ports import IndexEntry, Transaction
+from memory.ports import Attention, IndexEntry, Transaction
 from memory.rules.audience import nearest_entry, partitions_for
 from memory.rules.strength import bumped, salience
-from memory.services.core import Core, event, record_all
-from memory.services.topics import Bundle, FieldBundle, QueryRequest, Stage, Value
+from memory.services.core import Core
+from memory.services.topics import Bundle, FieldBundle, QueryRequest, Returned, Stage, Value
 from memory.services.vetted import corrections_for
 
 SUMMARY_CHARACTERS = 500
@@ -74,15 +74,9 @@ class TaughtTopics:
             for episode_id, similarity in chosen
         ]
 
-    def reinforce(self, topic_ids: Sequence[str], actor: str) -> None:
-        """Being read raises an episode's salience, and is noted in its log; its strength stays."""
-        bumps: list[tuple[Episode, Event]] = []
-        for episode in self._visible(topic_ids).values():
-            left = salience(episode.salience, episode.salience_at, self.now)
-            after = bumped(episode.salience, episode.salience_at, self.now)
-            detail = {"from": left, "to": after, "reason": "query_bump"}
-            bumps.append((episode, event(episode, EventKind.QUERY_BUMP, actor, self.now, detail=detail)))
-        record_all(self.tx, bumps)
+    def returned(self, topic_id: str) -> Returned:
+        """By its id."""
+        return Returned(EpisodeRaises(self.scope.workspace), attention_of(self._visible([topic_id])[topic_id]))
 
     def _visible(self, episode_ids: Sequence[str]) -> dict[str, Episode]:
         unread = [each for each in episode_ids if each not in self._known]
@@ -134,6 +128,59 @@ class TaughtTopics:
         place = _PLACES.index(pair[1].audience) if pair is not None else 0
         values = [_verdict(each, place) for each in log if _word(each, "from", place) != _word(each, "to", place)]
         return values[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeRaises:
+    """`memory.services.topics.Raises` of episodes: being read raises salience, not strength, and the log says so."""
+
+    workspace: str
+
+    def read(self, tx: Transaction, ids: Iterable[str]) -> dict[str, Attention]:
+        """Without their texts."""
+        return tx.episodes.attention(self.workspace, ids)
+
+    def is_same(self, seen: Attention, now: Attention) -> bool:
+        """Whether the same people find it, by the same question."""
+        return now[:-2] == seen[:-2]  # all but the salience and its moment
+
+    def left(self, row: Attention, at: datetime) -> float:
+        """Half of it with every half-life."""
+        return salience(row.salience, row.salience_at, at)
+
+    def raised(self, row: Attention, actor: str, at: datetime) -> tuple[Attention, Event]:
+        """By the bump of everything that is shown."""
+        after = bumped(row.salience, row.salience_at, at)
+        bump = Event(
+            workspace=self.workspace,
+            episode_id=row.id,
+            kind=EventKind.QUERY_BUMP,
+            actor=actor,
+            at=at,
+            detail={"from": self.left(row, at), "to": after, "reason": "query_bump"},
+        )
+        return row._replace(salience=after, salience_at=max(at, row.salience_at)), bump
+
+    def store(self, tx: Transaction, rows: Sequence[Attention], entries: Sequence[Event]) -> None:
+        """Only the salience."""
+        tx.log.append(*entries)
+        tx.episodes.attend(self.workspace, rows)
+
+
+def attention_of(episode: Episode) -> Attention:
+    """What `EpisodeTable.attention` tells of an episode."""
+    verdicts = episode.verdicts
+    return Attention(
+        id=episode.id,
+        goal=episode.goal,
+        personal=verdicts.personal,
+        channel=verdicts.channel,
+        workspace=verdicts.workspace,
+        promoted=episode.promoted,
+        archived_at=episode.archived_at,
+        salience=episode.salience,
+        salience_at=episode.salience_at,
+    )
 
 
 def _word(graded: Event, side: str, place: int) -> str:

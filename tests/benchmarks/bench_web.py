@@ -1,11 +1,12 @@
 """How long pages and the HTTP interface take with many episodes, and how many statements each costs.
 
-    python -m tests.benchmarks.bench_web [--episodes 100000] [--database FILE] [--json FILE]
+    python -m tests.benchmarks.bench_web [--episodes 100000] [--database FILE] [--json FILE] [--skip-reads]
 
 Prints one row for each page and each address: median and slowest of some visits, the processor's part of it, which is
 what counts where others work on the machine too, and its statements. Then `POST /v1/query` beside the same question
-asked of memory itself, and how many of them a second one process answers to several clients at once. The embedder is
-the hashing one, so that what is measured is not a model. A database that is named is kept, and used again.
+asked of memory itself, and how many of them a second one process, and two on the same database, answer to several
+clients at once, with the processor's time for each. The embedder is the hashing one, so that what is measured is not a
+model. A database that is named is kept, and used again.
 """
 
 import argparse
@@ -16,15 +17,14 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
-
-import httpx2
+from typing import Self
 
 from memory.adapters.sql import SqlStore
 from memory.ports import EpisodeFilter
 from tests.benchmarks.many_episodes import NOUNS, PEOPLE, PLACES, make
-from tests.benchmarks.web_process import KEY, serving
+from tests.benchmarks.web_process import KEY, cpu_s, serving
 from tests.doubles.memory_world import World, scope
 from tests.doubles.pages import Visitor, counted_statements, site_parts
 
@@ -122,51 +122,71 @@ def measure_reads(store: SqlStore) -> list[dict[str, object]]:
     return rows
 
 
-async def measure_queries(path: Path, memory_ms: float) -> dict[str, object]:
-    """What a query costs over HTTP, and how many there are in a second."""
-    chance = random.Random(3)
+async def measure_queries(path: Path, memory_ms: float, processes: int) -> dict[str, object]:
+    """What a query costs over HTTP, and how many there are in a second where so many processes answer."""
+    with ExitStack() as stack:
+        servers = [stack.enter_context(serving(path)) for _ in range(processes)]
+        clients = [await _Client.to(url) for _ in range(CLIENTS // processes) for url, _ in servers]
+        for client in clients:
+            await client.ask()
+        alone = statistics.median([await clients[0].ask() for _ in range(200)])
+        health = statistics.median([await clients[0].request(b"GET", "/healthz") for _ in range(100)])
+        waits, before, begun = list[float](), sum(cpu_s(pid) for _, pid in servers), time.perf_counter()
 
-    def body() -> dict[str, object]:
-        question = f"where is the {chance.choice(NOUNS)} of the {chance.choice(PLACES)}?"
-        return {"q": question, "scope": {"person": f"p{chance.randrange(PEOPLE)}", "channel": "c1"}}
+        async def keep_asking(client: "_Client") -> None:
+            while time.perf_counter() < begun + SECONDS:
+                waits.append(await client.ask())
 
-    with serving(path) as url:
-        async with httpx2.AsyncClient(base_url=url, headers={"X-API-Key": KEY}, timeout=60) as client:
-
-            async def ask() -> float:
-                begun = time.perf_counter()
-                response = await client.post("/v1/query", json=body())
-                assert response.status_code == 200, response.text
-                return 1000 * (time.perf_counter() - begun)
-
-            for _ in range(20):
-                await ask()
-            alone = statistics.median([await ask() for _ in range(200)])
-            health = []
-            for _ in range(100):
-                begun = time.perf_counter()
-                await client.get("/healthz")
-                health.append(1000 * (time.perf_counter() - begun))
-            until, waits = time.perf_counter() + SECONDS, list[float]()
-
-            async def keep_asking() -> None:
-                while time.perf_counter() < until:
-                    waits.append(await ask())
-
-            await asyncio.gather(*(keep_asking() for _ in range(CLIENTS)))
+        await asyncio.gather(*map(keep_asking, clients))
+        taken = time.perf_counter() - begun
+        cpu_ms = 1000 * (sum(cpu_s(pid) for _, pid in servers) - before) / len(waits)
     slow = statistics.quantiles(waits, n=20)[-1]
+    print(f"query of memory itself {memory_ms:.1f} ms, over HTTP {alone:.1f} ms, /healthz {health:.1f}")
     print(
-        f"query of memory itself {memory_ms:.1f} ms, over HTTP {alone:.1f} ms, /healthz {statistics.median(health):.1f}"
+        f"{len(clients)} clients, {processes} processes: {len(waits) / taken:.0f} queries a second, p95 {slow:.0f} ms, "
+        f"cpu {cpu_ms:.2f} ms each"
     )
-    print(f"{CLIENTS} clients: {len(waits) / SECONDS:.0f} queries a second, p95 {slow:.0f} ms")
     return {
+        "processes": processes,
         "memory_ms": round(memory_ms, 2),
         "http_ms": round(alone, 2),
         "overhead_ms": round(alone - memory_ms, 2),
-        "health_ms": round(statistics.median(health), 2),
-        "per_second": round(len(waits) / SECONDS),
+        "health_ms": round(health, 2),
+        "per_second": round(len(waits) / taken),
         "p95_ms": round(slow, 1),
+        "cpu_ms": round(cpu_ms, 2),
     }
+
+
+class _Client:
+    """One connection that is kept; written out, so that asking costs little beside answering."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
+        self._chance = random.Random(3)
+
+    @classmethod
+    async def to(cls, url: str) -> Self:
+        """Connect."""
+        host, _, port = url.removeprefix("http://").partition(":")
+        return cls(*await asyncio.open_connection(host, int(port)))
+
+    async def ask(self) -> float:
+        """Query something; how long that took, in milliseconds."""
+        question = f"where is the {self._chance.choice(NOUNS)} of the {self._chance.choice(PLACES)}?"
+        asker = {"person": f"p{self._chance.randrange(PEOPLE)}", "channel": "c1"}
+        return await self.request(b"POST", "/v1/query", json.dumps({"q": question, "scope": asker}).encode())
+
+    async def request(self, method: bytes, path: str, body: bytes = b"") -> float:
+        """Send it and read the whole response; how long that took, in milliseconds."""
+        begun = time.perf_counter()
+        head = f"{path} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: {KEY}\r\nContent-Length: {len(body)}\r\n\r\n"
+        self._writer.write(method + b" " + head.encode() + body)
+        answered = (await self._reader.readuntil(b"\r\n\r\n")).lower()
+        assert b" 200 " in answered.partition(b"\r\n")[0], answered
+        size = answered.partition(b"content-length: ")[2].partition(b"\r\n")[0]
+        await self._reader.readexactly(int(size))
+        return 1000 * (time.perf_counter() - begun)
 
 
 def query_of_memory_ms(store: SqlStore) -> float:
@@ -188,6 +208,7 @@ def main() -> None:
     parser.add_argument("--episodes", type=int, default=100_000)
     parser.add_argument("--database", type=Path)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--skip-reads", action="store_true")
     parser.add_argument("--skip-queries", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -197,10 +218,11 @@ def main() -> None:
             make(path, options.episodes)
             print(f"{options.episodes} questions stored in {time.perf_counter() - begun:.0f} s")
         with closing(SqlStore.open(f"sqlite:///{path}")) as store:
-            found: dict[str, object] = {"episodes": options.episodes, "reads": measure_reads(store)}
+            reads = [] if options.skip_reads else measure_reads(store)
+            found: dict[str, object] = {"episodes": options.episodes, "reads": reads}
             memory_ms = query_of_memory_ms(store)
         if not options.skip_queries:
-            found["query"] = asyncio.run(measure_queries(path, memory_ms))
+            found["query"] = [asyncio.run(measure_queries(path, memory_ms, number)) for number in (1, 2)]
         if options.json:
             options.json.write_text(json.dumps(found, indent=1))
 

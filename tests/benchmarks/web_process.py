@@ -13,8 +13,8 @@ KEY = "a key for measuring"
 
 
 @contextmanager
-def serving(database: Path, **settings: str) -> Iterator[str]:
-    """The URL it is served at, until the block ends."""
+def serving(database: Path, **settings: str) -> Iterator[tuple[str, int]]:
+    """The URL it is served at and the id of the process, until the block ends."""
     environment = os.environ | {
         "DATABASE_URL": f"sqlite:///{database}",
         "GOODBOT_LOG_FILE": str(database.with_suffix(".log")),
@@ -31,6 +31,12 @@ def serving(database: Path, **settings: str) -> Iterator[str]:
         try:
             found = re.search(r"http://\S+?(?=\. )", process.stdout.readline())
             assert found is not None
-            yield found[0]
+            yield found[0], process.pid
         finally:
             process.send_signal(signal.SIGTERM)
+
+
+def cpu_s(pid: int) -> float:
+    """The processor's time that a process has taken so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -49,7 +49,7 @@ from memory.adapters.sql.tables import (
     retrieval_items,
 )
 from memory.model import Episode, Link, LinkKind, Origin, Usage, Verdict, Verdicts
-from memory.ports import EpisodeFilter, IndexEntry, LessonUse, Neighbourhood, WeighingInput
+from memory.ports import Attention, EpisodeFilter, IndexEntry, LessonUse, Neighbourhood, WeighingInput
 
 if TYPE_CHECKING:
     from memory.model import Vector
@@ -147,6 +147,12 @@ class SqlEpisodeTable(SqlTable):
         if not _is_attempt(node):
             return node
         return replace(node, rep=1 + self.attempts(node.workspace, node.person, node.channel, node.goal))
+
+    def attention(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, Attention]:
+        return use.attention(self._session, workspace, episode_ids)
+
+    def attend(self, workspace: str, changed: Sequence[Attention]) -> None:
+        use.attend(self._session, workspace, changed)
 
     def use(self, uses: Sequence[LessonUse]) -> bool:
         return use.count(self._session, uses)

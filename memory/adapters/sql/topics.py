@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Row, Select, Table, and_, bindparam, delete, func, select, update
 
-from memory.adapters.row_validation import chunks, exact, storable
+from memory.adapters.row_validation import chunks, exact, one_workspace, storable
 from memory.adapters.sql import missing_vectors
 from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.columns import READ_AS
@@ -42,6 +42,11 @@ _CHANGES = (
     .where(matching(topic_events), IS_CHANGE)
     .order_by(topic_events.c.seq.desc())
     .limit(bindparam("limit"))
+)
+_SET_SALIENCE = (
+    update(topics)
+    .where(_t.workspace == bindparam("w"), _t.id == bindparam("t"))
+    .values(salience=bindparam("new"), salience_at=bindparam("new_at"))
 )
 _WORDS = (TopicEventKind.REVISED, TopicEventKind.CONFIRMED, TopicEventKind.LINKED)
 """Events that only tell of what a person said."""
@@ -150,11 +155,21 @@ class SqlTopicTable(SqlTable):
         found = {TopicLink(**r._mapping) for end in ends for r in self._of_topics(topic_links, end, workspace, wanted)}
         return sorted(found, key=lambda link: (link.from_id, link.to_id, link.kind))
 
-    def append(self, event: TopicEvent) -> None:
-        self._session.require_writing()
-        row = row_of(topic_events, event) | {"seq": self._session.advance(event.workspace, "topic")}
-        with self._session.needing(_missing(event.workspace, event.topic_id)):
-            self._session.run(add_statement(topic_events), row)
+    def set_salience(self, *topics: Topic) -> None:
+        rows = [
+            {"w": each.workspace, "t": each.id, "new": each.salience, "new_at": each.salience_at}
+            for each in storable(topics)
+        ]
+        self._session.run(_SET_SALIENCE, rows)
+
+    def append(self, *new: TopicEvent) -> None:
+        if not new:
+            return
+        workspace = one_workspace(new)
+        first = self._session.advance(workspace, "topic", len(new)) - len(new) + 1
+        rows = [row_of(topic_events, each) | {"seq": seq} for seq, each in enumerate(new, first)]
+        with self._session.needing(_missing(workspace, " or ".join(dict.fromkeys(each.topic_id for each in new)))):
+            self._session.run(add_statement(topic_events), rows)
 
     def trail(self, workspace: str, topic_id: str) -> list[TopicEvent]:
         here = (topic_events.c.workspace == workspace, topic_events.c.topic_id == topic_id)

@@ -1,6 +1,6 @@
 """What being shown and used changes of a lesson, in one statement: the rules of `memory.rules.strength` on its row."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import BigInteger, Float, String, bindparam, case, func, select, update
@@ -9,7 +9,7 @@ from memory.adapters.sql.session import Session, among
 from memory.adapters.sql.tables import episodes
 from memory.adapters.sql.types import Moment
 from memory.model import Signal, Verdict, Verdicts
-from memory.ports import LessonUse
+from memory.ports import Attention, LessonUse
 from memory.rules.strength import bumped, nudged, strength
 
 _t = episodes.c
@@ -55,6 +55,25 @@ _STORE = (
     .where(_t.workspace == bindparam("w"), _t.id == bindparam("lesson"))
     .values({name: bindparam(f"new_{name}") for name in _COUNTED})
 )
+
+_ATTENTION = select(_t.id, _t.goal, *_VERDICTS, _t.promoted, _t.archived_at, _t.salience, _t.salience_at)
+_ATTENTION_OF = _ATTENTION.where(among(episodes, "id"))
+_ATTEND = (
+    update(episodes)
+    .where(_t.workspace == bindparam("w"), _t.id == bindparam("lesson"))
+    .values(salience=bindparam("new"), salience_at=bindparam("new_at"))
+)
+
+
+def attention(session: Session, workspace: str, episode_ids: Iterable[str]) -> dict[str, Attention]:
+    """`EpisodeTable.attention`."""
+    return {row.id: Attention._make(row) for row in session.each(_ATTENTION_OF, workspace, episode_ids)}
+
+
+def attend(session: Session, workspace: str, changed: Sequence[Attention]) -> None:
+    """`EpisodeTable.attend`."""
+    rows = [{"w": workspace, "lesson": each.id, "new": each.salience, "new_at": each.salience_at} for each in changed]
+    session.run(_ATTEND, rows)
 
 
 def count(session: Session, uses: Sequence[LessonUse]) -> bool:

@@ -40,7 +40,14 @@ def replay_entries(topic: Topic, trail: Iterable[TopicEvent]) -> Topic:
 
 def append(tx: Transaction, topic: Topic, kind: TopicEventKind, actor: str, at: datetime, /, **detail: object) -> Topic:
     """Append an entry and store the topic as it leaves it."""
-    event = TopicEvent(workspace=topic.workspace, topic_id=topic.id, kind=kind, actor=actor, at=at, detail=detail)
+    return _append(
+        tx,
+        topic,
+        TopicEvent(workspace=topic.workspace, topic_id=topic.id, kind=kind, actor=actor, at=at, detail=detail),
+    )
+
+
+def _append(tx: Transaction, topic: Topic, event: TopicEvent) -> Topic:
     tx.world.append(event)
     after = apply_entry(topic, event)
     if after != topic:
@@ -59,10 +66,23 @@ def change_salience(
     by: float = 0.0,
     times: float = 1.0,
 ) -> Topic:
-    """Change a topic's salience: what is left of it now, times `times`, plus `by`, at most `cap`."""
+    """Change a topic's salience (`salience_entry`)."""
+    return _append(tx, topic, salience_entry(topic, actor, at, reason=reason, cap=cap, by=by, times=times))
+
+
+def salience_entry(
+    topic: Topic, actor: str, at: datetime, *, reason: str, cap: float, by: float = 0.0, times: float = 1.0
+) -> TopicEvent:
+    """The entry that changes a topic's salience: what is left of it now, times `times`, plus `by`, at most `cap`."""
     left = salience(topic.salience, topic.salience_at, at)
-    after = min(cap, left * times + by)
-    return append(tx, topic, TopicEventKind.SALIENCE, actor, at, **{"from": left, "to": after, "reason": reason})
+    return TopicEvent(
+        workspace=topic.workspace,
+        topic_id=topic.id,
+        kind=TopicEventKind.SALIENCE,
+        actor=actor,
+        at=at,
+        detail={"from": left, "to": min(cap, left * times + by), "reason": reason},
+    )
 
 
 def faults_of_topics(tx: Transaction, workspace: str) -> Iterator[Fault]:

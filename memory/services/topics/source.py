@@ -1,19 +1,20 @@
 """Where a query looks: sources of topics. The stored topics are one; what people taught the bot is another."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from memory.model import Scope
-from memory.model.topic import Topic, WorldPolicy
+from memory.model.topic import Topic, TopicEvent, WorldPolicy
 from memory.ports import Transaction
 from memory.rules.audience import partitions_for
 from memory.rules.strength import salience
-from memory.services.topics.audit_log import change_salience
+from memory.services.topics.audit_log import apply_entry, salience_entry
 from memory.services.topics.bundles import Visible, bundles
 from memory.services.topics.query import Bundle, QueryRequest
+from memory.services.topics.reinforcement import Returned
 
 if TYPE_CHECKING:
     from memory.model import Vector
@@ -41,8 +42,8 @@ class TopicSource(Protocol):
         """The chosen topics of this source with what the stages add, in the same order."""
         ...
 
-    def reinforce(self, topic_ids: Sequence[str], actor: str) -> None:
-        """Raise the salience of topics that were returned, each with an entry in its audit trail."""
+    def returned(self, topic_id: str) -> Returned:
+        """One of the chosen topics as it was read, for whoever raises its salience."""
         ...
 
 
@@ -108,18 +109,47 @@ class StoredTopics:
         topic = self._named(name)
         return replace(topic, salience=salience(topic.salience, topic.salience_at, self.now))
 
-    def reinforce(self, topic_ids: Sequence[str], actor: str) -> None:
-        """By the policy's bump, up to its cap."""
-        bump, cap = self.policy.bump, self.policy.salience_cap
-        for topic_id in topic_ids:
-            topic = self._named(topic_id)
-            change_salience(self.tx, topic, actor, self.now, reason="query_bump", by=bump, cap=cap)
+    def returned(self, topic_id: str) -> Returned:
+        """By the name it goes by here."""
+        raises = TopicRaises(self.scope.workspace, self.policy.bump, self.policy.salience_cap)
+        return Returned(raises, self._named(topic_id))
 
     def _named(self, name: str) -> Topic:
         topic = self._visible.named(name)
         if topic is None:
             raise KeyError(name)
         return topic
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRaises:
+    """`Raises` of the topics that were ingested: by the policy's bump, up to its cap."""
+
+    workspace: str
+    bump: float
+    cap: float
+
+    def read(self, tx: Transaction, ids: Iterable[str]) -> dict[str, Topic]:
+        """Whole: a topic has no long texts."""
+        return tx.world.get_many(self.workspace, ids)
+
+    def is_same(self, seen: Topic, now: Topic) -> bool:
+        """Whether nothing else has changed."""
+        return replace(now, salience=seen.salience, salience_at=seen.salience_at) == seen
+
+    def left(self, row: Topic, at: datetime) -> float:
+        """Half of it with every half-life."""
+        return salience(row.salience, row.salience_at, at)
+
+    def raised(self, row: Topic, actor: str, at: datetime) -> tuple[Topic, TopicEvent]:
+        """By the bump, with what was left."""
+        entry = salience_entry(row, actor, at, reason="query_bump", by=self.bump, cap=self.cap)
+        return apply_entry(row, entry), entry
+
+    def store(self, tx: Transaction, rows: Sequence[Topic], entries: Sequence[TopicEvent]) -> None:
+        """Only the salience."""
+        tx.world.append(*entries)
+        tx.world.set_salience(*rows)
 
 
 def ranked(vectors: "Mapping[str, Vector]", query: "Vector") -> list[tuple[str, float]]:

@@ -1,6 +1,7 @@
 """The use cases of topics: query, ingest, revise, archive and restore, each one transaction."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from memory.errors import EmbeddingFailed, NotFound
@@ -15,6 +16,8 @@ from memory.services.topics.bundles import Visible
 from memory.services.topics.ingest import Ingest, Ingested, Placement
 from memory.services.topics.merge import merge_duplicates
 from memory.services.topics.query import Bundle, QueryRequest, QueryResponse, Stage
+from memory.services.topics.reinforcement import Answer, Asked, Raising, Returned
+from memory.services.topics.shared_transaction import SharedTransaction
 from memory.services.topics.source import MakeSource, StoredTopics, TopicIndex, TopicSource, as_vector
 from memory.services.topics.writer import Writing
 
@@ -53,9 +56,13 @@ class World:
         self._index = index
         self._clean = clean or (lambda text: text)
         self._sources = tuple(sources)
+        self._raising: dict[str, SharedTransaction[Asked, QueryResponse]] = {}
 
     def query(self, scope: Scope, request: QueryRequest | Mapping[str, object], *, event_id: str = "") -> QueryResponse:
-        """Choose topics, bundle them, and reinforce what is returned, all in one transaction.
+        """Choose topics, bundle them, and reinforce what is returned.
+
+        It is worked out on one snapshot. A short transaction, which queries that wait for it share, then raises what is
+        returned if it is still what it was; else it works all of it out again.
 
         A mapping is taken as the body of `POST /v1/query`. A second query with the same `event_id` reads again and
         reinforces nothing. Raises `InvalidInput` for a request that cannot be understood; then nothing has happened.
@@ -63,31 +70,57 @@ class World:
         one_of(Scope, scope, "the scope of a query")
         wanted = request if isinstance(request, QueryRequest) else QueryRequest.from_json(request)
         vector = self._embed(wanted.q)
-        if not wanted.reinforce:
-            with self._store.read() as tx:
-                return self._answer(tx, scope, wanted, vector, reinforce=False)
+        with self._store.read() as tx:
+            answer = self._answer(tx, scope, wanted, vector)
+            has_room = tx.world.count(scope.workspace) < self.policy.soft_limit
+        if not wanted.reinforce or (not (answer.bundles or event_id) and has_room):
+            return answer.response()
+        asked = Asked(scope=scope, request=wanted, vector=vector, event_id=event_id, answer=answer)
+        return self._raising_in(scope.workspace)(asked)
+
+    def _raising_in(self, workspace: str) -> SharedTransaction[Asked, QueryResponse]:
+        """What stores the effects of a workspace's queries."""
+        shared = SharedTransaction[Asked, QueryResponse](partial(self._raise, workspace))
+        return self._raising.setdefault(workspace, shared)
+
+    def _raise(self, workspace: str, take: Callable[[], Sequence[Asked]]) -> list[QueryResponse]:
+        """Raise what queries returned, each after the one before; their responses."""
         with self._store.write() as tx:
-            is_new = not event_id or tx.log.claim(scope.workspace, event_id, self._clock())
-            response = self._answer(tx, scope, wanted, vector, reinforce=is_new)
-            if is_new:
-                self._forget(tx, scope.workspace)
+            asked = take()
+            raising = Raising(tx=tx, at=self._clock())
+            raising.read(each.answer for each in asked)
+            responses = [self._raised(raising, each) for each in asked]
+            raising.store()
+            self._forget(tx, workspace)
+        return responses
+
+    def _raised(self, raising: Raising, asked: Asked) -> QueryResponse:
+        tx, answer = raising.tx, asked.answer
+        if not raising.holds(answer):
+            answer = self._answer(tx, asked.scope, asked.request, asked.vector)
+            raising.read([answer])
+        response = raising.response_of(answer)
+        if not asked.event_id or tx.log.claim(asked.scope.workspace, asked.event_id, raising.at):
+            raising.raise_all(answer, asked.scope.person)
         return response
 
-    def _answer(
-        self, tx: Transaction, scope: Scope, request: QueryRequest, vector: "Vector | None", *, reinforce: bool
-    ) -> QueryResponse:
+    def _answer(self, tx: Transaction, scope: Scope, request: QueryRequest, vector: "Vector | None") -> Answer:
         sources = [self._own_source(tx, scope, vector), *(make(tx, scope) for make in self._sources)]
         chosen = _chosen(sources, vector, request, min_similarity=self.policy.min_similarity)
-        bundles: dict[str, Bundle] = {}
+        bundles: dict[str, tuple[Bundle, Returned]] = {}
         for source in sources:
             known = source.resolve([topic_id for topic_id, _ in chosen])
             here = [
                 (topic_id, similarity) for topic_id, similarity in chosen if topic_id in known.keys() - bundles.keys()
             ]
-            bundles |= {bundle.topic_id: bundle for bundle in source.bundles(here, request)}
-            if reinforce:
-                source.reinforce([topic_id for topic_id, _ in here], scope.person)
-        return QueryResponse(query=request.q, candidates=tuple(bundles[topic_id] for topic_id, _ in chosen))
+            found = source.bundles(here, request)
+            bundles |= {each.topic_id: (each, source.returned(each.topic_id)) for each in found}
+        pairs = [bundles[topic_id] for topic_id, _ in chosen]
+        return Answer(
+            query=request.q,
+            bundles=tuple(bundle for bundle, _ in pairs),
+            returned=tuple(returned for _, returned in pairs),
+        )
 
     def _own_source(self, tx: Transaction, scope: Scope, vector: "Vector | None") -> StoredTopics:
         return StoredTopics(

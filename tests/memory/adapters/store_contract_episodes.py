@@ -22,6 +22,7 @@ from memory.model import (
 )
 from memory.ports import EpisodeFilter, Store
 from memory.rules.fold import apply, with_verdicts
+from memory.services.taught_topics import attention_of
 from tests.memory.adapters.store_case import StoreCase
 from tests.memory.adapters.store_samples import (
     CHANNEL,
@@ -276,6 +277,17 @@ class EpisodesContract(StoreCase):
             assert not tx.episodes.use([use("e1", "v")])
             assert not tx.episodes.use([replace(use("e1"), goal="another question")])
             assert tx.episodes.get("w", "e1") == episode("e1")
+
+    def test_attention_is_read_and_stored_by_itself(self, store: Store) -> None:
+        verdicts = Verdicts(personal=Verdict.SUCCESS, channel=Verdict.FAILURE)
+        made = episode("e1", verdicts=verdicts, promoted=Audience.CHANNEL, archived_at=at(7), salience_at=at(5))
+        with store.write() as tx:
+            tx.episodes.put(made)
+            assert tx.episodes.attention("w", ["e1", "e2"]) == {"e1": attention_of(made)}
+            assert tx.episodes.attention("v", ["e1"]) == {}
+            raised = replace(made, salience=2.5, salience_at=at(9))
+            tx.episodes.attend("w", [attention_of(raised), attention_of(episode("e2"))])
+            assert tx.episodes.get_many("w", ["e1", "e2"]) == {"e1": raised}
 
     def test_several_vectors_are_added_at_once(self, store: Store) -> None:
         with store.write() as tx:

@@ -97,6 +97,7 @@ def moved(tx: Transaction, workspace: str) -> None:
 
 CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "put": lambda tx, w: tx.world.put(topic("t1", w, title="other")),
+    "set_salience": lambda tx, w: tx.world.set_salience(topic("t1", w, title="other", salience=2.5, salience_at=at(5))),
     "delete": lambda tx, w: tx.world.delete(w, ["t1"]),
     "put_vector": lambda tx, w: tx.world.put_vector(w, "t1", MODEL, np.array([0.0, 1.0])),
     "put_field": lambda tx, w: tx.world.put_field(field("t1", "status", w)),
@@ -194,6 +195,23 @@ class WorldContract(StoreCase):
         with store.read() as tx:
             assert tx.world.vectors("w", MODEL, ["t1", "t2"])["t1"].tolist() == [0.9, 0.1]
             assert tx.world.vectors("w", "other model", ["t1"]) == {}
+
+    def test_of_a_topic_that_is_attended_to_only_the_salience_changes(self, store: Store) -> None:
+        with store.write() as tx:
+            tx.world.put(topic("t1"))
+            tx.world.set_salience(topic("t1", title="other", salience=2.5, salience_at=at(5)), topic("t9"))
+            assert tx.world.get("w", "t1") == topic("t1", salience=2.5, salience_at=at(5), seq=1)
+            assert tx.world.get("w", "t9") is None
+
+    def test_entries_are_appended_in_their_order(self, store: Store) -> None:
+        kinds = [TopicEventKind.ARCHIVED, TopicEventKind.RESTORED, TopicEventKind.SALIENCE]
+        with store.write() as tx:
+            tx.world.put(topic("t1"))
+            tx.world.append()
+            tx.world.append(*(happened("t1", kind) for kind in kinds))
+            tx.world.append(happened("t1", TopicEventKind.REVISED))
+            assert [each.kind for each in tx.world.trail("w", "t1")] == [*kinds, TopicEventKind.REVISED]
+            assert len({each.seq for each in tx.world.trail("w", "t1")}) == 4
 
     def test_a_known_revision_or_edge_is_not_added_again(self, store: Store) -> None:
         with store.write() as tx:

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.responses import JSONResponse
 
 from bot.adapters.web.api.dependencies import Admin, Asker, Mind, Place, Teacher, plain_object
 from memory.library.export import plain
@@ -83,12 +84,12 @@ class IngestBody(BaseModel):
         )
 
 
-@router.post("/query")
-def query(asked: Query, memory: Mind, who: Asker) -> dict[str, Any]:
+@router.post("/query", response_model=dict[str, Any])
+def query(asked: Query, memory: Mind, who: Asker) -> JSONResponse:
     """Choose topics and lessons near a text, and what is known of each. Nothing changes when it fails."""
     scope = who.place(**asked.scope.model_dump())
     found = memory.world.query(scope, asked.model_dump(exclude={"scope"}, mode="json"))
-    return found.as_dict()
+    return JSONResponse(found.as_dict())  # it is JSON already, and this is asked most: nobody looks for more to convert
 
 
 @router.post("/ingest")
