@@ -19,6 +19,8 @@ class Judgement:
     is_right: bool
     is_known: bool
     """Whether what this person says here counts for others."""
+    is_asked: bool = False
+    """Whether the bot had asked, so that it is a question that was judged, and not an answer."""
 
 
 class JudgementCount(NamedTuple):
@@ -29,6 +31,7 @@ class JudgementCount(NamedTuple):
     is_right: bool
     is_known: bool
     number: int = 1
+    is_asked: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

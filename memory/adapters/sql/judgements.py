@@ -15,13 +15,16 @@ _OF_RUNS = select(judgements).where(among(judgements, "run_id"))
 _DELETE = delete(judgements).where(matching(judgements, "run_id", "actor"))
 _DELETE_RUNS = delete(judgements).where(among(judgements, "run_id"))
 _newest = (
-    select(_j.actor, _j.confidence, _j.is_right, _j.is_known)
+    select(_j.actor, _j.confidence, _j.is_right, _j.is_known, _j.is_asked)
     .where(matching(judgements))
     .order_by(_j.at.desc(), _j.run_id.desc(), _j.actor.desc())  # as the index has them
     .limit(bindparam("newest"))
     .subquery()
 )
-_COUNTS = select(_newest, func.count().label("number")).group_by(*_newest.c)
+_n = _newest.c
+_COUNTS = select(_n.actor, _n.confidence, _n.is_right, _n.is_known, func.count().label("number"), _n.is_asked).group_by(
+    *_n
+)  # as `JudgementCount` has them
 _THRESHOLD = select(thresholds).where(matching(thresholds))
 
 

@@ -41,6 +41,7 @@ _columns: dict[str, ColumnElement[Any]] = {
     **{name: literal(0, BigInteger()) for name in ("right", "wrong")},
     "evidence": _q.evidence,
     "number": thresholds.c.value,
+    "is_asked": _j.is_asked,
 }
 
 
@@ -58,6 +59,7 @@ _of_judgement = {
     "seq": _j.confidence,
     "is_active": _j.is_right,
     "is_limited": _j.is_known,
+    "is_asked": _j.is_asked,
 }
 _reacted = select(_r.actor).where(among(reactions, "run_id"))
 _asked_for: BindParameter[Any] = bindparam("people", expanding=True)
@@ -132,4 +134,5 @@ def _judgement(row: Row[Any]) -> Judgement:
         confidence=row.seq,
         is_right=row.is_active,
         is_known=row.is_limited,
+        is_asked=row.is_asked,
     )

@@ -65,6 +65,7 @@ def judgements_of(
             confidence=confidence,
             is_right=is_right,
             is_known=weights.get(vote.actor, 1.0) > 0 and not vote.is_limited,
+            is_asked=root.action == ASK or vote.source == TAP,
         )
         for vote, is_right in _on_the_best(root, evidence, ballots(root, votes))
     ]

@@ -13,6 +13,10 @@ the share of wrong ones among those that reach it is estimated; the lowest thres
   `k` people who approve of everything lower an estimate to `n / (n + k MOST_OF_ONE)` of itself at worst, where the
   others and the prior count `n`; and those who refuse raise it, so that the bot asks more than it need.
 - Where somebody's word counts for others (`Judgement.is_known`), nobody else counts.
+- **People tap on questions more readily than they react to answers**, and questions are less sure than answers. So a
+  judged question counts for less than a judged answer (`OF_A_QUESTION`), or there would seem to be more of what is
+  unsure, and so more that is wrong, than there is. Where the threshold falls, what was asked is answered, and counts in
+  full: a share that is too small mends itself.
 """
 
 from collections.abc import Iterable, Sequence
@@ -43,6 +47,8 @@ MOST_UNRELIABLE = 0.45
 """At 0.5 a person's word would be chance."""
 MOST_OF_ONE = 100.0
 """For how many judgements one person counts at most, where there are others."""
+OF_A_QUESTION = 0.7
+"""For how much a judgement on what the bot asked about counts, beside one on what it answered."""
 
 _CONFIDENCES = range(LOWEST - 1, HIGHEST + 1)
 """What is told apart: the first is all below the bounds, the last all above."""
@@ -92,11 +98,12 @@ def _by_person(counts: Iterable[JudgementCount]) -> "Matrix":
     every = [each for each in every if each.is_known] or every
     if not every:
         return np.zeros((0, 2, len(_CONFIDENCES)))
-    actors, confidences, are_right, _, numbers = zip(*every, strict=True)
+    actors, confidences, are_right, _, numbers, are_asked = zip(*every, strict=True)
     people, rows = np.unique(actors, return_inverse=True)
     judged: Matrix = np.zeros((len(people), 2, len(_CONFIDENCES)))
     places = np.clip(confidences, _CONFIDENCES[0], HIGHEST) - _CONFIDENCES[0]
-    np.add.at(judged, (rows, np.where(are_right, 0, 1), places), numbers)
+    worth = np.where(are_asked, OF_A_QUESTION, 1.0) * numbers
+    np.add.at(judged, (rows, np.where(are_right, 0, 1), places), worth)
     return judged
 
 

@@ -251,7 +251,14 @@ def weighed() -> EvidenceRecord:
 
 
 def judgement(run_id: str = "r1", workspace: str = "w", actor: str = "bo", **more: object) -> Judgement:
-    given: dict[str, object] = {"at": NOW, "confidence": 31, "is_right": True, "is_known": False, **more}
+    given: dict[str, object] = {
+        "at": NOW,
+        "confidence": 31,
+        "is_right": True,
+        "is_known": False,
+        "is_asked": True,
+        **more,
+    }
     return Judgement(workspace=workspace, run_id=run_id, actor=actor, **given)  # type: ignore[arg-type]
 
 
