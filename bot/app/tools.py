@@ -9,6 +9,7 @@ from bot.adapters.tools.plugins import found_tools
 from bot.config import Settings
 from bot.conversation.executor import Executor
 from bot.errors import ConfigError
+from bot.model import ToolSpec
 from bot.ports import Messenger
 from memory.model import Incoming, Permission, Role, Scope, Vector
 from memory.services import Memory
@@ -38,6 +39,7 @@ class AgentTools:
 
 def make_agent_tools(settings: Settings, memory: Memory, executor: Executor) -> AgentTools:
     """The tools that the settings name; those of servers come as these answer. Raises `ConfigError`."""
+    from bot.agent.tools.about import about_tool
     from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
     from bot.app.knowledge import make_knowledge
     from bot.config.tool_rules import read_rule
@@ -51,8 +53,12 @@ def make_agent_tools(settings: Settings, memory: Memory, executor: Executor) -> 
     messengers: dict[str, Messenger] = {}
     knowledge = make_knowledge(settings, embed)
     built_in = [*_own_tools(memory, executor, embed), *_tools_of_people(settings, memory, executor, messengers)]
+
+    def tools_for(scope: Scope, role: Role) -> Sequence[ToolSpec]:
+        return registry.within(scope, role).specs
+
     registry = ToolRegistry(
-        built_in,
+        [about_tool(tools_for), *built_in],
         timeout_s=settings.agent.tool_timeout_s,
         permit=permit,
         rules=[read_rule(text) for text in settings.tools.only],

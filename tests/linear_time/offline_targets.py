@@ -15,6 +15,7 @@ from bot.adapters.llm.offline.arithmetic import find_expression, without_express
 from bot.adapters.llm.offline.change import find_change
 from bot.adapters.llm.offline.choosing import Chooser
 from bot.adapters.llm.offline.conversation_prompt import read_followed, read_last_message, read_last_question
+from bot.adapters.llm.offline.courtesy import find_courtesy
 from bot.adapters.llm.offline.deciding import Decider
 from bot.adapters.llm.offline.fitness import fitness, sentences
 from bot.adapters.llm.offline.following import follow
@@ -149,6 +150,7 @@ def _expansion(text: str) -> object:
 TARGETS: tuple[Target, ...] = (
     # the offline model
     Target("place", find_place),
+    Target("reminder", find_courtesy),
     Target("reminder", find_reminder),
     Target("addresses", lambda text: KnownAddresses().show("r", text)),
     Target("time of a reminder", _when),

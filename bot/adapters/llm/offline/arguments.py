@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from bot.adapters.llm.offline.arithmetic import find_expression, without_expression
 from bot.adapters.llm.offline.change import find_change
+from bot.adapters.llm.offline.courtesy import find_courtesy
 from bot.adapters.llm.offline.place import find_place
 from bot.adapters.llm.offline.reminding import find_reminder
 from bot.adapters.llm.offline.tokenizer import content_words
@@ -253,6 +254,11 @@ def _reminder(goal: str) -> _Found | None:
     return _Found(value=what, fit=1.0) if what else None
 
 
+def _courtesy(goal: str) -> _Found | None:
+    kind = find_courtesy(goal)
+    return _Found(value=kind, fit=1.0) if kind else None
+
+
 def _url(goal: str) -> _Found | None:
     found = _URL.search(goal)
     return _Found(value=found[0].rstrip(".,;:!?"), span=found[0], fit=1.0) if found else None
@@ -271,4 +277,5 @@ _BY_NAME: tuple[tuple[frozenset[str], Callable[[str], _Found | None]], ...] = (
     (frozenset({"what"}), _what),
     (frozenset({"when"}), _when),
     (frozenset({"reminder"}), _reminder),
+    (frozenset({"courtesy"}), _courtesy),
 )

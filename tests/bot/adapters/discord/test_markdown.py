@@ -88,7 +88,7 @@ texts = st.lists(pieces, max_size=60).map("".join)
 def test_outside_of_code_no_mention_survives_whatever_the_text(text: str) -> None:
     fence = False
     for line in to_discord(text).split("\n"):
-        if re.match(r"^[ >]*(?:[-*] )*```[^`]*$", line):
+        if re.match(r"^[ >]*(?:[-*] +)*```[^`]*$", line):
             fence = not fence
         elif not fence:
             bare = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", line)

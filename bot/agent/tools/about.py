@@ -1,0 +1,50 @@
+"""The bot about itself: what it can do, by the examples of its tools, and a friendly word to who greets it."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from bot.agent.tools.registry import Tool, ToolContext, text_argument, text_schema
+from bot.model import ToolSpec
+from memory.model import Role, Scope
+
+ToolsFor = Callable[[Scope, Role], Sequence[ToolSpec]]
+"""What somebody may use somewhere."""
+
+NAME = "about_me"
+_SHOWN = 8
+_EXAMPLE = "For example: "
+_REPLIES = {"thanks": "You are welcome.", "goodbye": "Goodbye!"}
+
+
+def about_tool(tools_for: ToolsFor) -> Tool:
+    """The tool `about_me`."""
+
+    async def run(arguments: Mapping[str, object], context: ToolContext) -> str:
+        courtesy = text_argument(arguments, "courtesy").casefold()
+        if courtesy in _REPLIES:
+            return _REPLIES[courtesy]
+        examples = [each for spec in tools_for(context.scope, context.role) if (each := _example(spec))]
+        if courtesy == "hello":
+            return f"Hello! Ask me something{f', like “{examples[0]}”' if examples else ''}, or “what can you do?”"
+        asked = "\n".join(f"- {each}" for each in examples[:_SHOWN])
+        listed = f" You can ask me, for example:\n\n{asked}\n\n" if asked else " "
+        return (
+            f"I answer with what people here taught me, and with my tools.{listed}"
+            "Put 👍 on an answer that is right. Put 👎 on one that is wrong and say what would have been right: "
+            "I know it the next time. The command `help` lists the rest."
+        )
+
+    return Tool(
+        name=NAME,
+        description=(
+            "Says what I am and what I can do, and answers a greeting, thanks or a goodbye. "
+            "For example: what can you do?; hello; thank you"
+        ),
+        parameters=text_schema("courtesy", "what the message is: hello, thanks, goodbye, or abilities"),
+        run=run,
+    )
+
+
+def _example(spec: ToolSpec) -> str:
+    """The first example in a tool's description, but not this tool's own."""
+    example = spec.description.partition(_EXAMPLE)[2].partition(";")[0].strip(" .")
+    return "" if spec.name == NAME else example
