@@ -1,12 +1,13 @@
 """Holding a lesson back until somebody looked at it, and letting it go."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memory.errors import InvalidInput
 from memory.model import Episode, EventKind, LinkKind, Role
 from memory.ports import Transaction
+from memory.rules.fold import apply
 from memory.rules.quarantine import Flag
 from memory.rules.quarantine import flags as flags_in
 from memory.services.archive import why_archived
@@ -61,6 +62,35 @@ def release(core: Core, workspace: str, episode_id: str, *, actor: str, role: Ro
         restore_texts(tx, released, actor, now)
         note_decision(tx, episode, released, actor, now)
         return released
+
+
+def hold_again(core: Core, workspace: str, episode_id: str, *, actor: str, role: Role) -> Episode:
+    """Take a release back: the episode waits for the reasons for which it waited before. Twice is once.
+
+    Raises `NotFound`, and `InvalidInput` for anybody but a teacher or administrator, and for what was never released.
+    """
+    if not role.may_promote:
+        raise InvalidInput("only a teacher may take back the release of a lesson; ask one to do it")
+    now = core.clock()
+    with core.store.write() as tx:
+        episode = existing(tx, workspace, episode_id)
+        if not episode.quarantine and not (episode := release_undone(tx, episode, actor, role, now)).quarantine:
+            raise InvalidInput("nobody released this lesson, so there is nothing to take back")
+        return episode
+
+
+def release_undone(tx: Transaction, episode: Episode, actor: str, role: Role, now: datetime) -> Episode:
+    """The episode held back as it was before it was released last; as it is, if it never was."""
+    log = tx.log.of_episode(episode.workspace, episode.id)
+    last = max((place for place, each in enumerate(log) if each.kind is EventKind.RELEASED), default=0)
+    before = replace(episode, quarantine=())
+    for each in log[:last]:
+        before = replace(before, quarantine=apply(before, each).quarantine)
+    if not before.quarantine:
+        return episode
+    held = act(tx, episode, EventKind.QUARANTINED, actor, now, {"role": role.value, "flags": list(before.quarantine)})
+    restore_texts(tx, held, actor, now)
+    return held
 
 
 def restore_text(tx: Transaction, failed: Episode, actor: str, now: datetime) -> None:

@@ -23,7 +23,7 @@ from memory.services.correct import (
     usable,
 )
 from memory.services.decision_notices import note_decision
-from memory.services.quarantine_actions import hold_back, release, restore_texts, usable_reason
+from memory.services.quarantine_actions import hold_again, hold_back, release, restore_texts, usable_reason
 from memory.services.saving import SAVED, take_back
 from memory.services.verdicts import (
     LessonMark,
@@ -262,6 +262,10 @@ class Teaching:
     def release(self, workspace: str, episode_id: str, *, actor: str, role: Role) -> Episode:
         """Let a quarantined lesson be recalled again (`memory.services.quarantine_actions.release`)."""
         return release(self._core, workspace, episode_id, actor=actor, role=role)
+
+    def hold_again(self, workspace: str, episode_id: str, *, actor: str, role: Role) -> Episode:
+        """Take a release back (`memory.services.quarantine_actions.hold_again`)."""
+        return hold_again(self._core, workspace, episode_id, actor=actor, role=role)
 
     def archive(self, workspace: str, episode_id: str, *, actor: str) -> Episode:
         """Take an episode out of recall without losing anything. Archiving twice is once. Raises `NotFound`."""

@@ -14,14 +14,16 @@ from memory.rules.trust import REVIEW
 from memory.services.batches.batches import Narrow, everything, existing_batch, is_waiting, outlines_waiting
 from memory.services.core import Core, act, event, existing, note_words_of, record
 from memory.services.correct import lesson_flags, own_vote, taught_lesson, usable
-from memory.services.quarantine_actions import hold_back
-from memory.services.verdicts import write_votes
+from memory.services.quarantine_actions import hold_back, release_undone
+from memory.services.verdicts import settle, withdraw_votes, write_votes
 
 CHUNK = 200
 """Lessons decided about in one transaction, so that others can write in between."""
 
 Progress = Callable[[int, int], None]
 """Told how many more are done, of how many."""
+_DECISIONS = {EventKind.VOTED, EventKind.ARCHIVED}
+"""What a reviewer's decision about a lesson is in its log, first of all."""
 _Decide = Callable[[Transaction, Episode, BatchLesson, datetime], object]
 
 
@@ -126,6 +128,43 @@ class BatchReview:
             hold_back(tx, lesson, lesson_flags(lesson, has_secret=has_secret), now)
             self._approve(tx, existing(tx, workspace, lesson.id), audience or row.audience, by, now)
             return existing(tx, workspace, lesson.id)
+
+    def take_back(self, workspace: str, batch_id: str, by: Reviewer, since: datetime) -> Decided:
+        """Let what this reviewer decided about from `since` on wait again, as it did before."""
+        if not by.role.may_promote:
+            raise InvalidInput("only a teacher may take back a decision about what was learned from a file")
+        with self._core.store.read() as tx:
+            existing_batch(tx, workspace, batch_id)
+            ids = [each.lesson_id for each in tx.batches.lessons(workspace, batch_id)]
+        runs: list[str] = []
+        for some in parts(ids):
+            with self._core.store.write() as tx:
+                now = self._core.clock()
+                lessons = tx.episodes.get_many(workspace, some)
+                for name, log in tx.log.of_episodes(workspace, lessons).items():
+                    own = {each.kind for each in log if each.actor == by.actor and each.at >= since}
+                    if own & _DECISIONS and by.may_decide(lessons[name]):
+                        self._undecide(tx, lessons[name], own, by, now)
+                        runs.append(lessons[name].run_id)
+        return Decided(done=len(runs), runs=tuple(runs))
+
+    def _undecide(
+        self, tx: Transaction, lesson: Episode, own: Collection[EventKind], by: Reviewer, now: datetime
+    ) -> None:
+        """What `_approve` or a rejection did, backwards."""
+        if EventKind.ARCHIVED in own and lesson.archived_at is not None:
+            lesson = act(tx, lesson, EventKind.RESTORED, by.actor, now)
+        approval = tx.teaching.reaction(_approval(lesson, by, now).key)
+        if approval is not None and approval.is_active:
+            withdraw_votes(self._core, tx, now, approval, at=now)
+            lesson = existing(tx, lesson.workspace, lesson.id)
+        if EventKind.PROMOTED in own and lesson.promoted is not None:
+            detail: dict[str, object] = {"audience": "", "role": by.role.value, "batch": True}
+            record(tx, lesson, event(lesson, EventKind.PROMOTED, by.actor, now, detail=detail))
+            settle(tx, lesson.workspace, lesson.run_id, by.actor, now, self._core.policy)
+            lesson = existing(tx, lesson.workspace, lesson.id)
+        if EventKind.RELEASED in own:
+            release_undone(tx, lesson, by.actor, by.role, now)
 
     def _decide(
         self,

@@ -19,6 +19,7 @@ from memory.services.topics.query import Bundle, QueryRequest, QueryResponse, St
 from memory.services.topics.reinforcement import Answer, Asked, Raising, Returned
 from memory.services.topics.shared_transaction import SharedTransaction
 from memory.services.topics.source import MakeSource, StoredTopics, TopicIndex, TopicSource, as_vector
+from memory.services.topics.withdraw import take_back
 from memory.services.topics.writer import Writing
 
 if TYPE_CHECKING:
@@ -210,6 +211,12 @@ class World:
         """Archive what nobody attends to, if there are too many topics; their ids. A job runs it."""
         with self._store.write() as tx:
             return self._forget(tx, workspace)
+
+    def take_back(self, scope: Scope, topic_id: str, name: str, revision_id: str) -> bool:
+        """Let a value that this person gave hold no more; False if another one holds by now. Raises `NotFound`."""
+        with self._store.write() as tx:
+            topic = _existing(Visible(tx, scope), topic_id)
+            return take_back(tx, topic, name, revision_id, scope.person, self._clock(), self._new_id)
 
     def archive(self, scope: Scope, topic_id: str) -> None:
         """Take a topic out of every answer until it is restored. Raises `NotFound`."""

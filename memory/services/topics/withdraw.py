@@ -43,6 +43,19 @@ def withdraw_person(tx: Transaction, workspace: str, person: str, at: datetime, 
     return values, archived, shelved
 
 
+def take_back(
+    tx: Transaction, home: Topic, name: str, revision_id: str, person: str, at: datetime, new_id: NewId
+) -> bool:
+    """Let what held before one value of the person's hold again, or nothing; False if that one holds no more."""
+    given = [each for each in _given(tx, home.workspace, home.id) if each.name == name]
+    current = _current(home.id, given, name, at)
+    if current is None or (current.id, current.person) != (revision_id, person):
+        return False
+    others = [each for each in _not_withdrawn(tx, home.workspace, home.id, given) if each != current]
+    _replace(tx, home.id, current, others, person, at, at, new_id)
+    return True
+
+
 def hold_again(tx: Transaction, workspace: str, topic_ids: Iterable[str], at: datetime, new_id: NewId) -> None:
     """Let no value hold in these topics that was taken back: after what had replaced it was erased."""
     every = {each.id: each.merged_into or each.id for each in tx.world.within(workspace)}

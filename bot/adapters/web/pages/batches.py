@@ -1,5 +1,7 @@
 """The review of a batch: what was learned from one file, decided about one by one, by choosing, or all at once."""
 
+from datetime import datetime
+
 from starlette.responses import Response
 
 from bot.adapters.web.pages.cookies import Notice
@@ -31,19 +33,37 @@ def decide(visit: Visit) -> Response:
     only = None if what.endswith("-all") else set(visit.chosen)
     if only is not None and not only:
         return _back(visit, view, Notice("Choose something first.", is_fault=True))
+    since = visit.memory.clock()
     decided = _decided(visit, view, what, only)
     done = "approved" if what.startswith("approve") else "rejected"
     left = f" {decided.left_held_back} held back: approve each by itself." if decided.left_held_back else ""
-    return _back(visit, view, Notice(f"{count(decided.done, 'lesson')} {done}.{left}"))
+    return _back(visit, view, _undoable(visit, view, f"{count(decided.done, 'lesson')} {done}.{left}", since))
+
+
+def take_back(visit: Visit) -> Response:
+    """Let what they decided just now wait again."""
+    view = _view(visit)
+    try:
+        since = datetime.fromisoformat(visit.form.get("since", ""))
+    except ValueError as error:
+        raise InvalidInput("nothing says what is to be taken back") from error
+    decided = visit.memory.batch_review.take_back(visit.workspace, view.batch.id, _reviewer(visit), since)
+    return _back(visit, view, Notice(f"Taken back: {count(decided.done, 'lesson')} again to decide about."))
 
 
 def edit(visit: Visit) -> Response:
     """Approve one in the reviewer's own words."""
     view, form = _view(visit), visit.form
+    since = visit.memory.clock()
     visit.memory.batch_review.edit(
         visit.workspace, form.get("lesson", ""), form.get("question", ""), form.get("answer", ""), _reviewer(visit)
     )
-    return _back(visit, view, Notice("Approved in your words."))
+    return _back(visit, view, _undoable(visit, view, "Approved in your words.", since))
+
+
+def _undoable(visit: Visit, view: BatchView, text: str, since: datetime) -> Notice:
+    undo = visit.url(f"review/batches/{view.batch.id}/undo")
+    return Notice(text, undo=undo, fields={"since": since.isoformat(), "page": visit.form.get("page", "")})
 
 
 def _decided(visit: Visit, view: BatchView, what: str, only: set[str] | None) -> Decided:

@@ -122,7 +122,14 @@ def release(visit: Visit) -> Response:
     """Let it be recalled although it was held back."""
     episode = found_episode(visit)
     visit.memory.teaching.release(visit.workspace, episode.id, actor=visit.actor, role=visit.role.role)
-    return _done(visit, episode, "Released: it may be recalled.")
+    return _done(visit, episode, "Released: it may be recalled.", "hold")
+
+
+def hold(visit: Visit) -> Response:
+    """Let it wait again after it was released."""
+    episode = found_episode(visit)
+    visit.memory.teaching.hold_again(visit.workspace, episode.id, actor=visit.actor, role=visit.role.role)
+    return _done(visit, episode, "It is held back again.", "release")
 
 
 def delete(visit: Visit) -> Response:
@@ -150,6 +157,7 @@ ACTIONS: Mapping[str, tuple[Callable[[Visit], Response], WebRole]] = {
     "restore": (restore, WebRole.TEACHER),
     "promote": (promote, WebRole.TEACHER),
     "release": (release, WebRole.TEACHER),
+    "hold": (hold, WebRole.TEACHER),
     "delete": (delete, WebRole.ADMIN),
 }
 """By the last part of their address; who may."""

@@ -63,6 +63,7 @@ PAGE = Page(
         PageRoute(path="review", handler=show),
         PageRoute(path="review/batches/{batch_id}", handler=batches.show),
         PageRoute(path="review/batches/{batch_id}", handler=batches.decide, method="POST"),
+        PageRoute(path="review/batches/{batch_id}/undo", handler=batches.take_back, method="POST"),
         PageRoute(path="review/batches/{batch_id}/edit", handler=batches.edit, method="POST"),
     ),
 )

@@ -50,34 +50,62 @@ def trail(visit: Visit) -> Response:
 
 def change(visit: Visit) -> Response:
     """Let a property have another value from now on; what it was stays in its history."""
-    topic = _found(visit)
-    name, value = _text(visit, "name", _NAME_CHARACTERS), _text(visit, "value", _VALUE_CHARACTERS)
+    return _give(visit, _found(visit), _text(visit, "name", _NAME_CHARACTERS), _text(visit, "value", _VALUE_CHARACTERS))
+
+
+def _give(visit: Visit, topic: Topic, name: str, value: str) -> Response:
+    revision = visit.memory.new_id() if value != visit.form.get("before") else ""
     given = FieldInput(
-        name=name, value=value, provenance="pages", why_changed=visit.form.get("why", "").strip() or None
+        name=name,
+        value=value,
+        provenance="pages",
+        why_changed=visit.form.get("why", "").strip() or None,
+        revision_id=revision,
     )
     wanted = Ingest(placement=Placement.VERSION_FIELD, topic_id=_name(visit, topic), fields=[given])
     done = visit.memory.world.ingest(_place(visit, topic), wanted)
-    text = f"{name} is {value} from now on." if done.revised else f"{name} was {value} already."
-    before = visit.form.get("before", "")
-    if not done.revised or not before:
-        return visit.back("topics", Notice(text[:400]), text=topic.title or "")
-    undo = _address(visit, "change")
-    fields = {"name": name, "value": before, "why": "undone"}
-    return visit.back("topics", Notice(text[:400], undo=undo, fields=fields), text=topic.title or "")
+    if not done.revised:
+        return visit.back("topics", Notice(f"{name} was {value} already."[:400]), text=topic.title or "")
+    fields = {"name": name, "revision": revision}
+    notice = Notice(f"{name} is {value} from now on."[:400], undo=_address(visit, "undo", topic), fields=fields)
+    return visit.back("topics", notice, text=topic.title or "")
+
+
+def take_back(visit: Visit) -> Response:
+    """Let a value of theirs hold no more: what it was before holds again."""
+    topic, name = _found(visit), _text(visit, "name", _NAME_CHARACTERS)
+    revision = visit.form.get("revision", "")
+    done = visit.memory.world.take_back(_place(visit, topic), _name(visit, topic), name, revision)
+    text = f"{name} is what it was before." if done else f"{name} has another value by now, so nothing was taken back."
+    return visit.back("topics", Notice(text, is_fault=not done), text=topic.title or "")
 
 
 def begin(visit: Visit) -> Response:
-    """Note a new thing with its first value, for a channel or for everybody."""
+    """Note a new thing with its first value, or more of a known one, for a channel or for everybody."""
     title = _text(visit, "title", _NAME_CHARACTERS)
     name, value = _text(visit, "name", _NAME_CHARACTERS), _text(visit, "value", _VALUE_CHARACTERS)
     channel = visit.form.get("channel", "").strip()
     audience = Audience.CHANNEL if channel else Audience.WORKSPACE
+    known = _known(visit, title, audience, channel)
+    if known is not None:
+        return _give(visit, known, name, value)
     scope = Scope(workspace=visit.workspace, channel=channel or _HERE, person=visit.actor, visibility=Visibility.PUBLIC)
     field = FieldInput(name=name, value=value, provenance="pages")
     outcome = visit.memory.world.ingest(scope, Ingest(title=title, audience=audience, fields=[field]))
     # What joined a thing that was noted before is not undone by archiving both.
     undo = "" if outcome.merged else visit.url(f"topics/{quote(outcome.topic_id, safe='')}/archive")
     return visit.back("topics", Notice(f"Noted: {title}.", undo=undo), text=title)
+
+
+def _known(visit: Visit, title: str, audience: Audience, channel: str) -> Topic | None:
+    """The thing of this title that is noted for the same people, if there is one."""
+    facts = visit.memory.facts
+    every, _ = facts.every(visit.workspace, public_only=visit.public_only, after=0, limit=PAGE_ROWS, text=title)
+    for each in every:
+        is_there = each.audience is audience and (audience is Audience.WORKSPACE or each.topic.channel == channel)
+        if is_there and each.title.casefold() == title.casefold() and each.topic.archived_at is None:
+            return facts.one(visit.workspace, each.topic.id, public_only=visit.public_only)
+    return None
 
 
 def archive(visit: Visit) -> Response:
@@ -119,8 +147,9 @@ def _place(visit: Visit, topic: Topic) -> Scope:
     )
 
 
-def _address(visit: Visit, act: str) -> str:
-    return visit.url(f"topics/{quote(visit.path['topic_id'], safe='')}/{act}")
+def _address(visit: Visit, act: str, topic: Topic | None = None) -> str:
+    topic_id = topic.id if topic is not None else visit.path["topic_id"]
+    return visit.url(f"topics/{quote(topic_id, safe='')}/{act}")
 
 
 def _text(visit: Visit, name: str, most: int) -> str:
@@ -138,6 +167,7 @@ PAGE = Page(
         PageRoute(path="topics/{topic_id}", handler=trail),
         PageRoute(path="topics", handler=begin, method="POST", needs=WebRole.TEACHER),
         PageRoute(path="topics/{topic_id}/change", handler=change, method="POST", needs=WebRole.TEACHER),
+        PageRoute(path="topics/{topic_id}/undo", handler=take_back, method="POST", needs=WebRole.TEACHER),
         PageRoute(path="topics/{topic_id}/archive", handler=archive, method="POST", needs=WebRole.TEACHER),
         PageRoute(path="topics/{topic_id}/restore", handler=restore, method="POST", needs=WebRole.TEACHER),
     ),

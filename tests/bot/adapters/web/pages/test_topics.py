@@ -35,14 +35,17 @@ def test_it_is_changed_from_the_page_with_its_history_and_taken_back(world: Worl
     ((undo, fields),) = re.findall(
         r'<form method="post" action="/w/[^/]+/(topics/[^"]+)">(.*?)<button>Undo', after, re.S
     )
-    sent = dict(re.findall(r'name="(name|value|why)" value="([^"]*)"', fields))
+    sent = dict(re.findall(r'name="(name|revision)" value="([^"]*)"', fields))
     undone = admin.done(undo, **sent)
-    assert re.search(r'<td class="full"><bdi>Priya</bdi><p><bdi>undone</bdi></p>', undone)
+    assert "owner is what it was before." in undone
+    assert re.search(r'<td class="full"><bdi>Priya</bdi>', undone)
+    assert "nothing was taken back" in admin.done(undo, **sent)
+    assert "owner was Priya already." in admin.done(changing, name="owner", value="Priya", before="Priya")
     (topic,) = world.memory.facts.listed(TESS)
     assert [each.value for each in topic.fields[0].history] == ["Priya", "Aya", "Priya"]
     trail = world.memory.world.trail(TESS, topic.topic.id)
-    assert [event.actor for event in trail] == ["tess", "tess", "web:admin", "web:admin"]
-    assert admin.page(f"topics/{topic.topic.id}").count("web:admin") == 2
+    assert [event.actor for event in trail] == ["tess", "tess", "web:admin", "web:admin", "web:admin"]
+    assert admin.page(f"topics/{topic.topic.id}").count("web:admin") == 3
 
 
 def test_it_is_archived_and_restored(world: World, admin: Visitor) -> None:
@@ -61,11 +64,16 @@ def test_something_new_is_noted_for_a_channel_or_for_everybody(world: World, adm
     assert admin.send("topics", title=" ", name="room", value="5").status_code == 422
 
 
-def test_what_was_noted_is_undone_unless_it_joined_what_was_known(world: World, admin: Visitor) -> None:
+def test_what_was_noted_is_undone_alone_if_it_joined_what_was_known(world: World, admin: Visitor) -> None:
     noted = admin.done("topics", title="retro", name="room", value="5", channel="")
     (undo,) = re.findall(r'<form method="post" action="/w/[^/]+/(topics/[^"/]+/archive)">[^/]*<button>Undo', noted)
     joined = admin.done("topics", title="retro", name="floor", value="2", channel="")
-    assert "<button>Undo" not in joined
+    assert "floor is 2 from now on." in joined
+    ((back, fields),) = re.findall(r'action="/w/[^/]+/(topics/[^"]+/undo)">(.*?)<button>Undo', joined, re.S)
+    admin.done(back, **dict(re.findall(r'name="(name|revision)" value="([^"]*)"', fields)))
+    retro = next(each for each in world.memory.facts.listed(TESS) if each.title == "retro")
+    values = {field.name: field.current.value for field in retro.fields if field.current is not None}
+    assert values == {"room": "5", "floor": None}
     admin.done(undo)
     assert [each.title for each in world.memory.facts.listed(TESS)] == ["deploy"]
 
