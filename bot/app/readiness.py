@@ -7,6 +7,7 @@ from bot.adapters.web.health import Check
 from bot.app.logins import lease_name
 from bot.app.seat import Seat
 from bot.config import Settings
+from bot.conversation.counts import count
 from bot.errors import NotReady
 from bot.ports import KnowsConnection
 from memory.services import Memory
@@ -26,7 +27,7 @@ def checks_of(settings: Settings, memory: Memory, seats: Sequence[Seat] = ()) ->
     """
     by_platform = {seat.messenger.platform: seat for seat in seats}
     return (
-        Check("database", lambda: f"{len(memory.audit.workspaces())} workspaces"),
+        Check("database", lambda: count(len(memory.audit.workspaces()), "workspace")),
         Check("migrations", memory.store.schema),
         Check("embedder", _embedder(memory)),
         *(Check(name, _platform(settings, memory, name, by_platform.get(name)), is_needed=False) for name in PLATFORMS),

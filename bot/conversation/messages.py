@@ -208,10 +208,11 @@ _HELD = {
 
 def held_back(lesson: Episode) -> str:
     """A lesson that waits for a teacher, and why."""
-    return f"Saved, but I will not use it before a teacher has looked at it: {_why_held(lesson)}."
+    return f"Saved, but I will not use it before a teacher has looked at it: {why_held(lesson)}."
 
 
-def _why_held(lesson: Episode) -> str:
+def why_held(lesson: Episode) -> str:
+    """What speaks against a lesson that is held back."""
     return " and ".join(_HELD.get(reason, reason) for reason in lesson.quarantine)
 
 
@@ -265,7 +266,7 @@ def review_line(episode: Episode, reader: Scope) -> str:
     """One lesson that waits: the same, and where it comes from."""
     where = shown_line(episode.place, 40) or "a channel"
     if episode.quarantine:
-        held = f"⚠️ held back, for {_why_held(episode)}: {_summary(episode)}"
+        held = f"⚠️ held back, for {why_held(episode)}: {_summary(episode)}"
         use = "now for its author" if set(episode.quarantine) == {Flag.RESTATED} else "not in use"
         return f"{held} - by {_author(episode, reader)} in {where}, {use} (`{episode.id[-8:]}`)"
     verdict = episode.verdict
@@ -320,8 +321,8 @@ def restated(episode: Episode) -> str:
 def release_first(episode: Episode, command: str) -> str:
     """A lesson that is held back reaches nobody, however far it is promoted."""
     if not episode.goal:
-        return f"I hold that lesson back: {_why_held(episode)}."
-    return f"I hold “{shown_line(episode.goal, 80)}” back, for {_why_held(episode)}. First: `{command}`"
+        return f"I hold that lesson back: {why_held(episode)}."
+    return f"I hold “{shown_line(episode.goal, 80)}” back, for {why_held(episode)}. First: `{command}`"
 
 
 def released(episode: Episode) -> str:

@@ -126,11 +126,12 @@ async def measure_queries(path: Path, memory_ms: float, processes: int) -> dict[
     """What a query costs over HTTP, and how many there are in a second where so many processes answer."""
     with ExitStack() as stack:
         servers = [stack.enter_context(serving(path)) for _ in range(processes)]
+        one = await _Client.to(servers[0][0])
+        await one.ask()
+        alone = statistics.median([await one.ask() for _ in range(200)])
+        health = statistics.median([await one.request(b"GET", "/healthz") for _ in range(100)])
         clients = [await _Client.to(url) for _ in range(CLIENTS // processes) for url, _ in servers]
-        for client in clients:
-            await client.ask()
-        alone = statistics.median([await clients[0].ask() for _ in range(200)])
-        health = statistics.median([await clients[0].request(b"GET", "/healthz") for _ in range(100)])
+        await asyncio.gather(*(client.ask() for client in clients))
         waits, before, begun = list[float](), sum(cpu_s(pid) for _, pid in servers), time.perf_counter()
 
         async def keep_asking(client: "_Client") -> None:

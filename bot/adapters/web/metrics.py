@@ -151,13 +151,14 @@ class MemoryCollector(Collector):
 
 
 def _of_jobs(state: MemoryState) -> Iterator[GaugeMetricFamily]:
+    # Not by `job`: that is what Prometheus calls what it reads from, and it renames ours.
     ended = GaugeMetricFamily(
-        "goodbot_job_last_end_timestamp_seconds", "When each job ended last.", labels=["job"], unit="seconds"
+        "goodbot_job_last_end_timestamp_seconds", "When each job ended last.", labels=["name"], unit="seconds"
     )
-    took = GaugeMetricFamily("goodbot_job_last_seconds", "How long its last run took.", labels=["job"], unit="seconds")
-    failed = GaugeMetricFamily("goodbot_job_failed", "Whether its last run failed.", labels=["job"])
+    took = GaugeMetricFamily("goodbot_job_last_seconds", "How long its last run took.", labels=["name"], unit="seconds")
+    failed = GaugeMetricFamily("goodbot_job_failed", "Whether its last run failed.", labels=["name"])
     due = GaugeMetricFamily(
-        "goodbot_job_due_timestamp_seconds", "When it is to run next.", labels=["job"], unit="seconds"
+        "goodbot_job_due_timestamp_seconds", "When it is to run next.", labels=["name"], unit="seconds"
     )
     for each in state.jobs:
         name = [each.job.name]

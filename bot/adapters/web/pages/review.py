@@ -5,6 +5,7 @@ from starlette.responses import Response
 from bot.adapters.web.pages import batches
 from bot.adapters.web.pages.access import WebRole
 from bot.adapters.web.pages.page import Page, PageRoute, Visit
+from bot.conversation.messages import why_held
 from memory.model import Episode, LinkKind, Origin, Visibility
 from memory.ports import EpisodeFilter
 from memory.rules.audience import visibility_of
@@ -49,7 +50,7 @@ def _corrected(visit: Visit, lesson: Episode, view: RunView) -> Episode | None:
 def _why(episode: Episode) -> str:
     """Why it waits."""
     if episode.quarantine:
-        return f"It is held back: {', '.join(episode.quarantine).replace('_', ' ')}."
+        return f"It is held back: {why_held(episode)}."
     if episode.origin is Origin.RUN:
         return "People disagree about this answer."
     return "Somebody wrote this, and nobody has judged it yet."

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.parser import text_string_to_metric_families
 
 from bot.adapters.web.metrics import FRESH_S, Metrics
@@ -81,9 +82,9 @@ def test_what_people_decided_and_what_lessons_did_is_counted(world: World) -> No
 def test_jobs_tell_how_they_went(world: World) -> None:
     world.memory.upkeep.run("sweep")
     found = told(WebClient(world.memory, metrics=Metrics(world.memory)).call("GET", "/metrics").text)
-    assert found['goodbot_job_last_end_timestamp_seconds{"job": "sweep"}'] == world.clock().timestamp()
-    assert 'goodbot_job_failed{"job": "sweep"}' not in found
-    assert found['goodbot_job_due_timestamp_seconds{"job": "sweep"}'] == world.clock().timestamp() + 3600
+    assert found['goodbot_job_last_end_timestamp_seconds{"name": "sweep"}'] == world.clock().timestamp()
+    assert 'goodbot_job_failed{"name": "sweep"}' not in found
+    assert found['goodbot_job_due_timestamp_seconds{"name": "sweep"}'] == world.clock().timestamp() + 3600
 
 
 def test_without_its_database_it_says_so_and_tells_the_rest(world: World) -> None:
@@ -200,6 +201,34 @@ def test_reading_costs_the_same_however_much_there_is() -> None:
         return len(found)
 
     assert cost(30) == cost(3) < 12
+
+
+def test_every_label_of_the_dashboard_is_one_of_its_metric_and_none_is_prometheus_own(world: World) -> None:
+    world.memory.upkeep.run("sweep")
+    world.react(world.ask("where is the key?", "here"), "👍", by="ana")
+    web = WebClient(world.memory, metrics=Metrics(world.memory), address="127.0.0.1")
+    metrics = Metrics(world.memory)
+    labels = {
+        each._name: set(each._labelnames) for each in vars(metrics).values() if isinstance(each, MetricWrapperBase)
+    }
+    for family in text_string_to_metric_families(web.http.get("/metrics", headers={"Host": "localhost"}).text):
+        labels.setdefault(family.name, set()).update(*(sample.labels for sample in family.samples))
+    ours = {name: found for name, found in labels.items() if name.startswith("goodbot_")}
+    assert [name for name, found in ours.items() if found & {"job", "instance"}] == []
+    dashboard = json.loads(Path(DASHBOARD).read_text())
+    targets = [target for panel in dashboard["panels"] for target in panel.get("targets", ())]
+    checked = 0
+    for target in targets:
+        query, legend = target["expr"], target.get("legendFormat", "")
+        (name, *_) = [each for each in NAMES.findall(query) if each.startswith("goodbot_")] or [""]
+        if not name:
+            continue
+        known = ours[next(each for each in (name, re.sub(r"_(total|bucket|count)$", "", name)) if each in ours)]
+        groups = [each.strip() for part in re.findall(r"by \(([^)]*)\)", query) for each in part.split(",")]
+        wanted = {*groups, *re.findall(r"[{,](\w+)=", query), *re.findall(r"{{(\w+)}}", legend)} - {"le"}
+        assert wanted <= known, (query, legend, known)
+        checked += len(wanted)
+    assert checked >= 15
 
 
 def test_every_query_of_the_dashboard_names_a_metric_that_there_is(world: World) -> None:
