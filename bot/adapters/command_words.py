@@ -129,7 +129,7 @@ def command_event(
 
 
 def correction_in(typed: Typed | None, text: str) -> Typed | None:
-    """The correction that counts of whoever is too fast to be answered, too: a command, or plainly said in words."""
+    """A correction that counts even from a rate-limited person: a command, or plain words."""
     if typed is not None:
         return typed if typed.name == CORRECT else None
     reading = read(text)

@@ -43,7 +43,7 @@ def plain_name(name: str) -> str:
 
 
 class Names:
-    """People's names as the platform tells them, kept for an hour."""
+    """People's names as the platform gives them, cached for an hour."""
 
     def __init__(self, ask: AskName, clock: Clock) -> None:
         self._ask = ask

@@ -51,6 +51,6 @@ def reply_to(person: str) -> PrivateReply | None:
     return opened.reply if opened is not None and opened.person == person else None
 
 
-async def unsaid(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
-    """A reply that is not sent: to somebody who writes like a program, and might answer it."""
+async def no_reply(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
+    """A private reply that sends nothing: what writes like a program might answer it."""
     return ""

@@ -33,8 +33,8 @@ def child_task(wanted: Expand, number: int, parent: Trace) -> Task:
     )
 
 
-def left_out(wanted: Expand, result: FlowResult) -> str:
-    """What was not answered beside a question to the person; empty where that is nothing."""
+def unanswered_parts(wanted: Expand, result: FlowResult) -> str:
+    """The parts left unanswered beside a question to the person; empty if there are none."""
     if wanted.flow is Flow.FALLBACK:
         return ""
     tried = len(result.outcomes)

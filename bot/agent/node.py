@@ -26,7 +26,7 @@ from bot.agent.control import NOT_NEEDED, Child, End, Flow, Outcome, Stop, run_f
 from bot.agent.decision import Act, Answer, Ask, Choice, Expand, Fail, Invalid, Think
 from bot.agent.dialogue import Dialogue
 from bot.agent.endings import after_model_error, failed, stopped
-from bot.agent.expansion import child_task, failure_report, left_out, refusal
+from bot.agent.expansion import child_task, failure_report, refusal, unanswered_parts
 from bot.agent.prompt import node_prompt, tool_output
 from bot.agent.record import Task, finding_key
 from bot.agent.resumption import is_over, resume
@@ -343,7 +343,7 @@ class AgentNode:
         if result.end is End.SUCCESS:
             return Outcome(termination=Termination.EXPAND, output=result.output)
         if any(outcome.asked for outcome in result.outcomes):
-            output = "\n\n".join(filter(None, [result.output, left_out(wanted, result)]))
+            output = "\n\n".join(filter(None, [result.output, unanswered_parts(wanted, result)]))
             return Outcome(termination=Termination.EXPAND, output=output, asked=True)
         stop = next((outcome.stop for outcome in result.outcomes if outcome.stop is not None), None)
         if result.end is End.STOPPED and stop is not None:

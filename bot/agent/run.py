@@ -163,7 +163,7 @@ class Run:
         except MemoryFault as fault:
             if doing is not None:
                 raise
-            _log.warning("run %s goes on without its journal: %s", self.run_id, fault)
+            _log.warning("run %s continues without a journal: %s", self.run_id, fault)
 
     def finish(self, trace: Trace, outcome: Outcome) -> None:
         """Close a node's trace."""

@@ -52,7 +52,7 @@ class CrashReport:
             os.lseek(self._file, number * _LINE_BYTES, os.SEEK_SET)
             os.write(self._file, f"{text:<{_LINE_BYTES - 1}}\n".encode("ascii"))
         except OSError as error:
-            log.warning("what is in work cannot be noted in %s: %s", self.path, error)
+            log.warning("could not record messages in progress in %s: %s", self.path, error)
 
     def close(self) -> None:
         """Remove the report: the process ends in an orderly way."""
@@ -130,7 +130,7 @@ def _passed_over(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        log.warning("the report %s is passed over: %s", path, error)
+        log.warning("could not read the crash report %s: %s", path, error)
 
 
 def _take(path: Path, stack: ExitStack) -> bool:

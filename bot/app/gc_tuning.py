@@ -13,7 +13,7 @@ _YOUNG, _MIDDLE, _OLD = 5_000, 20, 50
 
 
 async def keep_pauses_short(warm_up: "asyncio.Task[None]") -> None:
-    """Switch threads sooner, and exclude what is loaded at the start from garbage collection.
+    """Shorten pauses: switch threads sooner, and exclude modules loaded at start from garbage collection.
 
     Half a million objects of the libraries otherwise cost several hundred milliseconds in each full collection.
     """

@@ -62,6 +62,6 @@ async def grading_running(
         try:
             await judge.release()
         except MemoryFault as error:
-            log.warning("the lease of the grading runs out by itself: %s", error)
+            log.warning("the grading lease was not released and will expire: %s", error)
         await model.close()
         executor.close()

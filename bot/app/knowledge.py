@@ -66,7 +66,7 @@ class Knowledge:
             )
             title, text = await text_of(fetched)
         except ToolError as error:
-            log.warning("the page %s is looked up in as it was last read: %s", url, error)
+            log.warning("could not refresh the page %s, using its last version: %s", url, error)
             return ""
         return f"# {title}\n\n{text}" if title and not text.startswith("#") else text
 

@@ -86,7 +86,7 @@ def read_file(path: Path, emoji: EmojiMap, progress: Progress, *, encoding: str 
                 names = archive.names
             return (
                 slack.read(path, emoji, progress)
-                if slack.is_one(names)
+                if slack.is_export(names)
                 else discord.read_archive(path, emoji, progress)
             )
         case ".csv" | ".tsv":
@@ -98,7 +98,7 @@ def read_file(path: Path, emoji: EmojiMap, progress: Progress, *, encoding: str 
         case ".json":
             text = read_text(path, encoding)
             value = _json(text)
-            if discord.is_one(value):
+            if discord.is_export(value):
                 return discord.read(value, emoji)
             return _contents("JSON lines", [*faq_lines.read(text)])
     raise InvalidInput(

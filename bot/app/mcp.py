@@ -37,7 +37,7 @@ async def serve_http(settings: Settings, memory: Memory, show: Callable[[str], o
     from bot.adapters.mcp.server import make_http_application, sessions
     from bot.adapters.web.server import serving
 
-    server = make_server(door_over_http(memory, _emoji(settings)))
+    server = make_server(memory_of_request(memory, _emoji(settings)))
     application = make_http_application(server, web.host, middleware)
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -62,8 +62,8 @@ def key_required(settings: Settings, memory: Memory) -> "list[Middleware]":
     return [Middleware(RequestIds, new_id=memory.new_id), Middleware(RequireKey, keys=keys, pace=pace)]
 
 
-def door_over_http(memory: Memory, emoji: EmojiMap) -> "Door":
-    """The memory of whoever sends a request, as its key and headers say."""
+def memory_of_request(memory: Memory, emoji: EmojiMap) -> "Door":
+    """Opens the memory of a request's sender, by its key and headers."""
     from bot.adapters.mcp.explained_memory import ExplainedMemory
     from bot.adapters.web.authentication import Caller
 

@@ -55,8 +55,8 @@ class Differs(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deed:
-    """One use of a tool."""
+class ToolUse:
+    """A tool call that an answer can rest on."""
 
     tool: str
     arguments: Mapping[str, object]
@@ -67,7 +67,7 @@ class Given:
     """An answer: what was done for it, and what was said."""
 
     text: str
-    deeds: tuple[Deed, ...]
+    deeds: tuple[ToolUse, ...]
     similarity: float | None = None
     """Of a new answer: its meaning's with the approved one's, -1..1."""
 
@@ -198,13 +198,13 @@ def _compared(
     memory: Memory, tools: ToolRegistry, similarity: float, nodes: Sequence[Episode], result: RunResult | None
 ) -> Replayed:
     root = nodes[0]
-    before = Given(text=root.output, deeds=deeds_of(nodes, tools))
+    before = Given(text=root.output, deeds=tool_uses_of(nodes, tools))
     after = Given(text="", deeds=())
     differs: tuple[Differs, ...] = (Differs.FAILED,)
     if result is not None:
         one, other = memory.embedder.embed([before.text, result.output])
         after = Given(
-            text=result.output, deeds=deeds_of(result.nodes, tools), similarity=round(unit_cosine(one, other), 3)
+            text=result.output, deeds=tool_uses_of(result.nodes, tools), similarity=round(unit_cosine(one, other), 3)
         )
         differs = tuple(_differences(memory, tools, similarity, before, after, result))
     return Replayed(
@@ -245,7 +245,7 @@ def _differences(
     return found if is_same else [*found, Differs.MEANING]
 
 
-def _has_alike(deed: Deed, others: Sequence[Deed], alike: Callable[[object, object], bool]) -> bool:
+def _has_alike(deed: ToolUse, others: Sequence[ToolUse], alike: Callable[[object, object], bool]) -> bool:
     return any(
         other.tool == deed.tool
         and other.arguments.keys() == deed.arguments.keys()
@@ -266,10 +266,10 @@ def _is_alike(memory: Memory, similarity: float, one: object, other: object) -> 
     return unit_cosine(first, second) >= similarity
 
 
-def deeds_of(nodes: Sequence[Episode], tools: ToolRegistry) -> tuple[Deed, ...]:
+def tool_uses_of(nodes: Sequence[Episode], tools: ToolRegistry) -> tuple[ToolUse, ...]:
     """What the nodes did that an answer can rest on; calls that failed, and notes a node takes for itself, are none."""
     return tuple(
-        Deed(tool=step.tool, arguments=dict(step.arguments))
+        ToolUse(tool=step.tool, arguments=dict(step.arguments))
         for node in nodes
         for number, step in enumerate(node.trajectory)
         if step.kind is StepKind.ACT

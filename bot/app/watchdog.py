@@ -54,7 +54,7 @@ def reporting(settings: Settings, memory: Memory) -> Iterator[Reporting]:
         count_deaths(settings, memory)
         report = open_report(database, memory.new_id())
     except OSError as error:
-        log.warning("no report would be left of a crash: %s", error)
+        log.warning("crash reports are not available: %s", error)
         yield Reporting(trace=sys.__stderr__.fileno() if sys.__stderr__ else 2, in_work=lambda message: nullcontext())
         return
     try:

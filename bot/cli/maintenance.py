@@ -4,7 +4,7 @@ import click
 
 from bot.cli.session import Result, administrator, confirm, memory_command, settings_of
 from bot.conversation.counts import count
-from bot.conversation.forget_messages import held_counts, kept_lessons
+from bot.conversation.forget_messages import kept_lessons, stored_counts
 from bot.conversation.purge_messages import purge_counts
 from memory.model.batch import Batch
 from memory.rules.retrieval.prompt import shown_line
@@ -54,7 +54,7 @@ def forget(memory: Memory, workspace: str, person: str, yes: bool) -> Result:
     if held.is_empty:
         nothing = Erased(episodes=0, derived=0, messages=0, reactions=0)
         return Result(nothing, f"Nothing is stored about {who}.")
-    counts = held_counts(held)
+    counts = stored_counts(held)
     kept = f" {kept_lessons(len(held.kept))}" if held.kept else ""
     if not yes:
         confirm(f"Erase {counts} of {who}?{kept}")

@@ -124,7 +124,7 @@ class Backgrounds:
             async with asyncio.timeout(self._config.seconds):
                 exchanges, recollection = await self._executor(self._looked_up, message, recall)
         except (MemoryFault, TimeoutError) as fault:
-            log.warning("message %s is answered without what was said before: %r", message.event_id, fault)
+            log.warning("message %s is answered without its conversation: %r", message.event_id, fault)
             exchanges, recollection = (), None
         remarks = await self._remarks(messenger, message, exchanges)
         people = dict.fromkeys([*(each.person for each in exchanges), *(each.person for each in remarks)])
@@ -182,7 +182,7 @@ class Backgrounds:
             async with asyncio.timeout(_PATIENCE_S):
                 found = await messenger.remarks(scope, message.message_id, wanted, self._config.others)
         except (MessengerError, TimeoutError) as error:
-            log.info("message %s is answered without what others said: %s", message.event_id, error)
+            log.info("message %s is answered without other people's messages: %s", message.event_id, error)
             return []
         found = [each for each in found if each.text.strip() and each.message_id not in in_memory]
         # What was put to the bot is memory's to tell or to keep back: it may be over, or taken back.

@@ -44,12 +44,12 @@ class DecisionTeller:
         if not waiting:
             return
         # Before it is said: rather not at all than twice.
-        await self._executor(self._notices.mark_told, workspace, [each.lesson.id for each in waiting])
+        await self._executor(self._notices.mark_notified, workspace, [each.lesson.id for each in waiting])
         place = replace(waiting[0].lesson.scope, person=person, thread="")
         try:
             await messenger.post(replace(notice(place, decided(waiting)), is_direct=True))
         except MessengerError as error:
-            log.info("%s was not told of a decision: %s", person, error)
+            log.info("could not tell %s about a decision: %s", person, error)
 
 
 def decided(notices: Sequence[DecisionNotice]) -> str:

@@ -126,7 +126,7 @@ class Digest:
         try:
             await messenger.post(message)
         except MessengerError as error:
-            log.warning("%s in %s gets no digest of what waits today: %s", reader, workspace, error)
+            log.warning("could not send today's digest to %s in %s: %s", reader, workspace, error)
             await self._executor(self._memory.digests.not_sent, workspace, reader, news)
             return 0
         return 1

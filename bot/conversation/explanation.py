@@ -3,7 +3,7 @@
 from bot.conversation.choice_messages import GRANTS
 from bot.conversation.counts import cost_text, counts
 from bot.conversation.evidence_story import explain_evidence
-from bot.conversation.lesson_story import spoken_by, votes_text
+from bot.conversation.lesson_story import message_author, votes_text
 from bot.conversation.messages import verdict_word
 from memory.model import Episode, EventKind, Grant, LinkKind, Scope, StepKind, Usage
 from memory.rules.audience import may_see
@@ -129,7 +129,7 @@ def _exemplar(view: RunView, shown: ShownLesson, lesson: Episode) -> list[str]:
     verb = "by" if lesson.verdict.is_validated or not lesson.verdicts.is_proposed else "proposed by"
     author = f"{verb} {shown_line(lesson.author, 30)}" if not is_guess else "judged by a model, not by a person"
     reached = f", {shown.audience.value}" if shown.audience else ""
-    message = [f"  - {spoken_by(lesson, shown.message)}"] if shown.message is not None else []
+    message = [f"  - {message_author(lesson, shown.message)}"] if shown.message is not None else []
     return [
         f"- {item.rank}. {item.lesson.value} “{shown_line(lesson.goal, 60)}” {author} [{lesson.id[-8:]}{reached}]: "
         f"{percent(item.relevance)}% relevant (same situation {percent(item.context_score)}%, "

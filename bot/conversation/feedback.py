@@ -232,7 +232,7 @@ class FeedbackHandler:
             try:
                 await messenger.mark(ref, LESSON_MARK, mark.is_lesson)
             except MessengerError as error:
-                log.info("the mark on %s was not shown: %s", mark.run_id, error)
+                log.info("could not update the mark on %s: %s", mark.run_id, error)
 
 
 def says_not_you(text: str) -> bool:

@@ -58,7 +58,7 @@ def read(message: str, question: str = "", answer: str = "") -> Reading | None:
     """What an asker's next message says of the answer to their question; None where it is an ordinary message."""
     text = message.strip()
     if not may_be_feedback(text):
-        return _unsaid(text, question, answer)
+        return _contradiction(text, question, answer)
     if words.STYLE.match(text):
         return None
     echo, _, rest = text.partition("?")
@@ -73,7 +73,11 @@ def read(message: str, question: str = "", answer: str = "") -> Reading | None:
         return None
     if words.ASTERISK.match(text):
         return Reading(Correction(text[1:]))
-    return _refusal(text, question, answer) or _replacement(text, question, answer) or _unsaid(text, question, answer)
+    return (
+        _refusal(text, question, answer)
+        or _replacement(text, question, answer)
+        or _contradiction(text, question, answer)
+    )
 
 
 def _approves(text: str) -> bool:
@@ -284,8 +288,8 @@ def _is_new_value(clause: str, behind: str, question: str, answer: str) -> bool:
     return _is_about(clause, question) and (_is_value(behind, answer) or words.IT_IS.match(behind) is not None)
 
 
-def _unsaid(text: str, question: str, answer: str) -> Reading | None:
-    """What says otherwise without a word of refusal."""
+def _contradiction(text: str, question: str, answer: str) -> Reading | None:
+    """A contradiction without a word of refusal."""
     if words.UNSAID.match(text) is None or words.STYLE.match(text):
         return None
     return _contrast(text, question, answer) or _other_value(text, question, answer)

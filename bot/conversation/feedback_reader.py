@@ -49,7 +49,7 @@ class ModelReader:
             async with asyncio.timeout(_PATIENCE_S):
                 reply = await self.model.reply(request_for(message, question, answer))
         except (ModelError, TimeoutError) as error:
-            log.info("what may be feedback is taken as an ordinary message: %s", error)
+            log.info("possible feedback is treated as an ordinary message: %s", error)
             return None
         feedback = feedback_in(reply.turn.text, message)
         return Reading(feedback) if feedback is not None else None

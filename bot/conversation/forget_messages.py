@@ -11,7 +11,7 @@ from memory.services import Erased, Holdings
 def forget_question(held: Holdings, command: str) -> str:
     """The one question before everything of a person is erased."""
     kept = f" {kept_lessons(len(held.kept))}" if held.kept else ""
-    return f"This erases {held_counts(held)}.{kept} It cannot be undone. To go ahead: `{command}`"
+    return f"This erases {stored_counts(held)}.{kept} It cannot be undone. To go ahead: `{command}`"
 
 
 def still_named(lists: Sequence[str], command: str) -> str:
@@ -23,8 +23,8 @@ def still_named(lists: Sequence[str], command: str) -> str:
     return f" The {which} {named} of this workspace still name you: an administrator takes you out, with `{command}`."
 
 
-def held_counts(held: Holdings) -> str:
-    """What is kept of a person, without what there is none of."""
+def stored_counts(held: Holdings) -> str:
+    """What is stored about a person, as counts above zero."""
     return _erasable(
         len(held.messages), len(held.episodes), len(held.reactions), len(held.derived), is_asker=bool(held.kept)
     )

@@ -27,7 +27,7 @@ def vote_text(weighed: WeighedVote) -> str:
     return f"{shown_line(vote.actor, 30)} {'👍' if vote.value > 0 else '👎'} ({', '.join(notes)})"
 
 
-def spoken_by(lesson: Episode, message: SavedMessage) -> str:
+def message_author(lesson: Episode, message: SavedMessage) -> str:
     """Who wrote the message that the lesson was made of, and where it can be read."""
     link = f", {message.link}" if message.link else ""
     return f"said by {shown_line(lesson.author, 30)} in a message{link}"
@@ -43,7 +43,7 @@ def explain_lesson(story: LessonStory, reader: Scope | None) -> str:
     episode = story.episode
     lines = [f"**As a lesson** “{shown_line(episode.goal, 100)}” [{episode.id[-8:]}]"]
     if story.message is not None:
-        lines.append(f"- {spoken_by(episode, story.message)}")
+        lines.append(f"- {message_author(episode, story.message)}")
     lines.extend(
         f"- {each.audience.value}: {verdict_word(each.verdict)}; votes that count: {votes_text(each.votes)}"
         for each in story.verdicts

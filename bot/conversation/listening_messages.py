@@ -37,7 +37,7 @@ def which_mode(command: str) -> str:
 
 
 def too_fast(rest: timedelta) -> str:
-    """To a person whom the pace guard holds back, once."""
+    """Tells a rate-limited person so, once."""
     minutes = round(rest.total_seconds() / 60)
     return (
         f"You write faster than I can keep up with, so I answer you again in {count(minutes, 'minute')}: please ask "

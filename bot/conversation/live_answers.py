@@ -75,7 +75,7 @@ class LiveAnswer:
             try:
                 await self._messenger.drop_partial(self._message)
             except MessengerError as error:
-                log.info("the beginning of answer %s stays: %s", self._message.run_id, error)
+                log.info("could not remove the partial answer %s: %s", self._message.run_id, error)
 
     async def _run(self) -> None:
         while True:
@@ -90,7 +90,7 @@ class LiveAnswer:
                 async with self._telling:
                     await self._messenger.stream_partial(replace(self._message, text=text))
             except MessengerError as error:
-                log.info("answer %s is shown when it is whole: %s", self._message.run_id, error)
+                log.info("answer %s is not streamed: %s", self._message.run_id, error)
                 return
             await self._sleep(self._messenger.pace_s)
 

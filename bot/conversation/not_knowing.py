@@ -48,4 +48,4 @@ class NotKnowing:
         try:
             await messenger.mark(ref, UNKNOWN_MARK, True)
         except MessengerError as error:
-            log.info("that message %s is not answered is not shown: %s", incoming.event_id, error)
+            log.info("could not show that message %s is not answered: %s", incoming.event_id, error)

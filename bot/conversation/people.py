@@ -28,7 +28,7 @@ class People:
         try:
             return await messenger.profile(scope)
         except MessengerError as error:
-            log.info("it is not known who %s in %s is: %s", scope.person, scope.workspace, error)
+            log.info("could not look up person %s in %s: %s", scope.person, scope.workspace, error)
             return Profile()
 
     async def channel(self, scope: Scope) -> ChannelCard:
@@ -39,7 +39,7 @@ class People:
         try:
             return await messenger.channel_card(scope)
         except MessengerError as error:
-            log.info("it is not known what channel %s in %s is: %s", scope.channel, scope.workspace, error)
+            log.info("could not look up channel %s in %s: %s", scope.channel, scope.workspace, error)
             return ChannelCard(name=scope.place)
 
     async def zone_of(self, scope: Scope) -> str:

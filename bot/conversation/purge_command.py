@@ -28,7 +28,7 @@ def purge(context: CommandContext) -> CommandReply:
     """`purge PERSON [yes]`: without `yes` it only counts."""
     person, is_confirmed = read_argument(context.argument)
     if not person:
-        return CommandReply(text=purge_messages.whom_to_purge(context.spell("purge")))
+        return CommandReply(text=purge_messages.purge_usage(context.spell("purge")))
     try:
         return _purge(context, person) if is_confirmed else _ask(context, person)
     except InvalidInput as error:

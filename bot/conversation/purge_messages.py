@@ -5,7 +5,7 @@ from memory.rules.retrieval.prompt import shown_line
 from memory.services import Purge
 
 
-def whom_to_purge(command: str) -> str:
+def purge_usage(command: str) -> str:
     """`purge` without a person."""
     return f"Whose lessons? `{command} PERSON` shows first how much it is."
 

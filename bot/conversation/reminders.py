@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bot.agent.tools.reminders import words_when_due
+from bot.agent.tools.reminders import due_text
 from bot.conversation.executor import Executor
 from bot.conversation.goodbot import Goodbot
 from bot.ports import Messenger
@@ -66,9 +66,9 @@ class ReminderTeller:
                 if now < self._offered_until.get(platform, now):
                     await self._goodbot.redeliver(messenger)
             except MemoryFault as error:
-                log.error("reminders on %s are not looked at: %s", platform, error)
+                log.error("could not check reminders on %s: %s", platform, error)
 
     def _fire(self, platform: str) -> int:
         """Hand what is due to the outbox. Blocking."""
         here = [each for each in self._memory.store.workspaces() if each.partition(":")[0] == platform]
-        return sum(self._memory.reminders.fire(workspace, words_when_due) for workspace in here)
+        return sum(self._memory.reminders.fire(workspace, due_text) for workspace in here)

@@ -126,7 +126,7 @@ class SaveHandler:
         try:
             await messenger.post(replace(notice(scope, text), people=people))
         except MessengerError as error:
-            log.info("%s was not told what became of a saved message: %s", scope.person, error)
+            log.info("could not tell %s about a saved message: %s", scope.person, error)
 
 
 def _in_thread(scope: Scope, found: AnsweredQuestion) -> Scope:

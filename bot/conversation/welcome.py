@@ -45,7 +45,7 @@ class Welcomer:
         try:
             await messenger.post(message)
         except MessengerError as error:
-            log.info("nobody is welcomed in %s: %s", message.channel, error)
+            log.info("could not post a welcome in %s: %s", message.channel, error)
 
 
 def to_place(spell: Spell, teachers: Sequence[str] | None) -> str:

@@ -138,7 +138,7 @@ class WordedFeedback:
         )
 
     async def _overheard(self, message: Incoming, run_id: str) -> FinishedRun | None:
-        """Nothing to post for a message that was taken for the bot's only because it sounds like feedback."""
+        """Post nothing: the message counted as addressed to the bot only because it sounds like feedback."""
         event = self.events.get(message.event_id)
         is_heard = read(message.text) is not None or wish_in(message.text) is not None
         if event is None or event.address not in UNADDRESSED or not is_heard:

@@ -185,7 +185,7 @@ class PersonArrived(BaseEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonTooFast(BaseEvent):
-    """A person writes faster than the pace guard lets through, for the first time since it did."""
+    """A person exceeds the rate limit, for the first time since they were below it."""
 
     rest: timedelta
     """How long further messages are not taken in."""

@@ -201,7 +201,7 @@ class Memory:
         try:
             self.privacy.finish()
         except StoreUnavailable as error:
-            log.warning("an erasure that was begun is not at its end, and is tried again within the hour: %s", error)
+            log.warning("an erasure did not finish and will be retried within the hour: %s", error)
 
 
 def _world(core: Core, policy: WorldPolicy | None) -> World:

@@ -37,7 +37,7 @@ def archive_idle(store: Store, workspace: str, now: datetime, policy: UpkeepPoli
             and ((moved := _last_move(tx, lesson)) is None or now - moved.at > policy.archive_idle)
         ]
         for lesson in still:
-            shelve(tx, lesson, now, {"reason": IDLE})
+            archive_whole(tx, lesson, now, {"reason": IDLE})
     return len(still)
 
 
@@ -56,12 +56,12 @@ def is_restored_by_a_person(tx: Transaction, lesson: Episode) -> bool:
     return moved is not None and moved.kind is EventKind.RESTORED and "reason" not in moved.detail
 
 
-def shelve(tx: Transaction, lesson: Episode, now: datetime, detail: dict[str, object]) -> None:
+def archive_whole(tx: Transaction, lesson: Episode, now: datetime, detail: dict[str, object]) -> None:
     """Put a whole lesson into the archive, saying why."""
     act(tx, lesson, EventKind.ARCHIVED, ACTOR, now, detail)
 
 
-def unshelve(tx: Transaction, lesson: Episode, actor: str, now: datetime, reason: str) -> None:
+def restore_whole(tx: Transaction, lesson: Episode, actor: str, now: datetime, reason: str) -> None:
     """Bring a whole lesson back, saying why."""
     act(tx, lesson, EventKind.RESTORED, actor, now, {"reason": reason})
 
@@ -77,8 +77,8 @@ def why_archived_in(log: Sequence[Event]) -> dict[str, object]:
     return dict(moved.detail) if moved is not None and moved.actor == ACTOR else {}
 
 
-def revival(tx: Transaction, episode: Episode, actor: str, now: datetime) -> Event | None:
-    """Somebody reacted to it: what upkeep archived as idle, unlike what a person archived, is restored."""
+def restored_by_reaction(tx: Transaction, episode: Episode, actor: str, now: datetime) -> Event | None:
+    """The event that restores an episode archived as idle, now that somebody reacted; None for others."""
     if why_archived(tx, episode).get("reason") != IDLE:
         return None
     return event(episode, EventKind.RESTORED, actor, now, detail={"reason": "reaction"})
@@ -105,7 +105,7 @@ def part(
             continue
         keeper = tx.episodes.get(workspace, str(why.get("into")))
         if keeper is None or keeper.id in changed or not stands_for(keeper, joined):
-            unshelve(tx, joined, ACTOR, now, "parted")
+            restore_whole(tx, joined, ACTOR, now, "parted")
             parted += 1
     return parted
 

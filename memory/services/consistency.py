@@ -13,7 +13,7 @@ from memory.rules.evidence.threshold import NEWEST, threshold
 from memory.rules.fold import USES
 from memory.services.archive import MERGED
 from memory.services.core import ALL
-from memory.services.recall_rules import drop_unfounded, unfounded
+from memory.services.recall_rules import drop_invalid_rules, invalid_rules
 from memory.services.thresholds import count_threshold
 
 
@@ -42,9 +42,9 @@ def faults_of_rules(tx: Transaction, workspace: str) -> list[Fault]:
             what="rule",
             stored=rule,
             expected=None,
-            mend=partial(drop_unfounded, tx, workspace),
+            mend=partial(drop_invalid_rules, tx, workspace),
         )
-        for rule in unfounded(tx, workspace, tx.upkeep.rules(workspace))
+        for rule in invalid_rules(tx, workspace, tx.upkeep.rules(workspace))
     ]
 
 

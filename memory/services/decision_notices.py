@@ -42,7 +42,7 @@ class DecisionNotices:
                 if each.key in lessons
             ]
 
-    def mark_told(self, workspace: str, lesson_ids: Collection[str]) -> None:
+    def mark_notified(self, workspace: str, lesson_ids: Collection[str]) -> None:
         """The author knows about these."""
         with self._core.store.write() as tx:
             for lesson_id in lesson_ids:

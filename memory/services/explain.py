@@ -172,7 +172,7 @@ class Explaining:
         with self._core.store.read() as tx:
             cast = tx.teaching.votes_of_runs(workspace, {lesson.run_id for lesson in view.lessons.values()})
             votes = {each.id: ballots(each, cast.get(each.run_id, ())) for each in view.lessons.values()}
-            behind = _Behind(
+            behind = _RecallSources(
                 view=view,
                 votes=votes,
                 weigh=self._weigher(tx, workspace, [*view.votes, *(vote for each in votes.values() for vote in each)]),
@@ -240,7 +240,7 @@ class Explaining:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Behind:
+class _RecallSources:
     """What is behind the recalls of one answer, read at once however many there are."""
 
     view: RunView

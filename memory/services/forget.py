@@ -27,7 +27,7 @@ from memory.services.core import ALL, Core, note_words_of
 from memory.services.quarantine_actions import restore_text, restore_texts
 from memory.services.quotation import quoting, repeating, resting_on
 from memory.services.restate import in_words_of, part_from_asker
-from memory.services.tally import runs_of_voters, runs_restood
+from memory.services.tally import runs_of_voters, runs_with_changed_standing
 from memory.services.thresholds import erase_judgements
 from memory.services.topics.erase import erase_person as erase_topics
 from memory.services.verdicts import refold
@@ -204,7 +204,7 @@ class Privacy:
             tx.people.forget(workspace, person)
             taught_from = tx.people.acquaintance(workspace, ()).taught_from
             tx.teaching.delete_runs(workspace, gone)
-            touched_runs |= runs_restood(tx, workspace, taught_from)
+            touched_runs |= runs_with_changed_standing(tx, workspace, taught_from)
             erase_judgements(tx, workspace, gone, self._core.policy.error_budget)
             self._refold(tx, workspace, person, touched_runs - gone, now)
             part(tx, workspace, parted, now, changed=kept_ids)
@@ -259,7 +259,7 @@ def erase_run(core: Core, tx: Transaction, workspace: str, run_id: str) -> int:
     touched = runs_of_voters(tx, workspace, [run_id]) - {run_id}
     taught_from = tx.people.acquaintance(workspace, ()).taught_from
     tx.teaching.delete_runs(workspace, [run_id])
-    touched |= runs_restood(tx, workspace, taught_from)
+    touched |= runs_with_changed_standing(tx, workspace, taught_from)
     erase_judgements(tx, workspace, [run_id], core.policy.error_budget)
     _erase_rules(tx, workspace, nodes)
     erased = tx.episodes.delete(workspace, nodes)

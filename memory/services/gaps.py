@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from memory.model import ASK, Episode, Scope, Termination, Vector, Verdict
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import may_read
-from memory.rules.evidence.coverage import first_to_teach
+from memory.rules.evidence.coverage import greedy_cover
 from memory.services.core import Core
 from memory.services.evidence import Weighing
 
@@ -58,7 +58,7 @@ class Gaps:
             still_open = [
                 each for each in unanswered if each.id in vectors and not self._is_settled(tx, each, vectors[each.id])
             ]
-        groups = first_to_teach([vectors[each.id] for each in still_open], limit)
+        groups = greedy_cover([vectors[each.id] for each in still_open], limit)
         return [
             Gap(episode=still_open[first], like=tuple(still_open[n] for n in settled[1:])) for first, settled in groups
         ]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from memory.model import ASK, Episode, Termination, Vector, Verdict
 from memory.ports import EpisodeFilter, Transaction
-from memory.rules.evidence.coverage import SETTLED_FROM, first_to_teach
+from memory.rules.evidence.coverage import SETTLED_FROM, greedy_cover
 from memory.rules.evidence.weighing import rows
 from memory.rules.plane import Plane, lay_out
 from memory.services.core import Core
@@ -100,5 +100,5 @@ def _meets(question: Episode, lesson: Episode) -> bool:
 
 
 def _next(gaps: Sequence[Episode], vectors: dict[str, Vector]) -> list[Gap]:
-    groups = first_to_teach([vectors[each.id] for each in gaps], NEXT)
+    groups = greedy_cover([vectors[each.id] for each in gaps], NEXT)
     return [Gap(episode=gaps[first], like=tuple(gaps[n] for n in settled[1:])) for first, settled in groups]

@@ -173,7 +173,7 @@ class Purging:
         grades = self._withdraw_words(work)
         lessons = self._withdraw_lessons(work)
         promotions, shelved, released = self._withdraw_decisions(work)
-        self.unlearn(work)
+        self.withdraw_dependents(work)
         self.part_joined(work)
         tx.deliveries.begin_anew(workspace, person, "", now)
         values, topics, moved = withdraw_person(tx, workspace, person, now, self._core.new_id)
@@ -296,8 +296,8 @@ class Purging:
 
     # What rested on them --------------------------------------------------------------------------------------------
 
-    def unlearn(self, work: Work) -> None:
-        """Withdraw the approval of every answer that rested on what is gone, until nothing new follows."""
+    def withdraw_dependents(self, work: Work) -> None:
+        """Withdraw approvals of answers that rested on removed lessons, and of what rested on those in turn."""
         while work.moved:
             run_id = next(iter(work.moved))
             del work.moved[run_id]

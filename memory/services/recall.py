@@ -318,7 +318,7 @@ class _Search:
                 exemplar = replace(exemplar, episode=replace(exemplar.episode, correction=text))
             expanded.append(exemplar)
             for lesson in lessons:
-                if lesson.id not in chosen and not self._is_said(lesson.id, chosen):
+                if lesson.id not in chosen and not self._is_covered(lesson.id, chosen):
                     chosen.add(lesson.id)
                     entry = nearest_entry(lesson, partitions_for(self.scope))
                     audience = entry.audience if entry else exemplar.audience
@@ -326,7 +326,7 @@ class _Search:
                     expanded.append(self._weighed(joined))
         return tuple(expanded)
 
-    def _is_said(self, episode_id: str, chosen: Collection[str]) -> bool:
+    def _is_covered(self, episode_id: str, chosen: Collection[str]) -> bool:
         """Whether one of those chosen speaks about the same as this lesson."""
         telling = self.telling or {}
         candidates = {telling[each].candidate for each in chosen if each in telling}

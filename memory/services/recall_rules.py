@@ -81,8 +81,8 @@ def _ids(lessons: Iterable[Episode], named: Sequence[str]) -> set[str]:
     return {rule_id(entry, lesson) for lesson in lessons for entry in partitions_of(lesson) if entry.partition in named}
 
 
-def unfounded(tx: Transaction, workspace: str, rules: Iterable[Rule]) -> list[Rule]:
-    """The stored rules that no run of the job can have left: a lesson is gone, or never said that there.
+def invalid_rules(tx: Transaction, workspace: str, rules: Iterable[Rule]) -> list[Rule]:
+    """Stored rules that the job cannot have written: a lesson is missing, or does not support the rule.
 
     A rule that is only behind the times is none of these: its line is made of what its lessons say now.
     """
@@ -100,10 +100,10 @@ def _corrections(tx: Transaction, lesson: Episode) -> list[str]:
     return [str(each.detail.get("text", "")) for each in log if each.kind is EventKind.CORRECTED]
 
 
-def drop_unfounded(tx: Transaction, workspace: str) -> int:
-    """Drop such rules. Returns how many; the job finds what is left of them again."""
+def drop_invalid_rules(tx: Transaction, workspace: str) -> int:
+    """Delete invalid rules and return their number; the job makes what is left of them again."""
     stored = tx.upkeep.rules(workspace)
-    wrong = {rule.id for rule in unfounded(tx, workspace, stored)}
+    wrong = {rule.id for rule in invalid_rules(tx, workspace, stored)}
     if wrong:
         tx.upkeep.set_rules(workspace, [rule for rule in stored if rule.id not in wrong])
     return len(wrong)

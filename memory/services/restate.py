@@ -34,7 +34,7 @@ from memory.rules.quarantine import flags as flags_in
 from memory.rules.retrieval.consensus import is_same_goal
 from memory.rules.trust import CORRECTION
 from memory.rules.verdict import ballots
-from memory.services.archive import ACTOR, MERGED, unshelve, why_archived
+from memory.services.archive import ACTOR, MERGED, restore_whole, why_archived
 from memory.services.core import ALL, Core, event, existing, file_in_index, note_words_of, record
 from memory.services.correct import own_vote, taught_lesson, usable
 from memory.services.quarantine_actions import SYSTEM, hold_back, restore_texts
@@ -108,7 +108,7 @@ class Restating:
             lesson = _ask(tx, lesson, goal, embedded, flags, actor=scope.person, now=now)
             note_words_of(tx, lesson, [scope.person])
             if why_archived(tx, lesson):
-                unshelve(tx, lesson, scope.person, now, "restated")
+                restore_whole(tx, lesson, scope.person, now, "restated")
             restore_texts(tx, lesson, scope.person, now)
             tx.short.delete(lesson.workspace, NOTICE, lesson.id)
             return existing(tx, lesson.workspace, lesson.id)
@@ -154,7 +154,7 @@ def part_from_asker(
             flags = () if is_free else (Flag.RESTATED,)
             bare = _ask(tx, replace(bare, place=place), own.goal, embedded, flags, actor=SYSTEM, now=now)
         if is_joined and bare.archived_at is not None:
-            unshelve(tx, bare, ACTOR, now, "parted")
+            restore_whole(tx, bare, ACTOR, now, "parted")
     return replaced
 
 

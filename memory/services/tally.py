@@ -106,7 +106,7 @@ def _cast_between(tx: Transaction, workspace: str, taught_from: datetime | None)
     return tx.teaching.votes_between(workspace, start, later[0] if later else None)
 
 
-def runs_restood(tx: Transaction, workspace: str, taught_from: datetime | None) -> set[str]:
+def runs_with_changed_standing(tx: Transaction, workspace: str, taught_from: datetime | None) -> set[str]:
     """The runs with votes that may do more or less for others since the first teacher's vote was at this time."""
     return {vote.run_id for vote in _cast_between(tx, workspace, taught_from)}
 

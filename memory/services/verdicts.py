@@ -26,7 +26,7 @@ from memory.rules.audience import filing_of, has_narrowed
 from memory.rules.fold import apply, reaction_detail, replay, with_verdicts
 from memory.rules.trust import weights
 from memory.rules.verdict import is_news, judge
-from memory.services.archive import revival
+from memory.services.archive import restored_by_reaction
 from memory.services.core import Core, event, file_in_index
 from memory.services.tally import retally
 from memory.services.thresholds import JudgedRun, keep_judgements
@@ -127,7 +127,7 @@ def write_votes(
         kind = EventKind.VOTED if each.is_active else EventKind.UNVOTED
         changes.events.append(event(nodes[0], kind, each.actor, now, detail=reaction_detail(each) | dict(detail or {})))
     if last.is_active:
-        nodes = [changes.make(each, revival(tx, each, last.actor, now)) for each in nodes]
+        nodes = [changes.make(each, restored_by_reaction(tx, each, last.actor, now)) for each in nodes]
     regraded = _settle(tx, nodes, _with_news(poll, news), changes, core.policy)
     tx.teaching.put_reactions(*news, events=changes.write(tx))
     was, root = regraded.nodes[0]

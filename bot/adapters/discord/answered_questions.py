@@ -4,7 +4,7 @@ import discord
 
 from bot.adapters.discord.context import HandlerContext
 from bot.adapters.discord.directory import address
-from bot.adapters.discord.message_facts import is_of_a_person
+from bot.adapters.discord.message_facts import is_by_person
 from bot.adapters.discord.missing_intent_hint import own_role_in
 from bot.adapters.discord.plain import plain, without_mention
 from bot.adapters.discord.reading_along import fetched
@@ -19,10 +19,10 @@ async def answered_question(handlers: HandlerContext, scope: Scope, message_id: 
     """
     place = address(scope.channel, message_id)
     answer = await fetched(handlers, *place) if place else None
-    if answer is None or not is_of_a_person(answer):
+    if answer is None or not is_by_person(answer):
         return None
     asked = await _question(handlers, scope, answer)
-    if asked is None or not is_of_a_person(asked):
+    if asked is None or not is_by_person(asked):
         return None
     return AnsweredQuestion(
         message_id=message_id,

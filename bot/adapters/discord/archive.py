@@ -25,7 +25,7 @@ _SPOKEN = ("Default", "Reply", "0", "19", "")
 _UNTOLD = "files whose reactions do not say whose they are"
 
 
-def is_one(value: object) -> bool:
+def is_export(value: object) -> bool:
     """Whether a JSON value is such an export."""
     found = _object(value)
     return isinstance(found.get("messages"), list) and isinstance(found.get("channel"), dict)
@@ -33,7 +33,7 @@ def is_one(value: object) -> bool:
 
 def read(value: object, emoji: EmojiMap) -> Contents:
     """What people answered each other in one file. Raises `InvalidInput` for what is no export."""
-    if not is_one(value):
+    if not is_export(value):
         raise InvalidInput("this is no export of DiscordChatExporter; make one with `--format Json`")
     export = _Export(cast("Record", value), emoji)
     entries = tuple(export.entries())
@@ -53,7 +53,7 @@ def read_archive(path: Path, emoji: EmojiMap, progress: Callable[[str, int, int]
         for number, name in enumerate(archive.names, start=1):
             progress(name, number, len(archive.names))
             value = archive.value(name)
-            if is_one(value):
+            if is_export(value):
                 every.append(read(value, emoji))
         faults = tuple(archive.faults)
     servers = {each.workspace for each in every}

@@ -49,7 +49,7 @@ class CatchUp:
                 try:
                     await self._read_channel(guild, channel, now)
                 except MessengerError as error:
-                    log.info("what was said while the bot was away is not known: %s", error)
+                    log.info("could not read messages sent while the bot was away: %s", error)
 
     async def _read_channel(self, guild: discord.Guild, channel: _Readable, now: datetime) -> None:
         async def page() -> list[discord.Message]:
@@ -69,7 +69,7 @@ class CatchUp:
             try:
                 message.author = await rest(f"looking up member {message.author.id}", fetch)
             except MessengerError as error:
-                log.info("a question from while the bot was away is not answered: %s", error)
+                log.info("could not answer a question asked while the bot was away: %s", error)
             else:
                 self._take(message)
 

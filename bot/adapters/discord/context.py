@@ -10,10 +10,10 @@ import discord
 
 from bot.adapters.discord.client import Client
 from bot.adapters.discord.directory import ChannelInfo, Channels, Roles, Somebody, workspace_of
-from bot.adapters.discord.left_lines import LeftLines
 from bot.adapters.discord.mentions import Mentions
 from bot.adapters.discord.posting import Posting
 from bot.adapters.discord.rest import Rest
+from bot.adapters.discord.stale_progress_lines import StaleProgressLines
 from bot.adapters.discord.typing_indicator import TypingIndicator
 from bot.adapters.tasks import FairGate, KeyedLock
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
@@ -50,9 +50,9 @@ class Tasks:
         self._running.discard(task)
         error = None if task.cancelled() else task.exception()
         if isinstance(error, MessengerError):
-            log.warning("a person on Discord was not answered: %s", error)
+            log.warning("could not reply to a person on Discord: %s", error)
         elif error is not None:
-            log.error("something that happened on Discord was not taken in: %s", error, exc_info=error)
+            log.error("failed to handle a Discord event: %s", error, exc_info=error)
 
     async def finished(self) -> None:
         """Wait until no task is left."""
@@ -72,7 +72,7 @@ class HandlerContext:
     mentions: Mentions
     posting: Posting
     working: TypingIndicator
-    left_lines: LeftLines
+    stale_progress_lines: StaleProgressLines
     queries: ConversationQueries
     clock: Clock
     command_name: str
@@ -102,7 +102,7 @@ class HandlerContext:
 
     def tidy(self, channel: int) -> None:
         """Begin to take away what a killed process left in a channel or thread."""
-        self.tasks.start(("left lines", channel), lambda: self.left_lines.take_away(channel))
+        self.tasks.start(("left lines", channel), lambda: self.stale_progress_lines.take_away(channel))
 
     async def standing_in(self, channel_id: int, person: int) -> tuple[ChannelInfo, Role] | None:
         """A person's place and role in another channel or thread; None where they may not look or use the bot now.

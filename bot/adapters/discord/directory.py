@@ -137,7 +137,11 @@ class Channels:
                     f"looking up channel {channel_id}", lambda: self._client.fetch_channel(channel_id)
                 )
             except MessengerError as error:
-                log.warning("a channel counts as %s: %s", "it did last" if error.retryable else "private", error)
+                log.warning(
+                    "could not look up a channel, treating it as %s: %s",
+                    "before" if error.retryable else "private",
+                    error,
+                )
                 return _OUT_OF_REACH if error.retryable else None
             while len(self._asked) >= _MOST_REMEMBERED:
                 self._asked.pop(next(iter(self._asked)))

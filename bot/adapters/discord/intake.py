@@ -15,14 +15,14 @@ from bot.adapters.command_words import CORRECT, Typed, command_event, command_in
 from bot.adapters.discord.context import HandlerContext
 from bot.adapters.discord.directory import ChannelInfo
 from bot.adapters.discord.files import read_files
-from bot.adapters.discord.message_facts import guild_id, is_of_a_person, order, reply_target
+from bot.adapters.discord.message_facts import guild_id, is_by_person, order, reply_target
 from bot.adapters.discord.missing_intent_hint import MissingIntentHint, own_role_in
 from bot.adapters.discord.plain import as_command, mentions, plain, without_mention
-from bot.adapters.discord.private_replies import alone, directly, way_for
+from bot.adapters.discord.private_replies import alone, directly, private_reply_for
 from bot.adapters.discord.reactions import SOMEBODY, start
 from bot.adapters.discord.unaddressed import replied_to, unaddressed
 from bot.adapters.discord.views import asked_about
-from bot.adapters.private_reply import PrivateReply, replying_to, unsaid
+from bot.adapters.private_reply import PrivateReply, no_reply, replying_to
 from bot.adapters.rate_limit import RateLimiter, Refused
 from bot.adapters.ttl_cache import TtlCache
 from bot.model import (
@@ -66,7 +66,7 @@ class Intake:
     # Messages -------------------------------------------------------------------------------------------------
 
     def _message(self, message: discord.Message) -> None:
-        if not is_of_a_person(message) or self._gone.get(message.id):
+        if not is_by_person(message) or self._gone.get(message.id):
             return
         address = self._address(message)
         if address is None:
@@ -78,7 +78,7 @@ class Intake:
 
     def late(self, message: discord.Message) -> None:
         """Take in a question from while the bot was away. Commands of that time are not carried out."""
-        if not self._addressed.get(message.id) and is_of_a_person(message):
+        if not self._addressed.get(message.id) and is_by_person(message):
             self._addressed.put(message.id, order(message))
             self._context.tasks.start(order(message), lambda: self._on_message(message, Address.MENTION, is_late=True))
 
@@ -173,10 +173,10 @@ class Intake:
     async def _hold_back(
         self, message: discord.Message, place: ChannelInfo, correction: Typed | None, address: Address, refused: Refused
     ) -> None:
-        """Leave out what somebody says who writes like a program. Corrections count even then, without a reply."""
+        """Ignore a person who writes like a program. Corrections still count, without a reply."""
         person = str(message.author.id)
         if correction is not None:
-            await self._command(message, place, correction, address, reply=unsaid)
+            await self._command(message, place, correction, address, reply=no_reply)
         if refused.is_first:
             event = PersonTooFast(
                 event_id=f"{message.id}/too fast",
@@ -211,7 +211,7 @@ class Intake:
         if self._commands.get(event_id):
             return
         self._commands.put(event_id, True)
-        with replying_to(person, reply or way_for(self._context, typed.name, place, message)):
+        with replying_to(person, reply or private_reply_for(self._context, typed.name, place, message)):
             await self._context.sink(
                 command_event(
                     typed,
@@ -236,7 +236,7 @@ class Intake:
         edited_at = message.edited_at
         # A preview of a link that Discord adds is an update too, of a message that nobody edited.
         address = self._address(message)
-        if edited_at is None or address is None or not is_of_a_person(message):
+        if edited_at is None or address is None or not is_by_person(message):
             return
         is_addressed = address is not Address.OPEN or self._addressed.get(message.id) is not None
         self._context.tasks.start(order(message), lambda: self._on_edit(message, edited_at, is_addressed=is_addressed))

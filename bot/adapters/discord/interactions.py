@@ -264,7 +264,7 @@ class Interactions:
         try:
             await way.wait()
         except MessengerError as error:
-            log.warning("a person's act is taken in without a word: %s", error)
+            log.warning("handled an interaction without replying: %s", error)
             return code_of(error) != ALREADY_ACKNOWLEDGED
         return True
 

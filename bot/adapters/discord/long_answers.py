@@ -36,7 +36,7 @@ async def in_thread(client: discord.Client, rest: Rest, message: BotMessage) -> 
         await rest(f"beginning a thread under message {message_id}", lambda: start.create_thread(name=_THREAD_NAME))
     except MessengerError as error:
         if code_of(error) != HAS_THREAD:
-            log.info("a long answer goes on in the channel: %s", error)
+            log.info("could not open a thread for a long answer: %s", error)
             return message
     # A thread has the id of the message it begins with.
     return replace(message, thread=str(message_id))

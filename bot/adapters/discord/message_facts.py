@@ -8,8 +8,8 @@ _SPOKEN = (discord.MessageType.default, discord.MessageType.reply)
 """Messages in which people say something; every other kind is a notice of Discord's."""
 
 
-def is_of_a_person(message: discord.Message) -> bool:
-    """Whether somebody said it, and no bot or Discord itself."""
+def is_by_person(message: discord.Message) -> bool:
+    """Whether a person wrote it, rather than a bot or Discord itself."""
     return not message.author.bot and message.webhook_id is None and message.type in _SPOKEN
 
 

@@ -21,13 +21,13 @@ from bot.adapters.discord.directory import PLATFORM, Channels, Roles, name_of
 from bot.adapters.discord.files import small_enough
 from bot.adapters.discord.intake import Intake
 from bot.adapters.discord.interactions import Interactions
-from bot.adapters.discord.left_lines import LeftLines
 from bot.adapters.discord.long_answers import MOST_MESSAGES
 from bot.adapters.discord.mentions import Mentions
 from bot.adapters.discord.menu import add_commands, spelled
 from bot.adapters.discord.posting import Posting, in_parts
 from bot.adapters.discord.reactions import Reactions
 from bot.adapters.discord.rest import FAULTS, Rest, translated
+from bot.adapters.discord.stale_progress_lines import StaleProgressLines
 from bot.adapters.discord.streaming import PACE_S
 from bot.adapters.discord.teachers import teacher_ids, teacher_names
 from bot.adapters.discord.typing_indicator import TypingIndicator
@@ -170,7 +170,7 @@ class DiscordMessenger:
                 streams=self._settings.answers == "stream",
                 long_answers=self._settings.long_answers,
             ),
-            left_lines=LeftLines(client, rest, self._clock, begun=self._begun),
+            stale_progress_lines=StaleProgressLines(client, rest, self._clock, begun=self._begun),
             working=TypingIndicator(client, rest, new_id=self._new_id),
             queries=self._queries,
             clock=self._clock,

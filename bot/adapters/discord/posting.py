@@ -212,7 +212,7 @@ class Posting:
         if error.retryable:
             raise error
         # Offered again, its beginning would stand there once more each time that Discord has forgotten the nonce.
-        log.info("an answer appears as a whole: %s", error)
+        log.info("could not stream an answer, posting it whole: %s", error)
         with suppress(MessengerError):
             await self._rest(f"taking the beginning of answer {sent} away", self._message(message.channel, sent).delete)
         return await self._send(message, text, view=view, attempt="whole")

@@ -60,7 +60,7 @@ class InteractionReply:
         *,
         view: discord.ui.View | None = None,
     ) -> str:
-        """Say it. Parts after the first are messages of their own; buttons stand under the last."""
+        """Send the reply. Each further part is a message of its own; buttons are under the last."""
         await self.wait()
         sent, view = "", view or choice_view(choices)
         parts = in_parts(text, shown=to_discord_quietly)
@@ -93,8 +93,10 @@ class InteractionReply:
         return f"{doing} interaction {self._use.id}"
 
 
-def way_for(handlers: HandlerContext, command: str, place: ChannelInfo, message: discord.Message) -> PrivateReply:
-    """How to answer a command that was typed in a message: under it, or by direct message where others read it."""
+def private_reply_for(
+    handlers: HandlerContext, command: str, place: ChannelInfo, message: discord.Message
+) -> PrivateReply:
+    """How to reply to a typed command: below it, or by direct message where others would read it."""
     posting, channel = handlers.posting, message.channel.id
 
     async def under_it(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:

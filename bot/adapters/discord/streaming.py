@@ -40,7 +40,7 @@ async def stream(text: str, change: Change, sleep: Callable[[float], Awaitable[N
         try:
             await change(step, False)
         except MessengerError as error:
-            log.info("a streamed answer skips a step: %s", error)
+            log.info("skipped an update of a streamed answer: %s", error)
     await sleep(PACE_S)
     try:
         await change(text, True)

@@ -86,7 +86,7 @@ class TypingIndicator:
                 await self._rest(f"showing typing in channel {channel}", where.typing, again=False)
                 await asyncio.sleep(_AGAIN_S)
         except MessengerError as error:
-            log.info("typing is not shown: %s", error)
+            log.info("could not show the typing indicator: %s", error)
 
     async def _tell(self, channel: int, work: _TypingTask) -> None:
         with suppress(TimeoutError):
@@ -95,7 +95,7 @@ class TypingIndicator:
         try:
             await self._keep_line(channel, work)
         except MessengerError as error:
-            log.info("what is being done is not shown: %s", error)
+            log.info("could not show progress: %s", error)
 
     async def _keep_line(self, channel: int, work: _TypingTask) -> None:
         """Send the line, let it say what is being done, take it away."""

@@ -51,7 +51,7 @@ async def so_far(message: discord.Message, handlers: HandlerContext) -> ThreadSo
     try:
         newest_first = await handlers.rest(f"looking at what was said in thread {channel.id}", read, again=False)
     except MessengerError as error:
-        log.info("what was said in thread %s is not known: %s", channel.id, error)
+        log.info("could not read thread %s: %s", channel.id, error)
         return None
     if len(newest_first) == _WHOLE_THREAD:
         return None

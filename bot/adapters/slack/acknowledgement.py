@@ -41,4 +41,4 @@ class TimelyAcknowledgement:
 
 def _log_failure(task: asyncio.Task[None]) -> None:
     if not task.cancelled() and (error := task.exception()) is not None:
-        log.error("what a person did was acknowledged and then failed: %s", error, exc_info=error)
+        log.error("failed to handle an acknowledged event: %s", error, exc_info=error)

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
-from bot.adapters.slack.events import is_of_a_person, plain, without_mention
+from bot.adapters.slack.events import is_by_person, plain, without_mention
 from bot.adapters.slack.threads import Threads
 from bot.adapters.slack.web import Json, Web
 from memory.model.saved import AnsweredQuestion
@@ -28,7 +28,7 @@ async def answered_question(
     )
     found: dict[str, Json] = {str(each["ts"]): each for each in read.get("messages") or ()}
     asked, answer = found.get(thread), found.get(ts)
-    if asked is None or answer is None or not is_of_a_person(asked) or not is_of_a_person(answer):
+    if asked is None or answer is None or not is_by_person(asked) or not is_by_person(answer):
         return None
 
     async def text(message: Json) -> str:

@@ -31,13 +31,13 @@ _SPOKEN = ("", "file_share", "thread_broadcast", "bot_message")
 """Subtypes under which somebody says something."""
 
 
-def is_one(names: Sequence[str]) -> bool:
+def is_export(names: Sequence[str]) -> bool:
     """Whether an archive with these files is a Slack export."""
     return "users.json" in names and any(name in names for name, _ in _LISTS)
 
 
 def read(path: Path, emoji: EmojiMap, progress: Callable[[str, int, int], None]) -> Contents:
-    """What people answered each other. `progress` hears which conversation is read, the how many-eth of how many.
+    """What people answered each other. `progress` is called with the conversation, its number and their count.
 
     Raises `InvalidInput` for what is no archive.
     """

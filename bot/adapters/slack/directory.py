@@ -95,9 +95,9 @@ class Channels:
         except MessengerError as error:
             place = ChannelInfo(Visibility.PRIVATE, channel)
             if error.retryable:  # The next event asks again.
-                log.warning("%s counts as it did last, for it cannot be looked up just now: %s", channel, error)
+                log.warning("could not look up %s, keeping its last known visibility: %s", channel, error)
                 return replace(self._known.last(channel) or place, is_known=False)
-            log.warning("%s counts as private, for it cannot be looked up: %s", channel, error)
+            log.warning("could not look up %s, treating it as private: %s", channel, error)
         else:
             place = _read(answer["channel"])
         self._known.put(channel, place)
@@ -207,7 +207,7 @@ class Roles:
                 answer = await self._web.call(self._web.client.usergroups_users_list, group, usergroup=group)
                 members = frozenset(answer.get("users") or ())
             except NotPermitted as error:
-                log.error("nobody of the user group %s has its role: %s", group, error)
+                log.error("could not look up user group %s, ignoring its role: %s", group, error)
                 members = frozenset()
             self._groups.put(group, members)
         return members
@@ -216,10 +216,10 @@ class Roles:
         try:
             answer = await self._web.call(self._web.client.users_info, user, user=user)
         except NotPermitted as error:
-            log.error("guests cannot be told from members: %s", error)
+            log.error("could not distinguish guests from members: %s", error)
             return unknown
         except ChannelNotFound as error:
-            log.info("%s counts as a guest: %s", user, code_of(error))
+            log.info("treating %s as a guest: %s", user, code_of(error))
             return Role.GUEST
         return self._read(answer["user"])
 

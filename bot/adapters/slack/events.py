@@ -246,8 +246,8 @@ def _is_person(message: Json, bot_user: str) -> bool:
 # The text of a message ---------------------------------------------------------------------------------------------
 
 
-def is_of_a_person(message: Json) -> bool:
-    """Whether somebody said it, and no program; of messages that are read from Slack."""
+def is_by_person(message: Json) -> bool:
+    """Whether a person wrote a message read from Slack, rather than a program."""
     return bool(message.get("user")) and not message.get("bot_id") and (message.get("subtype") or "") in _SPOKEN
 
 

@@ -38,7 +38,7 @@ class Files:
             file = answer["file"]
         url = str(file.get("url_private_download") or file.get("url_private") or "")
         announced, media_type = int(file.get("size") or 0), str(file.get("mimetype") or "")
-        if file.get("is_external") or not self._is_slack_s(url):
+        if file.get("is_external") or not self._is_slack_url(url):
             return unreadable(_name(file), "it is kept outside of Slack")
 
         async def fetch(most: int) -> bytes:
@@ -50,7 +50,7 @@ class Files:
 
         return await read_one(_name(file), media_type, announced, fetch)
 
-    def _is_slack_s(self, url: str) -> bool:
+    def _is_slack_url(self, url: str) -> bool:
         parts = urlsplit(url)
         is_slack = parts.scheme == "https" and (parts.hostname or "").endswith(_SLACK_HOST)
         return is_slack or parts.netloc == self._api_host

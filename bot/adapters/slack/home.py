@@ -55,7 +55,7 @@ class Home:
         if event["tab"] == "messages":
             await self._arrivals.opened(location, occasion)
         else:
-            welcome = await self._caught(location, self._arrivals.opened(location, occasion))
+            welcome = await self._captured(location, self._arrivals.opened(location, occasion))
             await self._publish(location, occasion, messages=welcome)
 
     async def pressed(self, body: Json) -> None:
@@ -92,10 +92,10 @@ class Home:
     async def _answer(self, typed: Typed, location: Location, occasion: str) -> list[Answered]:
         """What a command answers this person."""
         event_id, at = f"{occasion}/{typed.name}", self._context.clock()
-        return await self._caught(location, self._context.command(typed, location, event_id=event_id, at=at))
+        return await self._captured(location, self._context.command(typed, location, event_id=event_id, at=at))
 
-    async def _caught(self, location: Location, act: Awaitable[None]) -> list[Answered]:
-        """What an act tells this person, caught instead of posted."""
+    async def _captured(self, location: Location, act: Awaitable[None]) -> list[Answered]:
+        """The private replies of an action, collected instead of posted."""
         messages: list[Answered] = []
 
         async def catch(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:

@@ -7,7 +7,7 @@ from functools import partial
 
 from bot.adapters.attachments import Attached
 from bot.adapters.command_words import CORRECT, Typed, command_in, correction_in
-from bot.adapters.private_reply import replying_to, unsaid
+from bot.adapters.private_reply import no_reply, replying_to
 from bot.adapters.rate_limit import RateLimiter
 from bot.adapters.slack.context import HandlerContext
 from bot.adapters.slack.events import (
@@ -187,7 +187,7 @@ class Intake:
             return
         correction = correction_in(typed, text)
         if correction is not None:
-            with replying_to(location.user, unsaid):
+            with replying_to(location.user, no_reply):
                 await self._command(message, correction)
         if refused.is_first:
             await self._context.sink(

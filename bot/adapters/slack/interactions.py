@@ -228,7 +228,7 @@ class Interactions:
         try:
             await web.once(web.client.views_open, "a modal", patience_s=0, trigger_id=body["trigger_id"], view=view)
         except MessengerError as error:
-            log.warning("a modal did not open: %s", error)
+            log.warning("could not open a modal: %s", error)
             return False
         return True
 
@@ -246,7 +246,7 @@ class Interactions:
                 blocks=blocks.question_blocks(_ASKED, answer),
             )
         except MessengerError as error:
-            log.warning("%s was not asked what would have been right: %s", location.user, error)
+            log.warning("could not ask %s for a correction: %s", location.user, error)
 
 
 def _location(body: Json) -> Location:

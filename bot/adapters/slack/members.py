@@ -123,7 +123,7 @@ class Members:
             now = await installations.of(team)
             if now is not None and now.token == token:
                 await installations.remove(now)
-                log.warning("workspace %s is served no more: %s", team, why)
+                log.warning("no longer serving workspace %s: %s", team, why)
             member = self._taken_out(team, lambda used: used == token)
         await _leave(member)
 

@@ -91,7 +91,7 @@ class _Flow(AsyncOAuthFlow):
         try:
             await self.client.auth_revoke(token=token)
         except (SlackClientError, aiohttp.ClientError, TimeoutError, OSError) as error:
-            log.warning("a token that is of no use could not be handed back: %s", error)
+            log.warning("could not revoke an unused token: %s", error)
 
 
 def oauth_pages(
@@ -158,7 +158,7 @@ async def _succeeded(args: AsyncSuccessArgs) -> BoltResponse:
 
 async def _failed(args: AsyncFailureArgs) -> BoltResponse:
     why = str(args.error) if isinstance(args.error, _Refused) else _WHY.get(args.reason)
-    log.warning("an installation came to nothing: %.80r", why or args.reason)
+    log.warning("an installation was not completed: %.80r", why or args.reason)
     status = 403 if isinstance(args.error, _Refused) else args.suggested_status_code
     return _page(status, "Not installed", why or f"Slack says: {args.reason[:80]}")
 

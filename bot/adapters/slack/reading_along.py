@@ -4,7 +4,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from bot.adapters.slack.events import NOBODY, at, is_of_a_person, plain
+from bot.adapters.slack.events import NOBODY, at, is_by_person, plain
 from bot.adapters.slack.threads import Threads
 from bot.adapters.slack.web import Json, Method, Web
 from bot.errors import ChannelNotFound, NotPermitted
@@ -35,9 +35,9 @@ class ReadingAlong:
         """
         roots = [await self._threads.root(scope.channel, ts) for ts in wanted]
         before = await self._before(scope, message_id) if last else []
-        spoken = [each for each in before if is_of_a_person(each) and float(each["ts"]) < float(message_id)]
+        spoken = [each for each in before if is_by_person(each) and float(each["ts"]) < float(message_id)]
         newest = spoken[-last:] if last else []
-        found = {str(each["ts"]): each for each in (*filter(is_of_a_person, roots), *newest)}
+        found = {str(each["ts"]): each for each in (*filter(is_by_person, roots), *newest)}
         names = await self._names(found.values())
         return [
             Remark(message_id=ts, person=str(found[ts]["user"]), text=_text(found[ts], names), at=at(ts))

@@ -42,7 +42,7 @@ class ResponseUrl:
         try:
             await self._post(url, body)
         except MessengerUnavailable as error:
-            log.info("what was clicked on stays as it is: %s", error)
+            log.info("could not update the clicked message: %s", error)
 
     async def _post(self, url: str, body: Mapping[str, object]) -> None:
         try:

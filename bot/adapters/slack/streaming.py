@@ -216,7 +216,7 @@ class Streamer:
                 raise
             if unstopped is not None and unstopped.retryable:
                 raise unstopped from error
-            log.warning("a streamed answer in %s is posted anew, for it can not be completed: %s", channel, error)
+            log.warning("could not complete a streamed answer in %s, posting it again: %s", channel, error)
             await self._withdraw(channel, ts)
             return ""
         return ts
@@ -228,7 +228,7 @@ class Streamer:
                 await self._web.call(client.chat_stopStream, channel, channel=channel, ts=ts)
             await self._web.call(client.chat_delete, channel, channel=channel, ts=ts)
         except MessengerError as error:
-            log.warning("an unfinished message stays in %s: %s", channel, error)
+            log.warning("could not remove an unfinished message in %s: %s", channel, error)
 
 
 def _part(message: BotMessage) -> tuple[str, int]:

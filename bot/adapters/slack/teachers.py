@@ -43,7 +43,7 @@ class Teachers:
         try:
             role = await self._roles.of(replace(location, user=creator, team="")) if creator else None
         except MessengerError as error:
-            log.info("whether %s, who made a channel, teaches there is not known: %s", creator, error)
+            log.info("could not check whether channel creator %s teaches there: %s", creator, error)
             return creator
         return creator if role is not None and role.may_promote else ""
 
@@ -60,7 +60,7 @@ class Teachers:
             try:
                 return await self._roles.owners()
             except MessengerError as error:
-                log.info("the owners of the workspace are not known: %s", error)
+                log.info("could not look up the workspace's owners: %s", error)
         return list(found)
 
     async def _named_in_chat(self) -> list[str]:

@@ -76,7 +76,7 @@ class Threads:
                 self._web.client.conversations_replies, channel, patience_s=0, channel=channel, ts=ts, limit=1
             )
         except MessengerError as error:
-            log.info("the thread of %s in %s is not known: %s", ts, channel, error)
+            log.info("could not look up the thread of %s in %s: %s", ts, channel, error)
             return {}
         messages: list[Json] = answer.get("messages") or [{}]
         return messages[0]
@@ -93,7 +93,7 @@ class Threads:
                 limit=_WHOLE_THREAD,
             )
         except MessengerError as error:
-            log.info("what was said in thread %s of %s is not known: %s", thread, channel, error)
+            log.info("could not read thread %s of %s: %s", thread, channel, error)
             return None
         if answer.get("has_more"):
             return None

@@ -236,7 +236,7 @@ class _Link:
                 async for _ in changes:
                     self._wake.set()
         except (RuntimeError, MCPError, TimeoutError) as error:
-            log.debug("the MCP server %s does not tell of changes: %s", self.name, error)
+            log.debug("the MCP server %s does not announce changes: %s", self.name, error)
 
     async def tools(self, client: Client) -> list[Tool]:
         """What it offers now, as tools of the bot."""
@@ -260,7 +260,7 @@ class _Link:
             return None
         parameters = safe_schema(schema)
         if parameters is None:
-            log.warning("the tool %.64r of the MCP server %s is left out: its schema is of no use", name, self.name)
+            log.warning("the tool %.64r of the MCP server %s is left out: its schema is invalid", name, self.name)
             return None
 
         async def run(arguments: Mapping[str, object], _: ToolContext) -> str:

@@ -55,7 +55,7 @@ async def on_http_error(request: Request, error: Exception) -> JSONResponse:
 
 
 async def on_failure(request: Request, error: Exception) -> JSONResponse:
-    """What nobody foresaw. The log has the error, under the id of the request."""
+    """Handles an unexpected error: the log has it, under the request's id."""
     log.error("request %s failed", request.state.request_id, exc_info=error)
     return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "this went wrong; the log says why", request.state.request_id)
 

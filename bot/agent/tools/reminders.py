@@ -52,7 +52,7 @@ def remind_tool(book: ReminderBook, zone_of: FindZone, clock: Clock) -> Tool:
             raise ToolRetry(f"That reminder cannot be kept: {problem}.") from problem
         except MemoryFault as fault:
             raise ToolFailed("Reminders cannot be kept at the moment.") from fault
-        return f"I will remind you: “{kept.text}”, {told_when(kept)}."
+        return f"I will remind you: “{kept.text}”, {schedule_text(kept)}."
 
     return Tool(
         name="remind",
@@ -123,7 +123,7 @@ def cancel_tool(book: ReminderBook) -> Tool:
     )
 
 
-def told_when(reminder: Reminder) -> str:
+def schedule_text(reminder: Reminder) -> str:
     """`on Wednesday 25 November 2026 at 09:00 (Europe/Berlin)`, and how often."""
     local = reminder.local
     on = f"on {local:%A} {local.day} {local:%B} {local.year} at {local:%H:%M} ({reminder.zone})"
@@ -133,10 +133,10 @@ def told_when(reminder: Reminder) -> str:
 
 def reminder_line(reminder: Reminder) -> str:
     """A reminder as lists show it."""
-    return f"“{reminder.text}”, {told_when(reminder)} `{reminder.id[-_SHORT_ID:]}`"
+    return f"“{reminder.text}”, {schedule_text(reminder)} `{reminder.id[-_SHORT_ID:]}`"
 
 
-def words_when_due(reminder: Reminder, is_late: bool) -> str:
-    """What is said when it is due."""
+def due_text(reminder: Reminder, is_late: bool) -> str:
+    """The message sent when a reminder is due."""
     late = f"\n\n(This is late: it was for {reminder.local:%H:%M} on {reminder.local:%A}, when I was away.)"
     return f"⏰ Reminder: {reminder.text}{late if is_late else ''}"

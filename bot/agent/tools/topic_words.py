@@ -187,8 +187,8 @@ def summary_line(topic: KnownTopic) -> str:
     return f"{one_line(topic.title, 80)}: {known} - {for_whom}"
 
 
-def change_told(changed: Changed, value: str) -> str:
-    """What came of wanting to change a topic."""
+def change_result(changed: Changed, value: str) -> str:
+    """The outcome of a change to a topic, as a sentence."""
     thing, name = _short(changed.topic.title or changed.topic.public_id), _short(changed.property)
     where = {Audience.PERSONAL: "for you alone", Audience.CHANNEL: "for this channel"}.get(
         changed.audience, "for everybody"

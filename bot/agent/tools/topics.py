@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from bot.agent.tools.registry import Tool, ToolContext, text_argument, text_schema
-from bot.agent.tools.topic_words import Wanted, change_told, sentences_about, wanted_in
+from bot.agent.tools.topic_words import Wanted, change_result, sentences_about, wanted_in
 from bot.errors import ToolFailed, ToolRetry
 from memory.errors import Conflict, InvalidInput, MemoryFault
 from memory.model import Role, Scope
@@ -31,7 +31,7 @@ def look_up_tool(about: About, attend: Attend) -> Tool:
         try:
             found = await about(context.scope, question)
             fitting = [each for each in found if each.likeness >= _LIKE]
-            answer, topic = _first_told(fitting, wanted_in(question))
+            answer, topic = _first_answer(fitting, wanted_in(question))
             if topic is not None:
                 context.credit(topic.people)
                 await attend(context.scope, topic.topic.id)
@@ -52,8 +52,8 @@ def look_up_tool(about: About, attend: Attend) -> Tool:
     )
 
 
-def _first_told(topics: Sequence[KnownTopic], wanted: Wanted) -> tuple[str, KnownTopic | None]:
-    """The answer of the first topic that has one."""
+def _first_answer(topics: Sequence[KnownTopic], wanted: Wanted) -> tuple[str, KnownTopic | None]:
+    """The first topic with an answer, and that answer."""
     for each in topics:
         if answer := sentences_about(each, wanted):
             return answer, each
@@ -72,7 +72,7 @@ def change_tool(change: Change) -> Tool:
         except MemoryFault as fault:
             raise ToolFailed("What is known about things cannot be changed at the moment.") from fault
         context.credit(filter(None, [changed.topic.person]))
-        return change_told(changed, value)
+        return change_result(changed, value)
 
     return Tool(
         name="change_fact",

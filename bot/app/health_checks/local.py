@@ -99,7 +99,7 @@ def _log_file(settings: Settings) -> CheckResult:
 
 
 def _set_aside(settings: Settings) -> CheckResult:
-    """Names messages by where and when, never by what was said: they may be from a direct conversation."""
+    """Identifies messages by place and time, never by text: they may be private."""
     try:
         with open_memory(settings) as memory:
             aside = memory.recovering.set_aside()

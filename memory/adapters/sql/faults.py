@@ -21,8 +21,8 @@ _PRIMARY = 0xFF
 """The low byte of an extended result code is the plain one (sqlite.org/rescode.html)."""
 
 
-def is_of_the_driver(exc: BaseException) -> bool:
-    """Whether the database library or its driver raised it. That of PostgreSQL may not be installed."""
+def is_driver_error(exc: BaseException) -> bool:
+    """Whether SQLAlchemy or a database driver raised it. PostgreSQL's may not be installed."""
     return isinstance(exc, SQLAlchemyError | sqlite3.Error) or type(exc).__module__.partition(".")[0] == "psycopg"
 
 
@@ -37,7 +37,7 @@ def translated(where: Where) -> Iterator[None]:
     except OverflowError as exc:
         raise InvalidInput(f"A number cannot be looked up in the database: {exc}.") from exc
     except Exception as exc:
-        if not is_of_the_driver(exc):
+        if not is_driver_error(exc):
             raise
         raise fault(exc, where) from exc
 
@@ -47,7 +47,7 @@ def fault(exc: Exception, where: Where) -> Exception:
     original = exc.orig if isinstance(exc, StatementError) else exc
     if isinstance(original, sqlite3.Error) and isinstance(where, Path):
         return _sqlite_fault(original, where)
-    if isinstance(original, Exception) and is_of_the_driver(original) and not isinstance(original, SQLAlchemyError):
+    if isinstance(original, Exception) and is_driver_error(original) and not isinstance(original, SQLAlchemyError):
         from memory.adapters.sql.postgres_faults import postgres_fault
 
         return postgres_fault(original, where)

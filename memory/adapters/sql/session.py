@@ -26,7 +26,7 @@ from sqlalchemy.types import TypeEngine
 from memory.adapters.row_validation import chunks, storable
 from memory.adapters.sql.damage import Damage, damaged, in_rows
 from memory.adapters.sql.dialect import Insert, insert
-from memory.adapters.sql.faults import Where, is_of_the_driver, translated
+from memory.adapters.sql.faults import Where, is_driver_error, translated
 from memory.adapters.sql.tables import counters
 from memory.errors import Conflict, NotFound, StoreUnavailable
 
@@ -169,7 +169,7 @@ class Session:
         try:
             yield
         except Exception as exc:
-            if is_of_the_driver(exc):
+            if is_driver_error(exc):
                 raise
             raise damaged(self._where, self._damage(statement, parameters)) from exc
 

@@ -13,8 +13,8 @@ SETTLED_FROM = 0.7
 """Cosine from which a lesson that a teacher gave for one question answers another one."""
 
 
-def first_to_teach(goals: Sequence[Vector], limit: int) -> list[tuple[int, list[int]]]:
-    """Greedy cover: the question that settles most, then the one that settles most of the rest, and so on.
+def greedy_cover(goals: Sequence[Vector], limit: int) -> list[tuple[int, list[int]]]:
+    """Greedy set cover: the question whose answer settles most, then most of the rest, and so on.
 
     `goals` are embeddings of unit length. Returns (question, every question it settles beyond those before, itself
     first), at most `limit`. Greedy is within 1 - 1/e of the best choice (Nemhauser et al. 1978). Ties: the earlier one.

@@ -110,7 +110,7 @@ class BatchUndo:
         for lesson in live:
             # Filed under its author, so that purging whoever did this brings nothing back.
             act(tx, lesson, EventKind.ARCHIVED, lesson.author, now, work.mark)
-        purging.unlearn(work)
+        purging.withdraw_dependents(work)
         purging.part_joined(work)
         tx.batches.drop(workspace, [each.key for each in rows if each.lesson_id in lessons])
         unlearned = changed_runs(work)[1]

@@ -127,8 +127,8 @@ class Visible:
         )
 
 
-class Everything(Visible):
-    """All topics of a workspace, or those that were brought up in public for more than one person."""
+class AllTopics(Visible):
+    """All topics of a workspace, or its public ones only."""
 
     def __init__(self, tx: Transaction, workspace: str, *, public_only: bool) -> None:
         every = tx.world.within(workspace)

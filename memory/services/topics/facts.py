@@ -25,7 +25,7 @@ LONGEST = 2_000
 
 
 class Outcome(StrEnum):
-    """What came of wanting to change a topic."""
+    """The outcome of a change to a topic, as a sentence."""
 
     NEW_TOPIC = "new_topic"
     CHANGED = "changed"

@@ -9,7 +9,7 @@ from memory.ports import Clock, Transaction
 from memory.rules.audience import is_personal
 from memory.rules.evidence.weighing import rows
 from memory.rules.feedback.words import content_words, terms
-from memory.services.topics.bundles import Everything, Visible
+from memory.services.topics.bundles import AllTopics, Visible
 from memory.services.topics.query import FieldBundle
 
 HISTORY = 50
@@ -60,7 +60,7 @@ class Listing:
     @classmethod
     def of_workspace(cls, tx: Transaction, workspace: str, clock: Clock, *, public_only: bool) -> "Listing":
         """All of them, or those that were brought up in public for more than one person."""
-        return cls(visible=Everything(tx, workspace, public_only=public_only), tx=tx, clock=clock)
+        return cls(visible=AllTopics(tx, workspace, public_only=public_only), tx=tx, clock=clock)
 
     def topics(self, *, archived: bool = False) -> list[Topic]:
         """By title; those that stand for themselves, archived ones only if they are wanted."""

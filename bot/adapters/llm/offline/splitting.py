@@ -86,7 +86,7 @@ def split(goal: str, is_request: IsRequest) -> Split | None:
             judge = has_several_words
         parts = _joined(goal, pieces, flow, judge, is_request)
         if 2 <= len(parts) <= MOST_PARTS:
-            is_said = all(_is_said(goal, end, start) for (_, end), (start, _) in pairwise(parts))
+            is_said = all(_joins(goal, end, start) for (_, end), (start, _) in pairwise(parts))
             return Split(flow=flow, parts=tuple(_clean(goal[start:end]) for start, end in parts), is_said=is_said)
     return None
 
@@ -133,7 +133,7 @@ def _joined(
     return [*parts, (begin, len(goal))]
 
 
-def _is_said(goal: str, end: int, start: int) -> bool:
+def _joins(goal: str, end: int, start: int) -> bool:
     """Whether a word joins what ends here to what starts there."""
     return bool(_WORD.search(goal, end, start) or _LEADING.match(goal[start:]))
 

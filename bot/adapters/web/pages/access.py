@@ -75,7 +75,7 @@ class Accounts:
         self._password = self._keyed(password) if password else b""
         self._by_name = {each.name: each for each in accounts}
         self._hasher = PasswordHasher()
-        _nobodys_digest()  # made before anybody can tell by the time it takes
+        _placeholder_digest()  # made before anybody can tell by the time it takes
         if password:
             self._by_name[ADMINISTRATOR] = Account(ADMINISTRATOR, ((EVERYWHERE, WebRole.ADMIN),))
         self.is_open = not self._by_name
@@ -100,7 +100,7 @@ class Accounts:
         account = self._by_name.get(name)
         if name == ADMINISTRATOR and self._password:
             return account if compare_digest(self._keyed(password), self._password) else None
-        digest = account.digest if account is not None and account.digest else _nobodys_digest()
+        digest = account.digest if account is not None and account.digest else _placeholder_digest()
         try:
             self._hasher.verify(digest, password)
         except (VerificationError, InvalidHashError):
@@ -126,7 +126,7 @@ def accounts_of(lines: Iterable[str]) -> list[Account]:
 
 
 @cache
-def _nobodys_digest() -> str:
+def _placeholder_digest() -> str:
     return hashed(secrets.token_hex())
 
 

@@ -92,7 +92,7 @@ class Site:
             Route("/", self._guarded(self._home)),
             Route("/login", self._guarded(self._login_form)),
             Route("/login", self._guarded(self._come_in), methods=["POST"]),
-            Route("/logout", self._guarded(self._go_out), methods=["POST"]),
+            Route("/logout", self._guarded(self._log_out), methods=["POST"]),
             Mount("/static", StaticFiles(directory=FOLDER / "static")),
         ]
         if self._parts.provider is not None:
@@ -183,7 +183,7 @@ class Site:
         self._parts.cookies.write(request, response, Login(account.name))
         return response
 
-    async def _go_out(self, request: Request) -> Response:
+    async def _log_out(self, request: Request) -> Response:
         form = await _form(request)
         login = self._parts.cookies.read(request)
         if login is None or not login.confirms(str(form.get("token", ""))):

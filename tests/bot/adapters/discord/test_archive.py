@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.discord.archive import is_one, read, read_archive
+from bot.adapters.discord.archive import is_export, read, read_archive
 from memory.errors import InvalidInput
 from memory.model import Visibility
 from memory.rules.emoji import EmojiMap
@@ -120,7 +120,7 @@ def test_missing_and_odd_fields_do_not_stop_it(place: Place, odd: dict[str, obje
 
 @pytest.mark.parametrize("value", [None, [], {}, {"messages": []}, {"messages": {}, "channel": {}}])
 def test_what_is_no_export_is_refused(value: object) -> None:
-    assert not is_one(value)
+    assert not is_export(value)
     with pytest.raises(InvalidInput, match="DiscordChatExporter"):
         read(value, EMOJI)
 

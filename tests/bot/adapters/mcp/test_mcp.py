@@ -16,7 +16,7 @@ from mcp.types import CallToolResult, TextContent
 from bot.adapters.mcp.explained_memory import ExplainedMemory
 from bot.adapters.mcp.server import make_http_application, make_server, sessions
 from bot.adapters.web.server import serving
-from bot.app.mcp import CHANNEL_HEADER, PERSON_HEADER, door_over_http, key_required
+from bot.app.mcp import CHANNEL_HEADER, PERSON_HEADER, key_required, memory_of_request
 from bot.config import Settings
 from memory.adapters.sql import SqlStore
 from memory.model import Role, Scope, Visibility
@@ -134,7 +134,7 @@ async def test_the_tools_say_what_they_change(world: World) -> None:
 
 @asynccontextmanager
 async def served(world: World) -> AsyncIterator[str]:
-    server = make_server(door_over_http(world.memory, EMOJI))
+    server = make_server(memory_of_request(world.memory, EMOJI))
     application = make_http_application(server, "127.0.0.1", key_required(Settings(), world.memory))
     async with sessions(server), serving(application, host="127.0.0.1", port=0) as url:
         yield f"{url}/mcp"

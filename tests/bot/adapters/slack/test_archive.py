@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.adapters.slack.archive import is_one, read
+from bot.adapters.slack.archive import is_export, read
 from bot.adapters.sources import archive as archives
 from bot.adapters.sources.entries import Contents
 from bot.config import Settings
@@ -185,8 +185,8 @@ def test_an_export_without_lists_or_profiles(tmp_path: Path) -> None:
     files = small(**{"users.json": [{"id": "U1", "profile": None}, {}, 7]})
     found = contents(zipped(tmp_path / "e.zip", files))
     assert (len(found.entries), found.workspace) == (1, "")
-    assert is_one(list(files))
-    assert not is_one(["a.json"])
+    assert is_export(list(files))
+    assert not is_export(["a.json"])
 
 
 def test_a_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -247,8 +247,8 @@ async def test_one_workspace_removes_the_app_and_the_other_goes_on(
         ("slack:T0002", "after"),
         ("slack:T0002", "before"),
     ]
-    assert caplog.text.count("workspace T0001 is served no more") == 1
-    assert "T0002 is served no more" not in caplog.text
+    assert caplog.text.count("no longer serving workspace T0001") == 1
+    assert "no longer serving workspace T0002" not in caplog.text
 
 
 async def test_a_workspace_that_comes_back_has_a_new_token_and_old_news_do_not_remove_it(

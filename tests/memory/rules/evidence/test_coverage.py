@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.model import Vector
-from memory.rules.evidence.coverage import SETTLED_FROM, first_to_teach
+from memory.rules.evidence.coverage import SETTLED_FROM, greedy_cover
 
 
 def vectors(*angles: float) -> list[Vector]:
@@ -14,15 +14,15 @@ def vectors(*angles: float) -> list[Vector]:
 
 def test_the_question_that_settles_most_comes_first() -> None:
     alone, group = [2.0], [0.0, 0.1, -0.1]
-    assert first_to_teach(vectors(*alone, *group), 5) == [(1, [1, 2, 3]), (0, [0])]
-    assert first_to_teach(vectors(*alone, *group), 1) == [(1, [1, 2, 3])]
-    assert first_to_teach([], 5) == []
+    assert greedy_cover(vectors(*alone, *group), 5) == [(1, [1, 2, 3]), (0, [0])]
+    assert greedy_cover(vectors(*alone, *group), 1) == [(1, [1, 2, 3])]
+    assert greedy_cover([], 5) == []
 
 
 @given(st.lists(st.floats(0, 6.2), max_size=12))
 def test_every_question_is_settled_once_and_by_one_that_is_near(angles: list[float]) -> None:
     goals = vectors(*angles)
-    groups = first_to_teach(goals, len(goals) or 1)
+    groups = greedy_cover(goals, len(goals) or 1)
     settled = [n for _, group in groups for n in group]
     assert sorted(settled) == list(range(len(goals)))
     for first, group in groups:

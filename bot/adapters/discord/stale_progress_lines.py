@@ -1,4 +1,4 @@
-"""Lines with a stop button that a killed process left: nobody works there, and the button does nothing."""
+"""Removes progress lines that a killed process left, whose stop buttons do nothing."""
 
 import logging
 from datetime import datetime, timedelta
@@ -19,8 +19,8 @@ _NEWEST = 100
 """Messages looked through: what one request brings."""
 
 
-class LeftLines:
-    """Takes such lines away, once in each channel and thread. `begun` is when this process began."""
+class StaleProgressLines:
+    """Removes such lines, once in each channel and thread. `begun` is when this process began."""
 
     def __init__(self, client: Client, rest: Rest, clock: Clock, *, begun: datetime) -> None:
         self._client = client
@@ -29,7 +29,7 @@ class LeftLines:
         self._seen: TtlCache[int, bool] = TtlCache(clock, size=_MOST_CHANNELS, keep=timedelta(days=1))
 
     async def take_away(self, channel: int) -> None:
-        """Look for them there, unless that was done before."""
+        """Remove them from a channel, unless it was done before."""
         if self._seen.get(channel):
             return
         self._seen.put(channel, True)
@@ -44,4 +44,4 @@ class LeftLines:
                     await self._rest(f"taking a line away in channel {channel}", message.delete)
         except MessengerError as error:
             if code_of(error) != UNKNOWN_MESSAGE:
-                log.info("a line that an earlier process left may stay: %s", error)
+                log.info("could not remove a stale progress line: %s", error)
