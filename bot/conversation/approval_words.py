@@ -1,8 +1,8 @@
-"""The words by which people say in a chat that an answer was right, in English and German. Patterns only."""
+"""The words by which people say in a chat that an answer was right, in English and German."""
 
 import re
 
-from bot.conversation.feedback_words import Phrase
+from bot.conversation.feedback_words import SEPARATOR, Phrase, first_clause
 
 SOFT = Phrase(
     r"thanks?|thx|thank you|many thanks|ty|cheers|danke\w*|vielen dank|(?:so|very) much|a lot|sehr|schön|dir|ok"
@@ -60,3 +60,31 @@ TAKES_BACK = re.compile(
     re.IGNORECASE,
 )
 """Takes an approval back, or makes it bitter."""
+
+
+def approves(text: str) -> bool:
+    """Whether a clause says that it was right, with nothing but joy before it, or with thanks somewhere."""
+    if (yes := THAT_IS_IT.match(text)) and not _without_joy(text[yes.end() :]):
+        return True
+    if TAKES_BACK.search(_without_joy(text)):
+        return False
+    rest, is_first, is_thankful = _without_joy(text), True, THANKS.search(text) is not None
+    while rest and (is_first or is_thankful):
+        if praises(rest):
+            return True
+        rest, is_first = _without_joy(first_clause(rest)[1]), False
+    return False
+
+
+def praises(text: str) -> bool:
+    """Whether a text begins with praise of an answer, and has nothing else in that clause."""
+    praise, alone = APPROVES.match(text), APPROVES_ALONE.match(text)
+    is_all = alone is not None and not _without_joy(text[alone.end() :])
+    return is_all or (praise is not None and TAIL.match(text, praise.end()) is not None)
+
+
+def _without_joy(text: str) -> str:
+    at = 0
+    while found := SEPARATOR.match(text, at) or SOFT.match(text, at):
+        at = found.end()
+    return text[at:]

@@ -8,8 +8,9 @@ import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from bot.conversation import approval_words, replacement_words
 from bot.conversation import feedback_words as words
+from bot.conversation import replacement_words
+from bot.conversation.approval_words import approves, praises
 
 _ENDING = 120
 """Characters at the end of an answer that may offer more."""
@@ -67,7 +68,7 @@ def read(message: str, question: str = "", answer: str = "") -> Reading | None:
         return _refusal(f"no, {rest.strip()}", question, answer) if is_echo else None
     if answer.rstrip().endswith("?") and not words.OFFERS_MORE.search(answer, max(0, len(answer) - _ENDING)):
         return None  # It answers what the bot asked.
-    if _approves(text):
+    if approves(text):
         return Reading(Approval())
     if words.NOT_A_NO.match(text):
         return None
@@ -78,33 +79,6 @@ def read(message: str, question: str = "", answer: str = "") -> Reading | None:
         or _replacement(text, question, answer)
         or _contradiction(text, question, answer)
     )
-
-
-def _approves(text: str) -> bool:
-    """Whether a clause says that it was right, with nothing but joy before it, or with thanks somewhere."""
-    if (yes := approval_words.THAT_IS_IT.match(text)) and not _after_joy(text[yes.end() :]):
-        return True
-    if approval_words.TAKES_BACK.search(_after_joy(text)):
-        return False
-    rest, is_first, is_thankful = _after_joy(text), True, approval_words.THANKS.search(text) is not None
-    while rest and (is_first or is_thankful):
-        if _praises(rest):
-            return True
-        rest, is_first = _after_joy(_first_clause(rest)[1]), False
-    return False
-
-
-def _praises(text: str) -> bool:
-    praise, alone = approval_words.APPROVES.match(text), approval_words.APPROVES_ALONE.match(text)
-    is_all = alone is not None and not _after_joy(text[alone.end() :])
-    return is_all or (praise is not None and approval_words.TAIL.match(text, praise.end()) is not None)
-
-
-def _after_joy(text: str) -> str:
-    at = 0
-    while found := words.SEPARATOR.match(text, at) or approval_words.SOFT.match(text, at):
-        at = found.end()
-    return text[at:]
 
 
 @dataclass(slots=True)
@@ -186,7 +160,7 @@ def _refusal(text: str, question: str, answer: str) -> Reading | None:
     offers = not opening.is_strong and words.OFFERS_MORE.search(answer, max(0, len(answer) - _ENDING))
     refuses = Reading(Refusal()) if opening.is_strong or (opening.is_no and not rest and not offers) else None
     is_polite = words.COURTESY.match(behind) is not None and not opening.is_strong
-    if is_polite or words.MEANT.match(rest) or (rest and _praises(rest) and not opening.is_strong):
+    if is_polite or words.MEANT.match(rest) or (rest and praises(rest) and not opening.is_strong):
         return None
     is_means = words.ASKS_HOW.search(question) is not None and words.MEANS.match(rest) is not None
     if not rest or (_is_no_answer(rest) and not is_means and not words.DONT.match(rest)):
@@ -195,7 +169,7 @@ def _refusal(text: str, question: str, answer: str) -> Reading | None:
     is_apart = opening.is_marked or opening.is_strong or is_place
     if not (is_apart or words.begins_statement(rest) or words.DONT.match(rest)):
         return None
-    clause, behind = _first_clause(rest)
+    clause, behind = words.first_clause(rest)
     clause, rest, is_denial = _what_is_so(clause, rest, behind)
     if is_denial:
         return refuses or _denial(clause, rest, question, answer)
@@ -224,7 +198,7 @@ def _what_is_so(clause: str, rest: str, behind: str) -> tuple[str, str, bool]:
     if denies and (not behind or _is_no_answer(behind)):
         return clause, rest, True
     if denies or (words.ENDED.search(clause) and (words.tells_what_to_do(behind) or words.IT_IS.match(behind))):
-        return _first_clause(behind)[0], behind, False
+        return words.first_clause(behind)[0], behind, False
     return clause, rest, False
 
 
@@ -249,7 +223,7 @@ def _replacement(text: str, question: str, answer: str) -> Reading | None:
     at_the_end = replacement_words.AT_THE_END.fullmatch(text)
     if at_the_end and _is_bare(at_the_end["text"]) and _is_evident(at_the_end["text"], question, answer):
         return Reading(Correction(at_the_end["text"]))
-    clause, behind = _first_clause(text)
+    clause, behind = words.first_clause(text)
     if behind and not _is_no_answer(behind) and _denies_answer(clause, behind, question, answer):
         return Reading(Correction(_without_end(behind)))
     is_about_answer = replacement_words.THIS.match(clause) is not None or bool(_content(clause) & _content(answer))
@@ -325,7 +299,7 @@ def _is_about(text: str, question: str) -> bool:
 
 def _contrast(text: str, question: str, answer: str) -> Reading | None:
     """What says what the answer's thing is for, and then answers: "Yellow is for suppliers, visitors get blue"."""
-    clause, behind = _first_clause(text)
+    clause, behind = words.first_clause(text)
     about, rest = _words("".join(clause.split()[:1])), _without_end(behind)
     is_contrast = about <= _words(answer) - _words(question) and words.STATES.match(clause) and about
     if not is_contrast or not words.begins_statement(rest) or words.FIRST_PERSON.search(rest) or _is_no_answer(rest):
@@ -377,17 +351,6 @@ def _is_evident(rest: str, question: str, answer: str) -> bool:
     has_name = any(map(str.isupper, rest[1:])) and is_statement
     is_alike = len(rest.split()) > 1 and _content(rest) & (_content(answer) - _content(question))
     return bool(is_order or is_value or is_place or is_name or has_name or is_alike)
-
-
-def _first_clause(text: str) -> tuple[str, str]:
-    """The first clause, and what follows it without the words that join both."""
-    end = words.CLAUSE_END.search(text)
-    if end is None:
-        return text, ""
-    at = end.end()
-    while found := words.SEPARATOR.match(text, at) or words.FILLER.match(text, at):
-        at = found.end()
-    return text[: end.start()], text[at:]
 
 
 def _without_end(text: str) -> str:

@@ -367,3 +367,14 @@ def tells_what_to_do(text: str) -> bool:
     """Whether it begins with an order that has an object: "use the form", but not "use is low"."""
     instruction = INSTRUCTION.match(text)
     return instruction is not None and DEFINITE.match(instruction["next"]) is not None
+
+
+def first_clause(text: str) -> tuple[str, str]:
+    """The first clause, and what follows it without the words that join both."""
+    end = CLAUSE_END.search(text)
+    if end is None:
+        return text, ""
+    at = end.end()
+    while found := SEPARATOR.match(text, at) or FILLER.match(text, at):
+        at = found.end()
+    return text[: end.start()], text[at:]
