@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from memory.model import Vector
 
 CANDIDATES = 1024
-"""How many rows that planes lead to are compared exactly, at least."""
+"""How many rows that planes lead to are compared exactly at least, and looked for in the database at most."""
 EXACT_ROWS = 10_000
 """Up to how many rows a partition is searched exactly, and how many are read at most on the way to an answer."""
 _SPARE = 16
@@ -248,7 +248,7 @@ class _PlanePartition:
         return best([*found, *self._there(*near, k, min_cosine)], k), totals
 
     def _there(
-        self, seqs: list[int], cosines: "NDArray[np.float32]", vectors: "NDArray[np.float32]", k: int, least: float
+        self, seqs: list[int], cosines: "NDArray[np.float32]", vectors: "NDArray[np.float16]", k: int, least: float
     ) -> list[Hit]:
         """The first k of these rows that the database still has, the nearest first."""
         hits: list[Hit] = []
@@ -260,7 +260,7 @@ class _PlanePartition:
             for row in self.session.rows(_STILL_THERE, {**where, "seqs": json.dumps(list(places))}):
                 place = places[row.seq]
                 label = (row.episode_id, Audience(row.audience), Verdict(row.verdict))
-                hits.append(Hit(cosines[place].item(), *label, vectors[place]))
+                hits.append(Hit(cosines[place].item(), *label, vectors[place].astype(np.float32)))
             # Those that are as near as the last one are looked at too: of equal ones the later id counts.
             is_tied = start + step < many and cosines[start + step] == cosines[start + step - 1]
             if len(hits) >= k and not is_tied:

@@ -1,12 +1,15 @@
 """Sign-bit planes: what they lead to, and what becomes of their files."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from memory.adapters import planes as files
-from memory.adapters.planes import Planes, sign_words
+from memory.adapters.planes import _SCALE, Planes, _widened, sign_words
+from memory.model import Vector
+from tests.benchmarks.bulk import Texts
 
 DIMENSION = 384
 Halves = np.ndarray[tuple[int, int], np.dtype[np.float16]]
@@ -50,15 +53,81 @@ def test_they_lead_to_the_nearest_rows(tmp_path: Path) -> None:
     assert found / 500 >= 0.99
 
 
+def unit(matrix: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> Halves:
+    found: Halves = (matrix / np.linalg.norm(matrix, axis=1, keepdims=True)).astype(np.float16)
+    return found
+
+
+def uneven(count: int, seed: int) -> Halves:
+    """Texts of many meanings, whose first dimensions mean more than the last."""
+    goals = np.random.default_rng(seed).integers(0, 20_000, count)
+    return Texts().of(goals.tolist(), seed).astype(np.float16)
+
+
+def clustered(count: int, seed: int) -> Halves:
+    centres = np.random.default_rng(5).standard_normal((200, DIMENSION))
+    chance = np.random.default_rng(seed)
+    return unit(centres[chance.integers(0, 200, count)] + 0.7 * chance.standard_normal((count, DIMENSION)))
+
+
+def anything(count: int, seed: int) -> Halves:
+    """Nothing is like anything else."""
+    return unit(np.random.default_rng(seed).standard_normal((count, DIMENSION)))
+
+
+@pytest.mark.parametrize("kind", [uneven, clustered, anything])
+def test_of_the_nearest_ten_99_in_100_are_found(tmp_path: Path, kind: Callable[[int, int], Halves]) -> None:
+    """Also where the two nearest are gone from the database, and those behind them are wanted."""
+    matrix, queries = kind(15_000, 1), kind(40, 2).astype(np.float32)
+    planes, exact = planes_of(tmp_path, matrix), matrix.astype(np.float32)
+    found = beyond = 0
+    for query in queries:
+        nearest = np.argsort(-np.vecdot(exact, query))[:12].tolist()
+        seqs = planes.nearest(query, 1024)[0]
+        found += len(set(nearest[:10]) & set(seqs[:10]))
+        beyond += len(set(nearest[2:]) & set([seq for seq in seqs if seq not in nearest[:2]][:10]))
+    assert min(found, beyond) / (10 * len(queries)) >= 0.99
+
+
+def test_where_nothing_is_near_the_search_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MOST_CANDIDATES", 500)
+    planes = planes_of(tmp_path, anything(5_000, 1))
+    compared: list[int] = []
+    cosines = Planes._cosines
+
+    def counted(of: Planes, places: np.ndarray[tuple[int], np.dtype[np.intp]], query: Vector) -> object:
+        compared.append(len(places))
+        return cosines(of, places, query)
+
+    monkeypatch.setattr(Planes, "_cosines", counted)
+    planes.nearest(anything(1, 2)[0].astype(np.float32), 100)
+    assert compared == [100, 500]
+
+
+def test_numbers_are_widened_exactly() -> None:
+    every = np.arange(1 << 16, dtype=np.uint16)
+    every = every[np.isfinite(every.view(np.float16))]
+    assert np.array_equal(_widened(every) * _SCALE, every.view(np.float16).astype(np.float32))
+
+
+def test_what_is_not_finite_is_left_out(tmp_path: Path) -> None:
+    matrix = rows(3)
+    matrix[1, 5] = np.inf
+    planes = planes_of(tmp_path, matrix)
+    assert planes.seqs.tolist() == [0, 2]
+    assert np.array_equal(planes.vectors, matrix[[0, 2]])
+    assert planes.nearest(matrix[2].astype(np.float32), 1)[0] == [2]
+
+
 @pytest.mark.parametrize(("count", "most"), [(0, 5), (3, 5), (5, 5), (200, 5), (200, 199)])
 def test_there_are_as_many_candidates_as_asked_for(tmp_path: Path, count: int, most: int) -> None:
     planes = planes_of(tmp_path, rows(count) if count else np.empty((0, DIMENSION), np.float16))
-    assert len(planes.candidates(np.ones(DIMENSION, np.float32), most)) == min(count, most)
+    assert len(planes.nearest(np.ones(DIMENSION, np.float32), most)[0]) == min(count, most)
 
 
 def test_rows_that_are_alike_are_all_as_near(tmp_path: Path) -> None:
     planes = planes_of(tmp_path, np.repeat(rows(1), 70_000, axis=0))
-    assert len(planes.candidates(rows(1)[0].astype(np.float32), 10)) == 10
+    assert len(planes.nearest(rows(1)[0].astype(np.float32), 10)[0]) == 10
 
 
 def test_a_dimension_that_fills_no_word(tmp_path: Path) -> None:
