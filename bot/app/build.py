@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 from bot.app.beginning import make_embedder as make_embedder
 from bot.app.beginning import read_settings as read_settings
 from bot.app.models import make_model, make_rewriter
+from bot.app.policies import retrieval_config, teaching_policy, upkeep_policy
 from bot.app.tools import AgentTools, make_agent_tools
 from bot.config import Settings
 from bot.errors import ConfigError
 from memory.adapters.system import TimeOrderedIds, utc_now
-from memory.model import ApprovalPolicy, ListeningMode, TeachingPolicy
-from memory.model.upkeep import UpkeepPolicy
+from memory.model import ApprovalPolicy, ListeningMode
 from memory.ports import Clock, Embedder, NewId, Store
 from memory.rules.chat_settings import (
     ALLOWED_CHANNELS,
@@ -37,7 +37,6 @@ from memory.rules.chat_settings import (
     names_of,
 )
 from memory.rules.evidence.posterior import EvidenceConfig
-from memory.rules.retrieval.config import RetrievalConfig
 from memory.services import Memory
 
 if TYPE_CHECKING:
@@ -98,51 +97,6 @@ def open_store(settings: Settings) -> Iterator[Store]:
 
     with closing(SqlStore.open(settings.storage.database_url.get_secret_value())) as store:
         yield store
-
-
-def upkeep_policy(settings: Settings) -> UpkeepPolicy:
-    """The configured policy of the upkeep jobs."""
-    upkeep = settings.upkeep
-    return UpkeepPolicy(
-        archive_strength=upkeep.archive_below,
-        archive_salience=upkeep.archive_below,
-        archive_idle=timedelta(days=upkeep.archive_after_days),
-        pending_kept=timedelta(days=upkeep.unjudged_days),
-        rule_from=upkeep.rule_from,
-    )
-
-
-def teaching_policy(settings: Settings) -> TeachingPolicy:
-    """The configured policy of votes and verdicts."""
-    teaching = settings.teaching
-    return TeachingPolicy(
-        quorum_up=teaching.quorum_up,
-        quorum_down=teaching.quorum_down,
-        votes_per_window=teaching.votes_per_window,
-        promotions_per_window=teaching.promotions_per_window,
-        window=timedelta(minutes=teaching.window_minutes),
-        trust_agree=teaching.trust_agree,
-        trust_disagree=teaching.trust_disagree,
-        error_budget=settings.recall.error_budget,
-        newcomer=timedelta(days=teaching.newcomer_days),
-    )
-
-
-def retrieval_config(settings: Settings) -> RetrievalConfig:
-    """The bot's own pipeline: weighted context, soft gate, intent looked at before anything is cut."""
-    recall = settings.recall
-    return RetrievalConfig(
-        env_threshold=recall.context_threshold,
-        top_k=None,
-        final_k=recall.final_k,
-        env_weight=recall.context_weight,
-        intent_weight=recall.intent_weight,
-        min_intent=recall.min_similarity,
-        soft_gate=True,
-        element_weights=recall.element_weights,
-        max_per_author=1,
-        consensus=True,
-    )
 
 
 def make_agent(

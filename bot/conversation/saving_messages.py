@@ -14,7 +14,6 @@ NO_WORDS = (
     "I see no words in that message, or in what it answers, so there is nothing to save. Where I am shown only what "
     "mentions me, whoever runs me can let me read more."
 )
-NOT_HERE = "I cannot look up messages here, so there is nothing I could save."
 CANCELLED = "Then I keep nothing of it."
 
 

@@ -120,11 +120,6 @@ class Saving:
             tx.saved.delete(saved)
             return act(tx, lesson, EventKind.ARCHIVED, lesson.author, now, {"message": "deleted"})
 
-    def message_of(self, workspace: str, lesson_id: str) -> SavedMessage | None:
-        """The message that a lesson was made of; None for other lessons."""
-        with self._core.store.read() as tx:
-            return tx.saved.of_lessons(workspace, [lesson_id]).get(lesson_id)
-
     def _draft(self, question: str, answer: str) -> _Draft:
         asked = usable(question, "the message answers nothing that I can read")
         answered = usable(answer, "the message has no text that I can keep")

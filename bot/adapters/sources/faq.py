@@ -76,17 +76,3 @@ def _one_of(kind: type[T], name: str, text: str) -> T | None:
         return kind(text.casefold())
     except ValueError as exc:
         raise ValueError(f"its {name} is {text[:40]!r}; there are {', '.join(kind)}") from exc
-
-
-def faq_entry(entry: Entry) -> FaqEntry:
-    """The same as it was written, for comparing."""
-    place = entry.place or Place(channel="")
-    return FaqEntry(
-        question=entry.question,
-        answer=entry.answer,
-        audience=entry.audience or Audience.WORKSPACE,
-        channel=place.channel,
-        visibility=place.visibility or Visibility.PUBLIC,
-        place=place.name,
-        author=entry.author,
-    )

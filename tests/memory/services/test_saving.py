@@ -4,7 +4,7 @@ import pytest
 
 from memory.errors import InvalidInput
 from memory.model import Audience, Episode, Role, Verdict, Visibility
-from memory.model.saved import AnsweredQuestion
+from memory.model.saved import AnsweredQuestion, SavedMessage
 from memory.services import SavedLesson
 from memory.services.saving import SAVED
 from tests.doubles.memory_world import World, scope
@@ -56,12 +56,17 @@ def recalled(world: World, person: str, *, channel: str = "c1", workspace: str =
     return [each.episode.output for each in found.exemplars]
 
 
+def message_of(world: World, lesson_id: str) -> SavedMessage | None:
+    with world.memory.store.read() as tx:
+        return tx.saved.of_lessons("terminal:w", [lesson_id]).get(lesson_id)
+
+
 def test_what_a_teacher_saves_counts_at_once_and_is_its_authors(world: World) -> None:
     saved = save(world, "tess", role=Role.TEACHER)
     assert saved.lesson.author == "bea"
     assert saved.lesson.verdicts.channel is Verdict.SUCCESS
     assert recalled(world, "dora") == [KEY]
-    message = world.memory.saving.message_of("terminal:w", saved.lesson.id)
+    message = message_of(world, saved.lesson.id)
     assert message is not None
     assert message.link == "https://chat.test/m1"
 
@@ -186,9 +191,9 @@ def test_forgetting_the_author_erases_it_and_forgetting_the_saver_only_the_appro
     saved = save(world, "tess", role=Role.TEACHER)
     world.memory.privacy.forget("terminal:w", "tess")
     assert recalled(world, "dora") == []
-    assert world.memory.saving.message_of("terminal:w", saved.lesson.id) is not None
+    assert message_of(world, saved.lesson.id) is not None
     world.memory.privacy.forget("terminal:w", "bea")
-    assert world.memory.saving.message_of("terminal:w", saved.lesson.id) is None
+    assert message_of(world, saved.lesson.id) is None
     assert world.memory.privacy.holdings("terminal:w", "bea").is_empty
 
 

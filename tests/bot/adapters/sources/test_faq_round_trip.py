@@ -7,8 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.adapters.sources import faq_markdown, faq_table
-from bot.adapters.sources.entries import Entry
-from bot.adapters.sources.faq import FaqEntry, faq_entry
+from bot.adapters.sources.entries import Entry, Place
+from bot.adapters.sources.faq import FaqEntry
 from memory.model import Audience, Visibility
 
 CHARACTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
@@ -51,6 +51,19 @@ def entries(draw: st.DrawFn) -> FaqEntry:
         }
     author = draw(st.one_of(st.just(""), WORDS))
     return FaqEntry(question=draw(WORDS), answer=draw(WORDS), author=author, **where)
+
+
+def faq_entry(entry: Entry) -> FaqEntry:
+    place = entry.place or Place(channel="")
+    return FaqEntry(
+        question=entry.question,
+        answer=entry.answer,
+        audience=entry.audience or Audience.WORKSPACE,
+        channel=place.channel,
+        visibility=place.visibility or Visibility.PUBLIC,
+        place=place.name,
+        author=entry.author,
+    )
 
 
 def read_back(found: Any) -> list[FaqEntry]:
