@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.adapters.command_words import Typed, command_in
@@ -462,7 +462,6 @@ ROLES = {"tea": TEACHER, "guest": Role.GUEST}
 
 
 @given(presses)
-@settings(max_examples=30, deadline=None)
 def test_whoever_presses_what_and_when_the_first_who_may_decides_and_nobody_after(
     pressed: list[tuple[str, str, str, int]],
 ) -> None:

@@ -253,7 +253,7 @@ class RecallContract(StoreCase):
             k=st.integers(0, 6),
             floor=st.sampled_from([-1.0, 0.0, 0.5]),
         )
-        @settings(max_examples=40)
+        @settings(max_examples=2 * settings().max_examples)  # each is quick
         def law(vectors: list[tuple[int, ...]], filed: list[set[str]], order: list[str], k: int, floor: float) -> None:
             store = self.make_store(tmp_path_factory.mktemp("law"))
             expected: list[tuple[float, str]] = []

@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory import (
@@ -136,7 +136,6 @@ def test_what_is_said_of_a_memory_does_not_make_it_another_one(entry: MemoryEntr
 sound = entries.filter(lambda entry: entry.action.strip() != "")
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.lists(sound, max_size=4))
 def test_importing_twice_adds_nothing(given_entries: list[MemoryEntry]) -> None:
     agent = Agent(SqlStore.in_memory())

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.app.serve import _recover_alone
@@ -313,7 +313,6 @@ async def live(
     return posts, [event_id for _, event_id in in_work]
 
 
-@settings(max_examples=25, deadline=None)
 @given(
     kinds=st.lists(st.sampled_from(["fine", "slow", "crashes", "kills"]), min_size=1, max_size=5),
     seed=st.integers(0, 1000),

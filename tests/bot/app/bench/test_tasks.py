@@ -65,6 +65,7 @@ def test_a_flat_agent_takes_from_a_lesson_which_tool_did_which_part() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_every_arm_runs_and_writes_what_came_of_it() -> None:
     settings, shown = Settings(), list[str]()
     results = compare_arms(
