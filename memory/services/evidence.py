@@ -103,13 +103,13 @@ def _judged(
         return
     is_own, is_decided, person = hit.audience is Audience.PERSONAL, hit.verdict.is_validated, scope.person
     is_written = summary.origin is not Origin.RUN
+    counted = [vote for vote in summary.votes if not vote.is_limited or vote.actor == person]
     for approves in (hit.verdict is Verdict.SUCCESS,) if is_decided else (True, False):
-        behind = [
-            vote
-            for vote in summary.votes
-            if (vote.value > 0) is approves and (not vote.is_limited or vote.actor == person)
-        ]
-        voices = _voices(behind, policy)
+        behind = [vote for vote in counted if (vote.value > 0) is approves]
+        if not behind and not is_decided:
+            continue
+        # Of what the asker alone decided, nothing goes by the voice.
+        voices = () if is_decided and is_own and len(behind) < 2 else _voices(behind, policy)
         is_agreed = is_decided and (len(voices) > 1 or hit.audience is Audience.WORKSPACE)
         is_trusted = is_agreed or any(vote.role.may_promote for vote in behind)
         says_nothing = is_question and approves  # that the question was liked is no opinion of what it offered
@@ -121,7 +121,7 @@ def _judged(
                 action=action,
                 text=summary.output if action == ANSWER else "",
                 approves=approves,
-                author=behind[0].actor if len({vote.actor for vote in behind}) == 1 else summary.author,
+                author=behind[0].actor if len(behind) == 1 else summary.author,  # one vote of each
                 decided_at=summary.decided_at,
                 is_own=is_own,
                 is_written=is_written,

@@ -184,7 +184,8 @@ def _candidates(
     candidates = [(action.name, "") for action in actions]
     known = {candidate: column for column, candidate in enumerate(candidates)}
     answers: dict[tuple[str, ...], list[tuple[AnswerWords, int]]] = {}
-    for judged in (judged for lesson in lessons for judged in lesson.candidates):
+    of_each = [lesson.candidates for lesson in lessons]
+    for judged in dict.fromkeys(judged for of_one in of_each for judged in of_one):
         if judged in known:
             continue
         words = AnswerWords.of(judged[1])
@@ -194,7 +195,8 @@ def _candidates(
             candidates.append(judged)
             alike.append((words, column))
         known[judged] = column
-    return candidates, [tuple({known[judged]: None for judged in lesson.candidates}) for lesson in lessons]
+    places = [tuple([known[judged] for judged in of_one]) for of_one in of_each]
+    return candidates, [each if len(each) == 1 else tuple(dict.fromkeys(each)) for each in places]
 
 
 def _belief(
