@@ -98,7 +98,8 @@ class TaughtTopics:
         return {episode_id: tuple(sorted(linked.items())) for episode_id, linked in found.items()}
 
     def _fields(self, episodes: Mapping[str, Episode], request: QueryRequest) -> dict[str, tuple[FieldBundle, ...]]:
-        corrections = corrections_for(self.tx, self.scope, list(episodes))
+        corrected = [each.id for each in episodes.values() if each.correction]
+        corrections = corrections_for(self.tx, self.scope, corrected)
         logs = self.tx.log.gradings(self.scope.workspace, episodes)
         whole = Stage.TEMPORAL in request.stages and request.explain
         bundles: dict[str, tuple[FieldBundle, ...]] = {}

@@ -57,6 +57,8 @@ class Answer:
     bundles: tuple[Bundle, ...]
     returned: tuple[Returned, ...]
     """Of each bundle."""
+    topics: int
+    """How many were ingested in the whole workspace."""
 
     def response(self) -> QueryResponse:
         """The body."""

@@ -73,7 +73,7 @@ class World:
         vector = self._embed(wanted.q)
         with self._store.read() as tx:
             answer = self._answer(tx, scope, wanted, vector)
-            has_room = tx.world.count(scope.workspace) < self.policy.soft_limit
+        has_room = answer.topics < self.policy.soft_limit
         if not wanted.reinforce or (not (answer.bundles or event_id) and has_room):
             return answer.response()
         asked = Asked(scope=scope, request=wanted, vector=vector, event_id=event_id, answer=answer)
@@ -106,7 +106,9 @@ class World:
         return response
 
     def _answer(self, tx: Transaction, scope: Scope, request: QueryRequest, vector: "Vector | None") -> Answer:
-        sources = [self._own_source(tx, scope, vector), *(make(tx, scope) for make in self._sources)]
+        topics = tx.world.count(scope.workspace)
+        sources: list[TopicSource] = [self._own_source(tx, scope, vector)] if topics else []
+        sources += [make(tx, scope) for make in self._sources]
         chosen = _chosen(sources, vector, request, min_similarity=self.policy.min_similarity)
         bundles: dict[str, tuple[Bundle, Returned]] = {}
         for source in sources:
@@ -121,6 +123,7 @@ class World:
             query=request.q,
             bundles=tuple(bundle for bundle, _ in pairs),
             returned=tuple(returned for _, returned in pairs),
+            topics=topics,
         )
 
     def _own_source(self, tx: Transaction, scope: Scope, vector: "Vector | None") -> StoredTopics:
