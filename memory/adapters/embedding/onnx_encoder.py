@@ -31,6 +31,8 @@ class OnnxEncoder:
     """The files of a folder that `onnx_export` wrote. Raises errors of onnxruntime and tokenizers."""
 
     def __init__(self, folder: Path) -> None:
+        # Else it keeps an id of the machine in the user's cache folder, with events to report to its maker.
+        os.putenv("ORT_DISABLE_TELEMETRY", "1")
         import onnxruntime
         from tokenizers import Tokenizer
 

@@ -1,5 +1,6 @@
 """Both embedders: unit vectors, the same text the same vector, and a model that is not what it should be."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -215,7 +216,12 @@ from memory.adapters.embedding import SentenceTransformerEmbedder
 SentenceTransformerEmbedder(cache=Path({str(cache)!r})).embed(["a", "b"] * 40)
 print(sorted({{"torch", "transformers", "onnxruntime"}} & set(sys.modules)))
 """
-    done = subprocess.run([sys.executable, "-c", script], cwd=CHECKOUT, capture_output=True, text=True, check=True)
+    (cache / "home").mkdir(exist_ok=True)
+    home = {name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"}
+    home |= {"HOME": str(cache / "home"), "XDG_CACHE_HOME": ""}
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=CHECKOUT, env=home, capture_output=True, text=True, check=True
+    )
     return done.stdout + done.stderr
 
 
@@ -223,6 +229,7 @@ print(sorted({{"torch", "transformers", "onnxruntime"}} & set(sys.modules)))
 def test_it_is_exported_once_and_then_loaded_without_torch(tmp_path: Path) -> None:
     assert "torch" in loaded_libraries(tmp_path)
     assert loaded_libraries(tmp_path) == "['onnxruntime']\n"
+    assert list(tmp_path.glob("home/.cache/Microsoft")) == [], "nothing is kept to be reported"
     [folder] = [each for each in (tmp_path / "embedders").iterdir() if each.is_dir()]
     assert {each.name for each in folder.iterdir()} == {"model.onnx", "tokenizer.json", "export.json"}
 
