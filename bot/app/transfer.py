@@ -12,11 +12,18 @@ if TYPE_CHECKING:
     from memory.adapters.sql.move import MovedTable, ShowsMove
 
 
-def move_memory(settings: Settings, target_url: str, show: "ShowsMove") -> "list[MovedTable]":
+def move_memory(settings: Settings, target_url: str, show: "ShowsMove", *, parts: int = 0) -> "list[MovedTable]":
     """Copy everything into another database. Raises what `memory.adapters.sql.move.move` raises."""
     from memory.adapters.sql.move import move
 
-    return move(settings.storage.database_url.get_secret_value(), target_url, show)
+    return move(settings.storage.database_url.get_secret_value(), target_url, show, parts=parts)
+
+
+def planned_move(settings: Settings, target_url: str) -> list[tuple[str, int]]:
+    """What that would copy: tables and their rows. Nothing is created or changed."""
+    from memory.adapters.sql.move import planned
+
+    return planned(settings.storage.database_url.get_secret_value(), target_url)
 
 
 def back_up_memory(settings: Settings, file: Path, show: "ShowsBackup") -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bot.app.log_file import note_failures
-from bot.app.transfer import back_up_memory, move_memory
+from bot.app.transfer import back_up_memory, move_memory, planned_move
 from bot.cli.progress import progress
 from bot.cli.session import Result, json_option, memory_command, print_json, say, settings_of
 from bot.cli.table import print_table
@@ -20,8 +20,14 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--to", "url", required=True, metavar="URL", help="An empty database: sqlite:////absolute/path/new.db")
+@click.option(
+    "--parts",
+    type=click.IntRange(2, 1024),
+    help="Make each table of the new PostgreSQL in so many partitions, by a hash of the workspace.",
+)
+@click.option("--dry-run", is_flag=True, help="Only say what would be copied; create and change nothing.")
 @json_option
-def move(url: str, as_json: bool) -> None:
+def move(url: str, parts: int | None, dry_run: bool, as_json: bool) -> None:
     """Copy everything into another database, and compare the two table by table. The old one stays as it is.
 
     End every process of the bot before. What breaks off is gone on with by the same command. Afterwards set
@@ -29,11 +35,16 @@ def move(url: str, as_json: bool) -> None:
     """
     settings = settings_of()
     note_failures(settings)
-    with progress("rows", 0) as step:
-        try:
-            moved = move_memory(settings, url, lambda done, total, table: step(done, f"of {total} rows, {table}"))
-        except InvalidInput as error:
-            raise InvalidInput(str(error).replace("DATABASE_URL", "--to")) from error
+    try:
+        if dry_run:
+            _show_plan(planned_move(settings, url), parts or 0, as_json=as_json)
+            return
+        with progress("rows", 0) as step:
+            moved = move_memory(
+                settings, url, lambda done, total, table: step(done, f"of {total} rows, {table}"), parts=parts or 0
+            )
+    except InvalidInput as error:
+        raise InvalidInput(str(error).replace("DATABASE_URL", "--to")) from error
     if as_json:
         print_json({"tables": moved})
         return
@@ -42,6 +53,15 @@ def move(url: str, as_json: bool) -> None:
         [[each.name, f"{each.rows}", f"{each.copied}", each.digest] for each in moved if each.rows],
     )
     say(f"{sum(each.rows for each in moved)} rows are in the new database. Set DATABASE_URL to it, then start the bot.")
+
+
+def _show_plan(tables: list[tuple[str, int]], parts: int, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"tables": [{"name": name, "rows": rows} for name, rows in tables], "parts": parts})
+        return
+    print_table(["table", "rows to copy"], [[name, f"{rows}"] for name, rows in tables if rows])
+    divided = f", each table in {parts} partitions by workspace" if parts else ""
+    say(f"Dry run: {sum(rows for _, rows in tables)} rows would be copied{divided}. Nothing was created or changed.")
 
 
 @click.command()

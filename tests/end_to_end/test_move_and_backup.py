@@ -36,6 +36,8 @@ def told(done: Finished, code: int, *parts: str) -> None:
 
 def test_a_moved_memory_is_the_same(taught: Home, tmp_path: Path) -> None:
     target = tmp_path / "new.db"
+    told(taught.run("move", "--to", f"sqlite:///{target}", "--dry-run"), 0, "episodes ", "Nothing was created")
+    assert not target.exists()
     told(taught.run("move", "--to", f"sqlite:///{target}"), 0, "episodes ", "Set DATABASE_URL to it")
     assert exported(taught, target) == exported(taught, taught.database)
     told(taught.run("move", "--to", f"sqlite:///{target}"), 1, "The target is not empty")

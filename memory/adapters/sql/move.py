@@ -14,10 +14,11 @@ from sqlalchemy import Connection, Table, delete, text
 
 from memory.adapters.sql.columns import metadata
 from memory.adapters.sql.engine import begin
+from memory.adapters.sql.parts import make_parts
 from memory.adapters.sql.schema import HEAD_REVISION, MOVING
 from memory.adapters.sql.store import SqlStore
 from memory.adapters.sql.whole_tables import Content, batches, content_in, content_of, count, split, write
-from memory.errors import Conflict, InvalidInput, MoveUnfinished, StoreUnavailable
+from memory.errors import Conflict, InvalidInput, MoveUnfinished, SchemaMismatch, StoreUnavailable
 
 ShowsMove = Callable[[int, int, str], None]
 """Hears how many rows are done, of how many, and which table is at work."""
@@ -37,14 +38,34 @@ class MovedTable:
     """Rows written by this move; the others were there from one that broke off."""
 
 
-def move(source_url: str, target_url: str, show: ShowsMove) -> list[MovedTable]:
+def planned(source_url: str, target_url: str) -> list[tuple[str, int]]:
+    """Which tables a move would bring, and how many rows each has now. Nothing is created or changed.
+
+    Raises `InvalidInput` for a target that is the source or is not empty, and kinds of `StoreUnavailable`.
+    """
+    with closing(SqlStore.open(source_url, migrate=False)) as source:
+        try:
+            with closing(SqlStore.open(target_url, migrate=False)) as target, target.connected() as connection:
+                _require_another(source, target)
+                _require_empty(connection)
+        except (MoveUnfinished, SchemaMismatch):
+            pass  # a move that broke off is gone on with; without tables, or with older ones, it gets them first
+        with source.connected() as reading, begin(reading, writes=False):
+            return [(table.name, count(reading, table)) for table in metadata.sorted_tables]
+
+
+def move(source_url: str, target_url: str, show: ShowsMove, *, parts: int = 0) -> list[MovedTable]:
     """Copy every table, and compare. What breaks off is gone on with by calling it again.
+
+    The tables of the target are made in so many `parts` by workspace, if any (`make_parts`, PostgreSQL alone).
 
     Raises `InvalidInput` for a target that is the source, is not empty, or belongs to the move of another source;
     `Conflict` where the source was written to meanwhile: everything up to then is in the target, and calling it again,
     while nothing writes, brings the rest; kinds of `StoreUnavailable`.
     """
     with closing(SqlStore.open(source_url, migrate=False)) as source:
+        if parts:
+            make_parts(target_url, parts)
         mark = MOVING + sha256(source.address.encode()).hexdigest()[:16]
         with _opened(target_url, source, mark) as target, source.connected() as reading, target.connected() as writing:
             with begin(reading, writes=False):
@@ -74,13 +95,17 @@ def _opened(url: str, source: SqlStore, mark: str) -> Iterator[SqlStore]:
             ) from error
         target = SqlStore.open(url, moving=mark)
     with closing(target):
-        if target.address == source.address:
-            raise InvalidInput("The target is the database that would be moved. Name another, empty one.")
+        _require_another(source, target)
         with target.connected() as connection:
             if not _is_marked(connection, mark):
                 _require_empty(connection)
                 _mark(connection, mark)
         yield target
+
+
+def _require_another(source: SqlStore, target: SqlStore) -> None:
+    if target.address == source.address:
+        raise InvalidInput("The target is the database that would be moved. Name another, empty one.")
 
 
 def _require_empty(connection: Connection) -> None:

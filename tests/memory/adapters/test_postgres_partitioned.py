@@ -6,15 +6,16 @@ Native partitioning asks of keys what a distributed PostgreSQL asks: each unique
 import re
 from collections.abc import Iterator
 from contextlib import closing
-from functools import cache
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, MetaData, create_engine, event, text
+from sqlalchemy import Connection, event, text
 
 from memory.adapters.sql import SqlStore
 from memory.adapters.sql.columns import metadata
-from memory.adapters.sql.schema import HEAD_REVISION
+from memory.adapters.sql.move import move, planned
+from memory.adapters.sql.parts import make_parts
+from memory.errors import InvalidInput
 from memory.ports import Store
 from tests.doubles.memory_world import World, scope
 from tests.doubles.postgres import new_database
@@ -32,29 +33,6 @@ from tests.memory.adapters.store_contract_upkeep import UpkeepContract
 pytestmark = pytest.mark.slow
 
 PARTS = 4
-OF_ALL_WORKSPACES = {"leases", "job_runs"}
-
-
-@cache
-def partitioned() -> MetaData:
-    """The tables of the code, in parts."""
-    found = MetaData(naming_convention=metadata.naming_convention)
-    for table in metadata.sorted_tables:
-        copy = table.to_metadata(found)
-        if table.name not in OF_ALL_WORKSPACES:
-            copy.dialect_options["postgresql"]["partition_by"] = "HASH (workspace)"
-    return found
-
-
-def make_tables(connection: Connection) -> None:
-    partitioned().create_all(connection)
-    for table in set(metadata.tables) - OF_ALL_WORKSPACES:
-        for part in range(PARTS):
-            values = f"FOR VALUES WITH (MODULUS {PARTS}, REMAINDER {part})"
-            connection.execute(text(f'CREATE TABLE "{table}_part{part}" PARTITION OF "{table}" {values}'))
-    connection.execute(text("CREATE TABLE alembic_version (version_num varchar(32) PRIMARY KEY)"))
-    connection.execute(text("INSERT INTO alembic_version VALUES (:head)"), {"head": HEAD_REVISION})
-
 
 _made: list[tuple[str, list[SqlStore]]] = []
 
@@ -69,10 +47,7 @@ def open_partitioned() -> SqlStore:
             stores[:] = [SqlStore.open(url)]
             return stores[0]
     url = new_database()
-    engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
-    with engine.begin() as connection:
-        make_tables(connection)
-    engine.dispose()
+    make_parts(url, PARTS)
     _made.append((url, [SqlStore.open(url)]))
     return _made[-1][1][0]
 
@@ -163,3 +138,27 @@ def test_a_message_and_a_reaction_go_through_one_part_of_each_table(store: SqlSt
     with store.read() as tx:
         tx.deliveries.set_aside()  # which looks everywhere: it is seen where one does
     assert [len(parts) for each, parts in plans.items() if each not in of_a_message] == [PARTS]
+
+
+def test_everything_moves_into_parts_by_one_command(tmp_path: Path) -> None:
+    source, target = f"sqlite:///{tmp_path / 'goodbot.db'}", new_database()
+    with closing(SqlStore.open(source)) as store:
+        world = World(store)
+        for workspace in ("terminal:w", "slack:w", "slack:v", "slack:u"):
+            world.react(world.ask("where is the key?", "in the drawer", of=scope("ana", workspace=workspace)))
+    before = planned(source, target)
+    assert dict(before)["episodes"] == 4
+    assert planned(source, target) == before  # nothing was made
+    moved = move(source, target, lambda *_: None, parts=PARTS)
+    assert [(each.name, each.rows) for each in moved] == before
+    with closing(SqlStore.open(target)) as store, store._engine.connect() as connection:
+        found = [connection.execute(text(f"SELECT count(*) FROM episodes_part{n}")).scalar() for n in range(PARTS)]
+        assert sum(each or 0 for each in found) == 4
+        assert len([each for each in found if each]) > 1
+        assert World(store).recalled("where is the key?", of=scope("ana", workspace="slack:w"))
+    for refused in (lambda: planned(source, target), lambda: move(source, target, lambda *_: None, parts=2 * PARTS)):
+        with pytest.raises(InvalidInput):
+            refused()
+    with pytest.raises(InvalidInput, match="PostgreSQL"):
+        move(source, f"sqlite:///{tmp_path / 'new.db'}", lambda *_: None, parts=PARTS)
+    assert not (tmp_path / "new.db").exists()
