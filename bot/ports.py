@@ -168,6 +168,16 @@ class StreamsAnswers(Protocol):
 
 
 @runtime_checkable
+class KnowsWorkspace(Protocol):
+    """A messenger that is in one workspace."""
+
+    @property
+    def workspace(self) -> str:
+        """Which one, as in a scope; empty until events come in."""
+        ...
+
+
+@runtime_checkable
 class KnowsConnection(Protocol):
     """What a messenger may have too: it knows whether its platform is connected now."""
 

@@ -126,6 +126,29 @@ class Login:
         self._executor.close()
 
 
+class SharedLogin:
+    """A login that every process has at the same time (`bot.app.sharing`)."""
+
+    is_held = True
+
+    async def take(self) -> str:
+        """Nobody else keeps it."""
+        return ""
+
+    async def taken(self) -> None:
+        """It is there."""
+
+    async def lost(self) -> None:
+        """Never returns."""
+        await asyncio.Event().wait()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Nothing is to be given back."""
+
+
 def lease_name(settings: Settings, platform: str) -> str:
     """The name of the lease of the login that the settings name; empty where they name none."""
     digest = _digest(settings, platform)

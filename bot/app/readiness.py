@@ -6,6 +6,7 @@ from datetime import timedelta
 from bot.adapters.web.health import Check
 from bot.app.logins import lease_name
 from bot.app.seat import Seat
+from bot.app.sharing import shared_platforms
 from bot.config import Settings
 from bot.conversation.counts import count
 from bot.errors import NotReady
@@ -50,7 +51,8 @@ def _platform(settings: Settings, memory: Memory, platform: str, seat: Seat | No
         if not lease:
             return "not configured"
         if seat is None or not seat.login.is_held:
-            if not memory.leases.holder(lease):
+            is_shared = platform in shared_platforms(settings)
+            if not (memory.turns.processes() if is_shared else memory.leases.holder(lease)):
                 raise NotReady("no process is connected")
             return "another process is connected"
         messenger = seat.messenger

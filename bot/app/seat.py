@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from bot.app.logins import Login
+from bot.app.logins import Login, SharedLogin
 from bot.errors import MessengerError
 from bot.ports import EventSink, Messenger
 
@@ -17,7 +17,12 @@ class Seat:
     """A messenger with its login."""
 
     messenger: Messenger
-    login: Login
+    login: Login | SharedLogin
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether the login is this process's and nobody else's."""
+        return isinstance(self.login, Login) and self.login.is_held
 
     async def run(self, sink: EventSink, take_over: TakeOver) -> None:
         """Wait for the login and run the platform. Raises `MessengerError` when another process took the login."""

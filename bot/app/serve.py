@@ -13,12 +13,13 @@ from bot.app.gc_tuning import keep_pauses_short
 from bot.app.grading_schedule import grading_running
 from bot.app.knowledge import knowledge_kept
 from bot.app.lock import only_one
-from bot.app.logins import Login
+from bot.app.logins import Login, SharedLogin
 from bot.app.metering import make_metering
 from bot.app.playground import has_playground, playground_running
 from bot.app.reminding import reminders_told
-from bot.app.scheduler import jobs_running, owner_name
+from bot.app.scheduler import LOOK_S, SHARED_LOOK_S, jobs_running, owner_name
 from bot.app.seat import Seat, TakeOver
+from bot.app.sharing import shared_by, shared_platforms, turns_taken
 from bot.app.watchdog import count_deaths, reporting, watching
 from bot.app.web import is_configured, web_running
 from bot.config import Settings
@@ -74,10 +75,12 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
         watch = watching(running, limit_s=settings.limits.frozen_after_s, trace=report.trace)
         await stack.enter_async_context(watch)
         gc_task = asyncio.create_task(keep_pauses_short(running.warm_up))
+        owner = owner_name(memory.new_id)
+        sharing = shared_by(settings, running.goodbot, owner)
         seats = [
             Seat(
                 messenger=make_messenger(settings, name, memory, running.goodbot),
-                login=await stack.enter_async_context(Login(settings, name, memory.leases, owner_name(memory.new_id))),
+                login=await stack.enter_async_context(_login(settings, name, memory, owner)),
             )
             for name in platforms
         ]
@@ -88,13 +91,17 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
         alone = [
             seat.messenger
             for seat in seats
-            if seat.login.is_held and stack.enter_context(only_one(settings, seat.messenger.platform))
+            if seat.is_alone and stack.enter_context(only_one(settings, seat.messenger.platform))
         ]
         await _recover_alone(running.goodbot, alone, stop)
         if settings.upkeep.jobs == "on":
-            await stack.enter_async_context(jobs_running(memory.upkeep, owner_name(memory.new_id), clock=utc_now))
-        await stack.enter_async_context(grading_running(settings, memory, owner_name(memory.new_id)))
+            look_s = LOOK_S if sharing is None else SHARED_LOOK_S
+            await stack.enter_async_context(jobs_running(memory.upkeep, owner, clock=utc_now, look_s=look_s))
+        await stack.enter_async_context(grading_running(settings, memory, owner))
         await running.goodbot.recover(*alone)
+        shared = [seat.messenger for seat in seats if isinstance(seat.login, SharedLogin)]
+        await stack.enter_async_context(turns_taken(settings, memory, sharing, shared))
+        alone += shared
         await stack.enter_async_context(reminders_told(running, memory, alone))
         await stack.enter_async_context(knowledge_kept(running.agent_tools.knowledge, memory.clock))
         if is_configured(settings):
@@ -107,6 +114,11 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
                 log.error("the web is not served by this process: %s", error)
         take_over = partial(_take_over, settings, memory, running.goodbot, stack, alone)
         await _until_stopped(running, seats, alone, take_over, stop)
+
+
+def _login(settings: Settings, platform: str, memory: Memory, owner: str) -> Login | SharedLogin:
+    is_shared = platform in shared_platforms(settings)
+    return SharedLogin() if is_shared else Login(settings, platform, memory.leases, owner)
 
 
 async def _take_over(

@@ -19,6 +19,7 @@ from bot.app.build import Running
 from bot.app.crash_report import deaths, open_report
 from bot.config import Settings
 from bot.conversation import messages
+from memory.adapters.private_files import make_folder
 from memory.model import Incoming
 from memory.services import Memory
 
@@ -41,6 +42,7 @@ class Reporting:
 
 def count_deaths(settings: Settings, memory: Memory) -> None:
     """Count the deaths of other processes against the messages they had in work. Raises `OSError`."""
+    make_folder(settings.storage.beside.parent)  # no database made it, where that is a server
     with deaths(settings.storage.beside) as died:
         for message in memory.recovering.count(died, messages.SET_ASIDE):
             log.error("message %s in %s is set aside: it ends the process", message.event_id, message.scope.place)

@@ -28,9 +28,10 @@ from bot.conversation.preference_in_words import wish_in
 from bot.conversation.progress_line import ProgressLine
 from bot.conversation.reply import authors
 from bot.conversation.resuming import Resuming
+from bot.conversation.sharing import Sharing
 from bot.conversation.worded_feedback import Noted, NotedWish, WordedFeedback
-from bot.errors import ChannelNotFound, MessengerError, ModelError, NotPermitted, TooLong
-from bot.model import BotMessage, ImageFile
+from bot.errors import ChannelNotFound, MessengerError, MessengerUnavailable, ModelError, NotPermitted, TooLong
+from bot.model import BotMessage, ImageFile, MessageRef
 from bot.ports import Messenger
 from memory.model import Incoming, Outgoing, Progress, Role
 from memory.ports import NewId
@@ -99,6 +100,8 @@ class Answering:
         self._resuming = Resuming(memory, executor)
         self._reworded: dict[str, asyncio.Event] = {}
         """Set for a message that was edited while the agent works on it, by the message's event id."""
+        self.sharing: Sharing | None = None
+        """The other processes that answer on the same platforms, if there may be any."""
         self.is_leaving = False
         """Whether the process is about to end: an answer that was cut short is then no answer, and is not kept."""
 
@@ -354,7 +357,7 @@ class Answering:
             if incoming.understood:
                 message = self.worded.shown(message, incoming)
             try:
-                ref = await messenger.post(message)
+                ref = await self._say(messenger, incoming, message)
             except MessengerError as error:
                 await self._refuse(incoming, part, error)
                 if isinstance(error, (ChannelNotFound, NotPermitted)):
@@ -369,6 +372,14 @@ class Answering:
         self._refused.discard(run_id)
         self.late.discard(incoming.event_id)
         return overtaken
+
+    async def _say(self, messenger: Messenger, incoming: Incoming, message: BotMessage) -> MessageRef:
+        """Post a part, unless another process may have taken the answer over."""
+        if self.sharing is not None:
+            if not self.sharing.holds(incoming):
+                raise MessengerUnavailable("the database did not say in time whose turn it is")
+            message = replace(message, may_be_posted=incoming.event_id in self.sharing.taken_over)
+        return await messenger.post(message)
 
     async def _refuse(self, incoming: Incoming, part: Outgoing, error: MessengerError) -> None:
         """Handle a part the platform did not take: leave it for a later try, or give the rest up for good."""

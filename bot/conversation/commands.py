@@ -1,7 +1,7 @@
 """Runs the bot's commands, which are the same words on every platform."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -52,7 +52,7 @@ class Commands:
         self,
         memory: Memory,
         executor: Executor,
-        stop: Callable[[PersonCommand], str],
+        stop: Callable[[PersonCommand], Awaitable[str]],
         *,
         actions: Sequence[str] = (),
         default_mode: ListeningMode = ListeningMode.THREADS,
@@ -80,7 +80,7 @@ class Commands:
     async def run(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
         """Carry out a command; an unknown name gets a hint."""
         if command.name == "stop":
-            return CommandReply(text=self._stop(command))
+            return CommandReply(text=await self._stop(command))
         handler = self._handlers.get(command.name)
         if handler is None:
             return CommandReply(text=messages.unknown_command(spell))

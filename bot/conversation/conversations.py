@@ -3,7 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from bot.conversation.executor import after_earlier_work
 from bot.ports import Messenger
@@ -18,6 +18,30 @@ Answer = Callable[[Messenger, Incoming, asyncio.Event, bool], Awaitable[None]]
 """Answers one message. The event asks it to stop; the last is whether the message is as it is now. Must not raise."""
 
 
+class Others(Protocol):
+    """What the other processes that answer on the same platforms do (`bot.conversation.sharing`)."""
+
+    def holder(self, platform: str) -> str:
+        """The name of this process, where it shares the platform; else an empty text."""
+        ...
+
+    def leaves_to_us(self, message: Incoming) -> bool:
+        """Whether it is this process's turn to answer a message. If not, whoever has it is woken."""
+        ...
+
+    def ended(self, message: Incoming) -> None:
+        """Told of each message that is not worked on any more."""
+        ...
+
+    async def running_in(self, scope: Scope) -> Incoming | None:
+        """The message that another process is answering in a place."""
+        ...
+
+    async def stop(self, message: Incoming) -> bool:
+        """Have it end that with what it has. False if nothing is running."""
+        ...
+
+
 class Conversations:
     """One worker for each conversation that has something waiting; it goes away when nothing is left."""
 
@@ -28,13 +52,22 @@ class Conversations:
         self._running: dict[Conversation, tuple[Incoming, asyncio.Event]] = {}
         self._alone: deque[tuple[Messenger, Incoming]] = deque()
         self._one_by_one: asyncio.Task[None] | None = None
-        self._is_leaving = False
+        self.is_leaving = False
+        """Whether no more answers are begun."""
+        self.taken: set[tuple[str, str]] = set()
+        """The messages that wait or are being answered, by workspace and event id."""
+        self.others: Others | None = None
+        """The other processes that answer on the same platforms, if there may be any."""
 
     def enqueue(self, messenger: Messenger, incoming: Incoming, *, is_current: bool = False) -> None:
         """Let a message be answered after those before it in its conversation.
 
-        `is_current`: it was read just now, and may have changed only if it has to wait.
+        `is_current`: it was read just now, and may have changed only if it has to wait. Where it is the turn of another
+        process, or not yet its turn, that process answers it.
         """
+        if self.others is not None and not self.others.leaves_to_us(incoming):
+            return
+        self.taken.add(_id(incoming))
         key = incoming.scope.conversation
         is_next = key not in self._workers
         self._queues.setdefault(key, asyncio.Queue()).put_nowait((messenger, incoming, is_current and is_next))
@@ -43,6 +76,7 @@ class Conversations:
 
     def enqueue_alone(self, messenger: Messenger, incoming: Incoming) -> None:
         """Let a message be answered before everything that has not begun yet, one such message at a time."""
+        self.taken.add(_id(incoming))
         self._alone.append((messenger, incoming))
         if self._one_by_one is None or self._one_by_one.done():
             self._one_by_one = asyncio.create_task(self._work_one_by_one())
@@ -56,16 +90,19 @@ class Conversations:
                 await answer(messenger, incoming, cancel, is_current)
         finally:
             self._running.pop(key, None)
+            self.taken.discard(_id(incoming))
+            if self.others is not None:
+                self.others.ended(incoming)
 
     async def _work_one_by_one(self) -> None:
-        while self._alone and not self._is_leaving:
+        while self._alone and not self.is_leaving:
             messenger, incoming = self._alone.popleft()
             await self.run(messenger, incoming, self._answer)
 
     async def _work(self, key: Conversation) -> None:
         queue, waited = self._queues[key], False
         try:
-            while not queue.empty() and not self._is_leaving:
+            while not queue.empty() and not self.is_leaving:
                 if self._one_by_one is not None and not self._one_by_one.done():
                     await asyncio.wait({self._one_by_one})
                     waited = True
@@ -76,7 +113,7 @@ class Conversations:
             self._workers.pop(key, None)
             if queue.empty():
                 self._queues.pop(key, None)
-            elif not self._is_leaving:
+            elif not self.is_leaving:
                 # The answer raised all the same: those behind it must not wait for the next message.
                 self._workers[key] = asyncio.create_task(self._work(key))
 
@@ -96,6 +133,19 @@ class Conversations:
         own = [each for each in here if each.scope.person == scope.person]
         return next(reversed(own or here), None)
 
+    def holder(self, platform: str) -> str:
+        """Who answers what is accepted there: nobody in particular, unless other processes answer there, too."""
+        return self.others.holder(platform) if self.others is not None and not self.is_leaving else ""
+
+    async def running_anywhere(self, scope: Scope) -> Incoming | None:
+        """As `running_in`, in every process."""
+        here = self.running_in(scope)
+        return here if here is not None or self.others is None else await self.others.running_in(scope)
+
+    async def stop_anywhere(self, message: Incoming) -> bool:
+        """As `stop`, of what `running_anywhere` found."""
+        return self.stop(message.scope.conversation) or (self.others is not None and await self.others.stop(message))
+
     def stop(self, key: Conversation) -> bool:
         """Ask the running answer to end with what it has. False if nothing is running."""
         current = self._running.get(key)
@@ -110,6 +160,12 @@ class Conversations:
             if key[:2] == scope.conversation[:2] and incoming.message_id == message_id:
                 self.stop(key)
 
+    def stop_event(self, message: tuple[str, str]) -> None:
+        """Ask the answer to the message with this workspace and event id to end, if it is being answered."""
+        for key, (incoming, _) in list(self._running.items()):
+            if _id(incoming) == message:
+                self.stop(key)
+
     def stop_all(self) -> bool:
         """Ask every running answer to end. False if nothing was running."""
         stopped = [self.stop(key) for key in list(self._running)]
@@ -117,7 +173,7 @@ class Conversations:
 
     def begin_no_more(self) -> None:
         """Let running answers end and begin no more: new messages are stored and answered after the next start."""
-        self._is_leaving = True
+        self.is_leaving = True
 
     def leave(self) -> None:
         """Begin no more answers and stop those that run."""
@@ -141,6 +197,10 @@ class Conversations:
     def _tasks(self) -> "list[asyncio.Task[None]]":
         one_by_one = self._one_by_one
         return [*self._workers.values(), *([one_by_one] if one_by_one is not None and not one_by_one.done() else [])]
+
+
+def _id(incoming: Incoming) -> tuple[str, str]:
+    return incoming.scope.workspace, incoming.event_id
 
 
 async def unless_set(event: asyncio.Event, work: Coroutine[None, None, T]) -> T | None:

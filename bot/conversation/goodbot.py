@@ -30,6 +30,7 @@ from bot.conversation.reply import CHOOSE
 from bot.conversation.restate_command import RestateNotices
 from bot.conversation.saving import SAVE_EMOJI, SaveHandler
 from bot.conversation.settings_command import SettingsFile
+from bot.conversation.sharing import Sharing
 from bot.conversation.welcome import Welcomer
 from bot.errors import MessengerError
 from bot.model import (
@@ -89,6 +90,7 @@ class Goodbot:
         self._answering = answering
         self._new_id = new_id
         self.conversations = Conversations(self._answer)
+        self.sharing: Sharing | None = None
         self._choices = ChoiceHandler(memory, executor)
         self._teaching = FeedbackHandler(memory, executor, emoji, answering.actions)
         listening = listening or ListeningPolicy()
@@ -109,6 +111,12 @@ class Goodbot:
         self._saver = SaveHandler(memory, executor, save_emoji)
         self._changes = ChangeHandler(memory, executor, self.conversations, answering, self._saver)
         self._welcomer = Welcomer(memory, executor, is_on=welcomes)
+
+    def share(self, process: str, platforms: frozenset[str]) -> Sharing:
+        """Answer on these platforms together with other processes, by this name."""
+        sharing = Sharing(self._memory, self._executor, self.conversations, process=process, platforms=platforms)
+        self.sharing = self.conversations.others = self._answering.sharing = sharing
+        return sharing
 
     def sink(self, messenger: Messenger) -> EventSink:
         """The function a messenger calls with each event. Raises only if nothing was stored and nobody was told."""
@@ -235,6 +243,7 @@ class Goodbot:
             text=text,
             at=event.at,
             reply_to=event.reply_to,
+            held_by=self.conversations.holder(scope.platform),
         )
         accept = self._memory.recording.accept
         accepted = await self._executor(accept, incoming, wakes=is_mention, role=event.role)
@@ -257,7 +266,7 @@ class Goodbot:
 
     async def _takes_part_in(self, scope: Scope) -> bool:
         """Whether the bot has answered in this thread, or is about to."""
-        if self.conversations.running_in(scope) is not None:
+        if await self.conversations.running_anywhere(scope) is not None:
             return True
         has_answered = self._memory.recording.has_answered_in
         return await self._executor(has_answered, scope.workspace, scope.channel, scope.thread)
@@ -288,14 +297,14 @@ class Goodbot:
             # The event boundary. Once connected it is tried again, and its asker told.
             log.error("message %s was not answered: %s", incoming.event_id, error, exc_info=error)
 
-    def _stop(self, command: PersonCommand) -> str:
+    async def _stop(self, command: PersonCommand) -> str:
         """Stop the answer under way there, for whoever asked or a teacher."""
-        current = self.conversations.running_in(command.scope)
+        current = await self.conversations.running_anywhere(command.scope)
         if current is None:
             return messages.NOTHING_RUNNING
         if command.scope.person != current.scope.person and not command.role.may_promote:
             return messages.NOT_YOURS_TO_STOP
-        return messages.STOPPED if self.conversations.stop(current.scope.conversation) else messages.NOTHING_RUNNING
+        return messages.STOPPED if await self.conversations.stop_anywhere(current) else messages.NOTHING_RUNNING
 
     def leave(self) -> None:
         """Begin no more answers and stop those that run; the next start answers what is left."""
@@ -326,6 +335,7 @@ class Goodbot:
             incoming
             for _, incoming in await self._unfinished(messenger)
             if incoming.progress is not Progress.ACCEPTED
+            and not (self.sharing is not None and self.sharing.is_elsewhere(incoming))
             and self.conversations.running(incoming.scope.conversation) is None
         ]
         for incoming in left:

@@ -40,7 +40,8 @@ class Listener:
         """Whether a message without a mention is meant for the bot. "Not you" is, and mutes it instead."""
         scope = message.scope
         state = await self._executor(self._memory.listening.state, scope, message.replied_to)
-        running = self._conversations.running_in(scope) if message.address is Address.FOLLOW_UP else None
+        is_follow_up = message.address is Address.FOLLOW_UP
+        running = await self._conversations.running_anywhere(scope) if is_follow_up else None
         asker = running.scope.person if running is not None else state.asker
         mode = state.mode or self._default
         if says_not_you(message.text):
@@ -53,7 +54,7 @@ class Listener:
             mode=mode,
             is_muted=state.is_muted,
             asker=asker,
-            is_in_thread=message.address is Address.FOLLOW_UP,
+            is_in_thread=is_follow_up,
             replies_to_bot=bool(message.replied_to),
             is_for_others=message.is_for_others,
         )
@@ -74,7 +75,7 @@ class Listener:
     async def mute(self, scope: Scope, message_id: str = "") -> None:
         """Be quiet in a thread until the bot is mentioned there; what it works on there for this person is dropped."""
         await self._executor(self._memory.listening.mute, scope, message_id)
-        current = self._conversations.running_in(scope)
+        current = await self._conversations.running_anywhere(scope)
         if current is not None and current.scope.person == scope.person and scope.thread:
             await self._executor(self._memory.recording.withdraw, scope.workspace, current.event_id)
-            self._conversations.stop(current.scope.conversation)
+            await self._conversations.stop_anywhere(current)

@@ -142,6 +142,8 @@ class BotMessage:
     """Nothing of the same answer follows: what belongs under an answer goes here."""
     reply_to: str = ""
     """The id of the message it answers, where the platform shows that."""
+    may_be_posted: bool = False
+    """Another process may have posted it, or begun to, and ended before it could note that."""
     note: str = ""
     """One line below the answer, in small print where the platform has it."""
     lessons: tuple[str, ...] = ()

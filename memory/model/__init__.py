@@ -2,7 +2,7 @@
 
 from memory.model.asked import ASK, MOST_OPTIONS, TAP, Offer, Option, Tap, asked_step, offers_of, options_of
 from memory.model.chat_setting import ChatSetting, SettingChange
-from memory.model.delivery import Death, Incoming, LedgerEntry, Outgoing, Posted, Progress
+from memory.model.delivery import Death, Incoming, LedgerEntry, Outgoing, Posted, Progress, Turn
 from memory.model.entry import (
     ActionCall,
     EnvironmentState,
@@ -128,6 +128,7 @@ __all__ = [
     "Termination",
     "TrustEvidence",
     "TrustRecord",
+    "Turn",
     "Usage",
     "Vector",
     "Verdict",

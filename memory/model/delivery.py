@@ -25,6 +25,19 @@ class Progress(StrEnum):
     """The process ended again and again while it was in work: not tried again, and its asker is told so."""
 
 
+class Turn(StrEnum):
+    """Where an unfinished message stands, where several processes answer the messages of one platform."""
+
+    WAITS = "waits"
+    """For those before it in its conversation, or for a process that takes it."""
+    HAS = "has"
+    """Its process works on it; nobody works on another one of its conversation."""
+    STOPS = "stops"
+    """The same, and somebody asked that process to end with what it has."""
+    LEFT = "left"
+    """Its process could do no more about it for now, and holds up nobody."""
+
+
 UNFINISHED = (Progress.ACCEPTED, Progress.ANSWERED, Progress.SET_ASIDE)
 """Where something may be left to do: to answer, to post the answer, to tell that there will be none."""
 
@@ -65,6 +78,9 @@ class Incoming:
     """The id of the message it replies to, where the platform has replies."""
     understood: str = ""
     """What it was taken to mean in its conversation, where that is more than it says."""
+    held_by: str = ""
+    """The process that answers it, where several may; a message is accepted with a turn only if this is set."""
+    turn: Turn = Turn.WAITS
     has_notes: bool = field(default=False, compare=False)
     """Whether short memories of its sender are kept (`ShortMemory`) as it is accepted or read; never stored with it."""
     has_settings: bool = field(default=False, compare=False)

@@ -40,6 +40,7 @@ from memory.ports.totals import (
     VerdictCount,
     VoteCount,
 )
+from memory.ports.turns import Held, TurnTable
 from memory.ports.upkeep import UpkeepTable
 
 __all__ = [
@@ -57,6 +58,7 @@ __all__ = [
     "EpisodeFilter",
     "EpisodeTable",
     "EventLog",
+    "Held",
     "IndexEntry",
     "JudgementTable",
     "LessonSummary",
@@ -79,6 +81,7 @@ __all__ = [
     "TopicTable",
     "TotalsTable",
     "Transaction",
+    "TurnTable",
     "UpkeepTable",
     "VerdictCount",
     "VoteCount",

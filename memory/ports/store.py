@@ -17,6 +17,7 @@ from memory.ports.steps import ShortMemoryTable, StepTable
 from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
 from memory.ports.topics import TopicTable
 from memory.ports.totals import TotalsTable
+from memory.ports.turns import TurnTable
 from memory.ports.upkeep import UpkeepTable
 
 
@@ -38,6 +39,8 @@ class Transaction:
     """Since when people are known."""
     deliveries: DeliveryTable
     """Messages in and out."""
+    turns: TurnTable
+    """Which process answers which message, where several may."""
     retrievals: RetrievalTable
     """Recalls."""
     judgements: JudgementTable

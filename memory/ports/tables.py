@@ -310,6 +310,10 @@ class DeliveryTable(Protocol):
         """The messages of every workspace that were set aside, newest first."""
         ...
 
+    def being_answered(self, workspace: str, channel: str, thread: str, now: datetime) -> list[Incoming]:
+        """The messages there whose turn it is by a living process (`TurnTable`), in the order they were written."""
+        ...
+
     def put_deaths(self, workspace: str, event_id: str, *, crashes: int, kills: int) -> None:
         """Set how often the process ended while this message was in work. Nothing happens if there is no such one."""
         ...

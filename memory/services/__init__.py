@@ -68,6 +68,7 @@ from memory.services.taught_topics import TaughtTopics
 from memory.services.teach import Teaching
 from memory.services.topics import World, WorldPolicy
 from memory.services.topics.facts import Facts
+from memory.services.turns import Turns
 from memory.services.upkeep import Upkeep
 from memory.services.verdicts import LessonMark, VoteResult
 from memory.services.votes import Ratings
@@ -195,6 +196,7 @@ class Memory:
         self.maps = KnowledgeMaps(core)
         self.spending = Spending(core)
         self.leases = Leases(core)
+        self.turns = Turns(core)
         self.api_keys = ApiKeys(core)
 
     def _finish_erasures(self) -> None:

@@ -29,6 +29,10 @@ class _Inline(Executor):
         return function(*args, **kwargs)
 
 
+async def _nothing_runs(command: PersonCommand) -> str:
+    return ""
+
+
 class Looking:
     """One person in one place. `posted` are the answers whose messages people may point at."""
 
@@ -37,7 +41,7 @@ class Looking:
         self._here = here
         self._role = role
         self._posted = [each for each in posted if each.workspace == here.workspace]
-        self._commands = Commands(memory, _Inline(), stop=lambda command: "")
+        self._commands = Commands(memory, _Inline(), stop=_nothing_runs)
 
     def command(self, name: str, argument: str = "", message_id: str = "") -> str:
         """What one of the bot's commands replies."""

@@ -125,6 +125,11 @@ class SlackMessenger(Lookups):
         """Whether payloads come in now."""
         return bool(self._connections) and all(each.is_up for each in self._connections)
 
+    @property
+    def workspace(self) -> str:
+        """Whose token it is; empty while nothing comes in."""
+        return self._identity.workspace if self._identity and self.is_connected else ""
+
     # Taking in ------------------------------------------------------------------------------------------------------
 
     async def run(self, sink: EventSink) -> None:

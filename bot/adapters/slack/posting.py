@@ -48,6 +48,8 @@ class Poster:
     def may_be_posted(self, message: BotMessage) -> bool:
         """Whether an earlier process may have posted the message, or begun to, and ended before it could note that."""
         stamp = stamp_in(message.reply_to)
+        if message.may_be_posted:
+            return bool(message.run_id)
         return bool(message.run_id and stamp) and at(stamp) < self._begun
 
     async def posted_before(self, message: BotMessage) -> str:

@@ -26,6 +26,7 @@ from memory.adapters.sql.session import ID_LIMIT, SqlTable, add_statement, among
 from memory.adapters.sql.step_tables import short_memories
 from memory.adapters.sql.tables import episodes
 from memory.adapters.sql.teaching_tables import people, reactions
+from memory.adapters.sql.turns import AT_WORK, lives, of_turn, turn_at_once
 from memory.errors import NotFound
 from memory.model import Incoming, Outgoing, Posted, Progress, Scope, Tap
 
@@ -61,6 +62,8 @@ _ACCEPT = (
         _IS_NOTED.label("is_noted"),
     )
 )
+_ACCEPT_WITH_TURN = _ACCEPT.values(turn=turn_at_once()).returning(_i.turn)
+"""The same where several processes answer: the turn is told in the same statement."""
 _ASKER = (
     select(_a.person)
     .where(_a.workspace == _i.workspace, _a.event_id == _i.event_id)
@@ -99,6 +102,11 @@ _ASKER_IN = (
 _OF_RUN = _WHOLE.where(matching(incoming, "run_id"), _i.run_id != "").order_by(_i.at, _i.event_id)
 _SET_ASIDE = _WHOLE.where(_i.progress == Progress.SET_ASIDE).order_by(
     _i.at.desc(), _i.workspace.desc(), _i.event_id.desc()
+)
+_BEING_ANSWERED = (
+    _WHOLE.where(matching(incoming, "channel", "thread"), _i.progress == Progress.ACCEPTED)
+    .where(_i.turn.in_(AT_WORK), lives(incoming))
+    .order_by(_i.at, _i.event_id)
 )
 _MOVE = update(incoming).where(_i.workspace == bindparam("w"), _i.event_id == bindparam("event"))
 _IS_OPEN = or_(_i.progress != Progress.ANSWERED, _IS_UNSENT)
@@ -173,7 +181,10 @@ class SqlDeliveryTable(SqlTable):
         if not storable(message).event_id:
             raise ValueError("an incoming message needs the id of the event that brought it")
         own = {column.name: getattr(message, column.name) for column in _i if column.name not in _SCOPE}
-        row = self._session.changed(_ACCEPT, own | {name: getattr(message.scope, name) for name in _SCOPE})
+        own |= {name: getattr(message.scope, name) for name in _SCOPE}
+        if message.held_by:
+            own = {name: value for name, value in own.items() if name != "turn"} | of_turn(message)
+        row = self._session.changed(_ACCEPT_WITH_TURN if message.held_by else _ACCEPT, own)
         if row is None:
             return None
         event = {"workspace": message.scope.workspace, "event_id": message.event_id}
@@ -184,7 +195,7 @@ class SqlDeliveryTable(SqlTable):
             self._session.run(add_statement(incoming_taps), row_of_tap)
         beside = ("channel_visibility", "has_notes", "has_settings", "is_muted", "is_noted")
         known = {name: getattr(row, name) for name in beside}
-        return replace(message, **known)
+        return replace(message, turn=row.turn if message.held_by else message.turn, **known)
 
     def incoming(self, workspace: str, event_id: str) -> Incoming | None:
         return self._session.first(incoming_of, _INCOMING, workspace=workspace, event_id=event_id)
@@ -260,6 +271,10 @@ class SqlDeliveryTable(SqlTable):
 
     def unfinished(self, workspace: str | None = None) -> list[Incoming]:
         return self._session.all(incoming_of, _unfinished(workspace))
+
+    def being_answered(self, workspace: str, channel: str, thread: str, now: datetime) -> list[Incoming]:
+        where = {"workspace": workspace, "channel": channel, "thread": thread, "now": now}
+        return self._session.all(incoming_of, _BEING_ANSWERED, **where)
 
     def set_aside(self) -> list[Incoming]:
         return self._session.all(incoming_of, _SET_ASIDE)

@@ -10,6 +10,7 @@ from memory.model import (
     Outgoing,
     Progress,
     Role,
+    Turn,
     Visibility,
 )
 
@@ -43,7 +44,8 @@ incoming = Table(
     *moment("at"),
     *short("run_id", "place"),
     *number("crashes", "kills"),
-    *short("reply_to"),
+    *short("reply_to", "held_by"),
+    Column("turn", Word(Turn), nullable=False),
     *prose("text", "understood"),
     PrimaryKeyConstraint("workspace", "event_id"),
     Index(None, "workspace", "run_id"),

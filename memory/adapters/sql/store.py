@@ -34,6 +34,7 @@ from memory.adapters.sql.teaching import SqlTeachingTable
 from memory.adapters.sql.topic_tables import topics
 from memory.adapters.sql.topics import SqlTopicTable
 from memory.adapters.sql.totals import SqlTotalsTable
+from memory.adapters.sql.turns import SqlTurnTable
 from memory.adapters.sql.upkeep import SqlUpkeepTable
 from memory.errors import InvalidInput, StoreUnavailable
 from memory.model.upkeep import DamagedRow
@@ -222,6 +223,7 @@ def _transaction(session: Session, recall: RecallIndex) -> Transaction:
         settings=SqlChatSettingTable(session),
         people=SqlPeopleTable(session),
         deliveries=SqlDeliveryTable(session),
+        turns=SqlTurnTable(session),
         retrievals=SqlRetrievalTable(session),
         judgements=SqlJudgementTable(session),
         world=SqlTopicTable(session),

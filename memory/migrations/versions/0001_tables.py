@@ -288,7 +288,7 @@ def _create_deliveries() -> None:
         *_columns(BigInteger, "at"),
         *_columns(String, "run_id place"),
         *_columns(Integer, "crashes kills"),
-        *_columns(String, "reply_to"),
+        *_columns(String, "reply_to held_by turn"),
         *_columns(Text, "text understood"),
         with_rowid=True,
     )

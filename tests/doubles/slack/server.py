@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import count
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -21,6 +22,7 @@ from tests.doubles.slack.web_api import WebApi
 from tests.doubles.slack.workspace import Workspace
 
 T = TypeVar("T")
+_BEFORE_THE_NEXT_S = 0.1
 LOGIN_PAGE = "<!DOCTYPE html><html><title>Sign in | Slack</title></html>"
 
 
@@ -224,6 +226,29 @@ class SlackServer:
 
         def post(delivery: Delivery) -> None:
             task = asyncio.create_task(self._post(delivery, url, signature, age_s))
+            self._posting.add(task)
+            task.add_done_callback(self._posting.discard)
+
+        self._pump.over_http = post
+        self.deliveries.ready.set()
+
+    def deliver_to_any(self, urls: Sequence[str]) -> None:
+        """From now on each payload goes to the next URL, and until it is acknowledged to the one after that.
+
+        So does a load balancer with several processes behind it, together with Slack's own repetitions.
+        """
+        turn = count()
+
+        async def post_until_acked(delivery: Delivery) -> None:
+            while not delivery.acked:
+                await self._post(delivery, urls[next(turn) % len(urls)], None, 0.0)
+                if not delivery.acked:
+                    self.deliveries.sent.remove(delivery)
+                    delivery.attempt, delivery.reason = delivery.attempt + 1, "http_error"
+                    await asyncio.sleep(_BEFORE_THE_NEXT_S)
+
+        def post(delivery: Delivery) -> None:
+            task = asyncio.create_task(post_until_acked(delivery))
             self._posting.add(task)
             task.add_done_callback(self._posting.discard)
 

@@ -28,6 +28,7 @@ from tests.memory.adapters.store_contract_recall import RecallContract
 from tests.memory.adapters.store_contract_steps import StepsContract
 from tests.memory.adapters.store_contract_tables import TablesContract
 from tests.memory.adapters.store_contract_topics import WorldContract
+from tests.memory.adapters.store_contract_turns import TurnsContract
 from tests.memory.adapters.store_contract_upkeep import UpkeepContract
 
 pytestmark = pytest.mark.slow
@@ -78,6 +79,11 @@ class TestPartitionedSteps(StepsContract):
 
 
 class TestPartitionedUpkeep(UpkeepContract):
+    def make_store(self, folder: Path) -> Store:
+        return open_partitioned()
+
+
+class TestPartitionedTurns(TurnsContract):
     def make_store(self, folder: Path) -> Store:
         return open_partitioned()
 

@@ -19,6 +19,7 @@ from tests.memory.adapters.store_contract_recall import RecallContract
 from tests.memory.adapters.store_contract_steps import StepsContract
 from tests.memory.adapters.store_contract_tables import TablesContract
 from tests.memory.adapters.store_contract_topics import WorldContract
+from tests.memory.adapters.store_contract_turns import TurnsContract
 from tests.memory.adapters.store_contract_upkeep import UpkeepContract
 from tests.memory.adapters.store_samples import ALL, dump, episode, fill, is_empty
 
@@ -64,6 +65,11 @@ class TestInMemoryEpisodes(EpisodesContract):
 
 
 class TestInMemoryUpkeep(UpkeepContract):
+    def make_store(self, folder: Path) -> Store:
+        return SqlStore.in_memory()
+
+
+class TestInMemoryTurns(TurnsContract):
     def make_store(self, folder: Path) -> Store:
         return SqlStore.in_memory()
 

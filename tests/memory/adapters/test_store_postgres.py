@@ -28,6 +28,7 @@ from tests.memory.adapters.store_contract_snapshots import SnapshotsContract
 from tests.memory.adapters.store_contract_steps import StepsContract
 from tests.memory.adapters.store_contract_tables import TablesContract
 from tests.memory.adapters.store_contract_topics import WorldContract
+from tests.memory.adapters.store_contract_turns import TurnsContract
 from tests.memory.adapters.store_contract_upkeep import UpkeepContract
 from tests.memory.adapters.store_samples import CHANNEL, EVERYONE, MODEL, NOW, dump, episode, event, fill, unit
 
@@ -63,6 +64,11 @@ class TestPostgresSteps(StepsContract):
 
 
 class TestPostgresUpkeep(UpkeepContract):
+    def make_store(self, folder: Path) -> Store:
+        return open_postgres()
+
+
+class TestPostgresTurns(TurnsContract):
     def make_store(self, folder: Path) -> Store:
         return open_postgres()
 

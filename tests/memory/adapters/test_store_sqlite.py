@@ -41,6 +41,7 @@ from tests.memory.adapters.store_contract_snapshots import SnapshotsContract
 from tests.memory.adapters.store_contract_steps import StepsContract
 from tests.memory.adapters.store_contract_tables import TablesContract
 from tests.memory.adapters.store_contract_topics import WorldContract
+from tests.memory.adapters.store_contract_turns import TurnsContract
 from tests.memory.adapters.store_contract_upkeep import UpkeepContract
 from tests.memory.adapters.store_samples import ALL, CHANNEL, EVERYONE, MODEL, dump, episode, fill, unit
 
@@ -80,6 +81,11 @@ class TestSqlSteps(StepsContract):
 
 
 class TestSqlUpkeep(UpkeepContract):
+    def make_store(self, folder: Path) -> Store:
+        return open_file(folder / "goodbot.db")
+
+
+class TestSqlTurns(TurnsContract):
     def make_store(self, folder: Path) -> Store:
         return open_file(folder / "goodbot.db")
 

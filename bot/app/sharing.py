@@ -1,0 +1,90 @@
+"""Runs what this process shares with others on one PostgreSQL: it looks when there is news, else every second."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, closing, suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+from bot.app.watchdog import count_deaths
+from bot.config import Settings
+from bot.conversation.executor import Executor
+from bot.conversation.goodbot import Goodbot
+from bot.conversation.sharing import Sharing
+from bot.ports import Messenger
+from memory.errors import MemoryFault
+from memory.services import Memory
+
+if TYPE_CHECKING:
+    from memory.adapters.sql.news import News
+
+log = logging.getLogger(__name__)
+
+LOOK_S = 1.0
+"""How often it is looked where nothing is heard."""
+
+
+def shared_platforms(settings: Settings) -> frozenset[str]:
+    """The platforms whose events any process takes: Slack sends signed requests to whoever listens.
+
+    A connection that the bot opens is one process's at a time (`bot.app.logins`).
+    """
+    slack = settings.slack
+    is_shared = not settings.storage.is_file and slack.mode == "http" and slack.bot_token.get_secret_value()
+    return frozenset({"slack"}) if is_shared else frozenset()
+
+
+def shared_by(settings: Settings, goodbot: Goodbot, owner: str) -> Sharing | None:
+    """What this process, named `owner`, shares with others; None where the database is a file of this machine.
+
+    On a server it says at least that it lives, so that its leases are others' soon after it is dead.
+    """
+    return None if settings.storage.is_file else goodbot.share(owner, shared_platforms(settings))
+
+
+@asynccontextmanager
+async def turns_taken(
+    settings: Settings, memory: Memory, sharing: Sharing | None, messengers: Sequence[Messenger]
+) -> AsyncIterator[None]:
+    """Take turns on these platforms until the end; what is not finished then is for the other processes."""
+    if sharing is None:
+        yield
+        return
+    sharing.on_inherited = partial(_count_deaths, settings, memory)
+    sharing.messengers.update({each.platform: each for each in messengers})
+    from memory.adapters.sql.news import News
+
+    looking, listening = Executor(threads=1), Executor(threads=1)
+    with closing(News(settings.storage.database_url.get_secret_value())) as news:
+        running = asyncio.create_task(_run(sharing, news, looking, listening))
+        try:
+            yield
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+            with suppress(MemoryFault):  # its lease runs out
+                await looking(memory.turns.end, sharing.process)
+            looking.close()
+            listening.close()
+
+
+def _count_deaths(settings: Settings, memory: Memory) -> None:
+    try:
+        count_deaths(settings, memory)
+    except OSError as error:
+        log.warning("it is not known what the other process left: %s", error)
+
+
+async def _run(sharing: Sharing, news: "News", looking: Executor, listening: Executor) -> None:
+    heard = frozenset[str]()
+    listens: asyncio.Task[frozenset[str]] | None = None
+    while True:
+        await sharing.look(looking, heard)
+        listens = listens or asyncio.create_task(listening(news.wait, LOOK_S))
+        woken = asyncio.create_task(sharing.awake.wait())
+        await asyncio.wait({listens, woken}, return_when=asyncio.FIRST_COMPLETED)
+        woken.cancel()
+        heard = frozenset()
+        if listens.done():
+            heard, listens = listens.result(), None
