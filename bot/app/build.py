@@ -179,6 +179,7 @@ class Running:
     """The assembled bot."""
 
     goodbot: "Goodbot"
+    answering: "Answering"
     executor: "Executor"
     models: "tuple[LanguageModel, ...]"
     warm_up: "asyncio.Task[None]"
@@ -281,6 +282,7 @@ def assemble(
         metering.queue(goodbot.conversations)
     return Running(
         goodbot=goodbot,
+        answering=answering,
         executor=executor,
         models=(model, rewriter),
         warm_up=warm_up,

@@ -142,12 +142,6 @@ class SharedLogin:
         """Never returns."""
         await asyncio.Event().wait()
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        """Nothing is to be given back."""
-
 
 def lease_name(settings: Settings, platform: str) -> str:
     """The name of the lease of the login that the settings name; empty where they name none."""

@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 LOOK_S = 60.0
 """How often each job is looked at."""
 SHARED_LOOK_S = 3.0
-"""The same where other processes see at once that whoever ran the jobs is dead (`memory.services.turns`)."""
+"""The same where other processes see at once that whoever ran the jobs is dead (`bot.app.sharing`)."""
 
 
 def owner_name(new_id: NewId) -> str:

@@ -76,14 +76,9 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
         await stack.enter_async_context(watch)
         gc_task = asyncio.create_task(keep_pauses_short(running.warm_up))
         owner = owner_name(memory.new_id)
-        sharing = shared_by(settings, running.goodbot, owner)
-        seats = [
-            Seat(
-                messenger=make_messenger(settings, name, memory, running.goodbot),
-                login=await stack.enter_async_context(_login(settings, name, memory, owner)),
-            )
-            for name in platforms
-        ]
+        sharing = shared_by(settings, memory, running, owner)
+        messengers = [make_messenger(settings, name, memory, running.goodbot) for name in platforms]
+        seats = [await _seat(stack, settings, memory, each, owner) for each in messengers]
         stack.push_async_callback(running.close)
         stack.callback(gc_task.cancel)
         for seat in seats:
@@ -116,9 +111,11 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
         await _until_stopped(running, seats, alone, take_over, stop)
 
 
-def _login(settings: Settings, platform: str, memory: Memory, owner: str) -> Login | SharedLogin:
-    is_shared = platform in shared_platforms(settings)
-    return SharedLogin() if is_shared else Login(settings, platform, memory.leases, owner)
+async def _seat(stack: AsyncExitStack, settings: Settings, memory: Memory, messenger: Messenger, owner: str) -> Seat:
+    if messenger.platform in shared_platforms(settings):
+        return Seat(messenger=messenger, login=SharedLogin())
+    login = Login(settings, messenger.platform, memory.leases, owner)
+    return Seat(messenger=messenger, login=await stack.enter_async_context(login))
 
 
 async def _take_over(

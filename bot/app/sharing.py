@@ -7,10 +7,10 @@ from contextlib import asynccontextmanager, closing, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
+from bot.app.build import Running
 from bot.app.watchdog import count_deaths
 from bot.config import Settings
 from bot.conversation.executor import Executor
-from bot.conversation.goodbot import Goodbot
 from bot.conversation.sharing import Sharing
 from bot.ports import Messenger
 from memory.errors import MemoryFault
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LOOK_S = 1.0
-"""How often it is looked where nothing is heard."""
+"""How often it is looked where nothing is found."""
 
 
 def shared_platforms(settings: Settings) -> frozenset[str]:
@@ -35,12 +35,17 @@ def shared_platforms(settings: Settings) -> frozenset[str]:
     return frozenset({"slack"}) if is_shared else frozenset()
 
 
-def shared_by(settings: Settings, goodbot: Goodbot, owner: str) -> Sharing | None:
+def shared_by(settings: Settings, memory: Memory, running: Running, owner: str) -> Sharing | None:
     """What this process, named `owner`, shares with others; None where the database is a file of this machine.
 
     On a server it says at least that it lives, so that its leases are others' soon after it is dead.
     """
-    return None if settings.storage.is_file else goodbot.share(owner, shared_platforms(settings))
+    if settings.storage.is_file:
+        return None
+    conversations, platforms = running.goodbot.conversations, shared_platforms(settings)
+    sharing = Sharing(memory, running.executor, conversations, process=owner, platforms=platforms)
+    conversations.others, running.answering.post = sharing, sharing.post
+    return sharing
 
 
 @asynccontextmanager
@@ -77,14 +82,14 @@ def _count_deaths(settings: Settings, memory: Memory) -> None:
 
 
 async def _run(sharing: Sharing, news: "News", looking: Executor, listening: Executor) -> None:
-    heard = frozenset[str]()
+    found = frozenset[str]()
     listens: asyncio.Task[frozenset[str]] | None = None
     while True:
-        await sharing.look(looking, heard)
+        await sharing.look(looking, found)
         listens = listens or asyncio.create_task(listening(news.wait, LOOK_S))
         woken = asyncio.create_task(sharing.awake.wait())
         await asyncio.wait({listens, woken}, return_when=asyncio.FIRST_COMPLETED)
         woken.cancel()
-        heard = frozenset()
+        found = frozenset()
         if listens.done():
-            heard, listens = listens.result(), None
+            found, listens = listens.result(), None

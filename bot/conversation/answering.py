@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import timedelta
@@ -28,9 +28,8 @@ from bot.conversation.preference_in_words import wish_in
 from bot.conversation.progress_line import ProgressLine
 from bot.conversation.reply import authors
 from bot.conversation.resuming import Resuming
-from bot.conversation.sharing import Sharing
 from bot.conversation.worded_feedback import Noted, NotedWish, WordedFeedback
-from bot.errors import ChannelNotFound, MessengerError, MessengerUnavailable, ModelError, NotPermitted, TooLong
+from bot.errors import ChannelNotFound, MessengerError, ModelError, NotPermitted, TooLong
 from bot.model import BotMessage, ImageFile, MessageRef
 from bot.ports import Messenger
 from memory.model import Incoming, Outgoing, Progress, Role
@@ -53,6 +52,7 @@ _Work: TypeAlias = FinishedRun | Noted | NotedWish
 """What became of a message, to be committed."""
 InWork = Callable[[Incoming], AbstractContextManager[None]]
 """Surrounds the work on a message, so that it is known what the process was working on if it ends in the middle."""
+Post = Callable[[Messenger, Incoming, BotMessage], Awaitable[MessageRef]]
 
 
 def unnoted(_: Incoming) -> AbstractContextManager[None]:
@@ -100,8 +100,8 @@ class Answering:
         self._resuming = Resuming(memory, executor)
         self._reworded: dict[str, asyncio.Event] = {}
         """Set for a message that was edited while the agent works on it, by the message's event id."""
-        self.sharing: Sharing | None = None
-        """The other processes that answer on the same platforms, if there may be any."""
+        self.post: Post = lambda messenger, _, message: messenger.post(message)
+        """How a part of an answer to a message is posted."""
         self.is_leaving = False
         """Whether the process is about to end: an answer that was cut short is then no answer, and is not kept."""
 
@@ -357,7 +357,7 @@ class Answering:
             if incoming.understood:
                 message = self.worded.shown(message, incoming)
             try:
-                ref = await self._say(messenger, incoming, message)
+                ref = await self.post(messenger, incoming, message)
             except MessengerError as error:
                 await self._refuse(incoming, part, error)
                 if isinstance(error, (ChannelNotFound, NotPermitted)):
@@ -372,14 +372,6 @@ class Answering:
         self._refused.discard(run_id)
         self.late.discard(incoming.event_id)
         return overtaken
-
-    async def _say(self, messenger: Messenger, incoming: Incoming, message: BotMessage) -> MessageRef:
-        """Post a part, unless another process may have taken the answer over."""
-        if self.sharing is not None:
-            if not self.sharing.holds(incoming):
-                raise MessengerUnavailable("the database did not say in time whose turn it is")
-            message = replace(message, may_be_posted=incoming.event_id in self.sharing.taken_over)
-        return await messenger.post(message)
 
     async def _refuse(self, incoming: Incoming, part: Outgoing, error: MessengerError) -> None:
         """Handle a part the platform did not take: leave it for a later try, or give the rest up for good."""

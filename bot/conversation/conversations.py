@@ -29,6 +29,10 @@ class Others(Protocol):
         """Whether it is this process's turn to answer a message. If not, whoever has it is woken."""
         ...
 
+    def is_elsewhere(self, message: Incoming) -> bool:
+        """Whether it is for another process to offer again what the platform would not take."""
+        ...
+
     def ended(self, message: Incoming) -> None:
         """Told of each message that is not worked on any more."""
         ...
@@ -136,6 +140,11 @@ class Conversations:
     def holder(self, platform: str) -> str:
         """Who answers what is accepted there: nobody in particular, unless other processes answer there, too."""
         return self.others.holder(platform) if self.others is not None and not self.is_leaving else ""
+
+    def may_offer(self, message: Incoming) -> bool:
+        """Whether the rest of an answer may be offered again now: nothing runs there, and it is no other process's."""
+        is_elsewhere = self.others is not None and self.others.is_elsewhere(message)
+        return not is_elsewhere and self.running(message.scope.conversation) is None
 
     async def running_anywhere(self, scope: Scope) -> Incoming | None:
         """As `running_in`, in every process."""

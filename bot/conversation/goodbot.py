@@ -30,7 +30,6 @@ from bot.conversation.reply import CHOOSE
 from bot.conversation.restate_command import RestateNotices
 from bot.conversation.saving import SAVE_EMOJI, SaveHandler
 from bot.conversation.settings_command import SettingsFile
-from bot.conversation.sharing import Sharing
 from bot.conversation.welcome import Welcomer
 from bot.errors import MessengerError
 from bot.model import (
@@ -90,7 +89,6 @@ class Goodbot:
         self._answering = answering
         self._new_id = new_id
         self.conversations = Conversations(self._answer)
-        self.sharing: Sharing | None = None
         self._choices = ChoiceHandler(memory, executor)
         self._teaching = FeedbackHandler(memory, executor, emoji, answering.actions)
         listening = listening or ListeningPolicy()
@@ -111,12 +109,6 @@ class Goodbot:
         self._saver = SaveHandler(memory, executor, save_emoji)
         self._changes = ChangeHandler(memory, executor, self.conversations, answering, self._saver)
         self._welcomer = Welcomer(memory, executor, is_on=welcomes)
-
-    def share(self, process: str, platforms: frozenset[str]) -> Sharing:
-        """Answer on these platforms together with other processes, by this name."""
-        sharing = Sharing(self._memory, self._executor, self.conversations, process=process, platforms=platforms)
-        self.sharing = self.conversations.others = self._answering.sharing = sharing
-        return sharing
 
     def sink(self, messenger: Messenger) -> EventSink:
         """The function a messenger calls with each event. Raises only if nothing was stored and nobody was told."""
@@ -334,9 +326,7 @@ class Goodbot:
         left = [
             incoming
             for _, incoming in await self._unfinished(messenger)
-            if incoming.progress is not Progress.ACCEPTED
-            and not (self.sharing is not None and self.sharing.is_elsewhere(incoming))
-            and self.conversations.running(incoming.scope.conversation) is None
+            if incoming.progress is not Progress.ACCEPTED and self.conversations.may_offer(incoming)
         ]
         for incoming in left:
             self.conversations.enqueue(messenger, incoming)

@@ -8,15 +8,18 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from bot.conversation.conversations import Conversations
 from bot.conversation.executor import Executor
+from bot.errors import MessengerUnavailable
+from bot.model import BotMessage, MessageRef
 from bot.ports import KnowsWorkspace, Messenger
 from memory.errors import MemoryFault
 from memory.model import Incoming, Scope, Turn
 from memory.ports import Held
 from memory.services import Memory
-from memory.services.turns import FREE, PROCESS_FOR, WAITING
+from memory.services.conversation_leases import FREE, PROCESS_FOR, WAITING
 
 log = logging.getLogger(__name__)
 
@@ -85,12 +88,17 @@ class Sharing:
         """As `Others` says."""
         return await self._executor(self._memory.turns.stop, message)
 
-    def holds(self, message: Incoming) -> bool:
-        """Whether no other process can have taken over what this one answers."""
+    async def post(self, messenger: Messenger, incoming: Incoming, message: BotMessage) -> MessageRef:
+        """Post a part of an answer, unless another process may have taken it over. Raises `MessengerError` kinds."""
+        if not self._holds(incoming):
+            raise MessengerUnavailable("the database did not say in time whose turn it is")
+        return await messenger.post(replace(message, may_be_posted=incoming.event_id in self.taken_over))
+
+    def _holds(self, message: Incoming) -> bool:
         return message.scope.platform not in self.platforms or self._monotonic() - self._looked_at < _FRESH_S
 
     def is_elsewhere(self, message: Incoming) -> bool:
-        """Whether it is for another process to offer again what the platform would not take."""
+        """As `Others` says."""
         return message.scope.platform in self.platforms and message.held_by != self.process
 
     def _tell(self, news: str) -> None:
@@ -119,8 +127,8 @@ class Sharing:
                 await looking(turns.announce, self._news.pop())
         except Exception as error:
             # A job boundary: whatever it is, the next look is as good as any.
-            known = isinstance(error, MemoryFault)
-            log.error("what is to be answered cannot be looked for: %s", error, exc_info=None if known else error)
+            is_fault = isinstance(error, MemoryFault)
+            log.error("what is to be answered cannot be looked for: %s", error, exc_info=None if is_fault else error)
             return
         for each in found.held:
             if each.is_stopped:

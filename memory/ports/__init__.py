@@ -9,6 +9,7 @@ from memory.ports.api_keys import ApiKeyTable
 from memory.ports.batches import BatchTable
 from memory.ports.channels import ChannelTable
 from memory.ports.chat_settings import ChatSettingTable
+from memory.ports.conversation_leases import Held, TurnTable
 from memory.ports.episodes import (
     ActionFit,
     Attention,
@@ -40,7 +41,6 @@ from memory.ports.totals import (
     VerdictCount,
     VoteCount,
 )
-from memory.ports.turns import Held, TurnTable
 from memory.ports.upkeep import UpkeepTable
 
 __all__ = [

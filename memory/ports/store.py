@@ -9,6 +9,7 @@ from memory.ports.api_keys import ApiKeyTable
 from memory.ports.batches import BatchTable
 from memory.ports.channels import ChannelTable
 from memory.ports.chat_settings import ChatSettingTable
+from memory.ports.conversation_leases import TurnTable
 from memory.ports.episodes import EpisodeTable
 from memory.ports.judgements import JudgementTable
 from memory.ports.people import PeopleTable
@@ -17,7 +18,6 @@ from memory.ports.steps import ShortMemoryTable, StepTable
 from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
 from memory.ports.topics import TopicTable
 from memory.ports.totals import TotalsTable
-from memory.ports.turns import TurnTable
 from memory.ports.upkeep import UpkeepTable
 
 

@@ -33,6 +33,7 @@ from memory.services.batches import (
 from memory.services.channels import Channels
 from memory.services.chat_settings import ChatSettings
 from memory.services.control_arm import ControlArm
+from memory.services.conversation_leases import Turns
 from memory.services.core import MESSAGE_CHARACTERS, Core
 from memory.services.correct import CORRECTION_CHARACTERS, Corrected
 from memory.services.decision_notices import DecisionNotice, DecisionNotices
@@ -68,7 +69,6 @@ from memory.services.taught_topics import TaughtTopics
 from memory.services.teach import Teaching
 from memory.services.topics import World, WorldPolicy
 from memory.services.topics.facts import Facts
-from memory.services.turns import Turns
 from memory.services.upkeep import Upkeep
 from memory.services.verdicts import LessonMark, VoteResult
 from memory.services.votes import Ratings

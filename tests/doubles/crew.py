@@ -50,7 +50,8 @@ class Crew:
     threads: list[list[Message]] = field(default_factory=list)
     """The questions of each thread, in the order they were asked, each after the one before was taken in."""
     liked: list[Message] = field(default_factory=list)
-    takeovers: list[str] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
+    """What the killed ones wrote into their logs."""
 
     def start(self, port: int) -> Chat:
         """One more process."""
@@ -62,7 +63,7 @@ class Crew:
         """`kill -9`, and another one in its place."""
         killed = self.processes[number]
         killed.kill()
-        self.takeovers += re.findall(r"took over \d+ messages", killed.told())
+        self.told.append(killed.told())
         self.processes[number] = self.start(self.ports[number])
 
     def only(self, *numbers: int) -> None:
@@ -141,6 +142,11 @@ class Crew:
             yield Memory(store, HashingEmbedder(), clock=utc_now, new_id=TimeOrderedIds())
         finally:
             store.close()
+
+    def taken_over(self) -> int:
+        """How many messages a process took over from a dead one."""
+        logs = [*self.told, *(each.told() for each in self.processes)]
+        return sum(int(number) for log in logs for number in re.findall(r"took over (\d+) messages", log))
 
     # The law ----------------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from memory.adapters.row_validation import chunks, storable
 from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.chat_settings import is_set_in_chat, settings
 from memory.adapters.sql.columns import READ_AS
+from memory.adapters.sql.conversation_leases import AT_WORK, lives, of_turn, turn_at_once
 from memory.adapters.sql.delivery_tables import (
     channels,
     fresh_starts,
@@ -26,7 +27,6 @@ from memory.adapters.sql.session import ID_LIMIT, SqlTable, add_statement, among
 from memory.adapters.sql.step_tables import short_memories
 from memory.adapters.sql.tables import episodes
 from memory.adapters.sql.teaching_tables import people, reactions
-from memory.adapters.sql.turns import AT_WORK, lives, of_turn, turn_at_once
 from memory.errors import NotFound
 from memory.model import Incoming, Outgoing, Posted, Progress, Scope, Tap
 

@@ -5,8 +5,8 @@ from contextlib import suppress
 
 import psycopg
 
+from memory.adapters.sql.conversation_leases import CHANNEL
 from memory.adapters.sql.postgres import CONNECT_SECONDS
-from memory.adapters.sql.turns import CHANNEL
 
 
 class News:
@@ -23,13 +23,13 @@ class News:
         """What was announced since, or within these seconds. Blocking; never raises."""
         began = time.monotonic()
         try:
-            return self._heard(seconds)
+            return self._announced(seconds)
         except psycopg.Error:
             self.close()
             time.sleep(max(0.0, began + seconds - time.monotonic()))
             return frozenset()
 
-    def _heard(self, seconds: float) -> frozenset[str]:
+    def _announced(self, seconds: float) -> frozenset[str]:
         if self._connection is None:
             self._connection = psycopg.connect(
                 self._url, autocommit=True, connect_timeout=CONNECT_SECONDS, application_name="goodbot news"

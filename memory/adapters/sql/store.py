@@ -12,6 +12,7 @@ from memory.adapters.sql.api_keys import SqlApiKeyTable
 from memory.adapters.sql.batches import SqlBatchTable
 from memory.adapters.sql.channels import SqlChannelTable
 from memory.adapters.sql.chat_settings import SqlChatSettingTable
+from memory.adapters.sql.conversation_leases import SqlTurnTable
 from memory.adapters.sql.database import Database
 from memory.adapters.sql.deliveries import SqlDeliveryTable
 from memory.adapters.sql.delivery_tables import incoming, outgoing
@@ -34,7 +35,6 @@ from memory.adapters.sql.teaching import SqlTeachingTable
 from memory.adapters.sql.topic_tables import topics
 from memory.adapters.sql.topics import SqlTopicTable
 from memory.adapters.sql.totals import SqlTotalsTable
-from memory.adapters.sql.turns import SqlTurnTable
 from memory.adapters.sql.upkeep import SqlUpkeepTable
 from memory.errors import InvalidInput, StoreUnavailable
 from memory.model.upkeep import DamagedRow

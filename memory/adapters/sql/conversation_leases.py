@@ -24,7 +24,7 @@ from memory.adapters.sql.delivery_tables import incoming, outgoing
 from memory.adapters.sql.session import ID_LIMIT, SqlTable
 from memory.adapters.sql.upkeep_tables import leases
 from memory.model import Incoming, Progress, Turn, Visibility
-from memory.ports.turns import Held
+from memory.ports.conversation_leases import Held
 
 CHANNEL = "goodbot"
 """Where processes listen for news."""
