@@ -20,9 +20,13 @@ _GRADES = {1: Verdict.SUCCESS, -1: Verdict.FAILURE, 0: Verdict.PENDING}
 
 def found_episode(visit: Visit) -> Episode:
     """The episode of the address. Raises `NotFound`, also for one that they may not see."""
-    episode = visit.memory.audit.get(visit.workspace, visit.path["episode_id"])
-    if not visit.may_see(episode):
-        raise NotFound(f"no episode {episode.id} in {visit.workspace} that you may see")
+    try:
+        episode = visit.memory.audit.get(visit.workspace, visit.path["episode_id"])
+    except NotFound:
+        episode = None
+    if episode is None or not visit.may_see(episode):
+        # The same words for both: nobody learns that there is something they may not see.
+        raise NotFound("There is no such episode, or it is not yours to see. It may have been deleted or forgotten.")
     return episode
 
 
