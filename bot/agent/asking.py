@@ -41,7 +41,7 @@ def tool_label(tool: ToolSpec, arguments: Mapping[str, object]) -> str:
 
 
 def exactly(tool: ToolSpec, arguments: Mapping[str, object]) -> str:
-    """All that a call does, to be read before it is let run: nothing cut, nothing that a platform would render."""
+    """The whole of a call, for a person to read before allowing it: uncut, and escaped from any rendering."""
     shown = json.dumps(dict(arguments), ensure_ascii=False, indent=2, sort_keys=True, default=str)
     plain = "".join(each if each == "\n" or each.isprintable() else f"\\u{ord(each):04x}" for each in shown)
     fence = "`" * (max([2, *(len(run) for run in re.findall("`+", plain))]) + 1)

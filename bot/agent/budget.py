@@ -103,7 +103,7 @@ _WHOSE = {
 
 
 def capped_reason(allowance: Allowance | None, used: Usage) -> str:
-    """Why a day's allowance lets nothing more be used after this, as a clause; empty where it does."""
+    """Why a daily cap ends the run, as a clause; empty while it does not."""
     cap = allowance.reached(used) if allowance is not None else None
     if allowance is None or cap is None:
         return ""

@@ -85,7 +85,7 @@ class FlowResult:
 
     @property
     def output(self) -> str:
-        """What the children found: of a fallback the winner's, else everything that holds, a blank line between."""
+        """The children's results: a fallback's winner, else everything that succeeded, separated by blank lines."""
         if self.flow is Flow.FALLBACK and self.end is End.SUCCESS:
             return self.outcomes[-1].output
         holds = [outcome.output for outcome in self.outcomes if outcome.end is not End.FAILURE]

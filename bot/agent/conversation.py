@@ -1,4 +1,4 @@
-"""The conversation a question stands in, as a block of the prompt within a budget. Pure text from plain values."""
+"""Renders the conversation around a question as a block of the prompt, within a token budget. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -57,7 +57,7 @@ class ChatLine:
 
 
 def render_conversation(earlier: Sequence[ChatLine], budget_tokens: int) -> str:
-    """What was said, oldest first, in at most `budget_tokens`; empty where nothing was, or nothing fits.
+    """The messages, oldest first, in at most `budget_tokens`; empty if there are none or none fits.
 
     Where not all of it fits: the newest whole, as many as there is room for, and of those before only the first lines,
     of the very first at any rate. What is left out between is counted. The same input always gives the same text.

@@ -125,7 +125,7 @@ class Dialogue:
             self._turns.append(UserTurn(text=f"Observation: {wrapped}"))
 
     def remark(self, content: str, *, is_error: bool = False) -> None:
-        """Tell the model what came of a control tool, or of a reply that decided nothing."""
+        """Tell the model the result of a control tool, or that its reply was no decision."""
         control = next((call for call in self._open if call.name in CONTROL_NAMES), None)
         if control is not None:
             self._result(control, content, is_error=is_error)

@@ -1,4 +1,4 @@
-"""Expansions: when a goal may be split, the tasks of its parts, and what is told of those that came to nothing."""
+"""Expansions: when a goal may be split, its subtasks, and how failed ones are reported."""
 
 from bot.agent.control import End, Flow, FlowResult
 from bot.agent.decision import Expand, is_same_goal

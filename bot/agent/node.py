@@ -177,7 +177,7 @@ class AgentNode:
         return Outcome(termination=Termination.SUCCESS, output=text, asked=True)
 
     def _known_answer(self) -> str:
-        """The answer that people's verdicts are sure of; empty where there is none, or the model is to be asked.
+        """The answer that verdicts make certain; empty if there is none or the model must decide.
 
         It needs no tool, a lesson that was shown has it, and that lesson is not about another thing.
         """

@@ -88,7 +88,7 @@ class Trace:
         self.steps.append(Step(kind=StepKind.ACT, tool=tool, arguments=dict(arguments or {}), text=text))
 
     def repeats(self, tool: str, arguments: Mapping[str, object] | None) -> bool:
-        """Whether this call says nothing new: the last one over again, unless that failed, or one made twice before."""
+        """Whether a call is a repetition: of the last one, unless that failed, or of one made twice before."""
         if arguments is None:
             return False
         done = [number for number, step in enumerate(self.steps) if _is_call(step)]

@@ -153,7 +153,7 @@ class Run:
         return trace
 
     async def keep(self, doing: ToolCall | None = None) -> None:
-        """Tell the journal what was done so far. Raises `MemoryFault` if something is to be done that has effects."""
+        """Write the steps so far to the journal. Raises `MemoryFault` only before a call that has effects."""
         if self.journal is None:
             return
         going_on = Outcome(termination=Termination.ABORTED)
@@ -218,7 +218,7 @@ class Run:
         self.budget.check()
 
     async def within(self, work: Coroutine[Any, Any, T]) -> T:
-        """Await something that may take long, but no longer than the run may go on.
+        """Await something, for at most the run's remaining time.
 
         Work that is done counts, even if the run was cancelled at the same moment. Raises `Halted`, `BudgetExceeded`,
         and what the work raises.

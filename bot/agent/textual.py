@@ -32,7 +32,7 @@ class Parsed:
 
 
 def instructions(tools: Sequence[ToolSpec], *, can_expand: bool) -> str:
-    """The section of the system prompt that stands in for tool calls."""
+    """The part of the system prompt that explains the textual form of tool calls."""
     lines = ["Reply with one of these lines, and nothing after it:"]
     lines.append("Think: what you reason (you will be asked again)")
     if tools:
@@ -81,7 +81,7 @@ def parse(text: str) -> Parsed:
 
 
 def answer_in(text: str) -> str:
-    """What a reply that is still coming certainly says to the person: what stands behind `Answer:`, if that decides."""
+    """The answer in an unfinished reply: the text after `Answer:`, once that is certain."""
     for match in _LABEL.finditer(text):
         label = match["label"].casefold()
         if label not in ("think", "thought"):

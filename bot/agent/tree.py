@@ -99,7 +99,7 @@ class AgentTree:
         resumed: Earlier | None = None,
         journal: Journal | None = None,
     ) -> RunResult:
-        """Pursue a goal until it is reached, given up, out of budget, or `cancel` is set. Ends with something to say.
+        """Pursue a goal until it succeeds, fails, is out of budget, or `cancel` is set. The result always has a text.
 
         `on_answer` is told of the answer while it is written. The goal is what it means after `earlier`, oldest first.
         `recalled` is what was recalled for it; `recall` and `tools` replace the tree's own. What was `chosen`, in this

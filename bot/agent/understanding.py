@@ -38,7 +38,7 @@ _FUNCTION_WORDS = frozenset(_FUNCTION.split())
 
 
 def may_refer_back(message: str) -> bool:
-    """Whether a message may need what was said before it: it is a very short question, or it points to something."""
+    """Whether a message may depend on earlier ones: a very short question, or one with a pronoun."""
     start = message[:1000]
     count = len(_WORD.findall(start))
     is_fragment = 0 < count <= _FEW_WORDS and _ASKS.search(start) is not None
@@ -46,7 +46,7 @@ def may_refer_back(message: str) -> bool:
 
 
 async def understood(run: Run, message: str, earlier: tuple[ChatLine, ...]) -> str:
-    """What a message means after all of this was said; the message itself where that is clear, or cannot be had."""
+    """The message rewritten to stand alone; unchanged where it already does, or rewriting fails."""
     if not any(each.speaker == "you" for each in earlier) or not may_refer_back(message):
         return message
     block = render_conversation(earlier, min(BUDGET_TOKENS, run.conversation_budget_tokens))

@@ -23,7 +23,7 @@ OWN_DATA = frozenset({"forget", "export", "privacy", "stop", "undo", "ratings", 
 
 
 class Admitter:
-    """Reads the lists anew each time, so that a change counts at once in every process."""
+    """Reads the lists on each use, so that a change takes effect at once in every process."""
 
     def __init__(self, memory: Memory, executor: Executor) -> None:
         self._memory = memory

@@ -63,7 +63,7 @@ TAKES_BACK = re.compile(
 
 
 def approves(text: str) -> bool:
-    """Whether a clause says that it was right, with nothing but joy before it, or with thanks somewhere."""
+    """Whether a text approves of the answer: at its beginning but for exclamations, or anywhere after thanks."""
     if (yes := THAT_IS_IT.match(text)) and not _without_joy(text[yes.end() :]):
         return True
     if TAKES_BACK.search(_without_joy(text)):

@@ -1,4 +1,4 @@
-"""What a run is given beside its message: what was said before it, how its asker wants to be answered, lessons."""
+"""The background of a run: earlier messages, the asker's preferences, and lessons."""
 
 import asyncio
 import logging
@@ -109,7 +109,7 @@ class Background:
 
 
 class Backgrounds:
-    """Looks up what was said before a message. What cannot be looked up is left out: it never costs the answer."""
+    """Looks up the background of a message. A failed look-up is left out, and never costs the answer."""
 
     def __init__(self, memory: Memory, executor: Executor, config: BackgroundConfig) -> None:
         self._memory = memory

@@ -28,7 +28,7 @@ NO_SUCH_QUESTION = "I do not know that question any more, or it is not yours to 
 
 
 def reply_to_choice(chosen: Chosen, spell: Spell) -> str:
-    """What somebody is told who chose what leads to no answer; empty where that is nothing."""
+    """The reply to a choice that leads to no answer; empty if there is none."""
     if chosen.refusal:
         return NOT_DECIDED[chosen.refusal]
     if chosen.has_declined:

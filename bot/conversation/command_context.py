@@ -33,7 +33,7 @@ class CommandContext:
         return self.command.role
 
     def role_for(self, lesson: Episode) -> Role:
-        """The role of who gave it towards a lesson: whoever created a channel is nobody special in others."""
+        """The author's role towards a lesson: a channel's creator has no special role elsewhere."""
         is_elsewhere = self.command.is_role_local and lesson.channel != self.scope.channel
         return Role.MEMBER if is_elsewhere else self.role
 

@@ -9,7 +9,7 @@ def count(number: int, noun: str) -> str:
 
 
 def counts(*counted: tuple[int, str]) -> str:
-    """All of these, without what there is none of."""
+    """These counts as text, without zeros."""
     return ", ".join(count(number, noun) for number, noun in counted if number)
 
 

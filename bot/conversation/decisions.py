@@ -28,7 +28,7 @@ class DecisionTeller:
         self._being_told: set[tuple[str, str]] = set()
 
     async def tell(self, messenger: Messenger, workspace: str, people: Iterable[str]) -> None:
-        """Tell each of these people what was decided about lessons of theirs, if there is something."""
+        """Tell these people about decisions on their lessons."""
         for person in dict.fromkeys(people):
             key = (workspace, person)
             if not person or key in self._being_told:

@@ -133,7 +133,7 @@ class Digest:
 
 
 def _anybody(workspace: str) -> Scope:
-    """A reader in no channel: shown what may be read anywhere in the workspace, and nothing else."""
+    """A reader in no channel, who sees only what everybody in the workspace may read."""
     return Scope(workspace=workspace, channel=_NOWHERE, person=_NOWHERE, visibility=Visibility.PUBLIC)
 
 

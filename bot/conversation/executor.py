@@ -24,7 +24,7 @@ _ranks = count(1)
 
 @contextmanager
 def after_earlier_work() -> Iterator[None]:
-    """Calls made within, and by tasks begun within, let the calls of everything that began before go first.
+    """Calls made in this context wait behind the calls of work that began before.
 
     So of many messages that come at once the first is answered first, instead of all of them at the very end. Calls
     outside, which take in what happened, go before all of them.
@@ -70,7 +70,7 @@ class _Turns:
 
 
 class Executor:
-    """Runs blocking calls beside the event loop. Few threads: SQLite has one writer, the embedder one core.
+    """Runs blocking calls in a few threads: SQLite has one writer, and the embedder uses one core.
 
     Calls above that number wait on the loop, so that under load few results come back to it at once: what hundreds of
     conversations go on to do is spread over many turns of the loop instead of one long one.

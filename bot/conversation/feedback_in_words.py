@@ -107,7 +107,7 @@ class _Opening:
             self.end = step
 
     def _step(self) -> int:
-        """Where the next part of the opening ends; 0 where there is none."""
+        """The end of the next part of the opening; 0 if there is none."""
         text, at = self.text, self.end
         if found := words.SEPARATOR.match(text, at):
             self.is_marked = self.is_marked or not found[0].isspace()
@@ -193,7 +193,7 @@ def _otherwise(opening: _Opening, rest: str, is_answer: bool, may_state: bool) -
 
 
 def _what_is_so(clause: str, rest: str, behind: str) -> tuple[str, str, bool]:
-    """The first clause that says what is so, with all from it on; and whether there is none, only what is not so."""
+    """The first clause that states a fact, the text from it on, and whether there is only a denial."""
     denies = words.DENIES.search(clause) is not None
     if denies and (not behind or _is_no_answer(behind)):
         return clause, rest, True
@@ -213,7 +213,7 @@ def _denial(clause: str, rest: str, question: str, answer: str) -> Reading | Non
 
 
 def _replacement(text: str, question: str, answer: str) -> Reading | None:
-    """What says without a word of refusal that something came in the place of what the answer names."""
+    """A replacement for what the answer names, without a word of refusal."""
     if (
         (instead := replacement_words.INSTEAD_OF.search(text))
         and instead[1].casefold() in _words(answer)
@@ -270,7 +270,7 @@ def _contradiction(text: str, question: str, answer: str) -> Reading | None:
 
 
 def _other_value(text: str, question: str, answer: str) -> Reading | None:
-    """What says nothing but another value of the kind that the answer gave: "it's 60 euros"."""
+    """Another value of the kind that the answer gave: "it's 60 euros"."""
     rest = _without_end(text)
     value = rest[found.end() :] if (found := words.IT_IS.match(rest)) else ""
     is_short = 0 < len(value.split()) <= _FEW and not words.COURTESY.match(rest)
@@ -298,7 +298,7 @@ def _is_about(text: str, question: str) -> bool:
 
 
 def _contrast(text: str, question: str, answer: str) -> Reading | None:
-    """What says what the answer's thing is for, and then answers: "Yellow is for suppliers, visitors get blue"."""
+    """A contrast, then an answer: "Yellow is for suppliers, visitors get blue"."""
     clause, behind = words.first_clause(text)
     about, rest = _words("".join(clause.split()[:1])), _without_end(behind)
     is_contrast = about <= _words(answer) - _words(question) and words.STATES.match(clause) and about
@@ -312,7 +312,7 @@ def _contrast(text: str, question: str, answer: str) -> Reading | None:
 
 
 def _change(clause: str, text: str, question: str, answer: str) -> Reading | None:
-    """What says what became of the thing that was asked for: "it moved to room 3"."""
+    """A change to what was asked about: "it moved to room 3"."""
     changed = replacement_words.CHANGED.match(clause)
     is_about_it = words.DEICTIC.match(clause) is not None or bool(_content(clause) & _content(f"{question} {answer}"))
     if changed is None or not is_about_it or words.FIRST_PERSON.search(clause) or words.SELF.match(clause):
@@ -330,7 +330,7 @@ def _is_bare(text: str) -> bool:
 
 
 def _is_no_answer(rest: str) -> bool:
-    """Whether it is politeness, a wish, or about the person: nothing that could be taught."""
+    """Whether it is politeness, a request, or about the person, so no answer to teach."""
     if words.REQUEST.match(rest) and not words.INSTRUCTION.match(rest):
         return True
     kinds = (words.COURTESY, words.STYLE, words.SELF)

@@ -97,7 +97,7 @@ def _step(step: Step) -> str:
 
 
 def read_guess(text: str, *, grader: str) -> Guess:
-    """The model's grade. Anything but one object with a known outcome is unsure."""
+    """Parse the model's grade; anything but one object with a known outcome is "unsure"."""
     found = _OBJECT.findall(text)
     try:
         parsed = json.loads(found[0]) if len(found) == 1 else None

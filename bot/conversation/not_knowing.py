@@ -28,7 +28,7 @@ class NotKnowing:
         """Messages, by event id, whose answer in the making says it in words, also when it is worked out anew."""
 
     async def words(self, messenger: Messenger, incoming: Incoming, result: RunResult) -> str:
-        """What is posted of a result that knows nothing; an empty text where only the mark is shown."""
+        """The reply to a question without an answer; empty where only the mark is shown."""
         scope = incoming.scope
         is_among_people = scope.visibility is not Visibility.DIRECT and scope.platform in _WITH_CHANNELS
         if not is_among_people:

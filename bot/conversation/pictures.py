@@ -8,7 +8,7 @@ _MOST_BYTES = 60_000_000
 
 
 class Pictures:
-    """Pictures by event, at most so many bytes; the oldest are dropped first."""
+    """Pictures by event, up to a total size; the oldest are dropped first."""
 
     def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
         self._most_bytes = most_bytes
@@ -27,7 +27,7 @@ class Pictures:
 
 
 def described(image: ImageFile) -> str:
-    """A line of text that stands for a picture."""
+    """A line of text in place of a picture."""
     return f"Attached picture {image.name} ({image.media_type}, {len(image.content)} bytes)"
 
 

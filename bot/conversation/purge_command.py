@@ -1,4 +1,4 @@
-"""`purge`: a teacher takes back everything one person taught, after seeing how much that is."""
+"""`purge`: a teacher takes back everything one person taught, after a preview."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Questions that people asked while the bot was away: Discord does not send them again, so the channels are read.
+"""Catches up on questions asked while the bot was away, which Discord does not send again.
 
 Only messages of the last hour that mention the bot and that it has not replied to. Whether an earlier process heard
 one, memory knows: each is answered once.

@@ -1,4 +1,4 @@
-"""Reports channels whose readers change, so that memory files anew what was said there."""
+"""Reports channels whose visibility changed, so that memory updates what was said there."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial

@@ -75,7 +75,7 @@ class Client(discord.AutoShardedClient):
             log.warning("%s", translated(error, "writing the slash commands and menus"))
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
-        """The pause that Discord wants between two sessions."""
+        """Waits between two sessions, as Discord demands."""
         if not initial:
             await asyncio.sleep(self._identify_pause_s)
 

@@ -1,4 +1,4 @@
-"""A person's message with the question that it answers, read when somebody saves it."""
+"""Looks up a message and the question it answers, when somebody saves it."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias

@@ -1,4 +1,4 @@
-"""What language models are told, in files beside this one; all of it together has a digest, kept with every episode."""
+"""Prompts for language models, in files beside this one. Every episode keeps a digest of all of them."""
 
 import re
 from collections.abc import Mapping

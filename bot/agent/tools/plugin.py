@@ -16,7 +16,7 @@ ENTRY_POINTS = "goodbot.tools"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marked:
-    """What a function says of itself as a tool, beside its annotations and its docstring."""
+    """What the decorator adds to a tool's annotations and docstring."""
 
     effects: bool = False
     """It changes something outside the bot, so that it waits for approval."""

@@ -42,7 +42,7 @@ class ToolContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """Something the agent can do."""
+    """A tool of the agent."""
 
     name: str
     description: str
@@ -86,7 +86,7 @@ class ToolResult:
     """The call itself was wrong (unknown tool, bad arguments): better arguments may do."""
 
     def __post_init__(self) -> None:
-        """Let nothing in that cannot be stored later, when the call has had its effects."""
+        """Replace characters that no store takes: when the call has had its effects it is too late to refuse them."""
         object.__setattr__(self, "content", sound(self.content))
 
 
@@ -99,7 +99,7 @@ async def _nothing_permitted(_: Tool, __: Mapping[str, object], ___: ToolContext
 
 
 class ToolRegistry:
-    """The tools of one bot. Checks arguments, lets nothing with effects run without permission, limits the time."""
+    """The tools of one bot: checks arguments, enforces approvals and time limits."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class ToolRegistry:
         self._gather()
 
     def put(self, source: str, tools: Sequence[Tool]) -> None:
-        """Let a source, such as a server, have these tools from now on. What is named as another one is left out."""
+        """Replace the tools of a source, such as a server. A tool whose name is taken is left out."""
         self._sources[source] = tuple(tool for tool in tools if is_name(tool.name))
         self._gather()
 
@@ -165,7 +165,7 @@ class ToolRegistry:
         return self._tools.get(name)
 
     async def problem(self, call: ToolCall) -> str:
-        """Why a call cannot be carried out as it stands, in words for the model; empty where it can."""
+        """What is wrong with a call, in words for the model; empty if nothing is."""
         tool = self._tools.get(call.name)
         if tool is None:
             known = ", ".join(self._tools) or "none"
@@ -176,7 +176,7 @@ class ToolRegistry:
         return f"{tool.name} cannot take these arguments: {problem}" if problem else ""
 
     async def run(self, call: ToolCall, context: ToolContext, *, is_approved: bool = False) -> ToolResult:
-        """Run one call. Only a fault in a tool's own code is raised; everything else is an observation.
+        """Run one call. Raises only what a bug in the tool raises; any other failure is an observation.
 
         `is_approved`: somebody or something lets just this call have its effects.
         """

@@ -1,4 +1,4 @@
-"""Reads when something is to be: "tomorrow at 9", "in 20 minutes", "every weekday at 8:30". In English."""
+"""Parses times in English: "tomorrow at 9", "in 20 minutes", "every weekday at 8:30"."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How a benchmark tells how far it is."""
+"""How a benchmark reports its progress."""
 
 from contextlib import AbstractContextManager
 from typing import Protocol
