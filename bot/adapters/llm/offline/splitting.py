@@ -6,6 +6,7 @@ A part may itself be several: the node that pursues it takes it apart in turn.
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 MOST_PARTS = 8
@@ -123,10 +124,11 @@ def _joined(
     begin, complete_to = 0, -1
     for start, end in pieces:
         piece = goal[start:end]
-        if complete_to >= 0 and _may_part(goal[begin:complete_to], piece, flow, is_known) and _is_request(piece, judge):
+        is_request = partial(_is_request, judge=judge, is_last=end == len(goal))
+        if complete_to >= 0 and _may_part(goal[begin:complete_to], piece, flow, is_known) and is_request(piece):
             parts.append((begin, complete_to))
             begin, complete_to = start, end
-        elif complete_to >= 0 or _is_request(piece, judge) or _is_request(goal[begin:end], judge):
+        elif complete_to >= 0 or is_request(piece) or is_request(goal[begin:end]):
             complete_to = end
     if complete_to < 0:
         return []
@@ -138,9 +140,11 @@ def _joins(goal: str, end: int, start: int) -> bool:
     return bool(_WORD.search(goal, end, start) or _LEADING.match(goal[start:]))
 
 
-def _is_request(text: str, judge: IsRequest) -> bool:
+def _is_request(text: str, judge: IsRequest, *, is_last: bool = False) -> bool:
+    """Whether it stands alone. At the end of a goal a question does not break off: "... and where do you come from"."""
     text = _clean(text)
-    return bool(text) and (begins_a_request(text) or judge(text))
+    is_whole_question = is_last and _QUESTION.match(text) is not None
+    return bool(text) and (is_whole_question or begins_a_request(text) or judge(text))
 
 
 def _may_part(before: str, after: str, flow: str, is_known: IsRequest) -> bool:

@@ -247,6 +247,12 @@ def test_words_that_would_hold_two_requests_together_do_not_where_both_are_known
     assert split(goal, lambda part: part in parts) == Split(flow="parallel", parts=parts)
 
 
+def test_a_question_ends_with_its_goal_whatever_its_last_word_is() -> None:
+    parts = ("what is our zone", "where do you come from")
+    assert split(" and ".join(parts), lambda part: False) == Split(flow="parallel", parts=parts)
+    assert split("where do you come from and the time", lambda part: False) is None
+
+
 def _tool(name: str) -> ToolSpec:
     return ToolSpec(name=name, description=name, parameters={"type": "object", "properties": {}})
 
