@@ -31,7 +31,9 @@ async def a_day_later(bot: WholeBot) -> int:
 
 
 async def hours_later(bot: WholeBot, hours: int) -> int:
-    bot.memory.clock = lambda: utc_now() + timedelta(hours=hours)
+    # From the next midnight on, so that it is never a question of the hour whether that is another day.
+    midnight = utc_now().replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    bot.memory.clock = lambda: midnight + timedelta(hours=hours)
     bot.memory.digests = Digests(replace(bot.memory.core, clock=bot.memory.clock))
     return await bot.running.goodbot.digest.send(bot.messenger)
 
