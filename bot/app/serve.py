@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
+from typing import TYPE_CHECKING
 
 from bot.app.build import Running, assemble
 from bot.app.gc_tuning import keep_pauses_short
@@ -29,6 +30,9 @@ from bot.ports import Messenger
 from memory.adapters.system import utc_now
 from memory.errors import MemoryFault
 from memory.services import Memory
+
+if TYPE_CHECKING:
+    from bot.app.metering import Metering
 
 log = logging.getLogger(__name__)
 
@@ -54,13 +58,14 @@ def configured(settings: Settings) -> list[str]:
 async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) -> None:
     """Run the bot on these platforms. One that fails is logged and the others go on.
 
-    Raises `ConfigError` if there is none, and `MessengerError` if every one of them ended though nobody asked it to.
+    Without any, the web and the jobs alone. Raises `ConfigError` where the web is not configured either, and
+    `MessengerError` if every platform ended though nobody asked it to.
     """
-    if not platforms:
+    if not platforms and not is_configured(settings):
         raise ConfigError(
             "no platform is configured: set SLACK_BOT_TOKEN and SLACK_APP_TOKEN (or SLACK_CLIENT_ID for several "
-            "workspaces), or DISCORD_TOKEN; "
-            "`goodbot chat` needs neither"
+            "workspaces), or DISCORD_TOKEN; GOODBOT_API_KEY or GOODBOT_WEB_PASSWORD serves the web alone; "
+            "`goodbot chat` needs none of them"
         )
     stop = asyncio.Event()
     if sys.platform != "win32":
@@ -100,15 +105,32 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
         await stack.enter_async_context(reminders_told(running, memory, alone))
         await stack.enter_async_context(knowledge_kept(running.agent_tools.knowledge, memory.clock))
         if is_configured(settings):
-            try:
-                playground = None
-                if has_playground(settings):
-                    playground = await stack.enter_async_context(playground_running(settings, memory, running))
-                await stack.enter_async_context(web_running(settings, memory, seats, playground, metering))
-            except ConfigError as error:  # people in chat are answered all the same
-                log.error("the web is not served by this process: %s", error)
+            await _serve_web(stack, settings, memory, running, seats, metering)
         take_over = partial(_take_over, settings, memory, running.goodbot, stack, alone)
         await _until_stopped(running, seats, alone, take_over, stop)
+
+
+async def _serve_web(
+    stack: AsyncExitStack,
+    settings: Settings,
+    memory: Memory,
+    running: Running,
+    seats: Sequence[Seat],
+    metering: "Metering | None",
+) -> None:
+    """Serve the web as long as the stack lasts. Where it cannot be, people in chat are answered all the same.
+
+    Raises `ConfigError` where there is nobody in chat.
+    """
+    try:
+        playground = None
+        if has_playground(settings):
+            playground = await stack.enter_async_context(playground_running(settings, memory, running))
+        await stack.enter_async_context(web_running(settings, memory, seats, playground, metering))
+    except ConfigError as error:
+        if not seats:
+            raise
+        log.error("the web is not served by this process: %s", error)
 
 
 async def _seat(stack: AsyncExitStack, settings: Settings, memory: Memory, messenger: Messenger, owner: str) -> Seat:
@@ -151,13 +173,16 @@ async def _recover_alone(goodbot: Goodbot, alone: Sequence[Messenger], stop: asy
 async def _until_stopped(
     running: Running, seats: Sequence[Seat], alone: Sequence[Messenger], take_over: TakeOver, stop: asyncio.Event
 ) -> None:
-    """Run the platforms until all have ended or the process shall. To those `alone` on the database, offer again."""
+    """Run the platforms until all have ended or the process shall. To those `alone` on the database, offer again.
+
+    Without platforms the web is served until the process shall end.
+    """
     sink = running.sink
     live = {seat.messenger.platform: asyncio.create_task(seat.run(sink(seat.messenger), take_over)) for seat in seats}
     stopped = asyncio.create_task(stop.wait())
     redelivery = asyncio.create_task(_redeliver(running.goodbot, alone, live))
     ends: list[str] = []
-    while live and not stop.is_set():
+    while (live or not seats) and not stop.is_set():
         await asyncio.wait({*live.values(), stopped}, return_when=asyncio.FIRST_COMPLETED)
         over = [name for name, task in live.items() if task.done()]
         ends += [_how_it_ended(platform, live.pop(platform)) for platform in over]
@@ -167,7 +192,8 @@ async def _until_stopped(
     for seat in seats:
         if not seat.login.is_held and (standing_by := live.pop(seat.messenger.platform, None)):
             standing_by.cancel()
-    await _log_out([seat.messenger for seat in seats], live)
+    if seats:
+        await _log_out([seat.messenger for seat in seats], live)
     await asyncio.gather(redelivery, stopped, return_exceptions=True)
     if not stop.is_set():
         raise MessengerError("; ".join(ends))

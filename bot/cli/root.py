@@ -35,7 +35,7 @@ _COMMANDS = {
     "review": ("bot.cli.review", "review", "See what was learned from files; approve, edit or reject it."),
     "replay": ("bot.cli.replay", "replay", "Would the answers that people approved of still be given?"),
     "reembed": ("bot.cli.transfer", "reembed", "Bring embeddings that are missing or another embedder's."),
-    "run": ("bot.cli.serve", "run", "Run the bot on every platform that has a token."),
+    "run": ("bot.cli.serve", "run", "Run the bot on every platform that has a token, and the web if configured."),
     "slack": ("bot.cli.serve", "slack", "Run the bot on Slack alone."),
     "discord": ("bot.cli.serve", "discord", "Run the bot on Discord alone."),
     "web": ("bot.cli.web", "web", "Serve the pages and the HTTP interface."),

@@ -29,7 +29,7 @@ def _alone(platform: str, settings: Settings) -> list[str]:
 
 @click.command()
 def run() -> None:
-    """Run the bot on every platform that has a token."""
+    """Run the bot on every platform that has a token, and the web if a key or an account is set."""
     settings = settings_of()
     _serve(settings, configured(settings))
 

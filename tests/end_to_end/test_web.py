@@ -79,6 +79,19 @@ def test_the_web_runs_beside_the_bot(tmp_path: Path) -> None:
     assert (ended.code, "Traceback" in ended.err) == (0, False), ended.err
 
 
+def test_without_a_chat_platform_the_web_and_the_jobs_run_alone(tmp_path: Path) -> None:
+    home = Home(tmp_path, GOODBOT_API_KEY=KEY, GOODBOT_WEB_PORT="0")
+    with Chat(command("run"), home.folder, home.environment({})) as process:
+        process.wait_for_error("serving at")
+        (url,) = re.findall(r"serving at (\S+)", process.told())
+        ready = httpx2.get(f"{url}/readyz", timeout=60).json()
+        assert ready["ready"], ready
+        assert all(part["ready"] for part in ready["parts"].values())
+        assert {ready["parts"][name]["state"] for name in ("slack", "discord")} == {"not configured"}
+        ended = process.signal(signal.SIGTERM)
+    assert (ended.code, "Traceback" in ended.err) == (0, False), ended.err
+
+
 def test_an_address_that_is_taken_is_named_with_the_remedy(tmp_path: Path) -> None:
     home = Home(tmp_path, GOODBOT_API_KEY=KEY, GOODBOT_WEB_PORT="0")
     with Chat(command("web"), home.folder, home.environment({})) as process:
@@ -86,3 +99,5 @@ def test_an_address_that_is_taken_is_named_with_the_remedy(tmp_path: Path) -> No
         refused = home.run("web", GOODBOT_WEB_PORT=port)
         assert refused.code != 0
         assert "set [web] host and port" in refused.err
+        alone = home.run("run", GOODBOT_WEB_PORT=port)
+        assert (alone.code, "set [web] host and port" in alone.err) == (refused.code, True), alone.err
