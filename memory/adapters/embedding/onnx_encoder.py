@@ -1,7 +1,7 @@
 """A model exported to ONNX, run by onnxruntime: ready in a fraction of a second, in a third of torch's memory."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
 _ERRORS_ONLY = 3
+_MOST_PADDED = 1.25
+"""How many times as long padding may make a batch, beside `_FREE` tokens: padding takes as much time as text."""
+_FREE = 16
+"""About as many tokens as a batch costs for itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +55,9 @@ class OnnxEncoder:
     def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """As `Encoder.encode`. Texts of like length share a batch; batches run side by side."""
         encodings = self._tokenizer.encode_batch_fast(list(texts))
-        order = sorted(range(len(encodings)), key=lambda index: len(encodings[index].ids))
-        batches = [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
+        lengths = [len(each.ids) for each in encodings]
+        order = sorted(range(len(lengths)), key=lengths.__getitem__)
+        batches = list(_batches(order, lengths))
         if len(batches) == 1:
             rows = [self._run(encodings, batches[0])]
         else:
@@ -77,3 +82,18 @@ class OnnxEncoder:
             filled["token_type_ids"][row, :length] = each.type_ids
         (rows,) = self._session.run(None, {name: filled[name] for name in self._inputs})
         return np.asarray(rows, np.float32)
+
+
+def _batches(order: Sequence[int], lengths: Sequence[int]) -> Iterator[list[int]]:
+    """The texts in this order, the shortest first, in batches with little padding."""
+    batch: list[int] = []
+    tokens = 0
+    for index in order:
+        padded = (len(batch) + 1) * lengths[index]
+        if batch and (len(batch) == BATCH or padded > _MOST_PADDED * (tokens + lengths[index]) + _FREE):
+            yield batch
+            batch, tokens = [], 0
+        batch.append(index)
+        tokens += lengths[index]
+    if batch:
+        yield batch

@@ -44,6 +44,12 @@ def sentences(tool: ToolSpec) -> list[str]:
     return [part for part in parts if part]
 
 
+def compared_texts(tool: ToolSpec) -> list[str]:
+    """What goals are compared with for this tool: to be embedded at once, with those of other tools."""
+    examples = ((sentence, fill(tool.parameters, sentence)) for sentence in sentences(tool))
+    return [_without(sentence, example) if example else sentence for sentence, example in examples]
+
+
 def _sentence_similarity(similarity: Similarity, tool: ToolSpec, goal: str, filled: Filled, sentence: str) -> float:
     """Cosine of the goal with one sentence, with the words that stand for arguments alike in both."""
     example = fill(tool.parameters, sentence)
