@@ -1,10 +1,10 @@
-"""A SQLite engine whose transactions begin when we say so, and whose commits survive a power failure."""
+"""A SQLite engine that begins no transaction by itself, and whose commits survive a power failure."""
 
 import sqlite3
 import time
 from pathlib import Path
 
-from sqlalchemy import URL, Connection, Engine, RootTransaction, create_engine, event
+from sqlalchemy import URL, Engine, create_engine, event
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from memory.adapters.sql import use
@@ -14,13 +14,6 @@ BUSY_SECONDS = 10
 """How long to wait for another process's transaction before giving up."""
 
 _RETRY_SECONDS = 0.02
-_BEGINNINGS = {
-    ("sqlite", False): "BEGIN",
-    ("sqlite", True): "BEGIN IMMEDIATE",
-    # One snapshot for all statements; and each statement sees all that was committed before it (`postgres.py`).
-    ("postgresql", False): "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-    ("postgresql", True): "BEGIN ISOLATION LEVEL READ COMMITTED",
-}
 
 
 def open_engine(path: Path) -> Engine:
@@ -30,16 +23,6 @@ def open_engine(path: Path) -> Engine:
     engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS}, hide_parameters=True)
     event.listen(engine, "connect", _connected)
     return engine
-
-
-def begin(connection: Connection, *, writes: bool) -> RootTransaction:
-    """Begin a transaction; a writing one takes the write lock of SQLite at once.
-
-    A listener for SQLAlchemy's own beginnings would do it too, and make every statement look for listeners.
-    """
-    transaction = connection.begin()
-    connection.exec_driver_sql(_BEGINNINGS[connection.dialect.name, writes])
-    return transaction
 
 
 def configure(connection: sqlite3.Connection) -> None:

@@ -13,9 +13,9 @@ from hashlib import sha256
 from sqlalchemy import Connection, Table, delete, text
 
 from memory.adapters.sql.columns import metadata
-from memory.adapters.sql.engine import begin
 from memory.adapters.sql.parts import make_parts
 from memory.adapters.sql.schema import HEAD_REVISION, MOVING
+from memory.adapters.sql.session import begin
 from memory.adapters.sql.store import SqlStore
 from memory.adapters.sql.whole_tables import Content, batches, content_in, content_of, count, split, write
 from memory.errors import Conflict, InvalidInput, MoveUnfinished, SchemaMismatch, StoreUnavailable

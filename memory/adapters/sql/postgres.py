@@ -23,8 +23,8 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from memory.adapters.sql.columns import metadata
 from memory.adapters.sql.damage import find
 from memory.adapters.sql.database import RECOUNT
-from memory.adapters.sql.engine import begin
 from memory.adapters.sql.faults import fault, translated
+from memory.adapters.sql.session import begin
 from memory.errors import Conflict, InvalidInput, StoreUnavailable
 from memory.model.upkeep import DamagedRow
 

@@ -10,6 +10,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     FromClause,
+    RootTransaction,
     Row,
     Select,
     and_,
@@ -35,6 +36,24 @@ Parameters = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 
 ID_LIMIT = 10_000
 """How many ids one statement may name; SQLite takes 32,766 parameters."""
+
+_BEGINNINGS = {
+    ("sqlite", False): "BEGIN",
+    ("sqlite", True): "BEGIN IMMEDIATE",
+    # One snapshot for all statements; and each statement sees all that was committed before it (`postgres.py`).
+    ("postgresql", False): "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    ("postgresql", True): "BEGIN ISOLATION LEVEL READ COMMITTED",
+}
+
+
+def begin(connection: Connection, *, writes: bool) -> RootTransaction:
+    """Begin a transaction; a writing one takes the write lock of SQLite at once.
+
+    A listener for SQLAlchemy's own beginnings would do it too, and make every statement look for listeners.
+    """
+    transaction = connection.begin()
+    connection.exec_driver_sql(_BEGINNINGS[connection.dialect.name, writes])
+    return transaction
 
 
 @cache

@@ -12,10 +12,11 @@ from sqlalchemy import Connection, RootTransaction, text
 from memory.adapters.private_files import make_file, make_folder, narrow
 from memory.adapters.sql.damage import find
 from memory.adapters.sql.database import RECOUNT
-from memory.adapters.sql.engine import begin, open_engine
+from memory.adapters.sql.engine import open_engine
 from memory.adapters.sql.faults import may_write, read_only, translated
 from memory.adapters.sql.in_memory import IN_MEMORY, open_in_memory
 from memory.adapters.sql.planner import advise_planner
+from memory.adapters.sql.session import begin
 from memory.errors import InvalidInput, NotADatabase, SchemaMismatch, StoreReadOnly, StoreUnavailable
 from memory.model.upkeep import DamagedRow
 
