@@ -34,11 +34,10 @@ from memory.services.channels import Channels
 from memory.services.chat_settings import ChatSettings
 from memory.services.control_arm import ControlArm
 from memory.services.conversation_leases import Turns
-from memory.services.core import MESSAGE_CHARACTERS, Core
+from memory.services.core import MESSAGE_CHARACTERS, CheckedEmbedder, Core
 from memory.services.correct import CORRECTION_CHARACTERS, Corrected
 from memory.services.decision_notices import DecisionNotice, DecisionNotices
 from memory.services.digests import Digests
-from memory.services.embedding import CheckedEmbedder
 from memory.services.evidence import Weighing
 from memory.services.exchanges import Exchanges
 from memory.services.explain import AnswerStory, Explaining, LessonStory

@@ -1,6 +1,7 @@
 """What every use case of the memory works with: the ports, the rules, and the writing steps they share."""
 
-from collections.abc import Iterable, Mapping
+import logging
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,6 +16,8 @@ from memory.rules.control_arm import Chance, hashed
 from memory.rules.feedback import OverlapDetector
 from memory.rules.fold import apply
 from memory.rules.redaction import Redactor
+
+log = logging.getLogger(__name__)
 
 MESSAGE_CHARACTERS = 100_000
 """The longest message that is taken in where nothing else is set: all of one attached text, and words about it."""
@@ -134,3 +137,51 @@ def note_words_of(tx: Transaction, episode: Episode, people: Iterable[str]) -> N
     """Note that an episode holds words of these people besides its author's, so that forgetting them reaches it."""
     for person in sorted({*people} - {"", episode.author}):
         tx.episodes.note_words(episode.workspace, episode.id, person)
+
+
+class CheckedEmbedder:
+    """`embedder`, with every vector looked at before anybody compares or stores it."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.failure = ""
+        """Why the last call failed; empty if it did not."""
+
+    @property
+    def name(self) -> str:
+        """Name of the wrapped embedder."""
+        return self._embedder.name
+
+    @property
+    def dimension(self) -> int:
+        """Dimension of the wrapped embedder."""
+        return self._embedder.dimension
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector per text. Raises `EmbeddingFailed` for too few or too many, and for one that cannot be used.
+
+        The log is told when it begins to fail, and when it works again.
+        """
+        try:
+            vectors = self._checked(texts)
+        except EmbeddingFailed as error:
+            if not self.failure:
+                log.warning("%s Until it works, lessons are found by their words; a job catches up then.", error)
+            self.failure = str(error)
+            raise
+        if self.failure:
+            log.warning("the embedder %s works again", self.name)
+            self.failure = ""
+        return vectors
+
+    def _checked(self, texts: Sequence[str]) -> list[Vector]:
+        import numpy as np  # only where something is embedded
+
+        vectors = self._embedder.embed(texts)
+        usable = [np.ndim(each) == 1 and np.size(each) > 0 and bool(np.isfinite(each).all()) for each in vectors]
+        if len(usable) != len(texts) or not all(usable):
+            raise EmbeddingFailed(
+                f"The embedder {self.name} gave {sum(usable)} usable vector(s) for {len(texts)} text(s): each must be "
+                "one row of finite numbers. Check the model, or choose another embedder."
+            )
+        return vectors
