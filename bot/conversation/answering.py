@@ -16,14 +16,13 @@ from bot.agent.tree import AgentTree, RunResult
 from bot.conversation import messages
 from bot.conversation.background import Background, BackgroundConfig, Backgrounds, PreparedRecall, without_lessons
 from bot.conversation.choosing import option_choices
-from bot.conversation.conversations import unless_set
+from bot.conversation.conversations import Pictures, unless_set
 from bot.conversation.executor import Executor
 from bot.conversation.feedback_reader import FeedbackReader, by_rule
 from bot.conversation.feedback_words import HINT, UNSAID
 from bot.conversation.live_answers import LiveAnswers
 from bot.conversation.not_knowing import NotKnowing
 from bot.conversation.notifications import tell
-from bot.conversation.pictures import Pictures
 from bot.conversation.preference_in_words import wish_in
 from bot.conversation.progress_line import ProgressLine
 from bot.conversation.reply import authors

@@ -2,10 +2,9 @@
 
 from bot.conversation import messages
 from bot.conversation.answering import Answering
-from bot.conversation.conversations import Conversations
+from bot.conversation.conversations import Conversations, full_text
 from bot.conversation.executor import Executor
 from bot.conversation.notifications import say
-from bot.conversation.pictures import full_text
 from bot.conversation.saving import SaveHandler
 from bot.model import PersonDeletion, PersonEdit, PersonRetry
 from bot.ports import Messenger

@@ -17,7 +17,7 @@ from bot.conversation.changes import ChangeHandler
 from bot.conversation.choice_messages import NO_SUCH_QUESTION, reply_to_choice
 from bot.conversation.choosing import ChoiceHandler
 from bot.conversation.commands import Commands
-from bot.conversation.conversations import Conversations
+from bot.conversation.conversations import Conversations, full_text
 from bot.conversation.decisions import DecisionTeller
 from bot.conversation.digest import Digest
 from bot.conversation.executor import Executor
@@ -25,7 +25,6 @@ from bot.conversation.feedback import FeedbackHandler, says_not_you
 from bot.conversation.forget_messages import need_questions
 from bot.conversation.listening import Listener, ListeningPolicy
 from bot.conversation.notifications import notice, say, tell
-from bot.conversation.pictures import full_text
 from bot.conversation.reply import CHOOSE
 from bot.conversation.restate_command import RestateNotices
 from bot.conversation.saving import SAVE_EMOJI, SaveHandler

@@ -10,7 +10,7 @@ from bot.adapters.llm.offline.model import BLIND, OfflineModel
 from bot.adapters.llm.provider_model import ProviderModel
 from bot.agent.prompt import node_prompt
 from bot.agent.record import Task
-from bot.conversation.pictures import Pictures, described
+from bot.conversation.conversations import Pictures, described
 from bot.errors import ModelRejected
 from bot.model import ImageFile, ModelRequest, PersonMessage, TextFile, UserTurn
 from memory.adapters.embedding.hashing import HashingEmbedder
