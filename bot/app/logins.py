@@ -12,7 +12,7 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Self
 
-from bot.adapters.retries import Sleep
+from bot.adapters.tasks import Sleep
 from bot.app.lock import only_one
 from bot.config import Settings
 from bot.conversation.executor import Executor

@@ -32,7 +32,7 @@ from bot.adapters.discord.streaming import PACE_S
 from bot.adapters.discord.teachers import teacher_ids, teacher_names
 from bot.adapters.discord.typing_indicator import TypingIndicator
 from bot.adapters.naming import Names, plain_name
-from bot.adapters.retries import Sleep, until_reachable
+from bot.adapters.tasks import Sleep, until_reachable
 from bot.config import DiscordSettings
 from bot.errors import MessengerError, MessengerUnavailable
 from bot.model import (

@@ -27,8 +27,8 @@ from bot.adapters.discord.streaming import AT_ONCE, beginning, stream
 from bot.adapters.discord.views import DOWN, FIX, TELL, UP, choice_view, row
 from bot.adapters.naming import Names, by_name
 from bot.adapters.private_reply import reply_to
-from bot.adapters.retries import Sleep
 from bot.adapters.splitting import size, split
+from bot.adapters.tasks import Sleep
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted, TooLong
 from bot.model import Attachment, BotMessage, MessageRef
 from memory.ports import NewId

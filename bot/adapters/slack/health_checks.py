@@ -13,11 +13,11 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.adapters.check_result import CheckResult, clock_result, fault, fine, unanswered, warning, who_decides
-from bot.adapters.retries import Sleep
 from bot.adapters.slack.connection import EVENTS_PATH
 from bot.adapters.slack.directory import OWNERS
 from bot.adapters.slack.scopes import EVENTS, SCOPES
 from bot.adapters.slack.web import Json, Method, Web, code_of
+from bot.adapters.tasks import Sleep
 from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, ConfigError, MessengerError, MessengerUnavailable
 from memory.ports import Clock

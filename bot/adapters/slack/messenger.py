@@ -11,7 +11,6 @@ from typing import Any
 from bot.adapters import command_words, splitting
 from bot.adapters.naming import Names, by_name
 from bot.adapters.private_reply import reply_to
-from bot.adapters.retries import Sleep, until_reachable
 from bot.adapters.slack.acknowledgement import TimelyAcknowledgement
 from bot.adapters.slack.arrivals import Arrivals
 from bot.adapters.slack.blocks import PART_LIMIT, Answer, fallback_text, message_blocks, question_blocks
@@ -31,7 +30,7 @@ from bot.adapters.slack.streaming import PACE_S, Streamer
 from bot.adapters.slack.teachers import Teachers
 from bot.adapters.slack.threads import Status, Threads
 from bot.adapters.slack.web import Identity, Json, Web, code_of, names_token
-from bot.adapters.tasks import unless
+from bot.adapters.tasks import Sleep, unless, until_reachable
 from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
 from bot.model import (

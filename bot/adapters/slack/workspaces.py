@@ -14,7 +14,6 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot.adapters import command_words, splitting
-from bot.adapters.retries import Sleep
 from bot.adapters.slack.blocks import PART_LIMIT
 from bot.adapters.slack.connection import Connection, check_given, deliver, make_connections, needed_by_mode
 from bot.adapters.slack.context import LISTS
@@ -26,6 +25,7 @@ from bot.adapters.slack.messenger import SlackMessenger
 from bot.adapters.slack.oauth import INSTALL_PATH, oauth_pages
 from bot.adapters.slack.streaming import PACE_S
 from bot.adapters.slack.web import Web
+from bot.adapters.tasks import Sleep
 from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, ConfigError, NotPermitted
 from bot.model import (

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bot.adapters import splitting
 from bot.adapters.private_reply import reply_to
-from bot.adapters.retries import Sleep
+from bot.adapters.tasks import Sleep
 from bot.adapters.web.playground.board import Board, Shown
 from bot.adapters.web.playground.persona import PLATFORM, WORKSPACE, is_channel
 from bot.errors import ChannelNotFound, MessengerUnavailable
