@@ -8,7 +8,7 @@ from memory.model.episode import Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpkeepPolicy:
-    """The numbers of upkeep. Strength 0..1, salience 0..10, both as they have faded by now (`memory.rules.decay`)."""
+    """The numbers of upkeep. Strength 0..1, salience 0..10, as they have faded by now (`memory.rules.strength`)."""
 
     archive_strength: float = 0.05
     archive_salience: float = 0.05

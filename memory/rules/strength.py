@@ -1,14 +1,18 @@
-"""Trust and attention: how strength follows verdicts and use, and salience rises with retrieval and fades unused.
+"""Trust and attention: how strength follows verdicts and use, how salience rises, and how both fade unused. Pure.
 
 Strength answers "how far do we trust it": a base from the widest audience that decided, and a nudge from use, bounded
 so that no number of unlucky answers can erase a taught lesson. A 👎 does not lower it: failure is knowledge, not decay.
 Salience answers "how present is it": bumped when the lesson is really shown, halved by every half-life of disuse.
+
+Only disuse fades: the stored strength never changes by itself, it is read as of a moment. The more often a lesson was
+used, the longer it lasts. What is weak, unloved and idle is archived, never deleted.
 """
 
 import math
 from datetime import datetime, timedelta
 
-from memory.model import Signal, Verdicts
+from memory.model import Episode, Signal, Verdicts
+from memory.model.upkeep import UpkeepPolicy
 
 BASE_PENDING = 0.5
 BASE_PERSONAL = 0.7
@@ -22,6 +26,10 @@ SALIENCE_START = 1.0
 SALIENCE_BUMP = 0.1
 SALIENCE_MAX = 10.0
 SALIENCE_HALF_LIFE = timedelta(days=14)
+
+HALF_LIFE = timedelta(days=60)
+"""Of a lesson that was never used; once more for every use."""
+HALF_LIFE_MAX = timedelta(days=365)
 
 
 def base_strength(verdicts: Verdicts) -> float:
@@ -52,3 +60,36 @@ def salience(value: float, at: datetime, now: datetime) -> float:
 def bumped(value: float, at: datetime, now: datetime) -> float:
     """Salience after one retrieval at `now`, at most `SALIENCE_MAX`."""
     return round(min(SALIENCE_MAX, salience(value, at, now) + SALIENCE_BUMP), 9)
+
+
+def touched_at(episode: Episode) -> datetime:
+    """The last moment somebody judged the episode or was shown it."""
+    return max(episode.created_at, episode.salience_at, episode.graded_at or episode.created_at)
+
+
+def half_life(episode: Episode) -> timedelta:
+    """How long half of the strength lasts without use."""
+    return min(HALF_LIFE_MAX, HALF_LIFE * (1 + episode.used_count))
+
+
+def strength_at(episode: Episode, now: datetime) -> float:
+    """What is left of the strength at `now`, 0..1. A clock that ran backwards changes nothing."""
+    idle = max(timedelta(0), now - touched_at(episode))
+    return episode.strength * math.exp2(-(idle / half_life(episode)))
+
+
+def salience_at(episode: Episode, now: datetime) -> float:
+    """What is left of the salience at `now`, 0..10."""
+    return salience(episode.salience, episode.salience_at, now)
+
+
+def is_ready_for_archive(episode: Episode, now: datetime, policy: UpkeepPolicy) -> bool:
+    """Whether a lesson is weak, unloved and idle. What nobody has judged, or what waits for review, is no lesson."""
+    return (
+        episode.archived_at is None
+        and not episode.quarantine
+        and episode.verdict.is_validated
+        and strength_at(episode, now) < policy.archive_strength
+        and salience_at(episode, now) < policy.archive_salience
+        and now - touched_at(episode) > policy.archive_idle
+    )

@@ -11,8 +11,8 @@ from memory.model import Episode, Event, EventKind, LinkKind
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import EpisodeFilter, Store, Transaction
 from memory.rules.audience import partitions_of
-from memory.rules.decay import is_ready_for_archive
 from memory.rules.fold import effective
+from memory.rules.strength import is_ready_for_archive
 from memory.services.core import act, event
 
 ACTOR = "upkeep"

@@ -24,8 +24,8 @@ from memory.model import (
 )
 from memory.model.saved import SavedMessage
 from memory.ports import Transaction
-from memory.rules.decay import salience_at, strength_at
 from memory.rules.fold import DECISIONS, USES, apply, effective, facts, with_verdicts
+from memory.rules.strength import salience_at, strength_at
 from memory.rules.verdict import ballots
 from memory.services.archive import MERGED, why_archived_in
 from memory.services.audit import Audit, RunView

@@ -19,11 +19,11 @@ from memory.adapters.sql.delivery_tables import incoming, outgoing
 from memory.adapters.sql.episodes import SqlEpisodeTable
 from memory.adapters.sql.faults import translated
 from memory.adapters.sql.in_memory import IN_MEMORY
-from memory.adapters.sql.judgements import SqlJudgementTable
 from memory.adapters.sql.log import SqlEventLog
 from memory.adapters.sql.nearest import EXACT_ROWS, RecallIndex
 from memory.adapters.sql.people import SqlPeopleTable
 from memory.adapters.sql.plane_shelf import PlaneShelf
+from memory.adapters.sql.polls import SqlJudgementTable
 from memory.adapters.sql.retrievals import SqlRetrievalTable
 from memory.adapters.sql.saved import SqlSavedMessageTable
 from memory.adapters.sql.schema import HEAD_REVISION, require_schema

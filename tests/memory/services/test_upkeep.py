@@ -12,7 +12,7 @@ from memory.errors import InvalidInput
 from memory.model import Episode, EventKind, Verdict, Verdicts
 from memory.model.upkeep import Lease, Rule, UpkeepPolicy
 from memory.rules.consolidation import living, rule_line, rules_of
-from memory.rules.decay import is_ready_for_archive, salience_at, strength_at
+from memory.rules.strength import is_ready_for_archive, salience_at, strength_at
 from memory.services.upkeep.jobs import JOBS, LEASE_FOR
 from tests.doubles.memory_world import World, scope
 
