@@ -1,4 +1,4 @@
-"""Everything that is stored about what people said of some answers, in one statement."""
+"""All that is stored of what people said about some answers, in one statement; judgements and thresholds."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
