@@ -9,7 +9,6 @@ from typing import Any
 from sqlalchemy import Select, and_, bindparam, case, delete, exists, func, literal, or_, select, tuple_, update
 
 from memory.adapters.row_validation import chunks, storable
-from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.chat_settings import is_set_in_chat, settings
 from memory.adapters.sql.columns import READ_AS
 from memory.adapters.sql.conversation_leases import AT_WORK, lives, of_turn, turn_at_once
@@ -23,6 +22,7 @@ from memory.adapters.sql.delivery_tables import (
     outgoing,
 )
 from memory.adapters.sql.dialect import insert, later
+from memory.adapters.sql.people import channel_visibility
 from memory.adapters.sql.session import ID_LIMIT, SqlTable, add_statement, among, changed_column, matching
 from memory.adapters.sql.step_tables import short_memories
 from memory.adapters.sql.tables import episodes

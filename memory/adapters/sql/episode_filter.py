@@ -7,8 +7,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, TextClause, and_, func, literal, or_, select, tuple_
 
 from memory.adapters.sql.batches import batch_lessons
-from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.dialect import like_ascii, lowered
+from memory.adapters.sql.people import channel_visibility
 from memory.adapters.sql.tables import IS_DISPUTED, episodes, quarantines
 from memory.model import Origin, Verdict, Visibility
 from memory.ports import EpisodeFilter

@@ -24,11 +24,11 @@ from sqlalchemy import (
 
 from memory.adapters.row_validation import chunks, goal_key, half, storable
 from memory.adapters.sql import index, missing_vectors, summaries, use
-from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.columns import READ_AS
 from memory.adapters.sql.dialect import insert as upsert
 from memory.adapters.sql.episode_filter import QUARANTINE, where_wanted
 from memory.adapters.sql.nearest import RecallIndex
+from memory.adapters.sql.people import channel_visibility
 from memory.adapters.sql.session import (
     ID_LIMIT,
     Session,

@@ -1,8 +1,9 @@
-"""Since when people are known."""
+"""What is known of people and channels: since when, who can read which, and which threads asked for quiet."""
 
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
@@ -19,14 +20,14 @@ from sqlalchemy import (
     union_all,
 )
 
-from memory.adapters.sql.delivery_tables import incoming, incoming_askers
+from memory.adapters.sql.delivery_tables import channels, incoming, incoming_askers, muted_threads
 from memory.adapters.sql.session import SqlTable, add_statement, among, matching
 from memory.adapters.sql.step_tables import short_memories, step_grades, steps
 from memory.adapters.sql.tables import borrowed_words, episodes
 from memory.adapters.sql.teaching_tables import people as people_table
 from memory.adapters.sql.teaching_tables import reactions, votes, welcomes
 from memory.adapters.sql.topic_tables import topic_revisions, topics
-from memory.model import Acquaintance, Origin, Role
+from memory.model import Acquaintance, Channel, MutedThread, Origin, Role
 from memory.ports.people import EVERYBODY
 
 _p, _e = people_table.c, episodes.c
@@ -51,6 +52,12 @@ _was_asked_again = (
     .where(incoming_askers.c.workspace == incoming.c.workspace, incoming_askers.c.event_id == incoming.c.event_id)
     .correlate(incoming)
 )
+
+_c = channels.c
+_GET = select(channels).where(matching(channels, "channel"))
+_MUTED = select(muted_threads.c.since).where(matching(muted_threads, "channel", "thread"))
+_SWEEP = delete(muted_threads).where(muted_threads.c.thread != "", muted_threads.c.since < bindparam("before"))
+_UNMUTE = delete(muted_threads).where(matching(muted_threads, "channel", "thread"))
 
 
 def _number(name: str, table: Table, *conditions: ColumnElement[bool]) -> Label[int]:
@@ -130,3 +137,32 @@ class SqlPeopleTable(SqlTable):
 
     def _known(self, workspace: str, people: Iterable[str]) -> dict[str, datetime]:
         return {row.person: row.known_from for row in self._session.each(_KNOWN, workspace, people)}
+
+
+class SqlChannelTable(SqlTable):
+    """`memory.ports.ChannelTable` in SQL."""
+
+    def put(self, channel: Channel) -> None:
+        self._session.put(channels, channel)
+
+    def get(self, workspace: str, channel: str) -> Channel | None:
+        return self._session.first(Channel, _GET, workspace=workspace, channel=channel)
+
+    def mute(self, thread: MutedThread) -> None:
+        self._session.put(muted_threads, thread)
+
+    def unmute(self, workspace: str, channel: str, thread: str) -> None:
+        self._session.run(_UNMUTE, {"workspace": workspace, "channel": channel, "thread": thread})
+
+    def sweep_mutes(self, before: datetime) -> int:
+        return self._session.run(_SWEEP, {"before": before})
+
+    def is_muted(self, workspace: str, channel: str, thread: str) -> bool:
+        where = {"workspace": workspace, "channel": channel, "thread": thread}
+        return self._session.row(_MUTED, where) is not None
+
+
+def channel_visibility(table: Table) -> Label[Any]:
+    """A column beside those of a table: who can read the row's channel now, null where nothing is known of it."""
+    here = select(_c.visibility).where(_c.workspace == table.c.workspace, _c.channel == table.c.channel)
+    return here.correlate(table).scalar_subquery().label("channel_visibility")

@@ -10,7 +10,6 @@ from sqlalchemy import Connection, Engine, Select, Table, func, select, union
 from memory.adapters.sql import index
 from memory.adapters.sql.api_keys import SqlApiKeyTable
 from memory.adapters.sql.batches import SqlBatchTable
-from memory.adapters.sql.channels import SqlChannelTable
 from memory.adapters.sql.chat_settings import SqlChatSettingTable
 from memory.adapters.sql.conversation_leases import SqlTurnTable
 from memory.adapters.sql.database import Database
@@ -21,7 +20,7 @@ from memory.adapters.sql.faults import translated
 from memory.adapters.sql.in_memory import IN_MEMORY
 from memory.adapters.sql.log import SqlEventLog
 from memory.adapters.sql.nearest import EXACT_ROWS, RecallIndex
-from memory.adapters.sql.people import SqlPeopleTable
+from memory.adapters.sql.people import SqlChannelTable, SqlPeopleTable
 from memory.adapters.sql.plane_shelf import PlaneShelf
 from memory.adapters.sql.polls import SqlJudgementTable
 from memory.adapters.sql.retrievals import SqlRetrievalTable

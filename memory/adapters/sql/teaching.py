@@ -23,8 +23,8 @@ from sqlalchemy import (
 
 from memory.adapters.row_validation import check_of_run, chunks, storable
 from memory.adapters.sql import polls
-from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.chat_settings import is_set_in_chat
+from memory.adapters.sql.people import channel_visibility
 from memory.adapters.sql.session import ID_LIMIT, SqlTable, among, matching, put_statement, row_of
 from memory.adapters.sql.tables import episodes
 from memory.adapters.sql.tables import events as events_table

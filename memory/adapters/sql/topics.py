@@ -9,8 +9,8 @@ from sqlalchemy import ColumnElement, Row, Select, Table, and_, bindparam, delet
 
 from memory.adapters.row_validation import chunks, exact, one_workspace, storable
 from memory.adapters.sql import missing_vectors
-from memory.adapters.sql.channels import channel_visibility
 from memory.adapters.sql.columns import READ_AS
+from memory.adapters.sql.people import channel_visibility
 from memory.adapters.sql.session import ID_LIMIT, SqlTable, add_statement, among, matching, put_statement, row_of
 from memory.adapters.sql.topic_tables import (
     IS_CHANGE,
