@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from hashlib import blake2b
 from itertools import islice
@@ -86,7 +86,7 @@ def _field_names(kind: "type[DataclassInstance]") -> tuple[str, ...]:
 def _check_time(moment: datetime, where: str) -> None:
     if moment.tzinfo is None:
         raise ValueError(f"{where} must be an aware time (UTC), got {moment!r}")
-    if not is_in_calendar(moment):
+    if moment.tzinfo is not UTC and not is_in_calendar(moment):
         raise InvalidInput(f"{where} is {moment.isoformat()}, outside the years 1 to 9999 in UTC; give another date.")
 
 

@@ -106,8 +106,6 @@ def lifetime(value: object, name: str) -> timedelta:
 
 def is_in_calendar(moment: datetime) -> bool:
     """Whether an aware time has a date in UTC. Near the ends of the calendar a time zone may put it outside."""
-    if moment.tzinfo is UTC:
-        return True
     try:
         moment.astimezone(UTC)
     except OverflowError:

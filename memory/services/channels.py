@@ -55,7 +55,8 @@ def note_change(tx: Transaction, scope: Scope, known: Visibility | None, now: da
     moved = [new for old, new in zip(before, after, strict=True) if filing_of(old) != filing_of(new)]
     for episode in moved:
         file_in_index(tx, episode)
-    part(tx, workspace, joined_to(tx, workspace, [episode.id for episode in moved]), now)
+    if moved:
+        part(tx, workspace, joined_to(tx, workspace, [episode.id for episode in moved]), now)
     return True
 
 
