@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
 from sqlalchemy import BigInteger, Dialect, LargeBinary
@@ -29,17 +29,46 @@ _LATEST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 _DAY = timedelta(days=1) // _MICROSECOND
 
 
-class Moment(TypeDecorator[datetime]):
+class _Direct(TypeDecorator[T]):
+    """A type whose values need nothing but `to_stored` and `from_stored`, which SQLAlchemy calls directly.
+
+    Its own layers in between take longer than these, and an episode has some twenty such columns.
+    """
+
+    __abstract__ = True
+
+    def to_stored(self, value: Any) -> Any:  # noqa: ANN401 - of each type its own
+        """What is stored for a value."""
+        raise NotImplementedError
+
+    def from_stored(self, stored: Any) -> Any:  # noqa: ANN401 - the same
+        """The value of what is stored."""
+        raise NotImplementedError
+
+    def process_bind_param(self, value: T | None, dialect: Dialect) -> Any:  # noqa: ANN401 - what the driver takes
+        return self.to_stored(value)
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> T | None:  # noqa: ANN401 - what it gives
+        return cast("T | None", self.from_stored(value))
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:
+        return self.from_stored
+
+    def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any]:
+        return self.to_stored
+
+
+class Moment(_Direct[datetime]):
     """An aware time as whole microseconds since 1970 UTC: exact, sorted, and the same in every database."""
 
     impl = BigInteger
     cache_ok = True
 
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
+    def to_stored(self, value: datetime | None) -> int | None:
         return None if value is None else (value - _EPOCH) // _MICROSECOND
 
-    def process_result_value(self, value: int | None, dialect: Dialect) -> datetime | None:
-        return None if value is None else self.of_stored(value)
+    def from_stored(self, stored: int | None) -> datetime | None:
+        return None if stored is None else self.of_stored(stored)
 
     @staticmethod
     def of_stored(value: int) -> datetime:
@@ -52,7 +81,7 @@ class Moment(TypeDecorator[datetime]):
         return _EPOCH + timedelta(microseconds=value)
 
 
-class Word(TypeDecorator[E], Generic[E]):
+class Word(_Direct[E], Generic[E]):
     """A member of an enumeration as its value."""
 
     impl = SHORT
@@ -61,16 +90,20 @@ class Word(TypeDecorator[E], Generic[E]):
     def __init__(self, enumeration: type[E]) -> None:
         super().__init__()
         self.enumeration = enumeration
-        self._members: dict[str, E] = {str(member.value): member for member in enumeration}
+        self._members: dict[str | None, E | None] = {str(member.value): member for member in enumeration}
+        self._members[None] = None
 
-    def process_bind_param(self, value: E | None, dialect: Dialect) -> str | None:
+    def to_stored(self, value: E | None) -> str | None:
         return None if value is None else str(value.value)
 
-    def process_result_value(self, value: str | None, dialect: Dialect) -> E | None:
-        return None if value is None else self._members[value]
+    def from_stored(self, stored: str | None) -> E | None:
+        return self._members[stored]
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:
+        return self._members.__getitem__
 
 
-class Json(TypeDecorator[T], Generic[T]):
+class Json(_Direct[T], Generic[T]):
     """A value as JSON; `write` and `read` turn it into what JSON can say, and back."""
 
     impl = PROSE
@@ -81,12 +114,12 @@ class Json(TypeDecorator[T], Generic[T]):
         self.write = write
         self.read = read
 
-    def process_bind_param(self, value: T | None, dialect: Dialect) -> str | None:
+    def to_stored(self, value: T | None) -> str | None:
         return to_json(None if value is None else self.write(value))
 
-    def process_result_value(self, value: str | None, dialect: Dialect) -> T:
+    def from_stored(self, stored: str | None) -> T | None:
         # Most lists are empty; not parsing them is a good part of reading an episode.
-        return self.read([] if value is None or value == "[]" else {} if value == "{}" else json.loads(value))
+        return self.read([] if stored is None or stored == "[]" else {} if stored == "{}" else json.loads(stored))
 
 
 class OptionalJson(Json[T | None]):
@@ -94,11 +127,11 @@ class OptionalJson(Json[T | None]):
 
     cache_ok = True
 
-    def process_bind_param(self, value: T | None, dialect: Dialect) -> str | None:
-        return None if value is None else super().process_bind_param(value, dialect)
+    def to_stored(self, value: T | None) -> str | None:
+        return None if value is None else super().to_stored(value)
 
-    def process_result_value(self, value: str | None, dialect: Dialect) -> T | None:
-        return None if value is None else super().process_result_value(value, dialect)
+    def from_stored(self, stored: str | None) -> T | None:
+        return None if stored is None else super().from_stored(stored)
 
 
 class HalfVector(TypeDecorator["Vector"]):
@@ -119,6 +152,8 @@ class HalfVector(TypeDecorator["Vector"]):
 
 
 def _texts(loaded: object) -> tuple[str, ...]:
+    if loaded == []:
+        return ()
     if not isinstance(loaded, list) or not all(isinstance(each, str) for each in loaded):
         raise TypeError("a list of texts is needed")
     return tuple(loaded)
