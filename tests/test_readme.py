@@ -31,7 +31,7 @@ from tests import CHECKOUT
 from tests.bot.app.bench.sets import ROWS, write
 from tests.doubles.memory_world import World, scope
 from tests.doubles.process import WORKSPACE, Chat, Home
-from tests.doubles.seats import Seat, both_platforms, environment
+from tests.doubles.seats import PlatformRunner, both_platforms, environment
 
 NAMES = ["README.md", "memory/README.md", "bot/README.md", "config/README.md", "tests/README.md"]
 READMES = {name: (CHECKOUT / name).read_text(encoding="utf-8") for name in NAMES}
@@ -233,12 +233,12 @@ def test_what_connects_a_platform_connects_it(tmp_path: Path) -> None:
     shown = [block for block in blocks("bash", README) if block.rstrip().endswith("goodbot run")]
     with both_platforms() as seats:
         real = environment(*seats)
-        each: list[Seat] = [*seats]
+        each: list[PlatformRunner] = [*seats]
         for block, seat in zip(shown, each, strict=True):
             connect(block, seat, real, with_program(Home(tmp_path / seat.platform)))
 
 
-def connect(block: str, seat: Seat, real: Mapping[str, str], home: Home) -> None:
+def connect(block: str, seat: PlatformRunner, real: Mapping[str, str], home: Home) -> None:
     *lines, last = [line for line in block.splitlines() if not re.match(SET_UP, line)]
     tokens = re.findall(r"(\w+)=(\S*)\.\.\.", block)
     assert tokens

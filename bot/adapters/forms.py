@@ -6,7 +6,7 @@ from datetime import datetime
 
 from bot.adapters.command_words import Typed
 from bot.model import PersonCorrection, PersonTeaching
-from bot.model.events import WRONG_WAY
+from bot.model.events import WRONG_APPROACH
 from memory.model import Audience, Role, Scope
 
 PREFILL_WITHIN_S = 1.0
@@ -23,7 +23,7 @@ OPENS_A_FORM = "teach"
 REASONS = (
     "misunderstood me",
     "wrong facts",
-    WRONG_WAY,
+    WRONG_APPROACH,
     "incomplete",
     "too long",
     "too short",
@@ -31,7 +31,7 @@ REASONS = (
     "other",
 )
 
-ENOUGH = ("too long", "too short", WRONG_WAY)
+ENOUGH = ("too long", "too short", WRONG_APPROACH)
 """Reasons that need no text."""
 
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from bot.app.beginning import make_embedder as make_embedder
-from bot.app.beginning import read_settings as read_settings
 from bot.app.models import make_model, make_rewriter
 from bot.app.policies import retrieval_config, teaching_policy, upkeep_policy
+from bot.app.startup import make_embedder as make_embedder
+from bot.app.startup import read_settings as read_settings
 from bot.app.tools import AgentTools, make_agent_tools
 from bot.config import Settings
 from bot.errors import ConfigError
@@ -245,7 +245,7 @@ def assemble(
 
     `model` and `tools` take the place of those that the settings name. With `metering` it is counted what they do.
     """
-    from bot.conversation.answering import Answering, unnoted
+    from bot.conversation.answering import Answering, without_crash_report
     from bot.conversation.background import BackgroundConfig, MemoryRecall
     from bot.conversation.executor import Executor
     from bot.conversation.feedback_reader import ModelReader, by_rule
@@ -267,7 +267,7 @@ def assemble(
         agent=agent if metering is None else metering.agent(agent),
         new_id=memory.new_id,
         warm_up=warm_up,
-        in_work=in_work or unnoted,
+        in_work=in_work or without_crash_report,
         background=BackgroundConfig(
             pause=timedelta(hours=settings.conversation.pause_hours),
             others=settings.conversation.others,

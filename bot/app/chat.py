@@ -11,7 +11,7 @@ from pathlib import Path
 from bot.app.build import Running, assemble
 from bot.app.knowledge import knowledge_kept
 from bot.app.lock import only_one
-from bot.app.reminding import reminders_told
+from bot.app.reminder_schedule import reminders_running
 from bot.app.watchdog import reporting, watching
 from bot.config import Settings
 from memory.adapters.system import utc_now
@@ -71,7 +71,7 @@ async def _talk(
                 await goodbot.recover_alone(messenger)
                 await goodbot.recover(messenger)
             async with (
-                reminders_told(running, memory, [messenger]),
+                reminders_running(running, memory, [messenger]),
                 knowledge_kept(running.agent_tools.knowledge, utc_now),
             ):
                 await messenger.run(running.sink(messenger))

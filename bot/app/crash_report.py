@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from memory.model import Death, Incoming
+from memory.model import AbnormalExit, Incoming
 
 log = logging.getLogger(__name__)
 
@@ -83,19 +83,19 @@ def _new_locked(path: Path) -> int:
 
 
 @contextmanager
-def deaths(database: Path) -> Iterator[list[Death]]:
-    """The deaths that reports of ended processes tell of. The reports are removed at the end, if nothing was raised.
+def abnormal_exits(database: Path) -> Iterator[list[AbnormalExit]]:
+    """The abnormal exits that reports record. The reports are removed at the end, if nothing was raised.
 
     The last one with a traceback stays, for whoever looks for the cause (`last_report`). A report that cannot be read
     is passed over, and so is one that cannot be taken away: it is told again.
     """
     _sweep(database)
     with ExitStack() as stack:
-        found: dict[Path, Death] = {}
+        found: dict[Path, AbnormalExit] = {}
         for path in _beside(database, _ENDING):
             with _passed_over(path):
                 if _take(path, stack):
-                    found[path] = _death(path)
+                    found[path] = _abnormal_exit(path)
         yield list(found.values())
         for path, death in found.items():
             with _passed_over(path):
@@ -147,11 +147,11 @@ def _take(path: Path, stack: ExitStack) -> bool:
     return path.is_file()
 
 
-def _death(path: Path) -> Death:
+def _abnormal_exit(path: Path) -> AbnormalExit:
     # A line that could not be written leaves a hole of zeros.
     lines = path.read_text(encoding="utf-8", errors="replace").replace("\0", "").splitlines()
     noted = [line for line in lines if line.startswith("[")]
-    return Death(
+    return AbnormalExit(
         id=path.name.removesuffix(_ENDING).rpartition(".")[2],
         in_work=tuple(pair for line in noted if (pair := _pair(line)) is not None),
         is_crash=any(line.strip() for line in lines if line not in noted),

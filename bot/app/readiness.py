@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from bot.adapters.web.health import Check
 from bot.app.logins import lease_name
-from bot.app.seat import Seat
+from bot.app.platform_runner import PlatformRunner
 from bot.app.sharing import shared_platforms
 from bot.config import Settings
 from bot.conversation.counts import count
@@ -20,13 +20,13 @@ OVERDUE = timedelta(minutes=15)
 State = Callable[[], str]
 
 
-def checks_of(settings: Settings, memory: Memory, seats: Sequence[Seat] = ()) -> tuple[Check, ...]:
-    """Every check. `seats` are the platforms of this process; of others the database tells who is there.
+def checks_of(settings: Settings, memory: Memory, runners: Sequence[PlatformRunner] = ()) -> tuple[Check, ...]:
+    """Every check. `runners` are the platforms of this process; of others the database tells who is there.
 
     Requests are answered without a platform and without jobs, so these tell their state and hold nobody up: a process
     that stands by for another one is ready.
     """
-    by_platform = {seat.messenger.platform: seat for seat in seats}
+    by_platform = {runner.messenger.platform: runner for runner in runners}
     return (
         Check("database", lambda: count(len(memory.audit.workspaces()), "workspace")),
         Check("migrations", memory.store.schema),
@@ -44,18 +44,18 @@ def _embedder(memory: Memory) -> State:
     return state
 
 
-def _platform(settings: Settings, memory: Memory, platform: str, seat: Seat | None) -> State:
+def _platform(settings: Settings, memory: Memory, platform: str, runner: PlatformRunner | None) -> State:
     lease = lease_name(settings, platform)
 
     def state() -> str:
         if not lease:
             return "not configured"
-        if seat is None or not seat.login.is_held:
+        if runner is None or not runner.login.is_held:
             is_shared = platform in shared_platforms(settings)
             if not (memory.turns.processes() if is_shared else memory.leases.holder(lease)):
                 raise NotReady("no process is connected")
             return "another process is connected"
-        messenger = seat.messenger
+        messenger = runner.messenger
         if isinstance(messenger, KnowsConnection) and not messenger.is_connected:
             raise NotReady("this process is not connected now, and tries again")
         return "connected here"

@@ -1,7 +1,7 @@
 """Replay: answers that people approved of are worked out again, and compared. Nothing is posted, written or changed.
 
-What is written to memory meanwhile is taken back (`DryStore`); tools with effects do not run, and count as done. Tools
-that only look something up do run.
+What is written to memory meanwhile is taken back (`DryRunStore`); tools with effects do not run, and count as done.
+Tools that only look something up do run.
 """
 
 import logging
@@ -20,7 +20,7 @@ from bot.config import Settings
 from bot.conversation.background import MemoryRecall
 from bot.conversation.executor import Executor
 from bot.errors import ModelError
-from memory.adapters.dry_store import DryStore
+from memory.adapters.dry_run_store import DryRunStore
 from memory.adapters.system import TimeOrderedIds, utc_now
 from memory.model import ASK, Episode, Grant, Permission, Role, StepKind, Termination, Usage, Verdict
 from memory.ports import EpisodeFilter
@@ -151,7 +151,7 @@ async def replayed(settings: Settings, wanted: Wanted, model: str, on_step: Call
         settings = settings.model_copy(update={"model": chosen})
     executor = Executor()
     with open_store(settings) as store:
-        memory = make_memory(settings, DryStore(store), make_embedder(settings), utc_now, TimeOrderedIds())
+        memory = make_memory(settings, DryRunStore(store), make_embedder(settings), utc_now, TimeOrderedIds())
         asked = make_model(settings, memory.embedder)
         agent_tools, recall = make_agent_tools(settings, memory, executor), MemoryRecall(memory, executor)
         try:
@@ -169,7 +169,7 @@ async def replayed(settings: Settings, wanted: Wanted, model: str, on_step: Call
 async def replay(
     memory: Memory, agent: AgentTree, wanted: Wanted, on_step: Callable[[int], None] = lambda done: None
 ) -> Replay:
-    """Work out again what people approved of. `memory` should keep nothing (`DryStore`)."""
+    """Work out again what people approved of. `memory` should keep nothing (`DryRunStore`)."""
     runs = approved(memory, wanted)
     answers: list[Replayed] = []
     usage, failures = Usage(), 0

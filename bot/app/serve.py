@@ -16,12 +16,12 @@ from bot.app.knowledge import knowledge_kept
 from bot.app.lock import only_one
 from bot.app.logins import Login, SharedLogin
 from bot.app.metering import make_metering
+from bot.app.platform_runner import PlatformRunner, TakeOver
 from bot.app.playground import has_playground, playground_running
-from bot.app.reminding import reminders_told
+from bot.app.reminder_schedule import reminders_running
 from bot.app.scheduler import LOOK_S, SHARED_LOOK_S, jobs_running, owner_name
-from bot.app.seat import Seat, TakeOver
-from bot.app.sharing import shared_by, shared_platforms, turns_taken
-from bot.app.watchdog import count_deaths, reporting, watching
+from bot.app.sharing import shared_by, shared_platforms, sharing_running
+from bot.app.watchdog import count_abnormal_exits, reporting, watching
 from bot.app.web import is_configured, web_running
 from bot.config import Settings
 from bot.conversation.goodbot import Goodbot
@@ -83,15 +83,15 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
         owner = owner_name(memory.new_id)
         sharing = shared_by(settings, memory, running, owner)
         messengers = [make_messenger(settings, name, memory, running.goodbot) for name in platforms]
-        seats = [await _seat(stack, settings, memory, each, owner) for each in messengers]
+        runners = [await _runner(stack, settings, memory, each, owner) for each in messengers]
         stack.push_async_callback(running.close)
         stack.callback(gc_task.cancel)
-        for seat in seats:
-            await seat.login.take()
+        for runner in runners:
+            await runner.login.take()
         alone = [
-            seat.messenger
-            for seat in seats
-            if seat.is_alone and stack.enter_context(only_one(settings, seat.messenger.platform))
+            runner.messenger
+            for runner in runners
+            if runner.is_alone and stack.enter_context(only_one(settings, runner.messenger.platform))
         ]
         await _recover_alone(running.goodbot, alone, stop)
         if settings.upkeep.jobs == "on":
@@ -99,15 +99,15 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
             await stack.enter_async_context(jobs_running(memory.upkeep, owner, clock=utc_now, look_s=look_s))
         await stack.enter_async_context(grading_running(settings, memory, owner))
         await running.goodbot.recover(*alone)
-        shared = [seat.messenger for seat in seats if isinstance(seat.login, SharedLogin)]
-        await stack.enter_async_context(turns_taken(settings, memory, sharing, shared))
+        shared = [runner.messenger for runner in runners if isinstance(runner.login, SharedLogin)]
+        await stack.enter_async_context(sharing_running(settings, memory, sharing, shared))
         alone += shared
-        await stack.enter_async_context(reminders_told(running, memory, alone))
+        await stack.enter_async_context(reminders_running(running, memory, alone))
         await stack.enter_async_context(knowledge_kept(running.agent_tools.knowledge, memory.clock))
         if is_configured(settings):
-            await _serve_web(stack, settings, memory, running, seats, metering)
+            await _serve_web(stack, settings, memory, running, runners, metering)
         take_over = partial(_take_over, settings, memory, running.goodbot, stack, alone)
-        await _until_stopped(running, seats, alone, take_over, stop)
+        await _until_stopped(running, runners, alone, take_over, stop)
 
 
 async def _serve_web(
@@ -115,7 +115,7 @@ async def _serve_web(
     settings: Settings,
     memory: Memory,
     running: Running,
-    seats: Sequence[Seat],
+    runners: Sequence[PlatformRunner],
     metering: "Metering | None",
 ) -> None:
     """Serve the web as long as the stack lasts. Where it cannot be, people in chat are answered all the same.
@@ -126,18 +126,20 @@ async def _serve_web(
         playground = None
         if has_playground(settings):
             playground = await stack.enter_async_context(playground_running(settings, memory, running))
-        await stack.enter_async_context(web_running(settings, memory, seats, playground, metering))
+        await stack.enter_async_context(web_running(settings, memory, runners, playground, metering))
     except ConfigError as error:
-        if not seats:
+        if not runners:
             raise
         log.error("the web is not served by this process: %s", error)
 
 
-async def _seat(stack: AsyncExitStack, settings: Settings, memory: Memory, messenger: Messenger, owner: str) -> Seat:
+async def _runner(
+    stack: AsyncExitStack, settings: Settings, memory: Memory, messenger: Messenger, owner: str
+) -> PlatformRunner:
     if messenger.platform in shared_platforms(settings):
-        return Seat(messenger=messenger, login=SharedLogin())
+        return PlatformRunner(messenger=messenger, login=SharedLogin())
     login = Login(settings, messenger.platform, memory.leases, owner)
-    return Seat(messenger=messenger, login=await stack.enter_async_context(login))
+    return PlatformRunner(messenger=messenger, login=await stack.enter_async_context(login))
 
 
 async def _take_over(
@@ -152,7 +154,7 @@ async def _take_over(
     if not stack.enter_context(only_one(settings, messenger.platform)):
         return
     try:
-        count_deaths(settings, memory)
+        count_abnormal_exits(settings, memory)
     except OSError as error:
         log.warning("it is not known what the other process left: %s", error)
     await goodbot.recover(messenger)
@@ -171,29 +173,36 @@ async def _recover_alone(goodbot: Goodbot, alone: Sequence[Messenger], stop: asy
 
 
 async def _until_stopped(
-    running: Running, seats: Sequence[Seat], alone: Sequence[Messenger], take_over: TakeOver, stop: asyncio.Event
+    running: Running,
+    runners: Sequence[PlatformRunner],
+    alone: Sequence[Messenger],
+    take_over: TakeOver,
+    stop: asyncio.Event,
 ) -> None:
     """Run the platforms until all have ended or the process shall. To those `alone` on the database, offer again.
 
     Without platforms the web is served until the process shall end.
     """
     sink = running.sink
-    live = {seat.messenger.platform: asyncio.create_task(seat.run(sink(seat.messenger), take_over)) for seat in seats}
+    live = {
+        runner.messenger.platform: asyncio.create_task(runner.run(sink(runner.messenger), take_over))
+        for runner in runners
+    }
     stopped = asyncio.create_task(stop.wait())
     redelivery = asyncio.create_task(_redeliver(running.goodbot, alone, live))
     ends: list[str] = []
-    while (live or not seats) and not stop.is_set():
+    while (live or not runners) and not stop.is_set():
         await asyncio.wait({*live.values(), stopped}, return_when=asyncio.FIRST_COMPLETED)
         over = [name for name, task in live.items() if task.done()]
         ends += [_how_it_ended(platform, live.pop(platform)) for platform in over]
     redelivery.cancel()
     stopped.cancel()
     await _drain(running.goodbot)
-    for seat in seats:
-        if not seat.login.is_held and (standing_by := live.pop(seat.messenger.platform, None)):
+    for runner in runners:
+        if not runner.login.is_held and (standing_by := live.pop(runner.messenger.platform, None)):
             standing_by.cancel()
-    if seats:
-        await _log_out([seat.messenger for seat in seats], live)
+    if runners:
+        await _log_out([runner.messenger for runner in runners], live)
     await asyncio.gather(redelivery, stopped, return_exceptions=True)
     if not stop.is_set():
         raise MessengerError("; ".join(ends))

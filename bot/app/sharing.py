@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from bot.app.build import Running
-from bot.app.watchdog import count_deaths
+from bot.app.watchdog import count_abnormal_exits
 from bot.config import Settings
 from bot.conversation.executor import Executor
 from bot.conversation.sharing import Sharing
@@ -49,14 +49,14 @@ def shared_by(settings: Settings, memory: Memory, running: Running, owner: str) 
 
 
 @asynccontextmanager
-async def turns_taken(
+async def sharing_running(
     settings: Settings, memory: Memory, sharing: Sharing | None, messengers: Sequence[Messenger]
 ) -> AsyncIterator[None]:
     """Take turns on these platforms until the end; what is not finished then is for the other processes."""
     if sharing is None:
         yield
         return
-    sharing.on_inherited = partial(_count_deaths, settings, memory)
+    sharing.on_inherited = partial(_count_abnormal_exits, settings, memory)
     sharing.messengers.update({each.platform: each for each in messengers})
     from memory.adapters.sql.news import News
 
@@ -74,9 +74,9 @@ async def turns_taken(
             listening.close()
 
 
-def _count_deaths(settings: Settings, memory: Memory) -> None:
+def _count_abnormal_exits(settings: Settings, memory: Memory) -> None:
     try:
-        count_deaths(settings, memory)
+        count_abnormal_exits(settings, memory)
     except OSError as error:
         log.warning("it is not known what the other process left: %s", error)
 

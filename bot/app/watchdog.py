@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, asynccontextmanager, contextmanag
 from dataclasses import dataclass
 
 from bot.app.build import Running
-from bot.app.crash_report import deaths, open_report
+from bot.app.crash_report import abnormal_exits, open_report
 from bot.config import Settings
 from bot.conversation import messages
 from memory.adapters.private_files import make_folder
@@ -40,10 +40,10 @@ class Reporting:
     """Surrounds the work on a message."""
 
 
-def count_deaths(settings: Settings, memory: Memory) -> None:
-    """Count the deaths of other processes against the messages they had in work. Raises `OSError`."""
+def count_abnormal_exits(settings: Settings, memory: Memory) -> None:
+    """Count the abnormal exits of other processes against the messages they had in work. Raises `OSError`."""
     make_folder(settings.storage.beside.parent)  # no database made it, where that is a server
-    with deaths(settings.storage.beside) as died:
+    with abnormal_exits(settings.storage.beside) as died:
         for message in memory.recovering.count(died, messages.SET_ASIDE):
             log.error("message %s in %s is set aside: it ends the process", message.event_id, message.scope.place)
 
@@ -53,7 +53,7 @@ def reporting(settings: Settings, memory: Memory) -> Iterator[Reporting]:
     """Count what earlier processes left, and keep a report of this one until its orderly end."""
     database = settings.storage.beside
     try:
-        count_deaths(settings, memory)
+        count_abnormal_exits(settings, memory)
         report = open_report(database, memory.new_id())
     except OSError as error:
         log.warning("crash reports are not available: %s", error)

@@ -7,8 +7,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from bot.app.build import assemble
+from bot.app.platform_runner import PlatformRunner
 from bot.app.playground import has_playground, playground_running
-from bot.app.seat import Seat
 from bot.config import Settings
 from bot.errors import ConfigError
 from memory.services import Memory
@@ -29,7 +29,7 @@ def is_configured(settings: Settings) -> bool:
 def make_web(
     settings: Settings,
     memory: Memory,
-    seats: Sequence[Seat] = (),
+    runners: Sequence[PlatformRunner] = (),
     playground: "PlaygroundMessenger | None" = None,
     metering: "Metering | None" = None,
 ) -> "Starlette":
@@ -47,7 +47,7 @@ def make_web(
     web, secret = settings.web, settings.web.api_key.get_secret_value()
     first = first_key(web.workspace, memory) if secret else None
     emoji = EmojiMap(settings.teaching.emoji_success, settings.teaching.emoji_failure)
-    checks = checks_of(settings, memory, seats)
+    checks = checks_of(settings, memory, runners)
     metering = metering or make_metering(memory)
     parts = WebParts(
         memory=memory,
@@ -65,12 +65,12 @@ def make_web(
 async def web_running(
     settings: Settings,
     memory: Memory,
-    seats: Sequence[Seat] = (),
+    runners: Sequence[PlatformRunner] = (),
     playground: "PlaygroundMessenger | None" = None,
     metering: "Metering | None" = None,
 ) -> AsyncIterator[str]:
     """The web, served for as long as the context lasts; its URL. Raises `ConfigError`."""
-    application = make_web(settings, memory, seats, playground, metering)
+    application = make_web(settings, memory, runners, playground, metering)
     from bot.adapters.web.server import serving
 
     async with serving(application, host=settings.web.host, port=settings.web.port) as url:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from bot.app.beginning import load_early, make_embedder, read_settings
 from bot.app.log_file import start_log
+from bot.app.startup import load_early, make_embedder, read_settings
 
 
 @click.command()

@@ -54,7 +54,7 @@ InWork = Callable[[Incoming], AbstractContextManager[None]]
 Post = Callable[[Messenger, Incoming, BotMessage], Awaitable[MessageRef]]
 
 
-def unnoted(_: Incoming) -> AbstractContextManager[None]:
+def without_crash_report(_: Incoming) -> AbstractContextManager[None]:
     """The default for `in_work`: nothing is noted."""
     return nullcontext()
 
@@ -70,7 +70,7 @@ class Answering:
         agent: AgentTree,
         new_id: NewId,
         warm_up: "asyncio.Future[None] | None" = None,
-        in_work: InWork = unnoted,
+        in_work: InWork = without_crash_report,
         background: BackgroundConfig | None = None,
         read_feedback: FeedbackReader = by_rule,
         restyles: bool = True,

@@ -19,7 +19,7 @@ _MOST = 5
 """Decisions told in one message; of more it says how many."""
 
 
-class DecisionTeller:
+class DecisionNotifier:
     """Writes to authors directly; who cannot be reached now is told when they are next decided about."""
 
     def __init__(self, memory: Memory, executor: Executor) -> None:

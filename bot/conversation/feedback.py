@@ -10,7 +10,7 @@ from bot.conversation.approvers import Approvers
 from bot.conversation.commands import find_run
 from bot.conversation.executor import Executor
 from bot.conversation.notifications import notice, say, tell
-from bot.conversation.parts_command import NOTED_WRONG_WAY, WHICH_PARTS, part_choices, parts_of
+from bot.conversation.parts_command import NOTED_WRONG_APPROACH, WHICH_PARTS, part_choices, parts_of
 from bot.conversation.preference_in_words import StyleWish, is_plain, preference_of, wish_in
 from bot.errors import MessengerError
 from bot.model import (
@@ -22,7 +22,7 @@ from bot.model import (
     PersonVote,
     ReactionsCleared,
 )
-from bot.model.events import WRONG_WAY
+from bot.model.events import WRONG_APPROACH
 from bot.ports import Messenger
 from memory.errors import NotFound
 from memory.model import Episode, Reaction, Verdict, Visibility
@@ -125,8 +125,8 @@ class FeedbackHandler:
         if run_id is None:
             await say(messenger, event, messages.NO_SUCH_ANSWER if event.message_id else messages.NO_ANSWER_YET)
             return
-        if event.reason == WRONG_WAY and not event.text.strip():
-            await self._on_wrong_way(messenger, event, run_id)
+        if event.reason == WRONG_APPROACH and not event.text.strip():
+            await self._on_wrong_approach(messenger, event, run_id)
             return
         if (wish := wish_in(event.text or event.reason)) and (event.reason or is_plain(wish, event.text)):
             await self._on_wish(messenger, event, wish, run_id)
@@ -150,7 +150,7 @@ class FeedbackHandler:
             approvers = await self._approvers.who(messenger, event.scope, outcome.lesson)
             await say(messenger, event, self._saved(outcome.lesson, messenger) + approvers)
 
-    async def _on_wrong_way(self, messenger: Messenger, event: PersonCorrection, run_id: str) -> None:
+    async def _on_wrong_approach(self, messenger: Messenger, event: PersonCorrection, run_id: str) -> None:
         """The form says that the approach was wrong: of an answer in parts it is asked which, else it is all of it."""
         scope, nodes = event.scope, (await self._executor(self._memory.audit.run, event.scope.workspace, run_id)).nodes
         if await self._ask_parts(messenger, event, nodes):
@@ -167,7 +167,7 @@ class FeedbackHandler:
             event_id=event.event_id,
         )
         await self.refresh_mark(messenger, scope.workspace, run_id)
-        await say(messenger, event, NOTED_WRONG_WAY)
+        await say(messenger, event, NOTED_WRONG_APPROACH)
 
     async def _on_wish(self, messenger: Messenger, event: PersonCorrection, wish: StyleWish, run_id: str) -> None:
         """The form says only how to answer: a preference, and the 👎 does not count against the content."""
@@ -235,6 +235,6 @@ class FeedbackHandler:
                 log.info("could not update the mark on %s: %s", mark.run_id, error)
 
 
-def says_not_you(text: str) -> bool:
+def dismisses_bot(text: str) -> bool:
     """Whether a text tells the bot that it was not meant."""
     return _NOT_YOU.fullmatch(text.strip()) is not None

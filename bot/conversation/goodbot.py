@@ -18,10 +18,10 @@ from bot.conversation.choice_messages import NO_SUCH_QUESTION, reply_to_choice
 from bot.conversation.choosing import ChoiceHandler
 from bot.conversation.commands import Commands
 from bot.conversation.conversations import Conversations, full_text
-from bot.conversation.decisions import DecisionTeller
+from bot.conversation.decisions import DecisionNotifier
 from bot.conversation.digest import Digest
 from bot.conversation.executor import Executor
-from bot.conversation.feedback import FeedbackHandler, says_not_you
+from bot.conversation.feedback import FeedbackHandler, dismisses_bot
 from bot.conversation.forget_messages import need_questions
 from bot.conversation.listening import Listener, ListeningPolicy
 from bot.conversation.notifications import notice, say, tell
@@ -42,11 +42,11 @@ from bot.model import (
     PersonEdit,
     PersonEvent,
     PersonMessage,
+    PersonRateLimited,
     PersonReaction,
     PersonRetry,
     PersonSave,
     PersonTeaching,
-    PersonTooFast,
     PersonVote,
     ReactionsCleared,
 )
@@ -103,7 +103,7 @@ class Goodbot:
         )
         self._admitter = Admitter(memory, executor)
         self._restate_notices = RestateNotices(memory, executor)
-        self._decisions = DecisionTeller(memory, executor)
+        self._decisions = DecisionNotifier(memory, executor)
         self.digest = Digest(memory, executor, digest_to)
         self._saver = SaveHandler(memory, executor, save_emoji)
         self._changes = ChangeHandler(memory, executor, self.conversations, answering, self._saver)
@@ -175,8 +175,8 @@ class Goodbot:
                 await self._saver.remember(messenger, event)
             case PersonCommand(name=name):
                 await (self._on_choice if name == CHOOSE else self._on_command)(messenger, event)
-            case PersonTooFast():
-                await say(messenger, event, listening_messages.too_fast(event.rest))
+            case PersonRateLimited():
+                await say(messenger, event, listening_messages.rate_limited(event.rest))
 
     async def _scope_of(self, event: PersonEvent) -> Scope:
         """The scope of an event whose platform could not say who reads the channel."""
@@ -222,7 +222,7 @@ class Goodbot:
         if not text:
             return
         scope, is_mention = event.scope, event.address is Address.MENTION
-        if is_mention and says_not_you(text):
+        if is_mention and dismisses_bot(text):
             await self._listener.mute(scope)
             return
         if await self._teaching.explains_correcting(messenger, event):

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from bot.conversation.conversations import Conversations
 from bot.conversation.executor import Executor
-from bot.conversation.feedback import says_not_you
+from bot.conversation.feedback import dismisses_bot
 from bot.conversation.follow_up import Facts, depends_on_thread, is_meant
 from bot.model import Address, PersonReaction, Unaddressed
 from memory.model import ListeningMode, Scope, Visibility
@@ -44,7 +44,7 @@ class Listener:
         running = await self._conversations.running_anywhere(scope) if is_follow_up else None
         asker = running.scope.person if running is not None else state.asker
         mode = state.mode or self._default
-        if says_not_you(message.text):
+        if dismisses_bot(message.text):
             if asker or mode is ListeningMode.ALWAYS:
                 await self.mute(scope)
             return False

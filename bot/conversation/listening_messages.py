@@ -36,7 +36,7 @@ def which_mode(command: str) -> str:
     return f"I do not know that mode. `{command}` takes {', '.join(ListeningMode)} or default."
 
 
-def too_fast(rest: timedelta) -> str:
+def rate_limited(rest: timedelta) -> str:
     """Tells a rate-limited person so, once."""
     minutes = round(rest.total_seconds() / 60)
     return (

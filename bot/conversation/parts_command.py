@@ -20,7 +20,9 @@ _RIGHT, _WRONG = "right", "wrong"
 NO_PARTS = "That answer has no parts: 👍 and 👎 say all there is to say."
 NO_SUCH_PART = "I do not know that part of an answer any more, or it is not yours to judge."
 WHICH_PARTS = "Which parts of it were right, and which went about it the wrong way? The others stay as they are."
-NOTED_WRONG_WAY = "Noted: that was the wrong tool, or the wrong way to go about it. I avoid it for questions like this."
+NOTED_WRONG_APPROACH = (
+    "Noted: that was the wrong tool, or the wrong way to go about it. I avoid it for questions like this."
+)
 
 
 def part_choices(nodes: Sequence[Episode]) -> tuple[Choice, ...]:

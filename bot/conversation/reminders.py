@@ -46,7 +46,7 @@ class StoredReminders:
         return await self._executor(self._memory.reminders.cancel, scope, known)
 
 
-class ReminderTeller:
+class ReminderNotifier:
     """Looks for what is due on some platforms, and has it posted like any answer."""
 
     def __init__(self, memory: Memory, executor: Executor, goodbot: Goodbot, messengers: Sequence[Messenger]) -> None:

@@ -100,7 +100,7 @@ class ReactionsCleared(BaseEvent):
     """Empty for all."""
 
 
-WRONG_WAY = "wrong tool or approach"
+WRONG_APPROACH = "wrong tool or approach"
 """The reason that is about what an answer did, and not about what it says."""
 
 
@@ -184,7 +184,7 @@ class PersonArrived(BaseEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersonTooFast(BaseEvent):
+class PersonRateLimited(BaseEvent):
     """A person exceeds the rate limit, for the first time since they were below it."""
 
     rest: timedelta
@@ -206,5 +206,5 @@ PersonEvent = (
     | PersonTeaching
     | PersonCommand
     | PersonSave
-    | PersonTooFast
+    | PersonRateLimited
 )

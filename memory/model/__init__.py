@@ -2,7 +2,7 @@
 
 from memory.model.asked import ASK, MOST_OPTIONS, TAP, Offer, Option, Tap, asked_step, offers_of, options_of
 from memory.model.chat_setting import ChatSetting, SettingChange
-from memory.model.delivery import Death, Incoming, LedgerEntry, Outgoing, Posted, Progress, Turn
+from memory.model.delivery import AbnormalExit, Incoming, LedgerEntry, Outgoing, Posted, Progress, Turn
 from memory.model.entry import (
     ActionCall,
     EnvironmentState,
@@ -70,6 +70,7 @@ __all__ = [
     "NEEDS_QUESTION",
     "RESTATED",
     "TAP",
+    "AbnormalExit",
     "Acquaintance",
     "ActionCall",
     "Allowed",
@@ -77,7 +78,6 @@ __all__ = [
     "Audience",
     "Channel",
     "ChatSetting",
-    "Death",
     "EnvironmentState",
     "Episode",
     "EpisodeStatus",

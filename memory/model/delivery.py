@@ -108,11 +108,11 @@ class Incoming:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Death:
-    """The end of a process that nobody asked for."""
+class AbnormalExit:
+    """The exit of a process that crashed or was killed."""
 
     id: str
-    """Of the process's life, so that it is counted once."""
+    """Of the process's run, so that it is counted once."""
     in_work: tuple[tuple[str, str], ...]
     """(workspace, event id) of each message that was being worked on, not of those that waited."""
     is_crash: bool

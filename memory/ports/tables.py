@@ -314,7 +314,7 @@ class DeliveryTable(Protocol):
         """The messages there whose turn it is by a living process (`TurnTable`), in the order they were written."""
         ...
 
-    def put_deaths(self, workspace: str, event_id: str, *, crashes: int, kills: int) -> None:
+    def put_exit_counts(self, workspace: str, event_id: str, *, crashes: int, kills: int) -> None:
         """Set how often the process ended while this message was in work. Nothing happens if there is no such one."""
         ...
 

@@ -67,7 +67,7 @@ def could_support(rule: Rule, lesson: Episode, corrections: Iterable[str]) -> bo
     return any(rule.id == _id(rule.partition, rule.verdict, advice_of(lesson), text) for text in texts)
 
 
-def living(rule: Rule, lessons: Iterable[Episode]) -> list[Episode]:
+def active_lessons(rule: Rule, lessons: Iterable[Episode]) -> list[Episode]:
     """Those of the rule's lessons that still say it: not archived, held back, judged or corrected otherwise since."""
     return [lesson for lesson in lessons if lesson.id in rule.lesson_ids and supports_now(rule, lesson)]
 

@@ -31,7 +31,7 @@ from memory.services.tally import runs_of_voters, runs_with_changed_standing
 from memory.services.thresholds import erase_judgements
 from memory.services.topics.erase import erase_person as erase_topics
 from memory.services.verdicts import refold
-from memory.services.vetted import as_seen_by
+from memory.services.visible_corrections import as_seen_by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

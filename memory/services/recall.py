@@ -44,7 +44,7 @@ from memory.services.evidence import Weighing
 from memory.services.model_grading import guessed_exemplars
 from memory.services.recall_by_words import nearest_by_words
 from memory.services.recall_rules import rule_lines
-from memory.services.vetted import as_seen_by, corrections_for
+from memory.services.visible_corrections import as_seen_by, corrections_for
 
 
 @dataclass(frozen=True, slots=True)

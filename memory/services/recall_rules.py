@@ -7,7 +7,7 @@ from memory.model import Episode, EventKind, Exemplar, Lesson, RuleLine, Scope, 
 from memory.model.upkeep import Rule
 from memory.ports import Transaction
 from memory.rules.audience import nearest_entry, partitions_for, partitions_of
-from memory.rules.consolidation import advice_of, could_support, living, rule_id, rule_line
+from memory.rules.consolidation import active_lessons, advice_of, could_support, rule_id, rule_line
 
 LESSONS_READ = 20
 """How many lessons of one rule are looked at for its line: what a rule costs does not grow with what it rests on."""
@@ -47,7 +47,7 @@ def rule_lines(
         ordered = [lessons[each] for each in rule.lesson_ids if each in lessons]
         alive = [
             each
-            for each in living(rule, ordered)
+            for each in active_lessons(rule, ordered)
             if (entry := nearest_entry(each, named)) is not None and entry.verdict is rule.verdict
         ]
         best = min(behind, key=lambda each: order[each])

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from memory.model import Death, Incoming, Outgoing, Progress
+from memory.model import AbnormalExit, Incoming, Outgoing, Progress
 from memory.model.delivery import CRASHES, KILLS
 from memory.ports import Transaction
 from memory.services.core import Core
@@ -11,34 +11,34 @@ from memory.services.core import Core
 
 @dataclass(frozen=True, slots=True)
 class Recovering:
-    """Counts the deaths of processes against the messages that were in work, and sets aside those that go on."""
+    """Counts abnormal exits of processes against the messages that were in work, and sets aside those that go on."""
 
     _core: Core
 
-    def count(self, deaths: Sequence[Death], note: str) -> list[Incoming]:
-        """Count each death once, however often it is told. Returns the messages that were set aside because of it.
+    def count(self, exits: Sequence[AbnormalExit], note: str) -> list[Incoming]:
+        """Count each exit once, however often it is told. Returns the messages that were set aside because of it.
 
         What their askers are told is `note`: it waits to be posted as an answer would.
         """
         now = self._core.clock()
         aside: list[Incoming] = []
         with self._core.store.write() as tx:
-            for death in deaths:
-                workspaces = {workspace for workspace, _ in death.in_work}
-                is_new = {each: tx.log.claim(each, f"death/{death.id}", now) for each in workspaces}
-                for workspace, event_id in dict.fromkeys(death.in_work):
+            for ended in exits:
+                workspaces = {workspace for workspace, _ in ended.in_work}
+                is_new = {each: tx.log.claim(each, f"death/{ended.id}", now) for each in workspaces}
+                for workspace, event_id in dict.fromkeys(ended.in_work):
                     message = tx.deliveries.incoming(workspace, event_id)
                     if is_new[workspace] and message is not None:
-                        aside += self._count(tx, message, death, note)
+                        aside += self._count(tx, message, ended, note)
         return aside
 
-    def _count(self, tx: Transaction, message: Incoming, death: Death, note: str) -> list[Incoming]:
-        crashes, kills = message.crashes + death.is_crash, message.kills + (not death.is_crash)
+    def _count(self, tx: Transaction, message: Incoming, ended: AbnormalExit, note: str) -> list[Incoming]:
+        crashes, kills = message.crashes + ended.is_crash, message.kills + (not ended.is_crash)
         message = replace(message, crashes=crashes, kills=kills)
         workspace = message.scope.workspace
         if message.progress not in (Progress.ACCEPTED, Progress.ANSWERED, Progress.SET_ASIDE):
             return []
-        tx.deliveries.put_deaths(workspace, message.event_id, crashes=crashes, kills=kills)
+        tx.deliveries.put_exit_counts(workspace, message.event_id, crashes=crashes, kills=kills)
         if not message.is_poison:
             return []
         if message.progress is Progress.SET_ASIDE:
@@ -52,7 +52,7 @@ class Recovering:
         scope, run_id = message.scope, message.run_id or self._core.new_id()
         # The note has as many tries as the message had.
         crashes, kills = min(message.crashes, CRASHES), min(message.kills, KILLS)
-        tx.deliveries.put_deaths(scope.workspace, message.event_id, crashes=crashes, kills=kills)
+        tx.deliveries.put_exit_counts(scope.workspace, message.event_id, crashes=crashes, kills=kills)
         tx.deliveries.drop_unsent(scope.workspace, run_id)
         sent = tx.deliveries.outgoing(scope.workspace, run_id)
         tx.deliveries.put_outgoing(
@@ -69,9 +69,9 @@ class Recovering:
         return replace(message, progress=Progress.SET_ASIDE, run_id=run_id, crashes=crashes, kills=kills)
 
     def clear(self, message: Incoming) -> None:
-        """Forget the deaths counted against a message that was worked on once more without another."""
+        """Forget the exits counted against a message that was worked on once more without another."""
         with self._core.store.write() as tx:
-            tx.deliveries.put_deaths(message.scope.workspace, message.event_id, crashes=0, kills=0)
+            tx.deliveries.put_exit_counts(message.scope.workspace, message.event_id, crashes=0, kills=0)
 
     def set_aside(self) -> list[Incoming]:
         """The messages that are tried no more, newest first, of every workspace."""

@@ -15,7 +15,7 @@ from memory.rules.audience import nearest_entry, partitions_for
 from memory.rules.strength import bumped, salience
 from memory.services.core import Core
 from memory.services.topics import Bundle, FieldBundle, QueryRequest, Returned, Stage, Value
-from memory.services.vetted import corrections_for
+from memory.services.visible_corrections import corrections_for
 
 SUMMARY_CHARACTERS = 500
 _PLACES = (Audience.PERSONAL, Audience.CHANNEL, Audience.WORKSPACE)

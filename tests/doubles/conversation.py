@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from bot.agent.tools.registry import Tool
 from bot.config.tool_rules import ToolRule
-from bot.conversation.answering import Answering, InWork, unnoted
+from bot.conversation.answering import Answering, InWork, without_crash_report
 from bot.conversation.background import BackgroundConfig, MemoryRecall
 from bot.conversation.executor import Executor
 from bot.conversation.goodbot import Goodbot
@@ -146,7 +146,7 @@ class Chat:
         world: World | None = None,
         model: LanguageModel | None = None,
         warm_up: "asyncio.Future[None] | None" = None,
-        in_work: InWork = unnoted,
+        in_work: InWork = without_crash_report,
         messenger: RecordingMessenger | None = None,
         *,
         known_answers: bool = False,

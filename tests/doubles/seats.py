@@ -17,7 +17,7 @@ PATIENCE_S = 60.0
 """Nothing is measured by it: a process under load may take long to start."""
 
 
-class Seat(Protocol):
+class PlatformRunner(Protocol):
     """Somebody in a channel with the bot. Every method waits for its effect."""
 
     platform: str

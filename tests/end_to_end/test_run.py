@@ -11,7 +11,7 @@ import pytest
 from memory.model import Progress
 from tests.doubles.openai_server import OpenAIServer, hang, text
 from tests.doubles.process import Chat, Home
-from tests.doubles.seats import AtDiscord, AtSlack, Seat, both_platforms, environment
+from tests.doubles.seats import AtDiscord, AtSlack, PlatformRunner, both_platforms, environment
 
 pytestmark = pytest.mark.process
 
@@ -48,13 +48,13 @@ def with_model(folder: Path, model: OpenAIServer) -> Home:
     return Home(folder, GOODBOT_MODEL="openai:test", OPENAI_BASE_URL=model.base_url, OPENAI_API_KEY="k")
 
 
-def teach(seat: Seat, question: str, correction: str) -> None:
+def teach(seat: PlatformRunner, question: str, correction: str) -> None:
     unknown = seat.asks(question)
     assert "I don't know that." in unknown
     seat.corrects(unknown, correction)
 
 
-def approve_and_take_back(seat: Seat) -> None:
+def approve_and_take_back(seat: PlatformRunner) -> None:
     sums = seat.asks("what is 6*7?")
     assert "6 * 7 = 42" in sums
     seat.votes("👍🏽", on=sums, lesson=True)
@@ -131,7 +131,7 @@ def test_when_every_platform_is_gone_the_process_says_so_and_fails(tmp_path: Pat
     assert "Traceback" not in ended.err
 
 
-def ask_all(seats: Sequence[Seat], model: OpenAIServer) -> list[str]:
+def ask_all(seats: Sequence[PlatformRunner], model: OpenAIServer) -> list[str]:
     """Ask on each platform; returns the questions once the model thinks about them all."""
     asked = []
     for seat in seats:
@@ -141,7 +141,7 @@ def ask_all(seats: Sequence[Seat], model: OpenAIServer) -> list[str]:
     return asked
 
 
-def answers(seats: Sequence[Seat], asked: Sequence[str]) -> list[list[str]]:
+def answers(seats: Sequence[PlatformRunner], asked: Sequence[str]) -> list[list[str]]:
     """What the bot said to each question."""
     return [seat.answers_to(question) for seat, question in zip(seats, asked, strict=True)]
 
@@ -168,7 +168,7 @@ def test_what_was_accepted_before_a_kill_is_answered_once_after_the_restart(tmp_
         assert unfinished(home) == []
 
 
-def wait_for_answers(seats: Sequence[Seat], asked: Sequence[str]) -> None:
+def wait_for_answers(seats: Sequence[PlatformRunner], asked: Sequence[str]) -> None:
     for seat, question in zip(seats, asked, strict=True):
         seat.until_answered(question)
 

@@ -181,8 +181,8 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "feedback_in_words.read": lambda text: feedback_in_words.read(text[:600]),
     "feedback_in_words.read, after a refusal": lambda text: feedback_in_words.read(f"no, {text[:500]}", text, text),
     "feedback_in_words.read, after thanks": lambda text: feedback_in_words.read(f"thanks {text[:500]} it worked"),
-    "feedback.says_not_you": feedback.says_not_you,
-    "feedback.says_not_you, to somebody": lambda text: feedback.says_not_you(f"not you, @{text}"),
+    "feedback.dismisses_bot": feedback.dismisses_bot,
+    "feedback.dismisses_bot, to somebody": lambda text: feedback.dismisses_bot(f"not you, @{text}"),
     "listening_messages.unknown": lambda text: listening_messages.unknown(text, str),
     # bot/adapters
     "splitting.split, 100": lambda text: splitting.split(text, 100),

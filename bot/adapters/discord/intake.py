@@ -31,7 +31,7 @@ from bot.model import (
     PersonDeletion,
     PersonEdit,
     PersonMessage,
-    PersonTooFast,
+    PersonRateLimited,
 )
 
 _MOST_COMMANDS = 2000
@@ -178,7 +178,7 @@ class Intake:
         if correction is not None:
             await self._command(message, place, correction, address, reply=no_reply)
         if refused.is_first:
-            event = PersonTooFast(
+            event = PersonRateLimited(
                 event_id=f"{message.id}/too fast",
                 scope=place.scope(person),
                 at=message.created_at,

@@ -36,9 +36,9 @@ from bot.model import (
     PersonDeletion,
     PersonEdit,
     PersonMessage,
+    PersonRateLimited,
     PersonReaction,
     PersonSave,
-    PersonTooFast,
     ThreadSoFar,
     Unaddressed,
 )
@@ -191,7 +191,7 @@ class Intake:
                 await self._command(message, correction)
         if refused.is_first:
             await self._context.sink(
-                PersonTooFast(
+                PersonRateLimited(
                     event_id=f"{message_id_of(location.channel, message.ts)}/too fast",
                     scope=await self._context.scope(self._replied_in(message)),
                     at=at(message.ts),

@@ -68,7 +68,7 @@ _NAME_BEFORE_CONNECTED = "goodbot"
 
 
 def _log_the_end(why: str) -> None:
-    log.error("Slack is over for now: %s. Install the app again and set SLACK_BOT_TOKEN to its new token.", why)
+    log.error("Disconnected from Slack: %s. Install the app again and set SLACK_BOT_TOKEN to its new token.", why)
 
 
 class SlackMessenger(Lookups):
@@ -293,7 +293,7 @@ class SlackMessenger(Lookups):
         ts = await self._poster.posted_before(message)
         streams, is_old = self._settings.answers == "stream", self._poster.may_be_posted(message)
         if not ts and message.is_answer and (streams or is_old):
-            ts = await self._streamer.take_up(message, may_be_begun=is_old)
+            ts = await self._streamer.complete(message, may_be_begun=is_old)
         if not ts and message.is_answer and streams and self._identity:
             ts = await self._streamer.stream(message, self._identity.team)
         ts = ts or await self._poster.post(message)

@@ -54,7 +54,7 @@ class Streamer:
     async def stream(self, message: BotMessage, team: str) -> str:
         """The time stamp of the streamed message, complete; nothing if it must be posted in the ordinary way.
 
-        Raises `MessengerError` kinds when a message was begun, or may have been, and `take_up` can complete it later.
+        Raises `MessengerError` kinds when a message was begun, or may have been, and `complete` can end it later.
         """
         text = harmless(message.text)
         is_streamable = len(text) > SHORTEST and size(text) <= _LIMIT and not _LINK.search(text)
@@ -83,7 +83,7 @@ class Streamer:
         return {"recipient_user_id": asker, "recipient_team_id": team} if asker else {}
 
     async def stream_partial(self, message: BotMessage, team: str) -> None:
-        """Begin a stream with what there is of an answer, or append what is new; `take_up` ends it.
+        """Begin a stream with what there is of an answer, or append what is new; `complete` ends it.
 
         Where that cannot be, the answer appears when it is whole. Raises `MessengerError` kinds.
         """
@@ -105,7 +105,7 @@ class Streamer:
         if ts := self._unended.pop(_part(message), ""):
             await self._withdraw(message.channel, ts)
 
-    async def take_up(self, message: BotMessage, *, may_be_begun: bool) -> str:
+    async def complete(self, message: BotMessage, *, may_be_begun: bool) -> str:
         """The time stamp of the stream that an earlier try began and did not end, completed now, or nothing.
 
         `may_be_begun`: also of a try by an earlier process. Raises `MessengerError` kinds when it cannot be looked for

@@ -148,7 +148,10 @@ class SlackWorkspaces:
 
     def _end(self, code: str) -> None:
         if not self._ended.is_set():
-            log.error("Slack is over for now: Slack says %s of the app's own token. Make a new one and set it.", code)
+            log.error(
+                "Disconnected: Slack says %s of the app's own token. Make a new one and set it.",
+                code,
+            )
         self._ended.set()
 
     # Which workspaces there are -------------------------------------------------------------------------------------

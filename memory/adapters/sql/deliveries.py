@@ -279,7 +279,7 @@ class SqlDeliveryTable(SqlTable):
     def set_aside(self) -> list[Incoming]:
         return self._session.all(incoming_of, _SET_ASIDE)
 
-    def put_deaths(self, workspace: str, event_id: str, *, crashes: int, kills: int) -> None:
+    def put_exit_counts(self, workspace: str, event_id: str, *, crashes: int, kills: int) -> None:
         self._session.run(_MOVE.values(crashes=crashes, kills=kills), {"w": workspace, "event": event_id})
 
     def messages_of(self, workspace: str, channel: str, person: str, limit: int) -> list[Incoming]:

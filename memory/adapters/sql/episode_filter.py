@@ -30,7 +30,7 @@ QUARANTINE = (
 """Why it is held back; null where it is not."""
 
 
-def where_wanted(statement: Select[Any], workspace: str, wanted: EpisodeFilter) -> Select[Any]:
+def filtered(statement: Select[Any], workspace: str, wanted: EpisodeFilter) -> Select[Any]:
     """The statement, of what is wanted in one workspace."""
     same = ("run_id", "channel", "person", "author", "action", "status", "verdict", "termination")
     given = [(name, getattr(wanted, name)) for name in same]

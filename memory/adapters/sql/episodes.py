@@ -27,7 +27,7 @@ from memory.adapters.row_validation import chunks, goal_key, half, storable
 from memory.adapters.sql import index, missing_vectors, summaries, use
 from memory.adapters.sql.columns import READ_AS
 from memory.adapters.sql.dialect import insert as upsert
-from memory.adapters.sql.episode_filter import QUARANTINE, where_wanted
+from memory.adapters.sql.episode_filter import QUARANTINE, filtered
 from memory.adapters.sql.nearest import RecallIndex
 from memory.adapters.sql.people import channel_visibility
 from memory.adapters.sql.session import (
@@ -193,12 +193,12 @@ class SqlEpisodeTable(SqlTable):
         return self._listed(_OUTLINE, workspace, wanted)
 
     def _listed(self, columns: Select[Any], workspace: str, wanted: EpisodeFilter) -> list[Episode]:
-        statement = where_wanted(columns, workspace, wanted)
+        statement = filtered(columns, workspace, wanted)
         order = (_t.created_at.desc(), _t.id.desc()) if wanted.newest_first else (_t.created_at, _t.id)
         return self._session.all(episode_of, statement.order_by(*order).limit(wanted.limit))
 
     def count(self, workspace: str, wanted: EpisodeFilter) -> int:
-        return _number(self._session.row(where_wanted(select(func.count()), workspace, wanted)))
+        return _number(self._session.row(filtered(select(func.count()), workspace, wanted)))
 
     def attempts(self, workspace: str, person: str, channel: str, goal: str) -> int:
         return _number(self._session.row(_ATTEMPTS, _attempt(workspace, person, channel, goal)))

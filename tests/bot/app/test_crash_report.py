@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.app import crash_report
-from bot.app.crash_report import CrashReport, deaths, last_report, open_report
-from memory.model import Death, Incoming
+from bot.app.crash_report import CrashReport, abnormal_exits, last_report, open_report
+from memory.model import AbnormalExit, Incoming
 from tests.doubles.memory_world import START, scope
 
 
@@ -34,8 +34,8 @@ def die(report: CrashReport, *messages: Incoming, trace: bytes = b"") -> None:
     report.path.write_bytes(left)
 
 
-def told(database: Path) -> list[Death]:
-    with deaths(database) as found:
+def told(database: Path) -> list[AbnormalExit]:
+    with abnormal_exits(database) as found:
         return list(found)
 
 
@@ -60,7 +60,9 @@ def test_a_death_is_told_with_what_was_in_work_and_taken_away(database: Path) ->
     die(report, message("e3"), message("e 4", "slack:Ü"))
     (file,) = database.parent.iterdir()
     assert "secret" not in file.read_text()
-    assert told(database) == [Death(id="life1", in_work=(("terminal:w", "e3"), ("slack:Ü", "e 4")), is_crash=False)]
+    assert told(database) == [
+        AbnormalExit(id="life1", in_work=(("terminal:w", "e3"), ("slack:Ü", "e 4")), is_crash=False)
+    ]
     assert told(database) == []
     assert list(database.parent.iterdir()) == []
 
@@ -84,14 +86,14 @@ def test_the_report_of_a_living_process_is_left_alone(database: Path) -> None:
 
 def test_what_could_not_be_counted_is_told_again(database: Path) -> None:
     die(open_report(database, "life1"), message("e1"), trace=b"Fatal Python error\n")
-    with pytest.raises(ZeroDivisionError), deaths(database):
+    with pytest.raises(ZeroDivisionError), abnormal_exits(database):
         raise ZeroDivisionError
     assert [death.id for death in told(database)] == ["life1"]
 
 
 def test_two_starts_at_once_do_not_tell_the_same_death(database: Path) -> None:
     die(open_report(database, "life1"), message("e1"))
-    with deaths(database) as first, deaths(database) as second:
+    with abnormal_exits(database) as first, abnormal_exits(database) as second:
         assert (len(first), len(second)) == (1, 0)
 
 

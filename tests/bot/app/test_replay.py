@@ -13,7 +13,7 @@ from bot.agent.tools.registry import Tool, ToolContext
 from bot.app.replay import Differs, Replay, Wanted, approved, replay
 from bot.cli.root import goodbot
 from bot.errors import ModelUnavailable
-from memory.adapters.dry_store import DryStore
+from memory.adapters.dry_run_store import DryRunStore
 from memory.adapters.sql import SqlStore
 from memory.errors import NotFound
 from memory.ports import EpisodeFilter
@@ -137,7 +137,7 @@ async def test_a_model_out_of_reach_ends_it() -> None:
 def test_nothing_written_through_a_dry_store_stays() -> None:
     store = SqlStore.in_memory()
     World(store).ask("before?")
-    dry = DryStore(store)
+    dry = DryRunStore(store)
     with dry.write() as tx:
         tx.episodes.add(episode("2", "terminal:w"))
         assert len(tx.episodes.search("terminal:w", EpisodeFilter())) == 2

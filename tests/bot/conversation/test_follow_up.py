@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.conversation.feedback import says_not_you
+from bot.conversation.feedback import dismisses_bot
 from bot.conversation.follow_up import Facts, asks, depends_on_thread, is_meant, is_remark
 from bot.model import ThreadSoFar
 from memory.model import ListeningMode
@@ -182,9 +182,9 @@ def test_more_than_remarks(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["not you", "Not you!", "no, not you", "not for you", "not you, bot"])
 def test_words_that_mute(text: str) -> None:
-    assert says_not_you(text)
+    assert dismisses_bot(text)
 
 
 @pytest.mark.parametrize("text", ["not your fault", "not you but the other one", "is it not you?", "you"])
 def test_words_that_do_not_mute(text: str) -> None:
-    assert not says_not_you(text)
+    assert not dismisses_bot(text)

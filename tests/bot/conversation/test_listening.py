@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from bot.conversation.goodbot import Goodbot
-from bot.model import Address, PersonRetry, PersonTooFast, ThreadSoFar, Unaddressed
+from bot.model import Address, PersonRateLimited, PersonRetry, ThreadSoFar, Unaddressed
 from memory.model import ListeningMode, Role, Scope, Visibility
 from memory.services import Answer, FinishedRun, Recording
 from tests.doubles.conversation import ANA, BOB, TEA, Chat
@@ -263,7 +263,7 @@ async def test_outside_of_threads_a_correction_means_the_answer_to_ones_own_ques
 
 
 async def test_who_is_too_fast_hears_privately_when_they_are_answered_again(chat: Chat) -> None:
-    event = PersonTooFast(event_id="e", scope=ANA, at=chat.world.clock(), rest=timedelta(minutes=1))
+    event = PersonRateLimited(event_id="e", scope=ANA, at=chat.world.clock(), rest=timedelta(minutes=1))
     await chat.sink(event)
     [post] = chat.messenger.posts
     assert post.private_to == ANA.person

@@ -6,7 +6,7 @@ import pytest
 
 from bot.agent.tools.registry import Tool, ToolContext
 from bot.model import ModelReply, ModelRequest
-from bot.model.events import WRONG_WAY
+from bot.model.events import WRONG_APPROACH
 from memory.model import Episode, Role, Verdict
 from tests.doubles.conversation import ANA, BOB, Chat
 from tests.doubles.model import ByGoal, answer, call, expand
@@ -108,11 +108,11 @@ async def test_why_offers_the_parts_and_an_answer_in_one_piece_has_none(chat: Ch
 
 async def test_wrong_tool_or_approach_marks_the_answer_or_asks_which_part(chat: Chat) -> None:
     posted = await chat.ask("single")
-    await chat.correct("", message_id=posted, reason=WRONG_WAY)
+    await chat.correct("", message_id=posted, reason=WRONG_APPROACH)
     assert nodes(chat)["single"].verdict is Verdict.FAILURE
-    assert nodes(chat)["single"].outcome_reason == WRONG_WAY
+    assert nodes(chat)["single"].outcome_reason == WRONG_APPROACH
     posted = await chat.ask(BOTH)
-    await chat.correct("", message_id=posted, reason=WRONG_WAY)
+    await chat.correct("", message_id=posted, reason=WRONG_APPROACH)
     assert nodes(chat)[BOTH].verdict is Verdict.PENDING
     await press(chat, f"Wrong: {ROOM}")
     assert [node.verdict for node in nodes(chat).values()] == [Verdict.PENDING, Verdict.PENDING, Verdict.FAILURE]

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from bot.agent.tools.reminders import cancel_tool, list_tool, remind_tool
 from bot.conversation.executor import Executor
 from bot.conversation.people import People
-from bot.conversation.reminders import ReminderTeller, StoredReminders
+from bot.conversation.reminders import ReminderNotifier, StoredReminders
 from bot.errors import MessengerUnavailable
 from bot.model import ChannelCard, Profile, ToolTurn
 from memory.model import Scope
@@ -39,7 +39,7 @@ class Reminding:
         people = People({"terminal": self.messenger}, "UTC")
         tools = [remind_tool(book, people.zone_of, self.world.clock), list_tool(book), cancel_tool(book)]
         self.chat = Chat(self.world, messenger=self.messenger, tools=tools)
-        self.teller = ReminderTeller(self.world.memory, self.chat.executor, self.chat.bot, [self.messenger])
+        self.teller = ReminderNotifier(self.world.memory, self.chat.executor, self.chat.bot, [self.messenger])
 
     async def asks(self, what: str, when: str) -> str:
         """Ask for a reminder; the model calls the tool, and is asked no more once it has its result."""

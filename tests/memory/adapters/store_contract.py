@@ -86,7 +86,7 @@ CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "advance_run": lambda tx, w: tx.deliveries.advance_run(w, "r1", Progress.ACCEPTED, Progress.DELIVERED),
     "answer": lambda tx, w: tx.deliveries.answer(w, "ev1", "r2"),
     "post": lambda tx, w: tx.deliveries.post(w, "r1", 3, "m3", NOW),
-    "put_deaths": lambda tx, w: tx.deliveries.put_deaths(w, "ev1", crashes=1, kills=2),
+    "put_exit_counts": lambda tx, w: tx.deliveries.put_exit_counts(w, "ev1", crashes=1, kills=2),
     "drop_unsent": lambda tx, w: tx.deliveries.drop_unsent(w, "r1"),
     "put_outgoing": lambda tx, w: tx.deliveries.put_outgoing(outgoing(2, w)),
     "delete_by": lambda tx, w: tx.deliveries.delete_by(w, "ana"),

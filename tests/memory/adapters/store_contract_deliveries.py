@@ -100,8 +100,8 @@ class DeliveriesContract(StoreCase):
         with store.write() as tx:
             for workspace in ("w", "v"):
                 tx.deliveries.accept(incoming("ev1", workspace))
-            tx.deliveries.put_deaths("w", "ev1", crashes=1, kills=4)
-            tx.deliveries.put_deaths("w", "none", crashes=1, kills=4)
+            tx.deliveries.put_exit_counts("w", "ev1", crashes=1, kills=4)
+            tx.deliveries.put_exit_counts("w", "none", crashes=1, kills=4)
         with store.read() as tx:
             found = [tx.deliveries.incoming(workspace, "ev1") for workspace in ("w", "v")]
             assert tx.deliveries.incoming("w", "none") is None

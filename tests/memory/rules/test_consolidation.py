@@ -7,7 +7,7 @@ import pytest
 
 from memory.model import Audience, Episode, EventKind, Role, RuleLine, Scope, Verdict, Visibility
 from memory.model.upkeep import Rule
-from memory.rules.consolidation import living, rule_line, rules_of
+from memory.rules.consolidation import active_lessons, rule_line, rules_of
 from memory.rules.retrieval.prompt import escapes, estimate_tokens, render_lessons, with_rules
 from tests.doubles.memory_world import World, scope
 from tests.doubles.model import exemplar
@@ -183,12 +183,12 @@ def test_a_row_that_was_tampered_with_makes_no_line(world: World) -> None:
         world.react(lesson)
     (rule,) = rules_of(W, [world.episode(lesson) for lesson in lessons], 3)
     forged = replace(rule, lesson_ids=(lessons[1].id, *(lesson.id for lesson in others)))
-    assert rule_line(forged, living(forged, [world.episode(each) for each in [*lessons, *others]]), 3) == ""
+    assert rule_line(forged, active_lessons(forged, [world.episode(each) for each in [*lessons, *others]]), 3) == ""
 
 
 def test_long_texts_are_cut() -> None:
     rule, lessons, at_least = long_rule()
-    assert len(rule_line(rule, living(rule, lessons), at_least)) < 700
+    assert len(rule_line(rule, active_lessons(rule, lessons), at_least)) < 700
 
 
 def long_rule() -> tuple[Rule, Sequence[Episode], int]:

@@ -31,8 +31,8 @@ INSIDERS = {"priv": ("ana", "tea")}
 """Who reads the private channel. Everybody reads the public ones; a direct channel is its person's alone."""
 
 seats = st.tuples(st.sampled_from(WORKSPACES), st.sampled_from(PEOPLE), st.sampled_from(PLACES))
-Seat = tuple[str, str, tuple[str, Visibility]]
-Act = tuple[str, Seat, int]
+PlatformRunner = tuple[str, str, tuple[str, Visibility]]
+Act = tuple[str, PlatformRunner, int]
 acts = st.lists(
     st.tuples(
         st.sampled_from(
@@ -46,7 +46,7 @@ acts = st.lists(
 )
 
 
-def at(seat: Seat) -> Scope | None:
+def at(seat: PlatformRunner) -> Scope | None:
     """The scope of a person in a place; None where they are no member."""
     workspace, person, (channel, visibility) = seat
     if person not in INSIDERS.get(channel, PEOPLE):

@@ -15,7 +15,7 @@ from bot.conversation import messages
 from bot.errors import ChannelNotFound
 from bot.model import BotMessage, MessageRef, ModelReply, ModelRequest
 from memory.errors import InvalidInput
-from memory.model import Death, Incoming, Progress
+from memory.model import AbnormalExit, Incoming, Progress
 from memory.model.delivery import CRASHES, KILLS
 from memory.services import FinishedRun, Memory
 from tests.doubles.conversation import Chat, Oracle, RecordingMessenger
@@ -35,8 +35,8 @@ def message(event_id: str, *, person: str = "ana", text: str = "") -> Incoming:
     )
 
 
-def death(name: str, *event_ids: str, crash: bool = True, workspace: str = "terminal:w") -> Death:
-    return Death(id=name, in_work=tuple((workspace, each) for each in event_ids), is_crash=crash)
+def death(name: str, *event_ids: str, crash: bool = True, workspace: str = "terminal:w") -> AbnormalExit:
+    return AbnormalExit(id=name, in_work=tuple((workspace, each) for each in event_ids), is_crash=crash)
 
 
 def stored(memory: Memory, event_id: str) -> Incoming:
@@ -306,7 +306,9 @@ async def live(
     if model.died.is_set():
         starting.cancel()
         await chat.bot.conversations.abandon(1.0)
-        world.memory.recovering.count([Death(id=name, in_work=in_work, is_crash=model.is_crash)], messages.SET_ASIDE)
+        world.memory.recovering.count(
+            [AbnormalExit(id=name, in_work=in_work, is_crash=model.is_crash)], messages.SET_ASIDE
+        )
     await asyncio.gather(starting, return_exceptions=True)
     dying.cancel()
     chat.executor.close()

@@ -11,7 +11,7 @@ from memory.adapters.sql import SqlStore
 from memory.errors import InvalidInput
 from memory.model import Episode, EventKind, Verdict, Verdicts
 from memory.model.upkeep import Lease, Rule, UpkeepPolicy
-from memory.rules.consolidation import living, rule_line, rules_of
+from memory.rules.consolidation import active_lessons, rule_line, rules_of
 from memory.rules.strength import is_ready_for_archive, salience_at, strength_at
 from memory.services.upkeep.jobs import JOBS, LEASE_FOR
 from tests.doubles.memory_world import World, scope
@@ -166,7 +166,7 @@ def test_many_like_lessons_make_one_rule(world: World) -> None:
     assert run(world, "consolidate") == "1 rules"
     (rule,) = rules(world)
     assert rule.lesson_ids == tuple(lesson.id for lesson in lessons)
-    line = rule_line(rule, living(rule, [world.episode(lesson) for lesson in lessons]), 3)
+    line = rule_line(rule, active_lessons(rule, [world.episode(lesson) for lesson in lessons]), 3)
     assert line == "For “deploy the shop”, “deploy the blog”, “deploy the docs”: Run make release."
     assert rules_of(W, reversed([world.episode(lesson) for lesson in lessons]), 3) == [rule]
 
@@ -176,7 +176,7 @@ def test_a_rule_says_nothing_of_what_was_taken_back(world: World) -> None:
     run(world, "consolidate")
     (rule,) = rules(world)
     world.react(lessons[0], added=False)
-    assert rule_line(rule, living(rule, [world.episode(lesson) for lesson in lessons]), 3) == ""
+    assert rule_line(rule, active_lessons(rule, [world.episode(lesson) for lesson in lessons]), 3) == ""
     run(world, "consolidate")
     assert rules(world) == []
 

@@ -6,7 +6,7 @@ import pytest
 
 from bot.adapters.discord.plain import as_command
 from bot.adapters.rate_limit import LIMITS
-from bot.model import Address, PersonCommand, PersonEdit, PersonMessage, PersonTooFast, TextFile
+from bot.model import Address, PersonCommand, PersonEdit, PersonMessage, PersonRateLimited, TextFile
 from tests.doubles.discord import DiscordServer, File, Intent
 from tests.doubles.discord_driver import connected
 
@@ -28,7 +28,7 @@ async def test_who_writes_like_a_program_is_not_heard_for_a_while_but_can_stop_i
         events = await session.settled()
     heard = [event.scope.person for event in events if isinstance(event, PersonMessage)]
     assert sorted(heard) == sorted([loop.id] * most + [session.ana.id])
-    assert sum(isinstance(event, PersonTooFast) for event in events) == 1
+    assert sum(isinstance(event, PersonRateLimited) for event in events) == 1
     assert [event.name for event in events if isinstance(event, PersonCommand)] == ["stop"]
 
 

@@ -15,7 +15,7 @@ from bot.model import (
     PersonEdit,
     PersonEvent,
     PersonMessage,
-    PersonTooFast,
+    PersonRateLimited,
     TextFile,
 )
 from memory.model import Role
@@ -64,7 +64,7 @@ async def test_who_writes_like_a_program_is_not_heard_for_a_while_but_can_stop_i
     heard = [event.scope.person for event in session.heard.events if isinstance(event, PersonMessage)]
     assert heard == [loop.id] * most + [ana.id]
     rest = [event for event in session.heard.events if not isinstance(event, PersonMessage)]
-    assert [type(event) for event in rest] == [PersonTooFast, PersonCommand]
+    assert [type(event) for event in rest] == [PersonRateLimited, PersonCommand]
 
 
 async def test_what_corrects_an_answer_counts_at_any_pace_and_is_confirmed_as_long_as_that_is_within_the_limit(
@@ -87,7 +87,7 @@ async def test_what_corrects_an_answer_counts_at_any_pace_and_is_confirmed_as_lo
     corrections = [event.text for event in heard.events if isinstance(event, PersonCorrection)]
     assert corrections == [f"room {number}" for number in range(most + 5)]
     assert confirmed == [f"Saved: room {number}" for number in range(most)]
-    assert sum(isinstance(event, PersonTooFast) for event in heard.events) == 1
+    assert sum(isinstance(event, PersonRateLimited) for event in heard.events) == 1
 
 
 async def test_two_bots_never_answer_each_other(server: SlackServer) -> None:

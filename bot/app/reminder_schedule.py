@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from bot.app.build import Running
 from bot.app.periodic import run_periodically
-from bot.conversation.reminders import ReminderTeller
+from bot.conversation.reminders import ReminderNotifier
 from bot.ports import Messenger
 from memory.services import Memory
 
@@ -14,10 +14,10 @@ LOOK_S = 10.0
 
 
 @asynccontextmanager
-async def reminders_told(
+async def reminders_running(
     running: Running, memory: Memory, messengers: Sequence[Messenger], *, look_s: float = LOOK_S
 ) -> AsyncIterator[None]:
     """Tell what is due on these platforms; the list may grow. What was missed while nothing ran is told late, once."""
-    teller = ReminderTeller(memory, running.executor, running.goodbot, messengers)
+    teller = ReminderNotifier(memory, running.executor, running.goodbot, messengers)
     async with run_periodically({"reminders": teller.look}, every_s=look_s, clock=memory.clock):
         yield

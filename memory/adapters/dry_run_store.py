@@ -8,7 +8,7 @@ from memory.model.upkeep import DamagedRow
 from memory.ports import Store, Transaction
 
 
-class DryStore:
+class DryRunStore:
     """Reads another store, and takes every write to it back. For trying something out on real data."""
 
     def __init__(self, store: Store) -> None:

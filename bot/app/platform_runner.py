@@ -1,4 +1,4 @@
-"""A platform as this process runs it: from when the login is its own until the platform ends."""
+"""Runs one platform in this process: waits for its login, and ends when another process takes that."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -13,8 +13,8 @@ TakeOver = Callable[[Messenger], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seat:
-    """A messenger with its login."""
+class PlatformRunner:
+    """A messenger with its login, and how the two are run."""
 
     messenger: Messenger
     login: Login | SharedLogin
