@@ -15,12 +15,12 @@ from memory.errors import InvalidInput
 from memory.model import Audience, Scope, Visibility
 from memory.model.batch import Proposal
 from memory.rules.emoji import EmojiMap
-from memory.services import Fate, Memory, Outcome
+from memory.services import EntryStatus, Memory, Outcome
 
 CHUNK = 250
 """Lessons taken in at once, so that chat can write in between, and little is done again after a kill."""
 SAMPLES = 5
-_TAKEN = (Fate.ADDED, Fate.HELD_BACK, Fate.OWN)
+_TAKEN = (EntryStatus.ADDED, EntryStatus.HELD_BACK, EntryStatus.OWN)
 _PINNED = "pinned"
 Progress = Callable[[str, int, int], None]
 """Hears what is read or taken in, and how far that is, of how much."""
@@ -52,7 +52,7 @@ class LearnReport:
     """Its id; of a dry run, and of a file that brought nothing, none."""
     entries: int
     counts: Mapping[str, int]
-    """How many entries there are of each fate."""
+    """How many entries there are of each status."""
     differing: int
     """Added though the same question has another answer there."""
     held_back: Mapping[str, int]
@@ -66,12 +66,12 @@ class LearnReport:
     @property
     def added(self) -> int:
         """How many wait for review, or count for one person."""
-        return sum(self.counts.get(fate.value, 0) for fate in _TAKEN)
+        return sum(self.counts.get(status.value, 0) for status in _TAKEN)
 
     @property
     def has_failed(self) -> bool:
         """Whether nothing in it could be used."""
-        is_known = self.counts.get(Fate.KNOWN.value, 0) + self.counts.get(Fate.JOINED.value, 0)
+        is_known = self.counts.get(EntryStatus.KNOWN.value, 0) + self.counts.get(EntryStatus.JOINED.value, 0)
         return bool(self.faults) and not self.added and not is_known
 
 
@@ -139,7 +139,7 @@ def learn(
     for start in range(0, len(proposals), CHUNK):
         outcomes += intake.take([made for _, made in proposals[start : start + CHUNK]])
         progress("learning", len(outcomes), len(proposals))
-    has_batch = not is_dry_run and any(each.fate in _TAKEN for each in outcomes)
+    has_batch = not is_dry_run and any(each.status in _TAKEN for each in outcomes)
     return _report(contents, routes, [each for each, _ in proposals], outcomes, intake.batch.id if has_batch else "")
 
 
@@ -147,11 +147,11 @@ def _report(
     contents: Contents, routes: "_Routes", entries: Sequence[Entry], outcomes: Sequence[Outcome], batch: str
 ) -> LearnReport:
     pairs = [*zip(entries, outcomes, strict=True)]
-    taken = [(entry, outcome) for entry, outcome in pairs if outcome.fate in _TAKEN]
+    taken = [(entry, outcome) for entry, outcome in pairs if outcome.status in _TAKEN]
     refused = [
         Fault(position=entry.position, reason=outcome.reason)
         for entry, outcome in pairs
-        if outcome.fate is Fate.REFUSED
+        if outcome.status is EntryStatus.REFUSED
     ]
     places = Counter(entry.place.name or entry.place.channel for entry, _ in taken if entry.place is not None)
     return LearnReport(
@@ -159,9 +159,9 @@ def _report(
         workspace=routes.workspace,
         batch=batch,
         entries=len(contents.entries),
-        counts=Counter(each.fate.value for each in outcomes),
+        counts=Counter(each.status.value for each in outcomes),
         differing=sum(outcome.differs for _, outcome in taken),
-        held_back=Counter(outcome.reason for _, outcome in taken if outcome.fate is Fate.HELD_BACK),
+        held_back=Counter(outcome.reason for _, outcome in taken if outcome.status is EntryStatus.HELD_BACK),
         places=dict(places.most_common()),
         left_out={**(contents.skipped or {}), **routes.left_out},
         faults=(*contents.faults, *refused),

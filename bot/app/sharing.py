@@ -17,7 +17,7 @@ from memory.errors import MemoryFault
 from memory.services import Memory
 
 if TYPE_CHECKING:
-    from memory.adapters.sql.news import News
+    from memory.adapters.sql.process_notifications import ProcessNotifications
 
 log = logging.getLogger(__name__)
 
@@ -58,10 +58,10 @@ async def sharing_running(
         return
     sharing.on_inherited = partial(_count_abnormal_exits, settings, memory)
     sharing.messengers.update({each.platform: each for each in messengers})
-    from memory.adapters.sql.news import News
+    from memory.adapters.sql.process_notifications import ProcessNotifications
 
     looking, listening = Executor(threads=1), Executor(threads=1)
-    with closing(News(settings.storage.database_url.get_secret_value())) as news:
+    with closing(ProcessNotifications(settings.storage.database_url.get_secret_value())) as news:
         running = asyncio.create_task(_run(sharing, news, looking, listening))
         try:
             yield
@@ -81,7 +81,7 @@ def _count_abnormal_exits(settings: Settings, memory: Memory) -> None:
         log.warning("it is not known what the other process left: %s", error)
 
 
-async def _run(sharing: Sharing, news: "News", looking: Executor, listening: Executor) -> None:
+async def _run(sharing: Sharing, news: "ProcessNotifications", looking: Executor, listening: Executor) -> None:
     found = frozenset[str]()
     listens: asyncio.Task[frozenset[str]] | None = None
     while True:

@@ -14,7 +14,7 @@ from memory.errors import InvalidInput
 from memory.model import Audience, Visibility
 from memory.rules.emoji import EmojiMap
 from memory.rules.retrieval.prompt import shown_line
-from memory.services import Fate, Memory
+from memory.services import EntryStatus, Memory
 
 _SHOWN = 10
 _STAGES = ("learning", "approving")
@@ -109,12 +109,12 @@ def _lines(report: LearnReport, file: Path, *, is_dry_run: bool) -> Iterator[str
     counts = report.counts
     yield f"{shown_line(file.name, 60)}: {report.kind} with {count(report.entries, 'answered question')}"
     words = {
-        Fate.ADDED: "would wait for review" if is_dry_run else "wait for review",
-        Fate.HELD_BACK: "to be looked at one by one",
-        Fate.OWN: "for who asked alone",
-        Fate.KNOWN: "known already",
-        Fate.JOINED: "twice in the file, joined",
-        Fate.REFUSED: "refused",
+        EntryStatus.ADDED: "would wait for review" if is_dry_run else "wait for review",
+        EntryStatus.HELD_BACK: "to be looked at one by one",
+        EntryStatus.OWN: "for who asked alone",
+        EntryStatus.KNOWN: "known already",
+        EntryStatus.JOINED: "twice in the file, joined",
+        EntryStatus.REFUSED: "refused",
     }
     yield from (f"  {counts[fate.value]:>7,}  {text}" for fate, text in words.items() if counts.get(fate.value))
     yield from _more("looked at one by one for", report.held_back)

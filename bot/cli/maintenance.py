@@ -50,7 +50,7 @@ def forget(memory: Memory, workspace: str, person: str, yes: bool) -> Result:
     """
     name = workspace or settings_of().terminal.workspace
     who = shown_line(f"{person} in {name}", 120)
-    held = memory.privacy.holdings(name, person)
+    held = memory.privacy.personal_data(name, person)
     if held.is_empty:
         nothing = Erased(episodes=0, derived=0, messages=0, reactions=0)
         return Result(nothing, f"Nothing is stored about {who}.")

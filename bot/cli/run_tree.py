@@ -5,10 +5,10 @@ from datetime import datetime
 from bot.cli.session import say
 from bot.conversation.counts import cost_text
 from bot.conversation.explanation import explain
-from bot.conversation.lesson_story import explain_lesson
+from bot.conversation.lesson_explanation import explain_lesson
 from memory.model import Episode, Event, Step, StepKind
 from memory.rules.retrieval.prompt import shown_line
-from memory.services import AnswerStory, LessonStory, RunView
+from memory.services import AnswerExplanation, LessonExplanation, RunView
 
 
 def print_run(view: RunView, *, focus: str) -> None:
@@ -76,7 +76,7 @@ def _when(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S}"
 
 
-def print_why(story: AnswerStory, lesson: LessonStory) -> None:
+def print_why(story: AnswerExplanation, lesson: LessonExplanation) -> None:
     """Explain an answer, and how it or one of its parts did as a lesson. Administrators see everything."""
     for part in (explain(story, None), explain_lesson(lesson, None)):
         say(part.replace("**", ""))

@@ -23,11 +23,11 @@ from bot.conversation.feedback_words import HINT, UNSAID
 from bot.conversation.live_answers import LiveAnswers
 from bot.conversation.not_knowing import NotKnowing
 from bot.conversation.notifications import tell
-from bot.conversation.preference_in_words import wish_in
+from bot.conversation.preference_in_words import preference_in
 from bot.conversation.progress_line import ProgressLine
 from bot.conversation.reply import authors
 from bot.conversation.resuming import Resuming
-from bot.conversation.worded_feedback import Noted, NotedWish, WordedFeedback
+from bot.conversation.worded_feedback import Noted, NotedPreference, WordedFeedback
 from bot.errors import ChannelNotFound, MessengerError, ModelError, NotPermitted, TooLong
 from bot.model import BotMessage, ImageFile, MessageRef
 from bot.ports import Messenger
@@ -47,7 +47,7 @@ _MOST_EDITS = 5
 _NEVER = (ChannelNotFound, TooLong)
 """Refusals that no later try can change."""
 
-_Work: TypeAlias = FinishedRun | Noted | NotedWish
+_Work: TypeAlias = FinishedRun | Noted | NotedPreference
 """What became of a message, to be committed."""
 InWork = Callable[[Incoming], AbstractContextManager[None]]
 """Surrounds the work on a message, so that it is known what the process was working on if it ends in the middle."""
@@ -171,7 +171,7 @@ class Answering:
                 if finished is None and not reworded.is_set():
                     return None
                 if finished is not None:
-                    if isinstance(finished, Noted | NotedWish):
+                    if isinstance(finished, Noted | NotedPreference):
                         answer = await self.worded.commit(finished)
                     else:
                         is_settled = is_last or incoming.event_id in self._resuming.with_effects
@@ -219,7 +219,7 @@ class Answering:
         on_answer: Callable[[str], None] | None,
     ) -> _Work | None:
         """Run the agent, unless it is feedback in words. None if it was cut short because the process ends."""
-        may_judge = bool(HINT.match(incoming.text) or UNSAID.match(incoming.text) or wish_in(incoming.text))
+        may_judge = bool(HINT.match(incoming.text) or UNSAID.match(incoming.text) or preference_in(incoming.text))
         since = self._agent.monotonic()
         without = await without_lessons(self._memory, self._executor, incoming, run_id)
         asker = await self.worded.role_of(incoming) if self._agent.tools.asks_for_role else None

@@ -28,7 +28,7 @@ from bot.conversation.explanation import deciders, explain
 from bot.conversation.forget_messages import forget_question, forgotten, still_named
 from bot.conversation.known_answers_command import known_answers
 from bot.conversation.lesson_access import LessonAccess, may_repeat
-from bot.conversation.lesson_story import explain_lesson
+from bot.conversation.lesson_explanation import explain_lesson
 from bot.conversation.reply import CHOOSE, CommandReply, authors, pointed
 from bot.conversation.settings_command import SETTINGS, SettingsFile
 from bot.errors import CommandRefused
@@ -37,7 +37,7 @@ from memory.errors import NotFound
 from memory.library.export import export_memories, export_person
 from memory.model import ListeningMode, Role, Scope
 from memory.rules.chat_settings import effective_role
-from memory.services import Holdings, Memory
+from memory.services import Memory, PersonalData
 
 TEACHERS_COMMANDS = frozenset({"review", "promote", "release", "purge", "gaps", "teach", "known-answers"})
 
@@ -167,7 +167,7 @@ def _export(context: CommandContext) -> CommandReply:
 
 def _forget(context: CommandContext) -> CommandReply:
     scope, privacy = context.scope, context.memory.privacy
-    held = privacy.holdings(scope.workspace, scope.person)
+    held = privacy.personal_data(scope.workspace, scope.person)
     lists = context.memory.chat_settings.lists_naming(scope.workspace, scope.person)
     named = still_named(lists, context.spell(f"settings {lists[0]} remove ...")) if lists else ""
     note = f"{named}{messages.scope_note(scope)}"
@@ -207,7 +207,7 @@ _HANDLERS: dict[str, Handler] = {
 }
 
 
-def _document(held: Holdings, person: str, wanted: str) -> Attachment:
+def _document(held: PersonalData, person: str, wanted: str) -> Attachment:
     """A person's data as a file: everything as json, or their episodes as csv or as lesson text."""
     if wanted == "csv":
         return _attachment("csv", export_memories(held.episodes, "csv"), "text/csv")

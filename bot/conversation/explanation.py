@@ -2,20 +2,20 @@
 
 from bot.conversation.choice_messages import GRANTS
 from bot.conversation.counts import cost_text, counts
-from bot.conversation.evidence_story import explain_evidence
-from bot.conversation.lesson_story import message_author, votes_text
+from bot.conversation.evidence_explanation import explain_evidence
+from bot.conversation.lesson_explanation import message_author, votes_text
 from bot.conversation.messages import verdict_word
 from memory.model import Episode, EventKind, Grant, LinkKind, Scope, StepKind, Usage
 from memory.rules.audience import may_see
 from memory.rules.retrieval.prompt import BY_A_MODEL, percent, shown_line
-from memory.services import AnswerStory, RunView, guess_of
-from memory.services.explain import RecallStory, ShownLesson, ShownRule
+from memory.services import AnswerExplanation, RunView, guess_of
+from memory.services.explain import RecallExplanation, ShownLesson, ShownRule
 
 _MOST_SEEN = 5
 """How many results of tools are shown of one node."""
 
 
-def explain(story: AnswerStory, reader: Scope | None) -> str:
+def explain(story: AnswerExplanation, reader: Scope | None) -> str:
     """The answer's story as Markdown.
 
     What the reader may not see is counted, not shown; no reader means an administrator, who may see all.
@@ -40,7 +40,7 @@ def explain(story: AnswerStory, reader: Scope | None) -> str:
     return "\n".join(lines)
 
 
-def _offered(story: AnswerStory) -> list[str]:
+def _offered(story: AnswerExplanation) -> list[str]:
     """What the asker could choose from, and what they chose."""
     if not story.offered:
         return []
@@ -79,7 +79,7 @@ def _allowed(view: RunView) -> list[str]:
     return [*lines, ""] if lines else []
 
 
-def _evidence(story: AnswerStory, reader: Scope | None) -> list[str]:
+def _evidence(story: AnswerExplanation, reader: Scope | None) -> list[str]:
     """What people's verdicts said together, of each recall that asked for it."""
     weighed = [(each.retrieval, each.retrieval.evidence) for each in story.recalls]
     lines: list[str] = []
@@ -91,7 +91,7 @@ def _evidence(story: AnswerStory, reader: Scope | None) -> list[str]:
     return ["**What people's verdicts say**", *lines, ""] if lines else []
 
 
-def _lessons(story: AnswerStory, reader: Scope | None) -> list[str]:
+def _lessons(story: AnswerExplanation, reader: Scope | None) -> list[str]:
     recalls = story.recalls
     if any(recall.retrieval.is_control for recall in recalls):
         return ["**Lessons**: none. This answer was made without any, to see what lessons are worth."]
@@ -112,7 +112,7 @@ def _lessons(story: AnswerStory, reader: Scope | None) -> list[str]:
     return lines
 
 
-def _stages(recall: RecallStory, reader: Scope | None) -> str:
+def _stages(recall: RecallExplanation, reader: Scope | None) -> str:
     """How the search narrowed down: in words for people, every stage by its name for an administrator."""
     stages = ", ".join(f"{name} {value}" for name, value in recall.stages)
     if reader is not None:

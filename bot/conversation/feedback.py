@@ -11,7 +11,7 @@ from bot.conversation.commands import find_run
 from bot.conversation.executor import Executor
 from bot.conversation.notifications import notice, say, tell
 from bot.conversation.parts_command import NOTED_WRONG_APPROACH, WHICH_PARTS, part_choices, parts_of
-from bot.conversation.preference_in_words import StyleWish, is_plain, preference_of, wish_in
+from bot.conversation.preference_in_words import StylePreference, is_plain, preference_in, preference_of
 from bot.errors import MessengerError
 from bot.model import (
     MessageRef,
@@ -128,8 +128,8 @@ class FeedbackHandler:
         if event.reason == WRONG_APPROACH and not event.text.strip():
             await self._on_wrong_approach(messenger, event, run_id)
             return
-        if (wish := wish_in(event.text or event.reason)) and (event.reason or is_plain(wish, event.text)):
-            await self._on_wish(messenger, event, wish, run_id)
+        if (style := preference_in(event.text or event.reason)) and (event.reason or is_plain(style, event.text)):
+            await self._on_preference(messenger, event, style, run_id)
             return
         try:
             outcome = await self._executor(
@@ -169,12 +169,14 @@ class FeedbackHandler:
         await self.refresh_mark(messenger, scope.workspace, run_id)
         await say(messenger, event, NOTED_WRONG_APPROACH)
 
-    async def _on_wish(self, messenger: Messenger, event: PersonCorrection, wish: StyleWish, run_id: str) -> None:
+    async def _on_preference(
+        self, messenger: Messenger, event: PersonCorrection, style: StylePreference, run_id: str
+    ) -> None:
         """The form says only how to answer: a preference, and the 👎 does not count against the content."""
-        scope, preference = event.scope, preference_of(wish, event.event_id)
+        scope, preference = event.scope, preference_of(style, event.event_id)
         if await self._executor(self._memory.preferences.keep, scope, preference, at=event.at, run_id=run_id):
             await self.refresh_mark(messenger, scope.workspace, run_id)
-            await say(messenger, event, preference_messages.noted(wish))
+            await say(messenger, event, preference_messages.noted(style))
 
     async def explains_correcting(self, messenger: Messenger, event: PersonMessage) -> bool:
         """Whether a question looks like a misspelled correction and the person was told so, at most once a month.

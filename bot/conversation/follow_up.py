@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from bot.conversation.feedback_in_words import read
-from bot.conversation.preference_in_words import wish_in
+from bot.conversation.preference_in_words import preference_in
 from bot.model import ThreadSoFar
 from memory.model import ListeningMode
 
@@ -81,7 +81,7 @@ def gives_feedback(facts: Facts) -> bool:
     if not follows or facts.author != facts.asker or not facts.asker:
         return False
     answer = thread.last_text if thread is not None else ""
-    return wish_in(facts.text) is not None or read(facts.text, answer=answer) is not None
+    return preference_in(facts.text) is not None or read(facts.text, answer=answer) is not None
 
 
 def depends_on_thread(facts: Facts) -> bool:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from bot.conversation.counts import count, counts
 from memory.model import Episode
 from memory.rules.retrieval.prompt import shown_line
-from memory.services import Erased, Holdings
+from memory.services import Erased, PersonalData
 
 
-def forget_question(held: Holdings, command: str) -> str:
+def forget_question(held: PersonalData, command: str) -> str:
     """The one question before everything of a person is erased."""
     kept = f" {kept_lessons(len(held.kept))}" if held.kept else ""
     return f"This erases {stored_counts(held)}.{kept} It cannot be undone. To go ahead: `{command}`"
@@ -23,7 +23,7 @@ def still_named(lists: Sequence[str], command: str) -> str:
     return f" The {which} {named} of this workspace still name you: an administrator takes you out, with `{command}`."
 
 
-def stored_counts(held: Holdings) -> str:
+def stored_counts(held: PersonalData) -> str:
     """What is stored about a person, as counts above zero."""
     return _erasable(
         len(held.messages), len(held.episodes), len(held.reactions), len(held.derived), is_asker=bool(held.kept)

@@ -67,7 +67,7 @@ _ASKED = (
 
 
 @dataclass(frozen=True, slots=True)
-class StyleWish:
+class StylePreference:
     """How somebody wants to be answered."""
 
     kind: str
@@ -75,13 +75,13 @@ class StyleWish:
     instruction: str
 
 
-def _fixed(kind: str, instruction: str) -> Callable[[re.Match[str]], StyleWish]:
-    return lambda _: StyleWish(kind, instruction)
+def _fixed(kind: str, instruction: str) -> Callable[[re.Match[str]], StylePreference]:
+    return lambda _: StylePreference(kind, instruction)
 
 
-_RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], StyleWish]], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), wish)
-    for pattern, wish in (
+_RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], StylePreference]], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), make)
+    for pattern, make in (
         (
             _JUDGED + r"(?:too|zu) (?:long|much text|verbose|wordy|detailed|much|lang|ausführlich|viel(?: text)?)",
             _fixed("length", _SHORT),
@@ -130,13 +130,13 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], StyleWish]], ...]
         (_ASKED + r"(?:more formal|förmlicher)", _fixed("tone", "Be formal.")),
         (
             _ASKED + rf"(?:in|auf|use|speak) (?P<language>{'|'.join(_LANGUAGES)})",
-            lambda found: StyleWish("language", f"Answer in {_LANGUAGES[found['language'].lower()]}."),
+            lambda found: StylePreference("language", f"Answer in {_LANGUAGES[found['language'].lower()]}."),
         ),
     )
 )
 
 
-def wish_in(message: str) -> StyleWish | None:
+def preference_in(message: str) -> StylePreference | None:
     """The wish that a message consists of; None for every other message."""
     text = " ".join(message.split())
     if not text or len(text) > _LONGEST or "?" in text[:-1]:
@@ -147,28 +147,28 @@ def wish_in(message: str) -> StyleWish | None:
         text = text[:-1]
     lead = _LEAD.match(text)
     for start in (0, lead.end() if lead else 0):
-        for pattern, wish in _RULES:
+        for pattern, make in _RULES:
             found = pattern.match(text, start)
             if found is not None and _TAIL.fullmatch(text, found.end()):
-                return wish(found)
+                return make(found)
     return None
 
 
-def is_plain(wish: StyleWish, text: str) -> bool:
+def is_plain(style: StylePreference, text: str) -> bool:
     """Whether a text is a wish wherever it is written: a language by itself may be what was asked for."""
-    return wish.kind != "language" or _POLITE.search(text) is not None
+    return style.kind != "language" or _POLITE.search(text) is not None
 
 
-def as_understood(wish: StyleWish) -> str:
+def as_understood(style: StylePreference) -> str:
     """A wish as the text that is kept with its message: `🗣 Answer in German.`"""
-    return f"{_SIGN} {wish.instruction}"
+    return f"{_SIGN} {style.instruction}"
 
 
-def is_wish(understood: str) -> bool:
+def is_preference(understood: str) -> bool:
     """Whether this was kept with a message because it was a wish."""
     return understood.startswith(f"{_SIGN} ")
 
 
-def preference_of(wish: StyleWish, event_id: str) -> Preference:
+def preference_of(style: StylePreference, event_id: str) -> Preference:
     """The wish as it is kept, by the event that it came by."""
-    return Preference(kind=wish.kind, text=wish.instruction, event_id=event_id)
+    return Preference(kind=style.kind, text=style.instruction, event_id=event_id)

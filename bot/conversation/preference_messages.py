@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from bot.conversation.preference_in_words import StyleWish
+from bot.conversation.preference_in_words import StylePreference
 from memory.services import Preference
 
 _NOT_OFFLINE = " The offline model gives answers as people taught them; a language model will keep to it."
 
 
-def noted(wish: StyleWish, *, restyles: bool = True) -> str:
+def noted(style: StylePreference, *, restyles: bool = True) -> str:
     """What was understood, and that it is no opinion of what was answered."""
-    kept = f"Noted, for my answers to you from now on: {wish.instruction} It says nothing about what is right."
+    kept = f"Noted, for my answers to you from now on: {style.instruction} It says nothing about what is right."
     return f"{kept} `memory` shows it.{'' if restyles else _NOT_OFFLINE}"
 
 

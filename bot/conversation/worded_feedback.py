@@ -12,8 +12,8 @@ from bot.conversation.executor import Executor
 from bot.conversation.feedback_in_words import Approval, Correction, Reading, Refusal, read
 from bot.conversation.feedback_reader import FeedbackReader
 from bot.conversation.messages import Spell
-from bot.conversation.preference_in_words import StyleWish, is_wish, preference_of, wish_in
-from bot.conversation.preference_in_words import as_understood as as_wish
+from bot.conversation.preference_in_words import StylePreference, is_preference, preference_in, preference_of
+from bot.conversation.preference_in_words import as_understood as as_preference
 from bot.conversation.reply import CHOOSE
 from bot.errors import MessengerError
 from bot.model import UNADDRESSED, BotMessage, Choice, PersonCommand, PersonMessage
@@ -53,7 +53,7 @@ def reading_in(understood: str) -> Reading | None:
 
 def is_feedback(understood: str) -> bool:
     """Whether this was kept with a message that said something of an answer, or how to answer."""
-    return is_wish(understood) or reading_in(understood) is not None
+    return is_preference(understood) or reading_in(understood) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,17 +68,17 @@ class Noted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotedWish:
-    """A wish how to be answered, ready to be committed with the reply to it."""
+class NotedPreference:
+    """How a person wants to be answered, ready to be committed with the reply to it."""
 
     message: Incoming
-    wish: StyleWish
+    style: StylePreference
     run_id: str
 
     @property
     def understood(self) -> str:
         """What is kept with the message."""
-        return as_wish(self.wish)
+        return as_preference(self.style)
 
 
 class WordedFeedback:
@@ -107,17 +107,17 @@ class WordedFeedback:
 
     async def note(
         self, messenger: Messenger, message: Incoming, exchanges: Sequence[Exchange], run_id: str
-    ) -> "Noted | NotedWish | FinishedRun | None":
+    ) -> "Noted | NotedPreference | FinishedRun | None":
         """What becomes of a message that may be feedback; None where it is an ordinary one."""
         if message.is_retry or message.tap is not None or message.asked_by or message.event_id in self._refused:
             return None
         about = self._about(message, exchanges)
         if about is not None and not await self._is_next(message, about):
             about = None
-        wish = wish_in(message.text)
-        if wish is not None:
+        style = preference_in(message.text)
+        if style is not None:
             return (
-                NotedWish(message=message, wish=wish, run_id=run_id)
+                NotedPreference(message=message, style=style, run_id=run_id)
                 if about
                 else await self._overheard(message, run_id)
             )
@@ -140,23 +140,23 @@ class WordedFeedback:
     async def _overheard(self, message: Incoming, run_id: str) -> FinishedRun | None:
         """Post nothing: the message counted as addressed to the bot only because it sounds like feedback."""
         event = self.events.get(message.event_id)
-        is_heard = read(message.text) is not None or wish_in(message.text) is not None
+        is_heard = read(message.text) is not None or preference_in(message.text) is not None
         if event is None or event.address not in UNADDRESSED or not is_heard:
             return None
         await self._executor(self._memory.recording.withdraw, message.scope.workspace, message.event_id)
         return _asking(message, run_id, "", "")
 
-    async def commit(self, noted: "Noted | NotedWish") -> Answer | None:
+    async def commit(self, noted: "Noted | NotedPreference") -> Answer | None:
         """Commit it with the reply. None if it was withdrawn, or cannot be taken in: then it is an ordinary message."""
         try:
-            if isinstance(noted, NotedWish):
+            if isinstance(noted, NotedPreference):
                 return await self._executor(
                     self._memory.preferences.answer,
                     noted.message,
-                    preference_of(noted.wish, noted.message.event_id),
+                    preference_of(noted.style, noted.message.event_id),
                     run_id=noted.run_id,
                     understood=noted.understood,
-                    reply=preference_messages.noted(noted.wish, restyles=self._restyles),
+                    reply=preference_messages.noted(noted.style, restyles=self._restyles),
                 )
             return await self._executor(
                 self._memory.in_words.answer,

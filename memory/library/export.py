@@ -15,7 +15,7 @@ from memory.model import Episode, Exemplar, GradeSource, Lesson, MemoryEntry
 from memory.model.validation import shown
 from memory.rules.retrieval.adapter import ScoredMemory
 from memory.rules.retrieval.prompt import BY_A_MODEL, HEADER, lesson_lines
-from memory.services.forget import Holdings
+from memory.services.forget import PersonalData
 
 Format = Literal["json", "csv", "prompt"]
 Exportable = Episode | Exemplar | MemoryEntry | ScoredMemory[Any]
@@ -56,7 +56,7 @@ def export_memories(memories: Sequence[Exportable], format: Format = "json") -> 
             raise InvalidInput(f"cannot export as {shown(format)}; use json, csv or prompt")
 
 
-def export_person(held: Holdings, person: str) -> dict[str, object]:
+def export_person(held: PersonalData, person: str) -> dict[str, object]:
     """Everything stored about one person, as JSON values."""
     return {
         "person": person,

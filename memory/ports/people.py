@@ -32,7 +32,7 @@ class PeopleTable(Protocol):
         ...
 
     def held(self, workspace: str, person: str) -> dict[str, int]:
-        """How much is kept in their name, counted by indexes, by the names of `Holdings`.
+        """How much is kept in their name, counted by indexes, by the names of `PersonalData`.
 
         What repeats their words elsewhere is not looked for.
         """

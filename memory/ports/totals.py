@@ -107,11 +107,11 @@ class TotalsTable(Protocol):
         """What episodes of every workspace count as, by audience."""
         ...
 
-    def happened(self, workspace: str, after: int) -> tuple[int, dict[EventKind, int]]:
+    def event_counts(self, workspace: str, after: int) -> tuple[int, dict[EventKind, int]]:
         """How many events of each kind are behind the one with this `seq` in the log, and the last one's `seq`."""
         ...
 
-    def fates(self, workspace: str) -> dict[str, int]:
+    def episode_counts(self, workspace: str) -> dict[str, int]:
         """Episodes of a workspace by where they come from and what became of them, archived ones too.
 
         `episodes`, `archived`, `answers` (`.without_model`), `asked`, each `origin.` and, of what is not archived, each

@@ -25,7 +25,7 @@ from memory.services.batches import (
     BatchUndo,
     BatchView,
     Decided,
-    Fate,
+    EntryStatus,
     Intake,
     Outcome,
     Reviewer,
@@ -40,10 +40,10 @@ from memory.services.decision_notices import DecisionNotice, DecisionNotices
 from memory.services.digests import Digests
 from memory.services.evidence import Weighing
 from memory.services.exchanges import Exchanges
-from memory.services.explain import AnswerStory, Explaining, LessonStory
+from memory.services.explain import AnswerExplanation, Explaining, LessonExplanation
 from memory.services.feedback_in_words import FeedbackInWords, Opinion
 from memory.services.finished_run import FinishedRun
-from memory.services.forget import Erased, Holdings, Privacy
+from memory.services.forget import Erased, PersonalData, Privacy
 from memory.services.gaps import Gap, Gaps
 from memory.services.handbook import Handbook, HandbookEntry
 from memory.services.journal import Journals
@@ -51,7 +51,7 @@ from memory.services.knowledge_map import KnowledgeMap, KnowledgeMaps
 from memory.services.leases import Leases
 from memory.services.listening import Listening, ListeningState
 from memory.services.model_grading import Guess, ModelGrades, guess_of
-from memory.services.monitoring import Happened, MemoryState, Monitoring
+from memory.services.monitoring import EventCounts, MemoryState, Monitoring
 from memory.services.overview import Overview, Overviews, Week
 from memory.services.preferences import Preference, Preferences
 from memory.services.purge import Purge, Purging
@@ -221,7 +221,7 @@ def _world(core: Core, policy: WorldPolicy | None) -> World:
 __all__ = [
     "CORRECTION_CHARACTERS",
     "Answer",
-    "AnswerStory",
+    "AnswerExplanation",
     "BatchPurge",
     "BatchReview",
     "BatchView",
@@ -230,25 +230,25 @@ __all__ = [
     "Corrected",
     "Decided",
     "DecisionNotice",
+    "EntryStatus",
     "Erased",
-    "Fate",
+    "EventCounts",
     "FinishedRun",
     "Gap",
     "Guess",
     "Handbook",
     "HandbookEntry",
-    "Happened",
-    "Holdings",
     "Intake",
     "KnowledgeMap",
+    "LessonExplanation",
     "LessonMark",
-    "LessonStory",
     "ListeningState",
     "Memory",
     "MemoryState",
     "Opinion",
     "Outcome",
     "Overview",
+    "PersonalData",
     "Preference",
     "Purge",
     "Recording",

@@ -84,14 +84,14 @@ def restored_by_reaction(tx: Transaction, episode: Episode, actor: str, now: dat
     return event(episode, EventKind.RESTORED, actor, now, detail={"reason": "reaction"})
 
 
-def joined_to(tx: Transaction, workspace: str, keeper_ids: Iterable[str]) -> list[str]:
+def merged_into(tx: Transaction, workspace: str, keeper_ids: Iterable[str]) -> list[str]:
     """The lessons that were ever joined to one of these, by id."""
     wanted = set(keeper_ids)
     links = tx.episodes.links(workspace, wanted)
     return sorted({link.from_id for link in links if link.kind is LinkKind.SAME_GOAL and link.to_id in wanted})
 
 
-def part(
+def unmerge(
     tx: Transaction, workspace: str, joined_ids: Iterable[str], now: datetime, *, changed: Collection[str] = ()
 ) -> int:
     """Bring back those of these lessons that were joined to one that does not stand for them now. Returns how many.
@@ -104,13 +104,13 @@ def part(
         if why.get("reason") != MERGED:
             continue
         keeper = tx.episodes.get(workspace, str(why.get("into")))
-        if keeper is None or keeper.id in changed or not stands_for(keeper, joined):
+        if keeper is None or keeper.id in changed or not represents(keeper, joined):
             restore_whole(tx, joined, ACTOR, now, "parted")
             parted += 1
     return parted
 
 
-def stands_for(keeper: Episode, joined: Episode) -> bool:
+def represents(keeper: Episode, joined: Episode) -> bool:
     """Whether the one is found, and says the same, wherever the other would be."""
     return (
         keeper.archived_at is None

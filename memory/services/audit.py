@@ -185,7 +185,7 @@ class Audit:
     def statistics(self, workspace: str) -> tuple[dict[str, int], Decisions]:
         """Counts by verdict, origin and fate; and how often it answered and asked, and people said it was wrong."""
         with self._core.store.read() as tx:
-            counted, tapped = tx.totals.fates(workspace), tx.deliveries.tapped(workspace)
+            counted, tapped = tx.totals.episode_counts(workspace), tx.deliveries.tapped(workspace)
             decided = decisions(tx, workspace, counted, self._core.policy.error_budget)
         kinds = ("origin.", "verdict.")
         shown = {

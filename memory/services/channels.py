@@ -6,7 +6,7 @@ from datetime import datetime
 from memory.model import Channel, Scope, Visibility
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import filing_of
-from memory.services.archive import joined_to, part
+from memory.services.archive import merged_into, unmerge
 from memory.services.core import Core, file_in_index
 
 
@@ -56,7 +56,7 @@ def note_change(tx: Transaction, scope: Scope, known: Visibility | None, now: da
     for episode in moved:
         file_in_index(tx, episode)
     if moved:
-        part(tx, workspace, joined_to(tx, workspace, [episode.id for episode in moved]), now)
+        unmerge(tx, workspace, merged_into(tx, workspace, [episode.id for episode in moved]), now)
     return True
 
 

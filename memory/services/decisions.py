@@ -31,7 +31,7 @@ class Decisions:
 
 
 def decisions(tx: Transaction, workspace: str, counted: Mapping[str, int], budget: float) -> Decisions:
-    """Those of one workspace, since ever; `counted` are its `TotalsTable.fates`."""
+    """Those of one workspace, since ever; `counted` are its `TotalsTable.episode_counts`."""
     return Decisions(
         questions=counted["questions"],
         answered=counted["questions.answered"],

@@ -77,7 +77,7 @@ class ShownRule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecallStory:
+class RecallExplanation:
     """One recall: how many candidates each stage let through, in order, and what was shown in the end."""
 
     retrieval: Retrieval
@@ -87,12 +87,12 @@ class RecallStory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerStory:
+class AnswerExplanation:
     """One answer with every recall behind it."""
 
     view: RunView
     votes: tuple[WeighedVote, ...]
-    recalls: tuple[RecallStory, ...]
+    recalls: tuple[RecallExplanation, ...]
     weighed: Mapping[str, Episode]
     """The lessons that the evidence of the recalls rests on, by id, as they are now; without those erased since."""
     offered: tuple[Option, ...] = ()
@@ -111,7 +111,7 @@ class AudienceVerdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Move:
+class StrengthChange:
     """An event that moved strength or salience, and both as it left them."""
 
     event: Event
@@ -129,7 +129,7 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LessonStory:
+class LessonExplanation:
     """One episode as a lesson: what gave its verdicts, what moved it, and how it fared."""
 
     episode: Episode
@@ -145,7 +145,7 @@ class LessonStory:
     """The id of the lesson that stands for it; empty for most."""
     strength_now: float
     salience_now: float
-    moves: tuple[Move, ...]
+    moves: tuple[StrengthChange, ...]
     """Oldest first."""
     uses: tuple[Use, ...]
     """Newest first; `totals` counts the others too."""
@@ -162,7 +162,7 @@ class Explaining:
     _core: Core
     _audit: Audit
 
-    def answer(self, workspace: str, run_id: str) -> AnswerStory:
+    def answer(self, workspace: str, run_id: str) -> AnswerExplanation:
         """One answer. Raises `NotFound`."""
         view = self._audit.run(workspace, run_id)
         rule_events = [event for event in view.events if event.kind is EventKind.RULE_SHOWN]
@@ -184,7 +184,7 @@ class Explaining:
             tap = view.incoming.tap if view.incoming else None
             asking = tx.episodes.of_run(workspace, tap.run_id) if tap else view.nodes
         offered = tuple(offer.option for offer in offers_of(asking))
-        return AnswerStory(
+        return AnswerExplanation(
             view=view,
             votes=behind.weigh(view.votes),
             recalls=tuple(behind.recall(retrieval, items) for retrieval, items in view.recalls),
@@ -193,7 +193,7 @@ class Explaining:
             chosen=offered[tap.number - 1] if tap and tap.number <= len(offered) else None,
         )
 
-    def lesson(self, workspace: str, episode_id: str, *, uses: int = ALL) -> LessonStory:
+    def lesson(self, workspace: str, episode_id: str, *, uses: int = ALL) -> LessonExplanation:
         """One episode as a lesson, with its newest `uses`. Raises `NotFound`."""
         now = self._core.clock()
         with self._core.store.read() as tx:
@@ -205,7 +205,7 @@ class Explaining:
             asked = tx.episodes.of_runs(workspace, {retrieval.run_id for retrieval, _ in shown[:uses]} - {""})
             signals = Counter((item.signal or Signal.UNKNOWN).value for _, item in shown)
             archived = why_archived_in(log) if episode.archived_at else {}
-            return LessonStory(
+            return LessonExplanation(
                 episode=episode,
                 verdicts=tuple(_audience_verdict(episode, audience, votes) for audience in Audience),
                 votes=votes,
@@ -214,7 +214,7 @@ class Explaining:
                 stands_in=str(archived.get("into", "")) if archived.get("reason") == MERGED else "",
                 strength_now=strength_at(episode, now),
                 salience_now=salience_at(episode, now),
-                moves=tuple(_moves(episode, log)),
+                moves=tuple(_strength_changes(episode, log)),
                 uses=tuple(
                     Use(retrieval=retrieval, item=item, asked=next(iter(asked.get(retrieval.run_id, ())), None))
                     for retrieval, item in shown[:uses]
@@ -255,10 +255,10 @@ class _RecallSources:
     """The person's message that a lesson was made of, where it was made of one."""
     alive: Mapping[str, Episode]
 
-    def recall(self, retrieval: Retrieval, items: Sequence[RetrievalItem]) -> RecallStory:
+    def recall(self, retrieval: Retrieval, items: Sequence[RetrievalItem]) -> RecallExplanation:
         known = [field.name for field in fields(StageCounts)]
         rule_events = [event for event in self.rule_events if event.detail.get("retrieval") == retrieval.id]
-        return RecallStory(
+        return RecallExplanation(
             retrieval=retrieval,
             stages=tuple((name, retrieval.counts[name]) for name in known if name in retrieval.counts),
             shown=tuple(map(self._shown, items)),
@@ -325,15 +325,15 @@ def _joined(tx: Transaction, keeper: Episode) -> list[Episode]:
     return [archived[name] for name in merged]
 
 
-def _moves(episode: Episode, log: Sequence[Event]) -> list[Move]:
+def _strength_changes(episode: Episode, log: Sequence[Event]) -> list[StrengthChange]:
     """The fold of the log once more, noting strength and salience after each step."""
     state = facts(episode)
-    moves: list[Move] = []
+    changes: list[StrengthChange] = []
     for event in effective(log):
         state = apply(state, event)
         if event.kind in (EventKind.GRADED, EventKind.REGRADED):
             personal, channel, workspace = map(Verdict, str(event.detail["to"]).split())
             state = with_verdicts(state, Verdicts(personal=personal, channel=channel, workspace=workspace))
         if event.kind in _MOVING:
-            moves.append(Move(event=event, strength=state.strength, salience=state.salience))
-    return moves
+            changes.append(StrengthChange(event=event, strength=state.strength, salience=state.salience))
+    return changes

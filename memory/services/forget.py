@@ -22,7 +22,7 @@ from memory.model.topic import Revision, Topic
 from memory.model.upkeep import Erasure
 from memory.ports import EpisodeFilter, Store, Transaction
 from memory.rules.audience import visibility_of
-from memory.services.archive import joined_to, part
+from memory.services.archive import merged_into, unmerge
 from memory.services.core import ALL, Core, note_words_of
 from memory.services.quarantine_actions import restore_text, restore_texts
 from memory.services.quotation import quoting, repeating, resting_on
@@ -35,7 +35,7 @@ from memory.services.visible_corrections import as_seen_by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Holdings:
+class PersonalData:
     """What is stored about one person in one workspace."""
 
     episodes: tuple[Episode, ...]
@@ -83,24 +83,24 @@ class Privacy:
 
     _core: Core
 
-    def holdings(self, workspace: str, person: str) -> Holdings:
+    def personal_data(self, workspace: str, person: str) -> PersonalData:
         """Everything stored about the person in this workspace."""
         with self._core.store.read() as tx:
-            return self._holdings(tx, workspace, person)
+            return self._personal_data(tx, workspace, person)
 
     def counts(self, workspace: str, person: str) -> dict[str, int]:
         """How much is kept in their name, at once however much there is.
 
-        By the names of `Holdings`; `derived`, which has to be looked for, is not among them, and of the grades only
+        By the names of `PersonalData`; `derived`, which has to be looked for, is not among them, and of the grades only
         those that they gave.
         """
         with self._core.store.read() as tx:
             return tx.people.held(workspace, person)
 
-    def copy(self, workspace: str, person: str) -> Holdings:
+    def copy(self, workspace: str, person: str) -> PersonalData:
         """The same for the person to take away: with no more of others than they are shown where it was said."""
         with self._core.store.read() as tx:
-            held = self._holdings(tx, workspace, person)
+            held = self._personal_data(tx, workspace, person)
             topics = tx.world.get_many(workspace, {value.topic_id for value in held.values})
             names = {topic.id: topic.public_id for topic in (*held.topics, *topics.values())}
             return replace(
@@ -112,7 +112,7 @@ class Privacy:
                 ),
             )
 
-    def _holdings(self, tx: Transaction, workspace: str, person: str) -> Holdings:
+    def _personal_data(self, tx: Transaction, workspace: str, person: str) -> PersonalData:
         every = EpisodeFilter(include_archived=True, limit=None)
         theirs = (replace(every, person=person), replace(every, author=person))
         found = {episode.id: None for wanted in theirs for episode in tx.episodes.search(workspace, wanted)}
@@ -124,7 +124,7 @@ class Privacy:
         whole = tx.episodes.get_many(workspace, [*own, *repeated, *kept])
         graded = [each for grades in tx.steps.grades(workspace, own).values() for each in grades]
         guesses = [each for each in graded if each.grade.source is GradeSource.MODEL]
-        return Holdings(
+        return PersonalData(
             episodes=tuple(whole[each] for each in own),
             derived=tuple(whole[each] for each in repeated),
             kept=tuple(whole[each] for each in kept),
@@ -176,13 +176,13 @@ class Privacy:
         with self._core.store.write() as tx:
             if erasure not in tx.upkeep.erasures():  # another process was quicker
                 return Erased(episodes=0, derived=0, messages=0, reactions=0)
-            held = self._holdings(tx, workspace, person)
+            held = self._personal_data(tx, workspace, person)
             touched_runs = {reaction.run_id for reaction in held.reactions if reaction.run_id}
             doomed = [*held.episodes, *held.derived]
             gone = {episode.run_id for episode in doomed}
             erased_ids = [episode.id for episode in doomed]
             kept_ids = [lesson.id for lesson in held.kept]
-            parted = joined_to(tx, workspace, [*erased_ids, *kept_ids])
+            parted = merged_into(tx, workspace, [*erased_ids, *kept_ids])
             _note_heeded(tx, workspace, erased_ids)
             replaced = part_from_asker(self._core, tx, person, held.kept, erased_ids, now)
             # Only now: those of the lessons that moved just now are among them.
@@ -207,7 +207,7 @@ class Privacy:
             touched_runs |= runs_with_changed_standing(tx, workspace, taught_from)
             erase_judgements(tx, workspace, gone, self._core.policy.error_budget)
             self._refold(tx, workspace, person, touched_runs - gone, now)
-            part(tx, workspace, parted, now, changed=kept_ids)
+            unmerge(tx, workspace, parted, now, changed=kept_ids)
             erased = Erased(
                 episodes=len(held.episodes),
                 derived=len(held.derived),

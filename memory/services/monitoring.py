@@ -21,7 +21,7 @@ class MemoryState:
 
 
 @dataclass(frozen=True, slots=True)
-class Happened:
+class EventCounts:
     """How many events of each kind were logged since some places in the logs, and up to where that is."""
 
     kinds: Mapping[EventKind, int] = field(default_factory=dict[EventKind, int])
@@ -42,19 +42,19 @@ class Monitoring:
             verdicts, waiting = tx.totals.verdicts(), len(tx.deliveries.unfinished())
         return MemoryState(verdicts=tuple(verdicts), waiting=waiting, jobs=tuple(self._upkeep.states()))
 
-    def now(self) -> Happened:
+    def now(self) -> EventCounts:
         """Nothing happened yet; what does from here on is told by `since`."""
         workspaces = self._core.store.workspaces()
         with self._core.store.read() as tx:
             newest = {workspace: tx.log.newest(workspace, limit=1) for workspace in workspaces}
-        return Happened(places={workspace: events[0].seq for workspace, events in newest.items() if events})
+        return EventCounts(places={workspace: events[0].seq for workspace, events in newest.items() if events})
 
-    def since(self, before: Happened) -> Happened:
+    def since(self, before: EventCounts) -> EventCounts:
         """What happened since then, by this process or another. One statement for each workspace."""
         workspaces = self._core.store.workspaces()
         kinds, places = Counter[EventKind](), dict[str, int]()
         with self._core.store.read() as tx:
             for workspace in workspaces:
-                places[workspace], found = tx.totals.happened(workspace, before.places.get(workspace, 0))
+                places[workspace], found = tx.totals.event_counts(workspace, before.places.get(workspace, 0))
                 kinds.update(found)
-        return Happened(kinds, places)
+        return EventCounts(kinds, places)

@@ -27,7 +27,7 @@ from memory.rules.audience import partitions_for, partitions_of
 from memory.rules.fold import DECISIONS, effective, replay, with_verdicts
 from memory.rules.trust import CORRECTION
 from memory.services.approvals import drop_permissions
-from memory.services.archive import joined_to, part, why_archived
+from memory.services.archive import merged_into, unmerge, why_archived
 from memory.services.core import ALL, Core, act, event, existing, file_in_index, record
 from memory.services.quarantine_actions import restore_texts
 from memory.services.topics.withdraw import withdraw_person
@@ -174,7 +174,7 @@ class Purging:
         lessons = self._withdraw_lessons(work)
         promotions, shelved, released = self._withdraw_decisions(work)
         self.withdraw_dependents(work)
-        self.part_joined(work)
+        self.unmerge_lessons(work)
         tx.deliveries.begin_anew(workspace, person, "", now)
         values, topics, moved = withdraw_person(tx, workspace, person, now, self._core.new_id)
         tx.people.forget(workspace, person)
@@ -306,13 +306,13 @@ class Purging:
                 for resting in self._resting_on(work, was, now[was.id]):
                     self._withdraw_approval(work, resting)
 
-    def part_joined(self, work: Work) -> None:
+    def unmerge_lessons(self, work: Work) -> None:
         """What was joined to a lesson that is gone now stands for itself again."""
         touched = [each.id for nodes in work.before.values() for each in nodes]
-        joined = joined_to(work.tx, work.workspace, touched)
+        joined = merged_into(work.tx, work.workspace, touched)
         for each in work.tx.episodes.get_many(work.workspace, joined).values():
             work.touch(each.run_id)
-        part(work.tx, work.workspace, joined, work.now)
+        unmerge(work.tx, work.workspace, joined, work.now)
 
     def _resting_on(self, work: Work, was: Episode, now: Episode) -> list[str]:
         """The answers that used an episode as a lesson to repeat, and would not be given it any more."""

@@ -100,8 +100,8 @@ def measure(path: Path, episodes: int, rounds: int) -> tuple[list[Row], dict[str
         first = time.perf_counter()
         recall(everything, 0)
         first_ms = (time.perf_counter() - first) * 1000
-        assert store._shelf is not None
-        store._shelf.wait()
+        assert store._plane_cache is not None
+        store._plane_cache.wait()
         facts = {"first recall of all lessons, ms": first_ms, "planes ready, s": time.perf_counter() - first}
         rows = [
             timed("recall, over all people, first touch included", episodes, lambda n: recall(askers[n], n), rounds),

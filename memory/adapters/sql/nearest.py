@@ -16,8 +16,8 @@ from sqlalchemy import text
 
 from memory.adapters.partitions import Hit, Partition, VectorPartition, best, search
 from memory.adapters.planes import Planes
-from memory.adapters.sql.copies import EVERY, Copies, Copy, Key, State, apply, read
-from memory.adapters.sql.plane_shelf import PlaneShelf, counter_of
+from memory.adapters.sql.partition_cache import EVERY, CachedPartition, Key, PartitionCache, State, apply, read
+from memory.adapters.sql.plane_cache import PlaneCache, counter_of
 from memory.adapters.sql.session import Session
 from memory.model import Audience, Verdict
 from memory.ports import Neighbourhood
@@ -54,11 +54,11 @@ class RecallIndex:
     snapshot is never older than the copies; where it is, they are read anew.
     """
 
-    def __init__(self, budget: int, shelf: PlaneShelf | None = None, exact_rows: int = EXACT_ROWS) -> None:
+    def __init__(self, budget: int, plane_cache: PlaneCache | None = None, exact_rows: int = EXACT_ROWS) -> None:
         self._budget = budget
         self._exact_rows = exact_rows
-        self._copies = Copies()
-        self._shelf = shelf
+        self._copies = PartitionCache()
+        self._plane_cache = plane_cache
         self._large: set[Key] = set()
         self._lock = Lock()
 
@@ -78,8 +78,10 @@ class RecallIndex:
         names, others = list(dict.fromkeys(partitions)), list(dict.fromkeys(beside))
         with self._lock:
             # What a transaction filed itself may yet be rolled back: no other one may find it in the copies.
-            copies = Copies() if workspace in session.filed else self._copies
-            reader = _Reader(session, copies, self._shelf, self._large, self._exact_rows, workspace, model, len(vector))
+            copies = PartitionCache() if workspace in session.filed else self._copies
+            reader = _Reader(
+                session, copies, self._plane_cache, self._large, self._exact_rows, workspace, model, len(vector)
+            )
             loaded = reader.loaded([*names, *others])
             found = search(loaded[: len(names)], vector, k, min_cosine, actions)
             if others:
@@ -95,7 +97,7 @@ class _Source:
     """What a partition is searched in: a copy of all its rows, or planes and a copy of what came after them."""
 
     key: Key
-    copy: Copy
+    copy: CachedPartition
     planes: Planes | None = None
 
 
@@ -104,8 +106,8 @@ class _Reader:
     """Brings what one search needs up to date with the transaction's snapshot."""
 
     session: Session
-    copies: Copies
-    shelf: PlaneShelf | None
+    copies: PartitionCache
+    plane_cache: PlaneCache | None
     large: set[Key]
     """The partitions that may have planes."""
     exact_rows: int
@@ -114,11 +116,11 @@ class _Reader:
     dimension: int
 
     def loaded(self, names: Sequence[str]) -> list[Partition]:
-        """The partitions as they are in the snapshot. Copies that a failure interrupts are gone."""
+        """The partitions as they are in the snapshot. PartitionCache that a failure interrupts are gone."""
         if not names:
             return []
         held = {name: self._held(name) for name in names}
-        state = self._read(held, self.exact_rows if self.shelf is not None else EVERY)
+        state = self._read(held, self.exact_rows if self.plane_cache is not None else EVERY)
         ready: dict[str, Partition] = {}
         anew: dict[str, _Source] = {}
         for name, source in held.items():
@@ -140,7 +142,7 @@ class _Reader:
 
     def _held(self, name: str) -> _Source:
         key = self._key(name)
-        planes = self.shelf.held(key) if self.shelf is not None and key in self.large else None
+        planes = self.plane_cache.held(key) if self.plane_cache is not None and key in self.large else None
         return self._beside(name, planes) if planes is not None else self._whole(name, 0)
 
     def _whole(self, name: str, epoch: int) -> _Source:
@@ -165,17 +167,17 @@ class _Reader:
             is_valid = True
         is_new = not copy.seq and source.planes is None
         is_of_now = is_new or (copy.epoch == state.epoch and copy.seq <= newest)
-        return is_valid and is_of_now and (self.shelf is None or newest - copy.seq <= self.exact_rows)
+        return is_valid and is_of_now and (self.plane_cache is None or newest - copy.seq <= self.exact_rows)
 
     def _anew(self, name: str, state: State) -> "_Source | Partition":
         """What to search instead of what is no longer current, or too far behind."""
         newest = state.numbers.get(name, 0)
-        if self.shelf is not None and newest > self.exact_rows:
-            planes = self.shelf.valid(self._key(name), self._token(name, state), state.epoch)
+        if self.plane_cache is not None and newest > self.exact_rows:
+            planes = self.plane_cache.valid(self._key(name), self._token(name, state), state.epoch)
             if planes is not None and planes.seq <= newest <= planes.seq + self.exact_rows:
                 return self._beside(name, planes)
             if self._is_large(name):
-                self.shelf.prepare(self._key(name))
+                self.plane_cache.prepare(self._key(name))
                 return _scanned(self.session, self._key(name))
         self.copies.take(self._key(name))
         return self._whole(name, state.epoch)
@@ -198,17 +200,17 @@ class _Reader:
             apply(news, copy.vectors, self.model, self.dimension)
         copy.epoch, copy.seq = state.epoch, state.numbers.get(name, 0)
         self.copies.put(source.key, copy)
-        if self.shelf is None:
+        if self.plane_cache is None:
             return copy.vectors
         if source.planes is None:
             if len(copy.vectors) > self.exact_rows:
                 self.large.add(self._key(name))
-                self.shelf.prepare(self._key(name))
+                self.plane_cache.prepare(self._key(name))
             return copy.vectors
         if copy.seq - source.planes.seq > self.exact_rows // 2:
-            self.shelf.prepare(self._key(name))
+            self.plane_cache.prepare(self._key(name))
         return _PlanePartition(
-            self.session, self._key(name), source.planes, copy.vectors, self.shelf.sample(self._key(name))
+            self.session, self._key(name), source.planes, copy.vectors, self.plane_cache.sample(self._key(name))
         )
 
 

@@ -21,7 +21,7 @@ from memory.adapters.sql.in_memory import IN_MEMORY
 from memory.adapters.sql.log import SqlEventLog
 from memory.adapters.sql.nearest import EXACT_ROWS, RecallIndex
 from memory.adapters.sql.people import SqlChannelTable, SqlPeopleTable
-from memory.adapters.sql.plane_shelf import PlaneShelf
+from memory.adapters.sql.plane_cache import PlaneCache
 from memory.adapters.sql.polls import SqlJudgementTable
 from memory.adapters.sql.retrievals import SqlRetrievalTable
 from memory.adapters.sql.saved import SqlSavedMessageTable
@@ -60,8 +60,8 @@ class SqlStore:
     def __init__(self, database: Database, *, recall_bytes: int = RECALL_BYTES, exact_rows: int = EXACT_ROWS) -> None:
         self._database = database
         self._recall_bytes, self._exact_rows = recall_bytes, exact_rows
-        self._shelf = self._new_shelf()
-        self._recall = RecallIndex(recall_bytes, self._shelf, exact_rows)
+        self._plane_cache = self._new_plane_cache()
+        self._recall = RecallIndex(recall_bytes, self._plane_cache, exact_rows)
         self._is_closed = False
 
     @classmethod
@@ -132,9 +132,9 @@ class SqlStore:
         """
         with self._session(writes=True) as (session, _):
             swept = index.sweep(session)
-        if self._shelf is not None:
+        if self._plane_cache is not None:
             try:
-                self._shelf.erase(swept)
+                self._plane_cache.erase(swept)
             except OSError as exc:
                 raise StoreUnavailable(
                     f"A file beside {self._database.where} keeps erased rows ({exc.strerror}). Try again."
@@ -146,15 +146,15 @@ class SqlStore:
 
     def close(self) -> None:
         self._is_closed = True
-        if self._shelf is not None:
-            self._shelf.close()
+        if self._plane_cache is not None:
+            self._plane_cache.close()
         self._database.close()
         self._recall = RecallIndex(self._recall_bytes)
 
-    def _new_shelf(self) -> PlaneShelf | None:
+    def _new_plane_cache(self) -> PlaneCache | None:
         """Beside a file. Whoever searches in a server, or in this process's memory, has copies of all it searches."""
         where = self._database.where
-        return PlaneShelf(where, self._plain_session) if isinstance(where, Path) and where != IN_MEMORY else None
+        return PlaneCache(where, self._plain_session) if isinstance(where, Path) and where != IN_MEMORY else None
 
     @property
     def _engine(self) -> Engine:
@@ -189,10 +189,10 @@ class SqlStore:
 
     def _replaced(self) -> None:
         """Another file is in the place of the one that was there."""
-        if self._shelf is not None:
-            self._shelf.stop()
-        self._shelf = self._new_shelf()
-        self._recall = RecallIndex(self._recall_bytes, self._shelf, self._exact_rows)
+        if self._plane_cache is not None:
+            self._plane_cache.stop()
+        self._plane_cache = self._new_plane_cache()
+        self._recall = RecallIndex(self._recall_bytes, self._plane_cache, self._exact_rows)
         require_schema(self._database, migrate=False)
 
 

@@ -191,11 +191,11 @@ class SqlTotalsTable(SqlTable):
                 found[audience, verdict] += row.number
         return [VerdictCount(audience=where, verdict=what, number=number) for (where, what), number in found.items()]
 
-    def happened(self, workspace: str, after: int) -> tuple[int, dict[EventKind, int]]:
+    def event_counts(self, workspace: str, after: int) -> tuple[int, dict[EventKind, int]]:
         rows = list(self._session.rows(_HAPPENED, {"w": workspace, "after": after}))
         return max((row.last for row in rows), default=after), {row.kind: row.number for row in rows}
 
-    def fates(self, workspace: str) -> dict[str, int]:
+    def episode_counts(self, workspace: str) -> dict[str, int]:
         (row,) = self._session.rows(_COUNT_FATES.where(_e.workspace == workspace))
         return {name: int(number) for name, number in row._mapping.items()}
 

@@ -1,7 +1,7 @@
 """Lessons learned from files: taken in as proposals, decided about together."""
 
 from memory.services.batches.batches import Batches, BatchView, Narrow
-from memory.services.batches.intake import Fate, Intake, Outcome
+from memory.services.batches.intake import EntryStatus, Intake, Outcome
 from memory.services.batches.review import BatchReview, Decided, Reviewer
 from memory.services.batches.undo import BatchPurge, BatchUndo
 
@@ -12,7 +12,7 @@ __all__ = [
     "BatchView",
     "Batches",
     "Decided",
-    "Fate",
+    "EntryStatus",
     "Intake",
     "Narrow",
     "Outcome",

@@ -25,7 +25,7 @@ _Question = tuple[_Place, str]
 """A question in a place, both comparable."""
 
 
-class Fate(StrEnum):
+class EntryStatus(StrEnum):
     """What becomes of a proposal."""
 
     ADDED = "added"
@@ -42,11 +42,14 @@ class Fate(StrEnum):
     """It cannot be a lesson."""
 
 
+_STORED = (EntryStatus.ADDED, EntryStatus.HELD_BACK, EntryStatus.OWN)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """What became of one proposal."""
 
-    fate: Fate
+    status: EntryStatus
     reason: str = ""
     """Why it was refused or held back."""
     differs: bool = False
@@ -103,9 +106,9 @@ class Intake:
         for draft in drafts:
             outcome = draft if isinstance(draft, Outcome) else self._sorted(draft, known)
             outcomes.append(outcome)
-            if isinstance(draft, _Draft) and outcome.fate in (Fate.ADDED, Fate.HELD_BACK, Fate.OWN):
+            if isinstance(draft, _Draft) and outcome.status in _STORED:
                 fresh.append(draft)
-            elif isinstance(draft, _Draft) and outcome.fate is Fate.JOINED:
+            elif isinstance(draft, _Draft) and outcome.status is EntryStatus.JOINED:
                 joined.append(draft)
         if (fresh or joined) and not self.is_dry_run:
             self._store(fresh, joined)
@@ -116,7 +119,7 @@ class Intake:
             asked = usable(proposal.question, "it has no question")
             answered = usable(proposal.answer, "it has no answer")
         except InvalidInput as error:
-            return Outcome(fate=Fate.REFUSED, reason=str(error))
+            return Outcome(status=EntryStatus.REFUSED, reason=str(error))
         redactor = self._core.redactor
         question, answer = redactor.text(asked), redactor.text(answered)
         return _Draft(
@@ -130,20 +133,20 @@ class Intake:
     def _sorted(self, draft: _Draft, known: set[str]) -> Outcome:
         """What becomes of it; from then on it is one of those that later ones are compared with."""
         if draft.key in known:
-            return Outcome(fate=Fate.KNOWN)
+            return Outcome(status=EntryStatus.KNOWN)
         answers = self._answers.setdefault(draft.asked, set())
         words = comparable(draft.answer)
         if draft.key in self._keys or words in answers:
             is_ours = draft.key in self._keys or draft.content in self._ours
-            return Outcome(fate=Fate.JOINED if is_ours else Fate.KNOWN)
+            return Outcome(status=EntryStatus.JOINED if is_ours else EntryStatus.KNOWN)
         differs = bool(answers)
         self._keys.add(draft.key)
         self._ours[draft.content] = draft.key
         answers.add(words)
         flags = lesson_flags(self._lesson(draft, self._core.clock()), has_secret=draft.has_secret)
         if flags:
-            return Outcome(fate=Fate.HELD_BACK, reason=", ".join(flags), differs=differs)
-        return Outcome(fate=Fate.OWN if draft.proposal.accepted_by else Fate.ADDED, differs=differs)
+            return Outcome(status=EntryStatus.HELD_BACK, reason=", ".join(flags), differs=differs)
+        return Outcome(status=EntryStatus.OWN if draft.proposal.accepted_by else EntryStatus.ADDED, differs=differs)
 
     def _read_answers(self) -> None:
         """What people wrote so far, once."""

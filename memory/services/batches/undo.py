@@ -111,7 +111,7 @@ class BatchUndo:
             # Filed under its author, so that purging whoever did this brings nothing back.
             act(tx, lesson, EventKind.ARCHIVED, lesson.author, now, work.mark)
         purging.withdraw_dependents(work)
-        purging.part_joined(work)
+        purging.unmerge_lessons(work)
         tx.batches.drop(workspace, [each.key for each in rows if each.lesson_id in lessons])
         unlearned = changed_runs(work)[1]
         approved = sum(each.is_lesson for each in lessons.values())

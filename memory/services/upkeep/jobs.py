@@ -19,7 +19,7 @@ from memory.services.core import Core
 from memory.services.forget import Privacy, erase_run, overwrite_erased
 from memory.services.reembedding import Reembedding
 from memory.services.topics import World
-from memory.services.upkeep.merging import join_duplicates
+from memory.services.upkeep.merging import merge_duplicates
 
 log = logging.getLogger(__name__)
 
@@ -113,7 +113,7 @@ def _archive(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
 
 
 def _join(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
-    results = [join_duplicates(core.store, workspace, now) for workspace in core.store.workspaces()]
+    results = [merge_duplicates(core.store, workspace, now) for workspace in core.store.workspaces()]
     return f"{sum(joined for joined, _ in results)} lessons joined, {sum(parted for _, parted in results)} parted"
 
 

@@ -13,15 +13,15 @@ from memory.ports import EpisodeFilter, Store, Transaction
 from memory.rules.audience import partitions_of
 from memory.rules.consolidation import advice_of
 from memory.rules.retrieval.consensus import is_same_goal
-from memory.services.archive import ACTOR, MERGED, archive_whole, is_restored_by_a_person, part
+from memory.services.archive import ACTOR, MERGED, archive_whole, is_restored_by_a_person, unmerge
 from memory.services.core import event, record
 
 
-def join_duplicates(store: Store, workspace: str, now: datetime) -> tuple[int, int]:
+def merge_duplicates(store: Store, workspace: str, now: datetime) -> tuple[int, int]:
     """Join what is the same, part what no longer is. Returns (how many were joined, how many parted)."""
     with store.write() as tx:
         every = tx.episodes.search(workspace, EpisodeFilter(include_archived=True, limit=None))
-        parted = part(tx, workspace, [episode.id for episode in every if episode.archived_at is not None], now)
+        parted = unmerge(tx, workspace, [episode.id for episode in every if episode.archived_at is not None], now)
         joined = 0
         for group in _alike(tx.episodes.search(workspace, EpisodeFilter(limit=None))):
             for same in _same_goals(tx, workspace, group):

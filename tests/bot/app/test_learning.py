@@ -88,7 +88,7 @@ async def test_a_slack_export_goes_to_its_own_workspace_and_channels(world: Worl
     inside = replace(cy, channel=ids["private"], visibility=Visibility.PRIVATE)
     assert recalled(world, inside, "what is the private code?")[0] == "It is private"
     for person in ("ana", "ben"):  # whose question it is, and whose answer
-        held = world.memory.privacy.holdings(ids["workspace"], ids[person])
+        held = world.memory.privacy.personal_data(ids["workspace"], ids[person])
         assert {each.id for each in (*held.episodes, *held.derived, *held.kept)} == {each.id for each in lessons}
     assert learned(world, path).counts == {"known": 2}
     assert world.memory.audit.check() == []
@@ -118,7 +118,7 @@ async def test_into_another_workspace_only_what_was_public_and_nobody_is_mistake
     (lesson,) = approved(world, report)
     assert (lesson.workspace, lesson.channel) == ("discord:7", "70")
     assert lesson.author == f"{ids['workspace']}/{ids['ben']}"
-    held = world.memory.privacy.holdings("discord:7", "11")
+    held = world.memory.privacy.personal_data("discord:7", "11")
     assert lesson.id in {each.id for each in (*held.derived, *held.kept)}
 
 

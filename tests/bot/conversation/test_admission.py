@@ -92,7 +92,7 @@ async def test_what_was_said_before_can_be_taken_back_and_erased(chat: Chat) -> 
     assert "forget" in OWN_DATA
     assert await chat.command("memory", by=ANA) == NOT_ADMITTED
     assert await chat.command("forget", "yes", by=ANA) != NOT_ADMITTED
-    assert chat.world.memory.privacy.holdings(ANA.workspace, "ana").is_empty
+    assert chat.world.memory.privacy.personal_data(ANA.workspace, "ana").is_empty
     at = chat.world.clock.tick()
     await chat.sink(PersonDeletion(event_id="gone", scope=ANA, at=at, message_id="m"))
 

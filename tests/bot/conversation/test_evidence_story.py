@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.conversation.evidence_story import explain_evidence
+from bot.conversation.evidence_explanation import explain_evidence
 from bot.conversation.explanation import explain
 from memory.model import Episode, Role, Scope, Termination, Visibility
 from memory.model.evidence import ActionText, BeliefRecord, EvidenceRecord, WeightRecord

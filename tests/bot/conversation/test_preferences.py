@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.conversation.preference_in_words import wish_in
+from bot.conversation.preference_in_words import preference_in
 from bot.model import Choice, PersonCommand
 from memory.model import Role, Scope
 from memory.ports import EpisodeFilter
@@ -76,19 +76,19 @@ NO_WISHES = (
 
 @pytest.mark.parametrize(("text", "instruction"), WISHES.items())
 def test_a_wish_is_read(text: str, instruction: str) -> None:
-    wish = wish_in(text)
+    wish = preference_in(text)
     assert wish is not None
     assert wish.instruction == instruction
 
 
 @pytest.mark.parametrize("text", NO_WISHES)
 def test_what_is_no_wish_is_left_alone(text: str) -> None:
-    assert wish_in(text) is None
+    assert preference_in(text) is None
 
 
 @given(st.text(alphabet="too long in german please no, ?!\n", max_size=400))
 def test_no_words_of_a_person_become_an_instruction(text: str) -> None:
-    wish = wish_in(text)
+    wish = preference_in(text)
     assert wish is None or wish.instruction in {*WISHES.values()}
 
 

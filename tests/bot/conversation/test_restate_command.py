@@ -130,7 +130,7 @@ async def test_a_question_tried_again_by_another_person_goes_with_its_author(tmp
     assert chat.messenger.answers == ["the answer to where is zyzzyva?"] * 2
     await chat.react(f"post-{len(chat.messenger.posts)}", by=BOB)
     await chat.correct("in a dictionary", message_id=f"post-{len(chat.messenger.posts)}", by=TEA)
-    asked = chat.world.memory.privacy.holdings(BOB.workspace, "bob")
+    asked = chat.world.memory.privacy.personal_data(BOB.workspace, "bob")
     assert asked.messages == (), "they said nothing"
     await chat.command("forget", "yes")
     chat.messenger.posts.clear()

@@ -57,8 +57,8 @@ def add(store: SqlStore, *numbers: int, dimension: int = DIMENSION) -> None:
 
 def ready(store: SqlStore) -> None:
     """Wait for the planes of what was searched."""
-    assert store._shelf is not None
-    store._shelf.wait()
+    assert store._plane_cache is not None
+    store._plane_cache.wait()
 
 
 def found(
@@ -104,7 +104,7 @@ def test_a_large_partition_is_searched_by_planes_and_what_came_after(store: SqlS
     add(store, 30, 31)
     for query in range(80, 99):
         assert found(store, vector_of(query)) == scanned(store, vector_of(query))
-    assert store._recall._shelf is store._shelf
+    assert store._recall._plane_cache is store._plane_cache
     assert nearest(store, "w", ["workspace"], MODEL, vector_of(0), 3, -1.0).searched == 32
 
 
@@ -116,8 +116,8 @@ def test_another_process_maps_the_file_and_makes_none(store: SqlStore) -> None:
     with closing(SqlStore(SqliteDatabase(file_of(store)), exact_rows=EXACT_ROWS)) as other:
         assert found(other, vector_of(98)) == scanned(store, vector_of(98))
         ready(other)
-        assert other._shelf is not None
-        assert len(other._shelf._ready) == 1
+        assert other._plane_cache is not None
+        assert len(other._plane_cache._ready) == 1
         add(other, 40)
         assert found(store, vector_of(40))[0] == ("e40", 1.0)
     assert [path.stat().st_mtime_ns for path in files_of(store)] == before
@@ -311,12 +311,12 @@ from memory.adapters.sql.sqlite import SqliteDatabase
 from tests.memory.adapters.store_samples import MODEL, nearest
 from tests.memory.adapters.test_large_partitions import vector_of
 store = SqlStore(SqliteDatabase(Path(sys.argv[1])), exact_rows=5)
-from memory.adapters.sql.copies import Key
+from memory.adapters.sql.partition_cache import Key
 key = Key("w", "workspace", MODEL, 16)
 print("building", flush=True)
 while True:
-    store._shelf.prepare(key)
-    store._shelf.wait()
+    store._plane_cache.prepare(key)
+    store._plane_cache.wait()
 """
 
 
@@ -341,6 +341,6 @@ def test_a_process_that_is_killed_while_it_makes_planes_leaves_a_valid_file_or_n
                 assert found(store, vector_of(query)) == scanned(store, vector_of(query))
             ready(other)
     ready(store)
-    store._shelf.prepare(next(iter(store._shelf._ready))) if store._shelf is not None else None
+    store._plane_cache.prepare(next(iter(store._plane_cache._ready))) if store._plane_cache is not None else None
     ready(store)
     assert [path.suffix for path in files_of(store) if path.suffix == ".part"] == []

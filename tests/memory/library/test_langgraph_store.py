@@ -383,7 +383,7 @@ def test_items_are_exported_and_forgotten_with_their_person(world: World, store:
     assert store.get(("diet",), "k") is not None
     world.memory.privacy.forget("terminal:w", "ana")
     assert store.get(("diet",), "k") is None
-    assert world.memory.privacy.holdings("terminal:w", "ana").is_empty
+    assert world.memory.privacy.personal_data("terminal:w", "ana").is_empty
 
 
 def test_a_purge_leaves_what_taught_nobody(world: World, store: LangGraphStore) -> None:

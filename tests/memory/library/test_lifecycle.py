@@ -220,13 +220,13 @@ def test_secrets_are_taken_out_before_anything_is_stored(agent: Agent) -> None:
         internal_state=f"the token is {secret}",
         think=secret,
     )
-    noted = repr(agent.service.privacy.holdings(agent.ana.scope.workspace, "ana"))
+    noted = repr(agent.service.privacy.personal_data(agent.ana.scope.workspace, "ana"))
     persist_memories(context, env_post=[secret])
     add_grades_to_memories(
         context, {"taskCompleted": False, "overallExplanation": secret, "stepGrades": [
             {"stepNumber": 1, "isCorrect": False, "explanation": secret, "correction": secret}]}
     )  # fmt: skip
-    held = agent.service.privacy.holdings(agent.ana.scope.workspace, "ana")
+    held = agent.service.privacy.personal_data(agent.ana.scope.workspace, "ana")
     assert secret not in noted + repr(held) + repr(agent.all())
 
 
@@ -422,7 +422,7 @@ def test_forgetting_leaves_nothing_of_the_steps(agent: Agent) -> None:
     agent.grade(other, True, actor="ana")
     agent.service.privacy.forget(agent.ana.scope.workspace, "ana")
     assert b"zyzzyva" not in content(agent.service.store)
-    assert agent.service.privacy.holdings(agent.ana.scope.workspace, "ana").is_empty
+    assert agent.service.privacy.personal_data(agent.ana.scope.workspace, "ana").is_empty
     assert agent.all() == []
     assert [(e.action_element_text, e.grades) for e in agent.all(of=agent.of("bob"))] == [("theirs", ())]
 

@@ -5,10 +5,10 @@ from dataclasses import fields
 import pytest
 
 from bot.conversation.explanation import explain
-from bot.conversation.lesson_story import explain_lesson
+from bot.conversation.lesson_explanation import explain_lesson
 from memory.errors import NotFound
 from memory.model import Audience, Episode, EventKind, Role, Signal, Verdict, Visibility
-from memory.services.explain import LessonStory
+from memory.services.explain import LessonExplanation
 from tests.doubles.conversation import ANA, BOB, Chat
 from tests.doubles.memory_world import World, scope
 
@@ -111,7 +111,7 @@ def test_what_stands_behind_a_lesson_is_named(world: World) -> None:
 
 def test_what_a_lessons_story_is_made_of_keeps_its_names() -> None:
     """They are the keys of `goodbot episodes why --json`."""
-    assert [field.name for field in fields(LessonStory)] == [
+    assert [field.name for field in fields(LessonExplanation)] == [
         "episode", "verdicts", "votes", "decisions", "joined", "stands_in", "strength_now", "salience_now", "moves",
         "uses", "totals", "message",
     ]  # fmt: skip

@@ -71,7 +71,7 @@ def test_forgetting_leaves_nothing_of_the_person(world: World) -> None:
     assert (erased.episodes, erased.messages, erased.derived > 0, erased.reactions > 0) == (3, 3, True, True)
     assert not remains(world, CANARY)
     assert not remains(world, PERSON)
-    assert world.memory.privacy.holdings(WORKSPACE, PERSON).is_empty
+    assert world.memory.privacy.personal_data(WORKSPACE, PERSON).is_empty
     assert world.memory.audit.check() == []
     # others keep what is theirs, judged by those who are left
     assert world.episode(kept).verdicts == Verdicts(channel=Verdict.FAILURE)
@@ -84,7 +84,10 @@ def test_what_is_counted_at_once_is_what_is_held(world: World) -> None:
     a_life(world)
     world.correct(world.ask("what time is it?", "noon", of=scope(PERSON)), "one", by="tea", role=Role.TEACHER)
     for person in (PERSON, "bob", "tea", "stranger"):
-        counts, held = world.memory.privacy.counts(WORKSPACE, person), world.memory.privacy.holdings(WORKSPACE, person)
+        counts, held = (
+            world.memory.privacy.counts(WORKSPACE, person),
+            world.memory.privacy.personal_data(WORKSPACE, person),
+        )
         named = {name: len(getattr(held, name)) for name in counts if name != "welcomes"}
         assert {name: number for name, number in counts.items() if name != "welcomes"} == named
     assert world.memory.privacy.counts(WORKSPACE, PERSON)["kept"] == 2
@@ -105,18 +108,18 @@ def test_an_equal_name_in_another_workspace_is_another_person(world: World) -> N
     a_life(world)
     namesake = world.ask("where is the wombat?", "in the wombat house", of=scope(PERSON, workspace="slack:w"))
     world.react(namesake, "👍", by=PERSON)
-    before = world.memory.privacy.holdings("slack:w", PERSON)
+    before = world.memory.privacy.personal_data("slack:w", PERSON)
     world.memory.privacy.forget(WORKSPACE, PERSON)
-    assert world.memory.privacy.holdings("slack:w", PERSON) == before
+    assert world.memory.privacy.personal_data("slack:w", PERSON) == before
     assert world.recalled("where is the wombat?", scope(PERSON, workspace="slack:w")) == [namesake.id]
     assert remains(world, "wombat")
 
 
 def test_forgetting_one_person_leaves_everybody_else_as_they_were(world: World) -> None:
     a_life(world)
-    before = {person: world.memory.privacy.holdings(WORKSPACE, person).messages for person in ("bob", "cy", "dan")}
+    before = {person: world.memory.privacy.personal_data(WORKSPACE, person).messages for person in ("bob", "cy", "dan")}
     world.memory.privacy.forget(WORKSPACE, PERSON)
-    assert {person: world.memory.privacy.holdings(WORKSPACE, person).messages for person in before} == before
+    assert {person: world.memory.privacy.personal_data(WORKSPACE, person).messages for person in before} == before
 
 
 def test_forgetting_twice_or_a_stranger_does_nothing(world: World) -> None:
@@ -134,14 +137,14 @@ def test_erasing_one_answer_keeps_the_question(world: World) -> None:
     world.react(answer, "👍", by=PERSON)
     assert world.memory.privacy.erase_run(answer.workspace, answer.run_id) == 1
     assert not remains(world, CANARY)
-    assert [message.text for message in world.memory.privacy.holdings(WORKSPACE, PERSON).messages] == ["a question"]
+    assert [each.text for each in world.memory.privacy.personal_data(WORKSPACE, PERSON).messages] == ["a question"]
     assert world.memory.audit.check() == []
 
 
 def test_a_teachers_lesson_about_a_forgotten_persons_answer_stays_without_its_question(world: World) -> None:
     mine = world.ask(f"where is the {CANARY}?", "no idea", of=scope(PERSON))
     lesson = world.correct(mine, "upstairs", by="tea", role=Role.TEACHER)
-    held = world.memory.privacy.holdings(WORKSPACE, PERSON)
+    held = world.memory.privacy.personal_data(WORKSPACE, PERSON)
     assert (held.kept, held.derived) == ((world.episode(lesson),), ())
     assert world.memory.privacy.forget(WORKSPACE, PERSON).kept == 1
     assert not remains(world, CANARY)
@@ -168,7 +171,7 @@ def test_what_repeats_a_repetition_goes_too(world: World) -> None:
 
 
 def exported(world: World, person: str) -> str:
-    return json.dumps(export_person(world.memory.privacy.holdings(WORKSPACE, person), person), ensure_ascii=False)
+    return json.dumps(export_person(world.memory.privacy.personal_data(WORKSPACE, person), person), ensure_ascii=False)
 
 
 def test_the_export_holds_everything_of_the_person_whole(world: World) -> None:
@@ -178,7 +181,7 @@ def test_the_export_holds_everything_of_the_person_whole(world: World) -> None:
     thoughtful = replace(answer, trajectory=steps, thoughts="a passing thought", context_before=("tool:clock",))
     with world.memory.store.write() as tx:
         tx.episodes.put(thoughtful)
-    held = world.memory.privacy.holdings(WORKSPACE, PERSON)
+    held = world.memory.privacy.personal_data(WORKSPACE, PERSON)
     (whole,) = [episode for episode in held.episodes if episode.id == answer.id]
     assert whole == thoughtful
     text = exported(world, PERSON)

@@ -91,4 +91,4 @@ class TestMovedLesson(Attacked):
         world.memory.teaching.archive(W, written(world).id, actor="tea")
         world.memory.privacy.forget(W, PERSON)
         assert world.memory.restating.waiting(W, "bob") == []
-        assert world.memory.privacy.holdings(W, "bob").episodes[0].archived_at is not None
+        assert world.memory.privacy.personal_data(W, "bob").episodes[0].archived_at is not None

@@ -111,9 +111,9 @@ def test_a_forget_killed_between_any_two_steps_is_finished_by_the_next_start(
         with again.read() as tx:
             assert tx.upkeep.erasures() == []
         if step <= begun:
-            assert not world.memory.privacy.holdings(W, PERSON).is_empty, "nobody was told yet that it is forgotten"
+            assert not world.memory.privacy.personal_data(W, PERSON).is_empty, "nobody was told yet that it is gone"
             world.memory.privacy.forget(W, PERSON)
-        assert world.memory.privacy.holdings(W, PERSON).is_empty
+        assert world.memory.privacy.personal_data(W, PERSON).is_empty
         assert [each.output for each in world.memory.restating.waiting(W, "tea")] == ["in the cellar"]
         assert remains(image) == []
         assert world.memory.audit.check() == []
@@ -138,7 +138,7 @@ World(SqlStore.open(sys.argv[1])).memory.privacy.forget(sys.argv[2], sys.argv[3]
     assert ended.returncode == -signal.SIGKILL
     assert remains(folder), "in the log file at least"
     store = SqlStore.open(url)
-    assert World(store).memory.privacy.holdings(W, PERSON).is_empty
+    assert World(store).memory.privacy.personal_data(W, PERSON).is_empty
     store.close()
     assert remains(folder) == []
 

@@ -272,7 +272,7 @@ def exports(world: World, *people: str) -> str:
         log = [event for each in every for event in tx.log.of_episode(W, each.id)]
     texts = [export_memories(whole, format) for format in ("json", "csv", "prompt")]
     for who in people:
-        texts.append(json.dumps(export_person(memory.privacy.holdings(W, who), who), ensure_ascii=False))
+        texts.append(json.dumps(export_person(memory.privacy.personal_data(W, who), who), ensure_ascii=False))
         for session in ("s1", "s2", "s3"):
             entries = load_all_memories_for_session(session, episodic=EpisodicMemory(memory, scope(who)))
             texts += [export_memories(entries, format) for format in ("json", "csv", "prompt")]
@@ -299,7 +299,7 @@ def test_no_export_tells_of_a_forgotten_person_and_the_rest_is_sound(world: Worl
     before = exports(world, PERSON, "bob", "cy", "tea")
     assert sum(mark in before for mark in say.marks) > len(say.marks) / 2
     world.memory.privacy.forget(W, PERSON)
-    assert world.memory.privacy.holdings(W, PERSON).is_empty
+    assert world.memory.privacy.personal_data(W, PERSON).is_empty
     after = exports(world, "bob", "cy", "tea")
     assert [mark for mark in [*say.marks, PERSON] if mark in after] == []
     assert [world.episode(each).goal for each in kept] == ["when is lunch?", "when is dinner?"]

@@ -214,7 +214,7 @@ def judged(tx: Transaction, lesson: Episode, but: str) -> list[tuple[str, int]]:
 
 def kept_of(play: History, person: str) -> object:
     """What one person holds that has nothing to do with anybody else's words."""
-    held = play.world.memory.privacy.holdings(W, person)
+    held = play.world.memory.privacy.personal_data(W, person)
     return (held.messages, held.steps, held.grades)
 
 
@@ -275,7 +275,7 @@ def forgets(kind: str, history: list[Act], forgotten: str) -> None:
         others = [person for person in PEOPLE if person != forgotten]
         before = written(play, forgotten)
         holdings = {person: kept_of(play, person) for person in others}
-        promised = privacy.holdings(W, forgotten)
+        promised = privacy.personal_data(W, forgotten)
         erased = privacy.forget(W, forgotten)
         assert left(play, [*play.marks[forgotten], forgotten]) == []
         assert play.world.memory.audit.check() == []
@@ -299,7 +299,7 @@ def forgets(kind: str, history: list[Act], forgotten: str) -> None:
             len(promised.kept), len(promised.episodes), len(promised.derived),
         )  # fmt: skip
         once = state_of(play)
-        assert privacy.holdings(W, forgotten).is_empty
+        assert privacy.personal_data(W, forgotten).is_empty
         again = privacy.forget(W, forgotten)
         assert (again.episodes, again.derived, again.messages, again.reactions, again.kept) == (0, 0, 0, 0, 0)
         assert state_of(play) == once

@@ -245,7 +245,7 @@ def test_fault_10_nothing_could_be_inspected_forgotten_or_counted(loop: Loop) ->
     assert [vote.actor for vote in view.votes] == ["ana"]
     assert [event.kind for event in view.events] == [EventKind.CREATED, EventKind.VOTED, EventKind.GRADED]
     loop.service.privacy.forget(workspace, "ana")
-    assert loop.service.privacy.holdings(workspace, "ana").is_empty
+    assert loop.service.privacy.personal_data(workspace, "ana").is_empty
     assert (loop.remembered(), loop.ledger.lookup("m1")) == ([], None)
 
 

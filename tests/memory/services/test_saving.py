@@ -194,7 +194,7 @@ def test_forgetting_the_author_erases_it_and_forgetting_the_saver_only_the_appro
     assert message_of(world, saved.lesson.id) is not None
     world.memory.privacy.forget("terminal:w", "bea")
     assert message_of(world, saved.lesson.id) is None
-    assert world.memory.privacy.holdings("terminal:w", "bea").is_empty
+    assert world.memory.privacy.personal_data("terminal:w", "bea").is_empty
 
 
 def test_forgetting_who_asked_leaves_the_authors_words_without_the_question(world: World) -> None:

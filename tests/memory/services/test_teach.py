@@ -485,7 +485,7 @@ def test_a_removal_is_kept_only_where_there_is_something_to_take_back() -> None:
     for person, added, own in [("bob", False, False), ("ana", True, True), ("ana", False, False)]:
         reaction = world.reaction(late, "👍", by=person, added=added, message_id="m-late")
         world.memory.teaching.react(reaction, event_id=world.ids(), on_own_message=own)
-    assert world.memory.privacy.holdings(ready.workspace, "bob").is_empty
+    assert world.memory.privacy.personal_data(ready.workspace, "bob").is_empty
     assert world.ask("lunch?", message_id="m-late").verdicts == Verdicts()
     assert world.memory.audit.check() == []
 

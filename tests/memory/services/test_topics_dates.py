@@ -85,9 +85,9 @@ def test_what_an_earlier_version_took_is_read_and_forgotten(tmp_path: Path, mome
         body = {"q": "", "topic_ids": ["t1"], "explain": True, "stages": ["temporal"]}
         answer = people.memory.world.query(bob, body).as_dict()
         assert "of ana" in repr(answer)
-        assert [each.value for each in people.memory.privacy.holdings(ana.workspace, "ana").values] == ["of ana"]
+        assert [each.value for each in people.memory.privacy.personal_data(ana.workspace, "ana").values] == ["of ana"]
         people.memory.privacy.forget(ana.workspace, "ana")
-        assert people.memory.privacy.holdings(ana.workspace, "ana").is_empty
+        assert people.memory.privacy.personal_data(ana.workspace, "ana").is_empty
 
 
 def test_a_value_holds_from_its_own_day_on(here: TopicWorld) -> None:

@@ -264,7 +264,7 @@ def forgets(store: Store, history: list[Act]) -> None:
     play.world.memory.privacy.forget(W, GONE)
     assert bytes_left(store, [GONE]) == []
     assert play.world.memory.audit.check() == []
-    assert play.world.memory.privacy.holdings(W, GONE).is_empty
+    assert play.world.memory.privacy.personal_data(W, GONE).is_empty
     assert stored(play.world) >= kept
     for who, (current, every) in before.items():
         now, all_now = play.told(who)

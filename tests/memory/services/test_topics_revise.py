@@ -278,10 +278,10 @@ def test_forgetting_a_person_takes_their_words_and_leaves_those_of_others(store:
     world.ingest(ana, Ingest(placement=Placement.EXTEND_TOPIC, topic_id="c", fields=facts, related=related))
     world.ingest(bob, Ingest(placement=Placement.VERSION_FIELD, topic_id="c", fields=[FieldInput(name="x", value=2)]))
     world.query(ana, {"q": "Deploy"})
-    held = people.memory.privacy.holdings(ana.workspace, "quokka")
+    held = people.memory.privacy.personal_data(ana.workspace, "quokka")
     assert ([topic.id for topic in held.topics], len(held.values)) == (["a"], 2)
     people.memory.privacy.forget(ana.workspace, "quokka")
-    assert people.memory.privacy.holdings(ana.workspace, "quokka").is_empty
+    assert people.memory.privacy.personal_data(ana.workspace, "quokka").is_empty
     assert people.memory.audit.check() == []
     answer = world.query(
         bob, {"q": "", "stages": ["temporal", "structural"], "explain": True, "topic_ids": ["a", "b", "c"]}

@@ -33,12 +33,12 @@ def test_of_two_processes_one_welcomes_and_after_a_restart_none(tmp_path: Path) 
 def test_forgetting_a_person_takes_their_welcome_with_it_and_no_place_s() -> None:
     world = World()
     assert claims(world.memory) == [True] * 3
-    held = world.memory.privacy.holdings(W, "ana")
+    held = world.memory.privacy.personal_data(W, "ana")
     assert held.welcomed_at is not None
     assert not held.is_empty
     assert export_person(held, "ana")["welcomed_at"] == held.welcomed_at.isoformat()
     world.memory.privacy.forget(W, "ana")
-    assert world.memory.privacy.holdings(W, "ana").is_empty
+    assert world.memory.privacy.personal_data(W, "ana").is_empty
     assert claims(world.memory) == [True, False, False]
     assert world.memory.audit.check() == []
 

@@ -7,13 +7,13 @@ from starlette.responses import Response
 from bot.adapters.web.pages import episode_actions as actions
 from bot.adapters.web.pages.access import WebRole
 from bot.adapters.web.pages.page import Page, PageRoute, Visit
-from bot.conversation.evidence_story import explain_evidence
+from bot.conversation.evidence_explanation import explain_evidence
 from memory.model import Audience, Episode, Scope, Visibility
 from memory.model.evidence import BeliefRecord, Evidence, EvidenceRecord
 from memory.rules.audience import visibility_of
 from memory.rules.evidence.weighing import ANSWER
-from memory.services import AnswerStory
-from memory.services.explain import RecallStory
+from memory.services import AnswerExplanation
+from memory.services.explain import RecallExplanation
 
 USES = 20
 """How many of the times it was shown are listed."""
@@ -26,7 +26,7 @@ class ShownNode:
 
     node: Episode
     depth: int
-    recalls: tuple[RecallStory, ...]
+    recalls: tuple[RecallExplanation, ...]
 
 
 def show(visit: Visit) -> Response:
@@ -54,7 +54,7 @@ def show(visit: Visit) -> Response:
     )
 
 
-def _tree(story: AnswerStory) -> list[ShownNode]:
+def _tree(story: AnswerExplanation) -> list[ShownNode]:
     nodes = sorted(story.view.nodes, key=lambda node: [int(part) for part in node.node_path.split(".")])
     return [
         ShownNode(
@@ -66,7 +66,7 @@ def _tree(story: AnswerStory) -> list[ShownNode]:
     ]
 
 
-def _evidence(story: AnswerStory, seen: dict[str, Episode]) -> list[tuple[EvidenceRecord, str]]:
+def _evidence(story: AnswerExplanation, seen: dict[str, Episode]) -> list[tuple[EvidenceRecord, str]]:
     """The evidence of each recall that has some, with its sentence."""
     kept = [each.retrieval.evidence for each in story.recalls if each.retrieval.evidence]
     return [(each, explain_evidence(each, seen, None)[0]) for each in kept if each.beliefs]

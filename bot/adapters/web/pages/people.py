@@ -44,7 +44,7 @@ def person(visit: Visit) -> Response:
     name = visit.query.get("person", "").strip()
     if not visit.query.get("closely"):
         return _page(visit, name)
-    held = visit.memory.privacy.holdings(visit.workspace, name)
+    held = visit.memory.privacy.personal_data(visit.workspace, name)
     return _page(visit, name, {field: len(getattr(held, field, ())) for field, _ in _HELD})
 
 

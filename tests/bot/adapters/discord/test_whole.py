@@ -201,4 +201,4 @@ async def test_of_those_who_only_take_reactions_off_each_other_s_messages_nothin
         server.reacts(cy, said, "👍")
         server.unreacts(cy, said, "👍")
         await heard(bot)
-        assert bot.memory.privacy.holdings(bot.session.workspace, cy.id).is_empty
+        assert bot.memory.privacy.personal_data(bot.session.workspace, cy.id).is_empty

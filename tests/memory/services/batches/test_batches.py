@@ -4,7 +4,7 @@ import pytest
 
 from memory.errors import InvalidInput, NotFound
 from memory.model import Audience, Role, Verdict, Visibility
-from memory.services import Fate, Reviewer
+from memory.services import EntryStatus, Reviewer
 from tests.doubles.memory_world import World, scope
 from tests.memory.services.batches.learning import KEY, TESS, learned, proposal, recalled, waiting
 
@@ -17,13 +17,13 @@ def world() -> World:
     return World()
 
 
-def fates(outcomes: object) -> list[Fate]:
-    return [each.fate for each in outcomes]  # type: ignore[attr-defined]  # a list of outcomes
+def statuses(outcomes: object) -> list[EntryStatus]:
+    return [each.status for each in outcomes]  # type: ignore[attr-defined]  # a list of outcomes
 
 
 def test_what_is_learned_waits_for_a_teacher_and_then_counts(world: World) -> None:
     batch, outcomes = learned(world, proposal(WHERE, BOX))
-    assert fates(outcomes) == [Fate.ADDED]
+    assert statuses(outcomes) == [EntryStatus.ADDED]
     assert recalled(world, "dora", WHERE) == []
     assert world.memory.batch_review.approve(batch.workspace, batch.id, TESS).done == 1
     assert recalled(world, "dora", WHERE) == [BOX]
@@ -44,17 +44,17 @@ def test_the_same_file_again_changes_nothing(world: World) -> None:
     given = [proposal(WHERE, BOX), proposal("who has the van?", "Ben.")]
     batch, _ = learned(world, *given)
     again, outcomes = learned(world, *given)
-    assert (again.id, fates(outcomes)) == (batch.id, [Fate.KNOWN, Fate.KNOWN])
+    assert (again.id, statuses(outcomes)) == (batch.id, [EntryStatus.KNOWN, EntryStatus.KNOWN])
     assert len(waiting(world, batch)) == 2
     world.memory.batch_review.reject(batch.workspace, batch.id, TESS)
-    assert fates(learned(world, *given, digest="a longer file")[1]) == [Fate.KNOWN, Fate.KNOWN]
+    assert statuses(learned(world, *given, digest="a longer file")[1]) == [EntryStatus.KNOWN, EntryStatus.KNOWN]
     assert [view.rejected for view in world.memory.batches.views(batch.workspace)] == [2]
 
 
 def test_a_file_is_gone_on_with_where_it_stopped(world: World) -> None:
     batch, _ = learned(world, proposal("one?", "1"))
     again, outcomes = learned(world, proposal("one?", "1"), proposal("two?", "2"))
-    assert fates(outcomes) == [Fate.KNOWN, Fate.ADDED]
+    assert statuses(outcomes) == [EntryStatus.KNOWN, EntryStatus.ADDED]
     assert again.id == batch.id
     assert [each.goal for each in waiting(world, batch)] == ["one?", "two?"]
 
@@ -72,7 +72,8 @@ def test_duplicates_are_joined_and_other_answers_are_told(world: World) -> None:
         proposal(WHERE, BOX, of=scope("bea", channel="c2"), key="e"),
     ]
     _, outcomes = learned(world, *given)
-    assert fates(outcomes) == [Fate.ADDED, Fate.JOINED, Fate.ADDED, Fate.KNOWN, Fate.ADDED]
+    added, joined, known = EntryStatus.ADDED, EntryStatus.JOINED, EntryStatus.KNOWN
+    assert statuses(outcomes) == [added, joined, added, known, added]
     assert [each.differs for each in outcomes] == [False, False, True, False, False]
 
 
@@ -81,7 +82,7 @@ def test_secrets_are_taken_out_and_suspicious_text_is_looked_at_by_itself(world:
     batch, outcomes = learned(
         world, proposal("what is the key?", f"It is {KEY}"), proposal("how?", attack), proposal(WHERE, BOX)
     )
-    assert fates(outcomes) == [Fate.HELD_BACK, Fate.HELD_BACK, Fate.ADDED]
+    assert statuses(outcomes) == [EntryStatus.HELD_BACK, EntryStatus.HELD_BACK, EntryStatus.ADDED]
     assert all(KEY not in each.output for each in waiting(world, batch))
     decided = world.memory.batch_review.approve(batch.workspace, batch.id, TESS)
     assert (decided.done, decided.left_held_back) == (1, 2)
@@ -96,7 +97,7 @@ def test_secrets_are_taken_out_and_suspicious_text_is_looked_at_by_itself(world:
 @pytest.mark.parametrize(("question", "answer"), [("", "a"), ("q?", "  "), ("q?", "a" * 8001)])
 def test_what_cannot_be_a_lesson_is_refused_and_the_rest_goes_on(world: World, question: str, answer: str) -> None:
     _, outcomes = learned(world, proposal(question, answer), proposal(WHERE, BOX))
-    assert fates(outcomes) == [Fate.REFUSED, Fate.ADDED]
+    assert statuses(outcomes) == [EntryStatus.REFUSED, EntryStatus.ADDED]
     assert outcomes[0].reason
 
 
@@ -129,7 +130,7 @@ def test_only_teachers_decide_and_only_about_what_they_may_see(world: World) -> 
 def test_among_four_eyes_it_is_the_askers_alone(world: World) -> None:
     there = scope("ana", channel="d1", visibility=Visibility.DIRECT)
     batch, outcomes = learned(world, proposal(WHERE, BOX, of=there, others=["bea"], accepted_by="ana"))
-    assert fates(outcomes) == [Fate.OWN]
+    assert statuses(outcomes) == [EntryStatus.OWN]
     assert waiting(world, batch) == []
     assert recalled(world, "ana", WHERE, channel="d1", visibility=Visibility.DIRECT) == [BOX]
     assert recalled(world, "tess", WHERE) == recalled(world, "ana", WHERE) == []
@@ -144,7 +145,7 @@ def test_a_teachers_own_words_take_the_place_of_a_lesson_that_waits(world: World
     assert recalled(world, "dora", WHERE) == [BOX]
     (view,) = world.memory.batches.views(batch.workspace)
     assert (view.approved, view.waiting, view.rejected) == (1, 0, 0)
-    held = world.memory.privacy.holdings(batch.workspace, "carl")
+    held = world.memory.privacy.personal_data(batch.workspace, "carl")
     assert edited.id in {each.id for each in (*held.derived, *held.kept)}
     assert world.memory.audit.check() == []
 
@@ -153,7 +154,7 @@ def test_what_was_forgotten_does_not_come_back_with_the_same_file(world: World) 
     given = [proposal(WHERE, BOX), proposal("who?", "Ben.", of=scope("ben"))]
     batch, _ = learned(world, *given)
     world.memory.privacy.forget(batch.workspace, "bea")
-    assert fates(learned(world, *given, digest="another")[1]) == [Fate.KNOWN, Fate.KNOWN]
+    assert statuses(learned(world, *given, digest="another")[1]) == [EntryStatus.KNOWN, EntryStatus.KNOWN]
     assert [each.author for each in waiting(world, batch)] == ["ben"]
 
 

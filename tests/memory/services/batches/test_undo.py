@@ -4,7 +4,7 @@ import pytest
 
 from memory.errors import InvalidInput
 from memory.model import Verdict
-from memory.services import Fate
+from memory.services import EntryStatus
 from tests.doubles.memory_world import World, scope
 from tests.memory.services.batches.learning import TESS, learned, proposal, recalled, waiting
 
@@ -50,7 +50,7 @@ def test_the_file_may_come_again_but_not_what_was_erased(world: World) -> None:
     world.memory.batch_undo.purge(batch.workspace, batch.id, actor="cli:root")
     again, outcomes = learned(world, *given)
     assert again.id != batch.id
-    assert [each.fate for each in outcomes] == [Fate.ADDED, Fate.KNOWN]
+    assert [each.status for each in outcomes] == [EntryStatus.ADDED, EntryStatus.KNOWN]
 
 
 def test_whoever_took_it_back_may_be_purged_or_forgotten_and_it_stays_away(world: World) -> None:

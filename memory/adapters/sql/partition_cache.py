@@ -1,4 +1,4 @@
-"""Copies of partitions of the recall index in the process, and what brings them up to date."""
+"""PartitionCache of partitions of the recall index in the process, and what brings them up to date."""
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -146,7 +146,7 @@ def sample(session: Session, key: Key, seqs: Sequence[int]) -> VectorPartition:
 
 
 @dataclass(slots=True)
-class Copy:
+class CachedPartition:
     """The rows of a partition as they were at an epoch and a `seq`."""
 
     epoch: int
@@ -154,23 +154,23 @@ class Copy:
     vectors: VectorPartition
 
 
-class Copies:
-    """Copies in order of use."""
+class PartitionCache:
+    """PartitionCache in order of use."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[Key, tuple[Copy, int]] = OrderedDict()
+        self._kept: OrderedDict[Key, tuple[CachedPartition, int]] = OrderedDict()
         self._nbytes = 0
 
     def __len__(self) -> int:
         return len(self._kept)
 
-    def take(self, key: Key, epoch: int = 0, seq: int = 0) -> Copy:
+    def take(self, key: Key, epoch: int = 0, seq: int = 0) -> CachedPartition:
         """Out of here, for it may be changed; an empty one, at this epoch and `seq`, if it is not here."""
-        copy, nbytes = self._kept.pop(key, (Copy(epoch, seq, VectorPartition(key.dimension)), 0))
+        copy, nbytes = self._kept.pop(key, (CachedPartition(epoch, seq, VectorPartition(key.dimension)), 0))
         self._nbytes -= nbytes
         return copy
 
-    def put(self, key: Key, copy: Copy) -> None:
+    def put(self, key: Key, copy: CachedPartition) -> None:
         """As the one used last."""
         nbytes = copy.vectors.nbytes + 1000  # even an empty one, of which there may be many, is no nothing
         self._kept[key] = (copy, nbytes)

@@ -7,7 +7,7 @@ from memory.model import Audience, Episode, EventKind, Scope
 from memory.model.saved import SavedMessage
 from memory.rules.audience import may_see
 from memory.rules.retrieval.prompt import percent, shown_line
-from memory.services import LessonStory
+from memory.services import LessonExplanation
 from memory.services.explain import Use, WeighedVote
 
 _LATEST = 5
@@ -38,7 +38,7 @@ def votes_text(votes: Sequence[WeighedVote]) -> str:
     return ", ".join(map(vote_text, votes)) or "none"
 
 
-def explain_lesson(story: LessonStory, reader: Scope | None) -> str:
+def explain_lesson(story: LessonExplanation, reader: Scope | None) -> str:
     """The lesson's story as Markdown. What the reader may not see is counted; no reader means an administrator."""
     episode = story.episode
     lines = [f"**As a lesson** “{shown_line(episode.goal, 100)}” [{episode.id[-8:]}]"]
@@ -71,7 +71,7 @@ def explain_lesson(story: LessonStory, reader: Scope | None) -> str:
     return "\n".join(lines)
 
 
-def _decisions(story: LessonStory) -> list[str]:
+def _decisions(story: LessonExplanation) -> list[str]:
     lines = []
     if story.episode.promoted not in (None, Audience.PERSONAL):
         lines.append(f"- shared with the {story.episode.promoted}")
@@ -87,7 +87,7 @@ def _decisions(story: LessonStory) -> list[str]:
     return lines
 
 
-def _joined(story: LessonStory, reader: Scope | None) -> list[str]:
+def _joined(story: LessonExplanation, reader: Scope | None) -> list[str]:
     if not story.joined:
         return []
     seen = [each for each in story.joined if reader is None or may_see(reader, each)]

@@ -20,8 +20,8 @@ from memory.adapters import planes as plane_files
 from memory.adapters.partitions import VectorPartition
 from memory.adapters.planes import Planes
 from memory.adapters.private_files import is_alive, make_folder
-from memory.adapters.sql.copies import Key, sample
 from memory.adapters.sql.index import EPOCH, PLANES
+from memory.adapters.sql.partition_cache import Key, sample
 from memory.adapters.sql.session import Session
 from memory.errors import MemoryFault
 
@@ -44,7 +44,7 @@ _SAMPLED = 1024
 _PART, _OLD = ".part", ".old"
 
 
-class PlaneShelf:
+class PlaneCache:
     """Planes by partition, those used last up to a number of bytes. Safe for threads."""
 
     def __init__(self, database: Path, begin: Callable[[bool], AbstractContextManager[Session]]) -> None:

@@ -26,10 +26,10 @@ def explain_evidence(evidence: EvidenceRecord, lessons: Mapping[str, Episode], r
     `lessons` are those of the weights that are still there. Only those that the reader may see are quoted, also for
     the text of an answer; the others are counted. No reader means an administrator, who may see all.
     """
-    return _Story(evidence, lessons, reader).lines()
+    return _EvidenceExplanation(evidence, lessons, reader).lines()
 
 
-class _Story:
+class _EvidenceExplanation:
     def __init__(self, evidence: EvidenceRecord, lessons: Mapping[str, Episode], reader: Scope | None) -> None:
         self._evidence = evidence
         self._there = lessons

@@ -1,4 +1,4 @@
-"""News from the other processes on a PostgreSQL database (`TurnTable.announce`)."""
+"""Notifications from the other processes on a PostgreSQL database (`TurnTable.announce`)."""
 
 import time
 from contextlib import suppress
@@ -9,7 +9,7 @@ from memory.adapters.sql.conversation_leases import CHANNEL
 from memory.adapters.sql.postgres import CONNECT_SECONDS
 
 
-class News:
+class ProcessNotifications:
     """Listens on a connection of its own, for one thread at a time.
 
     Without a connection it only waits, so that whoever looks goes on looking.
