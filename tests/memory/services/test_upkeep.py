@@ -248,7 +248,7 @@ def test_one_process_has_the_jobs_until_it_dies_or_leaves(world: World) -> None:
 def test_a_failure_is_noted_and_an_unknown_job_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InvalidInput, match="sweep"):
         world.memory.upkeep.run("nap")
-    monkeypatch.setattr("memory.services.upkeep.jobs.join_duplicates", lambda *_: 1 / 0)
+    monkeypatch.setattr("memory.services.upkeep.jobs.merge_duplicates", lambda *_: 1 / 0)
     learned(world, "where is the key", "under the pot")
     assert world.memory.upkeep.run("join").error == "ZeroDivisionError: division by zero. Run `goodbot doctor`."
     state = next(state for state in world.memory.upkeep.states() if state.job.name == "join")
