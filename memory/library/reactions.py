@@ -1,4 +1,4 @@
-"""Turns an emoji on a sent message into a validated episode, for another agent."""
+"""ConversationLeases an emoji on a sent message into a validated episode, for another agent."""
 
 from memory.library.episodic import EpisodicMemory, NoOpEpisodicMemory
 from memory.library.ledger import ReactionLedger, posted

@@ -9,7 +9,7 @@ from memory.ports.api_keys import ApiKeyTable
 from memory.ports.batches import BatchTable
 from memory.ports.channels import ChannelTable
 from memory.ports.chat_settings import ChatSettingTable
-from memory.ports.conversation_leases import Held, TurnTable
+from memory.ports.conversation_leases import ConversationLeaseTable, LeasedMessage
 from memory.ports.episodes import (
     ActionFit,
     Attention,
@@ -53,14 +53,15 @@ __all__ = [
     "ChannelTable",
     "ChatSettingTable",
     "Clock",
+    "ConversationLeaseTable",
     "DeliveryTable",
     "Embedder",
     "EpisodeFilter",
     "EpisodeTable",
     "EventLog",
-    "Held",
     "IndexEntry",
     "JudgementTable",
+    "LeasedMessage",
     "LessonSummary",
     "LessonUse",
     "Neighbour",
@@ -81,7 +82,6 @@ __all__ = [
     "TopicTable",
     "TotalsTable",
     "Transaction",
-    "TurnTable",
     "UpkeepTable",
     "VerdictCount",
     "VoteCount",

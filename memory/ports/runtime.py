@@ -14,7 +14,7 @@ NewId = Callable[[], str]
 
 
 class Embedder(Protocol):
-    """Turns texts into unit vectors."""
+    """ConversationLeases texts into unit vectors."""
 
     @property
     def name(self) -> str:

@@ -33,7 +33,7 @@ from memory.services.batches import (
 from memory.services.channels import Channels
 from memory.services.chat_settings import ChatSettings
 from memory.services.control_arm import ControlArm
-from memory.services.conversation_leases import Turns
+from memory.services.conversation_leases import ConversationLeases
 from memory.services.core import MESSAGE_CHARACTERS, CheckedEmbedder, Core
 from memory.services.correct import CORRECTION_CHARACTERS, Corrected
 from memory.services.decision_notices import DecisionNotice, DecisionNotices
@@ -195,7 +195,7 @@ class Memory:
         self.maps = KnowledgeMaps(core)
         self.spending = Spending(core)
         self.leases = Leases(core)
-        self.turns = Turns(core)
+        self.conversation_leases = ConversationLeases(core)
         self.api_keys = ApiKeys(core)
 
     def _finish_erasures(self) -> None:

@@ -32,7 +32,7 @@ from memory.model import (
 from memory.model.validation import text as text_of
 from memory.ports import Transaction
 from memory.rules.fold import facts
-from memory.services.core import event, existing, file_in_index, record
+from memory.services.core import event, existing, record, update_index
 
 _ID_DIGITS = 24
 
@@ -221,7 +221,7 @@ def _add_episode(
     if given.archived_at is not None:
         stored = existing(tx, episode.workspace, episode.id)
         archived = record(tx, stored, event(stored, EventKind.ARCHIVED, scope.person, given.archived_at))
-        file_in_index(tx, archived)
+        update_index(tx, archived)
     return True
 
 
