@@ -8,7 +8,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeasedMessage:
-    """A message whose turn it is, as the process that holds it is told of it."""
+    """A message whose turn it is, with what its process has to know."""
 
     workspace: str
     event_id: str

@@ -14,7 +14,7 @@ NewId = Callable[[], str]
 
 
 class Embedder(Protocol):
-    """ConversationLeases texts into unit vectors."""
+    """Turns texts into unit vectors."""
 
     @property
     def name(self) -> str:

@@ -21,7 +21,7 @@ STOP, WAITING, FREE = "stop", "waiting", "free"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaseUpdate:
-    """What a process is told when it looks."""
+    """What a process holds after it renewed its lease."""
 
     taken: tuple[LeasedMessage, ...]
     """Whose turn it is now by this process."""

@@ -113,7 +113,7 @@ class Correcting:
         write_votes(self._core, tx, now, implied, reason=why.text if is_as_open else "")
         failed = existing(tx, scope.workspace, failed.id)
         flags = lesson_flags(lesson, has_secret=prepared.has_secret)
-        # LeasedMessage back, it does not stand on the answer either, until it is released.
+        # Held back, it does not stand on the answer either, until it is released.
         detail = {"text": failed.correction if flags else words, "lesson": lesson.id, "role": role.value}
         corrected = event(
             failed,

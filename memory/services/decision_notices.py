@@ -1,4 +1,4 @@
-"""Who is to hear that a teacher approved or rejected what they wrote: kept until they were told, and told once.
+"""Notices to authors that a teacher approved or rejected their lesson: kept until delivered, and delivered once.
 
 Each is a short memory of the author (`memory.model.ShortMemory`), so that it is forgotten with them.
 """

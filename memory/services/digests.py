@@ -1,4 +1,4 @@
-"""Who was reminded of what waits for a teacher: each day once, and of each lesson once."""
+"""Claims of the teachers' digest: at most one a day, and each lesson in one of them."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from memory.services.core import Core
 
 @dataclass(frozen=True, slots=True)
 class Digests:
-    """Claims of a digest, taken before it is sent: after a crash rather not at all than twice."""
+    """Claims of a digest, taken before it is sent: after a crash it is lost rather than sent twice."""
 
     _core: Core
 

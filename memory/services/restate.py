@@ -1,4 +1,4 @@
-"""Lessons whose question was somebody's who is forgotten: they stay their author's, with a question of the author's.
+"""Lessons whose asker was forgotten: they stay their author's, with a question in the author's words.
 
 What a person wrote or sent in a form is theirs, even where it quotes somebody. The question of a correction is not: it
 was copied from the answer that was wrong. It is replaced by what its author asked themself, if the lesson answers that;

@@ -1,4 +1,4 @@
-"""ConversationLeases of messages, and the processes that have them."""
+"""Leases of conversations, and the processes that hold them."""
 
 from collections.abc import Collection
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""An export into a memory: each memory once, however often it is imported, by its content hash.
+"""Imports an export: each memory once, by its content hash, however often it is imported.
 
 The outcome of what is imported is the importer's own judgement from then on (see `memory.library.import_`).
 """
