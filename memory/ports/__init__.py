@@ -7,7 +7,6 @@ No vendor type and no vendor exception crosses a port.
 
 from memory.ports.api_keys import ApiKeyTable
 from memory.ports.batches import BatchTable
-from memory.ports.channels import ChannelTable
 from memory.ports.chat_settings import ChatSettingTable
 from memory.ports.conversation_leases import ConversationLeaseTable, LeasedMessage
 from memory.ports.episodes import (
@@ -24,10 +23,9 @@ from memory.ports.episodes import (
     WeighingInput,
 )
 from memory.ports.judgements import JudgementTable
-from memory.ports.people import PeopleTable
-from memory.ports.runtime import Clock, Embedder, NewId
+from memory.ports.people import ChannelTable, PeopleTable
+from memory.ports.runtime import Clock, Embedder, NewId, Secret, SecretFinder
 from memory.ports.saved import SavedMessageTable
-from memory.ports.secrets import Secret, SecretFinder
 from memory.ports.steps import ShortMemoryTable, StepTable
 from memory.ports.store import Store, Transaction
 from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable

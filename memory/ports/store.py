@@ -7,12 +7,11 @@ from typing import Protocol
 from memory.model.upkeep import DamagedRow
 from memory.ports.api_keys import ApiKeyTable
 from memory.ports.batches import BatchTable
-from memory.ports.channels import ChannelTable
 from memory.ports.chat_settings import ChatSettingTable
 from memory.ports.conversation_leases import ConversationLeaseTable
 from memory.ports.episodes import EpisodeTable
 from memory.ports.judgements import JudgementTable
-from memory.ports.people import PeopleTable
+from memory.ports.people import ChannelTable, PeopleTable
 from memory.ports.saved import SavedMessageTable
 from memory.ports.steps import ShortMemoryTable, StepTable
 from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
