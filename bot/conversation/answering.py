@@ -20,11 +20,10 @@ from bot.conversation.conversations import Pictures, unless_set
 from bot.conversation.executor import Executor
 from bot.conversation.feedback_reader import FeedbackReader, by_rule
 from bot.conversation.feedback_words import HINT, UNSAID
-from bot.conversation.live_answers import LiveAnswers
+from bot.conversation.live_answers import LiveAnswers, ProgressLine
 from bot.conversation.not_knowing import NotKnowing
 from bot.conversation.notifications import tell
 from bot.conversation.preference_in_words import preference_in
-from bot.conversation.progress_line import ProgressLine
 from bot.conversation.reply import authors
 from bot.conversation.resuming import Resuming
 from bot.conversation.worded_feedback import Noted, NotedPreference, WordedFeedback

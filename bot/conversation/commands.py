@@ -14,7 +14,6 @@ from bot.conversation import (
     messages,
     mode_command,
     parts_command,
-    preference_messages,
     purge_command,
     reminders_command,
     restate_command,
@@ -29,6 +28,7 @@ from bot.conversation.forget_messages import forget_question, forgotten, still_n
 from bot.conversation.known_answers_command import known_answers
 from bot.conversation.lesson_access import LessonAccess, may_repeat
 from bot.conversation.lesson_explanation import explain_lesson
+from bot.conversation.preference_in_words import preference_dropped
 from bot.conversation.reply import CHOOSE, CommandReply, authors, pointed
 from bot.conversation.settings_command import SETTINGS, SettingsFile
 from bot.errors import CommandRefused
@@ -141,7 +141,7 @@ def _undo(context: CommandContext) -> CommandReply:
             return votes_command.take_back(context)
         preference = context.memory.preferences.remove(scope.workspace, scope.person, event_id=of_event)
         if preference is not None:
-            return CommandReply(text=preference_messages.dropped(preference))
+            return CommandReply(text=preference_dropped(preference))
         again = Choice(label=feedback_messages.ANSWER_IT, command=CHOOSE, argument=f"{argument} 2")
     undo = context.memory.teaching.undo
     undone = undo(scope.workspace, scope.person, at=command.at, event_id=command.event_id, of_event=of_event)

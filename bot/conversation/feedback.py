@@ -5,13 +5,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.conversation import messages, preference_messages
-from bot.conversation.approvers import Approvers
+from bot.conversation import messages
 from bot.conversation.commands import find_run
 from bot.conversation.executor import Executor
 from bot.conversation.notifications import notice, say, tell
 from bot.conversation.parts_command import NOTED_WRONG_APPROACH, WHICH_PARTS, part_choices, parts_of
-from bot.conversation.preference_in_words import StylePreference, is_plain, preference_in, preference_of
+from bot.conversation.preference_in_words import (
+    StylePreference,
+    is_plain,
+    preference_in,
+    preference_noted,
+    preference_of,
+)
 from bot.errors import MessengerError
 from bot.model import (
     MessageRef,
@@ -23,14 +28,16 @@ from bot.model import (
     ReactionsCleared,
 )
 from bot.model.events import WRONG_APPROACH
-from bot.ports import Messenger
+from bot.ports import KnowsTeachers, Messenger
 from memory.errors import NotFound
-from memory.model import Episode, Reaction, Verdict, Visibility
+from memory.model import Episode, Reaction, Scope, Verdict, Visibility
+from memory.rules.audience import visibility_of
 from memory.rules.emoji import EmojiMap
 from memory.rules.evidence.answers import named_action
 from memory.services import LessonMark, Memory
 
 log = logging.getLogger(__name__)
+
 
 LESSON_MARK = "🧠"
 
@@ -176,7 +183,7 @@ class FeedbackHandler:
         scope, preference = event.scope, preference_of(style, event.event_id)
         if await self._executor(self._memory.preferences.keep, scope, preference, at=event.at, run_id=run_id):
             await self.refresh_mark(messenger, scope.workspace, run_id)
-            await say(messenger, event, preference_messages.noted(style))
+            await say(messenger, event, preference_noted(style))
 
     async def explains_correcting(self, messenger: Messenger, event: PersonMessage) -> bool:
         """Whether a question looks like a misspelled correction and the person was told so, at most once a month.
@@ -240,3 +247,32 @@ class FeedbackHandler:
 def dismisses_bot(text: str) -> bool:
     """Whether a text tells the bot that it was not meant."""
     return _NOT_YOU.fullmatch(text.strip()) is not None
+
+
+class Approvers:
+    """Says with the first lesson that waits in a channel who can approve it."""
+
+    def __init__(self, memory: Memory, executor: Executor) -> None:
+        self._memory = memory
+        self._executor = executor
+
+    async def who(self, messenger: Messenger, scope: Scope, lesson: Episode) -> str:
+        """A sentence to add to the confirmation; nothing where nobody has to approve, or it was told there before."""
+        is_waiting = bool(lesson.quarantine) or not lesson.verdicts.channel.is_validated
+        if not is_waiting or visibility_of(lesson) is Visibility.DIRECT or not isinstance(messenger, KnowsTeachers):
+            return ""
+        # Whom another organisation's people can ask is told to them by their own.
+        if scope.visibility is Visibility.SHARED:
+            return ""
+        first = self._memory.recording.first_time
+        if not await self._executor(first, scope.workspace, f"approvers/{scope.channel}"):
+            return ""
+        return who_can_approve(await messenger.approvers(scope))
+
+
+def who_can_approve(names: list[str]) -> str:
+    """The sentence, with a space before it."""
+    if not names:
+        return " Nobody is named as a teacher here yet; an administrator of mine can name one."
+    *others, last = names
+    return f" Who can approve it: {' and '.join(filter(None, [', '.join(others), last]))}."

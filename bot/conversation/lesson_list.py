@@ -1,8 +1,9 @@
 """`memory`: the lessons that count for a person here, page by page, and what is known about things beside them."""
 
-from bot.conversation import messages, preference_messages, topic_list
+from bot.conversation import messages, topic_list
 from bot.conversation.command_context import CommandContext
 from bot.conversation.lesson_access import may_archive
+from bot.conversation.preference_in_words import NO_SUCH_PREFERENCE, preference_dropped, preferences_listed
 from bot.conversation.reply import CommandReply, authors, page_number, short
 from bot.model import Choice
 
@@ -18,7 +19,7 @@ def show(context: CommandContext) -> CommandReply:
         return page(context, page_number(context.argument))
     scope = context.scope
     dropped = context.memory.preferences.remove(scope.workspace, scope.person, kind=kind)
-    text = preference_messages.dropped(dropped) if dropped else preference_messages.NONE_SUCH
+    text = preference_dropped(dropped) if dropped else NO_SUCH_PREFERENCE
     return CommandReply(text=text).above(page(context, 1))
 
 
@@ -43,7 +44,7 @@ def page(context: CommandContext, number: int) -> CommandReply:
         Choice(label=f"Forget “{each.text}”", command="memory", argument=f"{_DROP} {each.kind}") for each in preferences
     ]
     return CommandReply(
-        text=preference_messages.listed(preferences) + text + topics.text,
+        text=preferences_listed(preferences) + text + topics.text,
         choices=(*drops, *choices, *page.page_choices("memory"), *topics.choices),
         people=authors(seen),
     )

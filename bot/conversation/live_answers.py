@@ -1,6 +1,6 @@
-"""An answer that is shown while the model writes it.
+"""What is shown while an answer is worked out: a progress line, and the answer while the model writes it.
 
-What is shown goes through what the posted text goes through, as a whole each time: secrets are taken out here, and the
+The answer goes through what the posted text goes through, as a whole each time: secrets are taken out here, and the
 messenger takes mentions out. So that neither can slip through between two steps, a step ends only where no secret and
 no mention can be under way: behind a word, and before a sign that may begin a mention. What no longer begins with what
 was shown is not shown until the answer is whole.
@@ -9,6 +9,7 @@ was shown is not shown until the answer is whole.
 import asyncio
 import logging
 import re
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -17,10 +18,11 @@ from bot.conversation.executor import Executor
 from bot.errors import MessengerError
 from bot.model import BotMessage
 from bot.ports import Messenger, StreamsAnswers
-from memory.model import Incoming
+from memory.model import Incoming, Scope
 from memory.services import Memory
 
 log = logging.getLogger(__name__)
+
 
 FIRST_CHARACTERS = 24
 """So much must be there before anything is shown."""
@@ -129,3 +131,48 @@ class LiveAnswers:
 
     async def _redacted(self, text: str) -> str:
         return await self._executor(self._memory.core.redactor.text, text)
+
+
+class ProgressLine:
+    """Shows in order what the agent is doing, without making it wait. Failing to show it never fails the answer.
+
+    `lines` counts those that show something in the same place: the last one to end takes it away.
+    """
+
+    def __init__(self, messenger: Messenger, scope: Scope, lines: Counter[tuple[str, ...]]) -> None:
+        self._messenger = messenger
+        self._scope = scope
+        self._lines = lines
+        self._place = scope.conversation[:3]
+        self._lines[self._place] += 1
+        self._texts: asyncio.Queue[str | None] = asyncio.Queue()
+        self._is_ending = False
+        self._task = asyncio.create_task(self._run())
+
+    def show(self, text: str) -> None:
+        """Show a text."""
+        self._texts.put_nowait(text)
+
+    def end(self) -> None:
+        """Remove the line without waiting: a slow platform must not hold up the answer."""
+        if not self._is_ending:
+            self._is_ending = True
+            self._lines[self._place] -= 1
+            if not self._lines[self._place]:
+                del self._lines[self._place]
+                self._texts.put_nowait("")
+            self._texts.put_nowait(None)
+
+    async def ended(self) -> None:
+        """Wait until it is removed."""
+        await asyncio.wait({self._task})
+        if not self._task.cancelled() and (error := self._task.exception()) is not None:
+            log.error("progress can not be shown: %s", error, exc_info=error)
+
+    async def _run(self) -> None:
+        scope = self._scope
+        while (text := await self._texts.get()) is not None:
+            try:
+                await self._messenger.progress(scope.workspace, scope.channel, scope.thread, text)
+            except MessengerError as error:
+                log.info("progress not shown: %s", error)

@@ -1,11 +1,11 @@
-"""Preferences in words: whether a message only says how somebody wants to be answered. Pure.
+"""Preferences in words: whether a message only says how somebody wants to be answered, and the replies to it. Pure.
 
 A narrow rule for English and German: the whole message has to be such a wish. What it becomes is one of a closed set of
 instructions, so that no words of a person ever reach a system prompt. "In German please: good morning" is a question.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memory.services import Preference
@@ -64,6 +64,8 @@ _ASKED = (
     r"|keep (?:it|them|answers|your answers)|be|use|antworte|schreib|sprich|sag(?:e)? (?:es|das)|mach (?:es|das)|sei"
     r"|fass dich|halte dich|benutze?)(?: to)?(?: me| mir)?) )?(?:(?:a (?:bit|little)|etwas|much) )?(?:please |bitte )?"
 )
+
+_NOT_OFFLINE = " The offline model gives answers as people taught them; a language model will keep to it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,3 +174,24 @@ def is_preference(understood: str) -> bool:
 def preference_of(style: StylePreference, event_id: str) -> Preference:
     """The wish as it is kept, by the event that it came by."""
     return Preference(kind=style.kind, text=style.instruction, event_id=event_id)
+
+
+def preference_noted(style: StylePreference, *, restyles: bool = True) -> str:
+    """What was understood, and that it is no opinion of what was answered."""
+    kept = f"Noted, for my answers to you from now on: {style.instruction} It says nothing about what is right."
+    return f"{kept} `memory` shows it.{'' if restyles else _NOT_OFFLINE}"
+
+
+def preference_dropped(preference: Preference) -> str:
+    """A preference was removed."""
+    return f"Forgotten: “{preference.text}”"
+
+
+NO_SUCH_PREFERENCE = "You have no such preference."
+
+
+def preferences_listed(preferences: Sequence[Preference]) -> str:
+    """The person's preferences, above the list of lessons; nothing without any."""
+    if not preferences:
+        return ""
+    return "\n".join(["**How you want to be answered**", "", *(f"- {each.text}" for each in preferences), "", ""])

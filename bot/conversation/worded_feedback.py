@@ -6,13 +6,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from bot.conversation import feedback_messages, preference_messages
+from bot.conversation import feedback_messages
 from bot.conversation.choosing import CHOICE
 from bot.conversation.executor import Executor
 from bot.conversation.feedback_in_words import Approval, Correction, Reading, Refusal, read
 from bot.conversation.feedback_reader import FeedbackReader
 from bot.conversation.messages import Spell
-from bot.conversation.preference_in_words import StylePreference, is_preference, preference_in, preference_of
+from bot.conversation.preference_in_words import (
+    StylePreference,
+    is_preference,
+    preference_in,
+    preference_noted,
+    preference_of,
+)
 from bot.conversation.preference_in_words import as_understood as as_preference
 from bot.conversation.reply import CHOOSE
 from bot.errors import MessengerError
@@ -156,7 +162,7 @@ class WordedFeedback:
                     preference_of(noted.style, noted.message.event_id),
                     run_id=noted.run_id,
                     understood=noted.understood,
-                    reply=preference_messages.noted(noted.style, restyles=self._restyles),
+                    reply=preference_noted(noted.style, restyles=self._restyles),
                 )
             return await self._executor(
                 self._memory.in_words.answer,

@@ -6,7 +6,7 @@ import json
 import logging
 from collections.abc import Callable
 
-from bot.adapters import attachments, command_words, naming, splitting
+from bot.adapters import attachments, command_words, commonmark, naming
 from bot.adapters.discord import markdown as discord_markdown
 from bot.adapters.discord import plain as discord_plain
 from bot.adapters.discord import posting as discord_posting
@@ -185,9 +185,9 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "feedback.dismisses_bot, to somebody": lambda text: feedback.dismisses_bot(f"not you, @{text}"),
     "listening_messages.unknown": lambda text: listening_messages.unknown(text, str),
     # bot/adapters
-    "splitting.split, 100": lambda text: splitting.split(text, 100),
-    "splitting.split, 2000": lambda text: splitting.split(text, 2000),
-    "splitting.split, 10000": lambda text: splitting.split(text, 10_000),
+    "commonmark.split, 100": lambda text: commonmark.split(text, 100),
+    "commonmark.split, 2000": lambda text: commonmark.split(text, 2000),
+    "commonmark.split, 10000": lambda text: commonmark.split(text, 10_000),
     "attachments.made_of": lambda text: attachments.made_of("a", "text/plain", text.encode(errors="replace")),
     "naming.by_name": _named,
     "words.command_in": command_words.command_in,

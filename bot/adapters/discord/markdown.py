@@ -8,8 +8,7 @@ mentions, spoilers, underlined text, small print, quotes to the end of the messa
 import re
 from collections.abc import Callable, Iterator
 
-from bot.adapters.code_fences import FENCE, Fence
-from bot.adapters.commonmark import INVISIBLE, RULE, in_columns
+from bot.adapters.commonmark import FENCE, INVISIBLE, RULE, Fence, in_columns
 
 _TICKS = re.compile("`+")
 _CONTROL = re.compile(r"<(?=@|#|:|a:|/|t:|id:)")

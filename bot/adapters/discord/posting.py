@@ -9,7 +9,7 @@ from typing import Any
 import discord
 from discord import ui
 
-from bot.adapters.commonmark import INVISIBLE
+from bot.adapters.commonmark import INVISIBLE, size, split
 from bot.adapters.discord.client import Client
 from bot.adapters.discord.directory import DIRECT_WORKSPACE, address
 from bot.adapters.discord.long_answers import LongAnswers, as_document, in_thread
@@ -27,7 +27,6 @@ from bot.adapters.discord.streaming import AT_ONCE, beginning, stream
 from bot.adapters.discord.views import DOWN, FIX, TELL, UP, choice_view, row
 from bot.adapters.naming import Names, by_name
 from bot.adapters.private_reply import reply_to
-from bot.adapters.splitting import size, split
 from bot.adapters.tasks import Sleep
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted, TooLong
 from bot.model import Attachment, BotMessage, MessageRef

@@ -3,8 +3,8 @@
 import logging
 from collections.abc import Awaitable, Callable
 
+from bot.adapters.commonmark import split
 from bot.adapters.discord.rest import UNKNOWN_MESSAGE, code_of
-from bot.adapters.splitting import split
 from bot.errors import MessengerError
 
 log = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.adapters import command_words
-from bot.adapters.code_fences import on_own_lines
+from bot.adapters.commonmark import on_own_lines
 from bot.model import Address
 
 Json = Mapping[str, Any]

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from bot.adapters import command_words, splitting
+from bot.adapters import command_words, commonmark
 from bot.adapters.naming import Names, by_name
 from bot.adapters.private_reply import reply_to
 from bot.adapters.slack.acknowledgement import TimelyAcknowledgement
@@ -250,7 +250,7 @@ class SlackMessenger(Lookups):
 
     def split(self, text: str) -> list[str]:
         """Parts that one message takes."""
-        return splitting.split(text, PART_LIMIT)
+        return commonmark.split(text, PART_LIMIT)
 
     def spell(self, command: str) -> str:
         """After a mention: Slack delivers no slash command from a thread."""

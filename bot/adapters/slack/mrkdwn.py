@@ -10,8 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from markdown_it.token import Token
 
-from bot.adapters.code_fences import parted
-from bot.adapters.commonmark import INVISIBLE, RULE, in_columns, parser
+from bot.adapters.commonmark import INVISIBLE, RULE, in_columns, parser, parted
 
 _OPEN, _CLOSE = r"(?:<|&lt;|&#0*60;|&#x0*3c;)", r"(?:>|&gt;|&#0*62;|&#x0*3e;)"
 _CONTROL = re.compile(

@@ -13,13 +13,13 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
+from bot.adapters.commonmark import size
 from bot.adapters.slack.blocks import fallback_text, message_blocks, under_answer
 from bot.adapters.slack.events import stamp_in
 from bot.adapters.slack.mrkdwn import harmless
 from bot.adapters.slack.posting import metadata
 from bot.adapters.slack.threads import Threads
 from bot.adapters.slack.web import Web, code_of, may_have_happened
-from bot.adapters.splitting import size
 from bot.errors import MessengerError
 from bot.model import BotMessage
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from bot.adapters import command_words, splitting
+from bot.adapters import command_words, commonmark
 from bot.adapters.slack.blocks import PART_LIMIT
 from bot.adapters.slack.connection import Connection, check_given, deliver, make_connections, needed_by_mode
 from bot.adapters.slack.context import LISTS
@@ -205,7 +205,7 @@ class SlackWorkspaces:
 
     def split(self, text: str) -> list[str]:
         """Parts that one message takes."""
-        return splitting.split(text, PART_LIMIT)
+        return commonmark.split(text, PART_LIMIT)
 
     def spell(self, command: str) -> str:
         """After a mention, by the name the bot has in the workspace that is being answered."""

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bot.adapters.splitting import size, split
+from bot.adapters.commonmark import size, split
 
 LINK = "[the handbook](https://example.org/a_(b)/c?d=e)"
 TITLED = '[the [new] handbook](https://example.org/a "All of it, at last")'

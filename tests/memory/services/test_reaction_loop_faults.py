@@ -10,8 +10,8 @@ from random import Random
 
 import pytest
 
+from bot.adapters.commonmark import size, split
 from bot.adapters.discord.client import intents
-from bot.adapters.splitting import size, split
 from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
 from bot.config import DiscordSettings
 from memory import (

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.adapters import splitting
+from bot.adapters import commonmark
 from bot.adapters.private_reply import reply_to
 from bot.adapters.tasks import Sleep
 from bot.adapters.web.playground.board import Board, Shown
@@ -69,7 +69,7 @@ class PlaygroundMessenger:
 
     def split(self, text: str) -> list[str]:
         """Parts of a size that can still be read at once."""
-        return splitting.split(text, PART_LIMIT)
+        return commonmark.split(text, PART_LIMIT)
 
     def spell(self, command: str) -> str:
         """With a slash before it."""

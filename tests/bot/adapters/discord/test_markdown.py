@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.adapters.commonmark import INVISIBLE
+from bot.adapters.commonmark import INVISIBLE, size
 from bot.adapters.discord.markdown import harmless, one_line, to_discord, to_discord_quietly
 from bot.adapters.discord.plain import mentions, plain, without_mention
 from bot.adapters.discord.posting import LIMIT, in_parts
-from bot.adapters.splitting import size
 
 
 @pytest.mark.parametrize(
