@@ -24,13 +24,13 @@ from bot.conversation.live_answers import LiveAnswers, ProgressLine
 from bot.conversation.not_knowing import NotKnowing
 from bot.conversation.notifications import tell
 from bot.conversation.preference_in_words import preference_in
-from bot.conversation.reply import authors
 from bot.conversation.resuming import Resuming
 from bot.conversation.worded_feedback import Noted, NotedPreference, WordedFeedback
 from bot.errors import ChannelNotFound, MessengerError, ModelError, NotPermitted, TooLong
 from bot.model import BotMessage, ImageFile, MessageRef
 from bot.ports import Messenger
 from memory.model import Incoming, Outgoing, Progress, Role
+from memory.model.episode import authors_of
 from memory.ports import NewId
 from memory.rules.audience import stays
 from memory.services import Answer, FinishedRun, Memory
@@ -331,7 +331,7 @@ class Answering:
         if not answer.total:
             await self._not_knowing.show(messenger, incoming)
         lessons = tuple(messages.lesson_line(each, is_known=answer.is_from_people) for each in answer.lessons)
-        people = authors([lesson.episode for lesson in answer.lessons])
+        people = authors_of([lesson.episode for lesson in answer.lessons])
         choices, first = option_choices(run_id, answer.options) if answer.options else (), answer.first_message
         for part in parts:
             is_last = part is parts[-1]

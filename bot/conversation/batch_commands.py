@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from bot.conversation import batch_messages, messages
 from bot.conversation.command_context import CommandContext
 from bot.conversation.lesson_access import may_review
-from bot.conversation.reply import CommandReply, Page, authors, page_of, short, window
+from bot.conversation.reply import CommandReply, Page, page_of, short, window
 from bot.errors import CommandRefused
 from bot.model import Choice
 from memory.errors import InvalidInput, NotFound
 from memory.model import Audience, Episode
 from memory.model.batch import BatchLesson
+from memory.model.episode import authors_of
 from memory.services import BatchView, Reviewer
 
 SHOWN = 3
@@ -108,7 +109,7 @@ def _shown(context: CommandContext, view: BatchView, number: int) -> CommandRepl
     return CommandReply(
         text=batch_messages.page(view, page.numbered(lines), page.place),
         choices=tuple(choices),
-        people=authors([lesson for lesson, _ in page.items]),
+        people=authors_of([lesson for lesson, _ in page.items]),
     )
 
 

@@ -29,13 +29,14 @@ from bot.conversation.known_answers_command import known_answers
 from bot.conversation.lesson_access import LessonAccess, may_repeat
 from bot.conversation.lesson_explanation import explain_lesson
 from bot.conversation.preference_in_words import preference_dropped
-from bot.conversation.reply import CHOOSE, CommandReply, authors, pointed
+from bot.conversation.reply import CHOOSE, CommandReply, pointed
 from bot.conversation.settings_command import SETTINGS, SettingsFile
 from bot.errors import CommandRefused
 from bot.model import Attachment, Choice, PersonCommand
 from memory.errors import NotFound
 from memory.library.export import export_memories, export_person
 from memory.model import ListeningMode, Role, Scope
+from memory.model.episode import authors_of
 from memory.rules.chat_settings import effective_role
 from memory.services import Memory, PersonalData
 
@@ -113,7 +114,7 @@ def _why(context: CommandContext) -> CommandReply:
     text = explain(replace(story, view=replace(view, nodes=(root, *view.nodes[1:]))), context.scope)
     behind = (each.vote for recall in story.recalls for shown in recall.shown for each in shown.votes)
     voters = (vote.actor for vote in (*view.votes, *behind))
-    people = dict.fromkeys([*authors(list(view.lessons.values())), *voters, *deciders(view)])
+    people = dict.fromkeys([*authors_of(list(view.lessons.values())), *voters, *deciders(view)])
     choices = parts_command.part_choices(view.nodes)
     return CommandReply(text=text, choices=choices, people=tuple(people))
 

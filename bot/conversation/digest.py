@@ -8,11 +8,12 @@ from bot.conversation import messages
 from bot.conversation.executor import Executor
 from bot.conversation.gaps_commands import COUNTS_THERE, THERE, TITLE, answer_choice, gap_line
 from bot.conversation.lesson_access import LessonAccess
-from bot.conversation.reply import authors, short
+from bot.conversation.reply import short
 from bot.errors import MessengerError
 from bot.model import BotMessage, Choice
 from bot.ports import KnowsTeachers, Messenger
 from memory.model import Episode, Origin, Scope, Visibility
+from memory.model.episode import authors_of
 from memory.rules.audience import visibility_of
 from memory.rules.chat_settings import DIGEST, DIRECT, OFF
 from memory.rules.quarantine import Flag
@@ -121,7 +122,7 @@ class Digest:
             is_direct=bool(teacher),
             choices=choices,
             is_for_all=not teacher,
-            people=authors(waiting[:SHOWN]),
+            people=authors_of(waiting[:SHOWN]),
         )
         try:
             await messenger.post(message)

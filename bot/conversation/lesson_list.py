@@ -4,8 +4,9 @@ from bot.conversation import messages, topic_list
 from bot.conversation.command_context import CommandContext
 from bot.conversation.lesson_access import may_archive
 from bot.conversation.preference_in_words import NO_SUCH_PREFERENCE, preference_dropped, preferences_listed
-from bot.conversation.reply import CommandReply, authors, page_number, short
+from bot.conversation.reply import CommandReply, page_number, short
 from bot.model import Choice
+from memory.model.episode import authors_of
 
 _DROP, _TOPICS = "drop", topic_list.TOPICS
 
@@ -46,5 +47,5 @@ def page(context: CommandContext, number: int) -> CommandReply:
     return CommandReply(
         text=preferences_listed(preferences) + text + topics.text,
         choices=(*drops, *choices, *page.page_choices("memory"), *topics.choices),
-        people=authors(seen),
+        people=authors_of(seen),
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from bot.model import Attachment, Choice
-from memory.model import Audience, Episode
+from memory.model import Audience
 
 T = TypeVar("T")
 
@@ -126,8 +126,3 @@ def page_of(items: Sequence[T], total: int, number: int) -> Page[T]:
 def short(episode_id: str) -> str:
     """An id as people see it."""
     return episode_id[-SHORT_ID:]
-
-
-def authors(episodes: Sequence[Episode]) -> tuple[str, ...]:
-    """Who taught these, each once."""
-    return tuple(dict.fromkeys(episode.author for episode in episodes if episode.author))

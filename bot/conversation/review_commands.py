@@ -4,10 +4,11 @@ from dataclasses import replace
 
 from bot.conversation import batch_commands, messages
 from bot.conversation.command_context import CommandContext
-from bot.conversation.reply import CommandReply, Pointed, authors, page_number, short
+from bot.conversation.reply import CommandReply, Pointed, page_number, short
 from bot.errors import CommandRefused
 from bot.model import Choice, PersonCommand
 from memory.model import Audience, Episode, Reaction, Verdict, Visibility
+from memory.model.episode import authors_of
 from memory.rules.audience import visibility_of
 from memory.rules.quarantine import Flag
 from memory.rules.trust import REVIEW
@@ -33,7 +34,7 @@ def page(context: CommandContext, number: int) -> CommandReply:
     ]
     text = messages.review(page.numbered(lines), page.total, page.place)
     reply = CommandReply(
-        text=text, choices=(*choices, *page.page_choices("review", onward="Not now")), people=authors(seen)
+        text=text, choices=(*choices, *page.page_choices("review", onward="Not now")), people=authors_of(seen)
     )
     batches = batch_commands.overview(context) if page.number == 1 else None
     if batches is None:

@@ -1,6 +1,6 @@
 """An episode: one goal pursued once by one agent node, with how it ended and what people said of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -307,3 +307,8 @@ class Episode:
     def signature(self) -> tuple[str, str, str]:
         """What makes two lessons the same lesson: action, target, and the answer for a plain answer."""
         return (self.action, comparable(self.action_target), self.output if self.action == "answer" else "")
+
+
+def authors_of(episodes: Sequence[Episode]) -> tuple[str, ...]:
+    """Who taught these, each once."""
+    return tuple(dict.fromkeys(episode.author for episode in episodes if episode.author))
