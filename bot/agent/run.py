@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 from bot.agent.budget import Budget
 from bot.agent.control import Outcome
-from bot.agent.prompt import ToolCalls
+from bot.agent.dialogue import ToolCalls
 from bot.agent.record import Task, Trace, context_elements
 from bot.agent.resumption import Earlier
 from bot.agent.tools.registry import ToolRegistry

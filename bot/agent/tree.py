@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from bot.agent.budget import Budget, Limits, Monotonic, capped_reason
 from bot.agent.conversation import ChatLine, render_conversation
+from bot.agent.dialogue import ToolCalls
 from bot.agent.node import AgentNode
-from bot.agent.prompt import ToolCalls
 from bot.agent.record import Task, context_elements
 from bot.agent.resumption import Earlier
 from bot.agent.run import Journal, Recall, Run, Spans, no_spans

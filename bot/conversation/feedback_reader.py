@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from bot.agent.prompt import tool_output
+from bot.agent.dialogue import tool_output
 from bot.agent.prompts import PROMPTS
 from bot.conversation.feedback_in_words import Approval, Correction, Feedback, Reading, Refusal, may_be_feedback, read
 from bot.errors import ModelError

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from bot.agent.prompt import tool_output
+from bot.agent.dialogue import tool_output
 from bot.agent.prompts import PROMPTS
 from bot.conversation.executor import Executor
 from bot.errors import ModelError

@@ -29,7 +29,7 @@ from bot.adapters.llm.offline.tokenizer import content_words, without_courtesy
 from bot.adapters.tools.pages import KnownAddresses
 from bot.agent.conversation import ChatLine, Speaker, render_conversation
 from bot.agent.decision import clean_subgoals, decide, is_same_goal
-from bot.agent.prompt import node_prompt, tool_output
+from bot.agent.dialogue import node_prompt, tool_output
 from bot.agent.record import Task
 from bot.agent.textual import parse
 from bot.agent.tools.calculator import calculate

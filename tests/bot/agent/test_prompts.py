@@ -1,6 +1,6 @@
 """The prompts' files, their digest, and that every episode has it."""
 
-from bot.agent.prompt import system_prompt
+from bot.agent.dialogue import system_prompt
 from bot.agent.prompts import DIGEST, PROMPTS, digest_of, sections_of
 from memory.model import EventKind
 from memory.ports import EpisodeFilter

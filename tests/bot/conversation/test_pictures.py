@@ -8,7 +8,7 @@ import pytest
 from bot.adapters.attachments import LARGEST_IMAGE, MOST_FILES, made_of
 from bot.adapters.llm.offline.model import BLIND, OfflineModel
 from bot.adapters.llm.provider_model import ProviderModel
-from bot.agent.prompt import node_prompt
+from bot.agent.dialogue import node_prompt
 from bot.agent.record import Task
 from bot.conversation.conversations import Pictures, described
 from bot.errors import ModelRejected

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.prompt import TOOL_OUTPUT_CHARACTERS, node_prompt, system_prompt, tool_output
+from bot.agent.dialogue import TOOL_OUTPUT_CHARACTERS, node_prompt, system_prompt, tool_output
 from bot.agent.record import Task
 from bot.agent.tools.calculator import calculator_tool
 from bot.agent.tools.notes import recall_tool

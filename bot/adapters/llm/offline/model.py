@@ -16,7 +16,7 @@ from memory.model.evidence import Evidence
 
 BLIND = "(I cannot see pictures: I am the offline model.)"
 _WHY = "This goal exists because: "
-"""Stands in the prompt of every node below the root (`bot.agent.prompt`)."""
+"""Stands in the prompt of every node below the root (`bot.agent.dialogue`)."""
 
 
 class OfflineModel:

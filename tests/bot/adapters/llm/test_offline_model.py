@@ -16,7 +16,7 @@ from bot.adapters.llm.offline.reading import Prompt, PromptLesson, read_output, 
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.adapters.llm.offline.splitting import Split, split
 from bot.agent.decision import CONTROL_TOOLS
-from bot.agent.prompt import node_prompt, tool_output
+from bot.agent.dialogue import node_prompt, tool_output
 from bot.agent.record import Task
 from bot.agent.tools.notes import remember_tool
 from bot.errors import ModelUnavailable
