@@ -40,7 +40,7 @@ from memory.services.evidence import Weighing
 from memory.services.exchanges import Exchanges
 from memory.services.explain import AnswerExplanation, Explaining, LessonExplanation
 from memory.services.feedback_in_words import FeedbackInWords, Opinion
-from memory.services.finished_run import FinishedRun
+from memory.services.finished_run import FinishedRun, UsedLesson
 from memory.services.forget import Erased, PersonalData, Privacy
 from memory.services.gaps import Gap, Gaps
 from memory.services.handbook import Handbook, HandbookEntry
@@ -61,7 +61,6 @@ from memory.services.reembedding import Reembedding
 from memory.services.reminders import Reminders
 from memory.services.restate import Restating
 from memory.services.saving import SavedLesson, Saving
-from memory.services.shown import UsedLesson
 from memory.services.spending import Spending
 from memory.services.taught_topics import TaughtTopics
 from memory.services.teach import Teaching

@@ -1,17 +1,35 @@
-"""An answer with everything that led to it, ready to be committed at once, and its nodes as they are stored."""
+"""A finished run, ready to be committed at once: its nodes as stored, and how the lessons it was shown fared."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import reduce
 
-from memory.model import Allowed, Episode, Event, EventKind, Link, LinkKind, Recollection, Retrieval, Tap, Usage
+from memory.model import (
+    Allowed,
+    Episode,
+    Event,
+    EventKind,
+    Exemplar,
+    Link,
+    LinkKind,
+    Origin,
+    Recollection,
+    Retrieval,
+    RetrievalItem,
+    Signal,
+    Tap,
+    Usage,
+)
 from memory.model.evidence import EvidenceRecord
-from memory.ports import Transaction
+from memory.ports import LessonUse, Transaction
+from memory.rules.audience import is_only_proposed
 from memory.rules.evidence.judgements import is_followed
+from memory.rules.feedback import Evidence, OverlapDetector
 from memory.rules.fold import apply, facts
 from memory.rules.quarantine import flags_of
 from memory.services.core import event
+from memory.services.model_grading import guess_of
 from memory.services.quarantine_actions import SYSTEM
 
 
@@ -115,3 +133,179 @@ def _evidence(run: FinishedRun, recall: Recollection) -> EvidenceRecord | None:
         return None
     made_by = (node for node in run.nodes if node.node_path == recall.node_path)
     return replace(recall.evidence.record, is_followed=any(is_followed(recall.evidence, node) for node in made_by))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedLesson:
+    """A lesson in a node's prompt, and how it fared in what the node answered."""
+
+    retrieval_id: str
+    rank: int
+    """From 1, best first."""
+    exemplar: Exemplar
+    evidence: Evidence
+
+    @property
+    def source(self) -> str:
+        """What the events about it have in common: a repeated one changes nothing."""
+        return f"{self.retrieval_id}/{self.exemplar.episode.id}"
+
+    def events(self, run_id: str, now: datetime) -> list[Event]:
+        """That it was shown, and how it fared."""
+        lesson, found = self.exemplar.episode, self.evidence
+        reached = {"audience": self.exemplar.audience.value}
+        fared = {"ratio": round(found.ratio, 4), "run": run_id}
+        kind = EventKind(found.signal.value)
+        return [
+            event(lesson, EventKind.INJECTED, SYSTEM, now, source=f"injected/{self.source}", detail=reached),
+            event(lesson, kind, SYSTEM, now, source=f"use/{self.source}", detail=fared),
+        ]
+
+    def use(self, now: datetime) -> LessonUse:
+        """What that does to the lesson."""
+        lesson = self.exemplar.episode
+        return LessonUse(
+            workspace=lesson.workspace,
+            episode_id=lesson.id,
+            goal=lesson.goal,
+            signal=self.evidence.signal,
+            at=now,
+        )
+
+    def item(self) -> RetrievalItem:
+        """Its place in the record of the recall."""
+        exemplar = self.exemplar
+        return RetrievalItem(
+            workspace=exemplar.episode.workspace,
+            retrieval_id=self.retrieval_id,
+            rank=self.rank,
+            episode_id=exemplar.episode.id,
+            lesson=exemplar.lesson,
+            context_score=exemplar.context_score,
+            intent_score=exemplar.intent_score,
+            relevance=exemplar.relevance,
+            signal=self.evidence.signal,
+            ratio=self.evidence.ratio,
+        )
+
+
+def lessons_shown(detector: OverlapDetector, run: FinishedRun) -> list[JudgedLesson]:
+    """The lessons that the run's nodes were shown, each judged by what its node answered. Pure."""
+    nodes = {node.node_path: node for node in run.nodes}
+    found: list[JudgedLesson] = []
+    for recall in run.recalls:
+        node = nodes.get(recall.node_path)
+        if node is None:
+            continue
+        ranked = [
+            (rank, exemplar)
+            for rank, exemplar in enumerate(recall.exemplars, start=1)
+            if exemplar.episode.id in recall.shown_ids
+        ]
+        evidence = detector.detect_all([each for _, each in ranked], node.goal, node.output, node.action)
+        found += [
+            JudgedLesson(retrieval_id=recall.retrieval_id, rank=rank, exemplar=exemplar, evidence=fared)
+            for (rank, exemplar), fared in zip(ranked, evidence, strict=True)
+        ]
+    return found
+
+
+def rules_shown(run: FinishedRun, now: datetime) -> list[Event]:
+    """Which rules were in the nodes' prompts: their ids and those of the lessons each was made of."""
+    nodes = {node.node_path: node for node in run.nodes}
+    return [
+        event(
+            nodes[recall.node_path],
+            EventKind.RULE_SHOWN,
+            SYSTEM,
+            now,
+            source=f"rule/{recall.retrieval_id}/{rule.rule_id}",
+            detail={
+                "retrieval": recall.retrieval_id,
+                "rule": rule.rule_id,
+                "lessons": list(rule.lesson_ids),
+            },
+        )
+        for recall in run.recalls
+        if recall.node_path in nodes
+        for rule in recall.rules
+    ]
+
+
+def still_there(tx: Transaction, workspace: str, recalls: Iterable[Recollection], known: Collection[str]) -> bool:
+    """Whether the lessons a run was shown, also as part of a rule, have their questions still. Not of those `known`."""
+    shown: dict[str, str] = {}
+    for recall in recalls:
+        exemplars = (exemplar.episode for exemplar in recall.exemplars)
+        shown |= {each.id: each.goal for each in exemplars if each.id in recall.shown_ids}
+        for rule in recall.rules:
+            shown |= zip(rule.lesson_ids, rule.goals, strict=True)
+    others = {each: goal for each, goal in shown.items() if each not in known}
+    lessons = tx.episodes.get_many(workspace, others)
+    return all(each in lessons and lessons[each].goal == goal for each, goal in others.items())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsedLesson:
+    """A remembered lesson that an answer rests on."""
+
+    episode: Episode
+    relevance: float
+    is_guess: bool = False
+    """Whether only a model judged it."""
+    is_proposed: bool = False
+    """Whether people of the channel only proposed it."""
+
+
+def used_of(run: FinishedRun, shown: Sequence[JudgedLesson]) -> tuple[UsedLesson, ...]:
+    """Those of a run that is being committed, most relevant first."""
+    used = [
+        UsedLesson(
+            episode=each.exemplar.episode,
+            relevance=each.exemplar.relevance,
+            is_guess=each.exemplar.is_guess,
+            is_proposed=each.exemplar.is_proposed,
+        )
+        for each in shown
+        if each.evidence.signal is Signal.USED
+    ]
+    return _once(used, [pair for recall in run.recalls for pair in recall.corrections])
+
+
+def used_in(tx: Transaction, workspace: str, run_id: str) -> tuple[UsedLesson, ...]:
+    """The same of a run that was committed, as its lessons are now."""
+    items = [item for _, items in tx.retrievals.of_run(workspace, run_id) for item in items]
+    used = [item for item in items if item.signal is Signal.USED]
+    scope = next((node.scope for node in tx.episodes.of_run(workspace, run_id)), None) if used else None
+    episodes = tx.episodes.get_many(workspace, {item.episode_id for item in used})
+    grades = tx.steps.grades(workspace, [each.id for each in episodes.values() if not each.verdict.is_validated])
+    lessons = [
+        UsedLesson(
+            episode=episodes[item.episode_id],
+            relevance=item.relevance,
+            is_guess=guess_of(grades.get(item.episode_id, ())) is not None,
+            is_proposed=is_only_proposed(episodes[item.episode_id], scope),
+        )
+        for item in used
+        if item.episode_id in episodes
+    ]
+    corrections: list[tuple[str, str]] = []
+    if len(episodes) > 1 and any(each.origin is Origin.CORRECTION for each in episodes.values()):
+        links = tx.episodes.links(workspace, episodes, LinkKind.CORRECTS)
+        corrections = [(link.from_id, link.to_id) for link in links]
+    return _once(lessons, corrections)
+
+
+def _once(used: Sequence[UsedLesson], corrections: Iterable[tuple[str, str]]) -> tuple[UsedLesson, ...]:
+    """Each once, most relevant first.
+
+    A mistake whose correction was used as well is not named beside it: to a person they are one lesson.
+    """
+    best: dict[str, UsedLesson] = {}
+    for lesson in used:
+        known = best.get(lesson.episode.id)
+        if known is None or lesson.relevance > known.relevance:
+            best[lesson.episode.id] = lesson
+    corrected = {mistake for correction, mistake in corrections if correction in best}
+    named = (lesson for lesson in best.values() if lesson.episode.id not in corrected)
+    return tuple(sorted(named, key=lambda lesson: (-lesson.relevance, lesson.episode.id)))

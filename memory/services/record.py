@@ -29,17 +29,20 @@ from memory.services.asking import count_choice, note_offered
 from memory.services.channels import note
 from memory.services.chat_settings import admitted, require_admitted
 from memory.services.core import Core, event, record
-from memory.services.finished_run import FinishedRun, as_made, attach, retrieval_of
-from memory.services.quarantine_actions import SYSTEM
-from memory.services.shown import (
+from memory.services.finished_run import (
+    FinishedRun,
     JudgedLesson,
     UsedLesson,
+    as_made,
+    attach,
     lessons_shown,
+    retrieval_of,
     rules_shown,
     still_there,
     used_in,
     used_of,
 )
+from memory.services.quarantine_actions import SYSTEM
 from memory.services.spending import count_spent
 from memory.services.verdicts import write_votes
 

@@ -127,7 +127,10 @@ def write_votes(
         kind = EventKind.VOTED if each.is_active else EventKind.UNVOTED
         changes.events.append(event(nodes[0], kind, each.actor, now, detail=reaction_detail(each) | dict(detail or {})))
     if last.is_active:
-        nodes = [changes.make(each, restored_by_reaction(tx, each, last.actor, now)) for each in nodes]
+        nodes = [
+            changes.make(each, restored_by_reaction(tx, each, last.actor, now)) if each.archived_at else each
+            for each in nodes
+        ]
     regraded = _settle(tx, nodes, _with_news(poll, news), changes, core.policy)
     tx.teaching.put_reactions(*news, events=changes.write(tx))
     was, root = regraded.nodes[0]
