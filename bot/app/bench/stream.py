@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from bot.adapters.llm.offline.deciding import HONEST
 from bot.adapters.llm.offline.model import OfflineModel
-from bot.adapters.llm.offline.splitting import split
+from bot.adapters.llm.offline.splitting import cuts, split
 from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
 from bot.app.bench.fresh_memory import SimulatedClock, fresh_memory
 from bot.app.bench.labelled import Label, LabelledMessage
@@ -85,8 +85,8 @@ def _parts(text: str) -> list[str]:
         return False
 
     for judge in (accept, refuse):
-        found = split(text, judge)
-        parts += found.parts if found else ()
+        for found in (split(text, judge), *cuts(text, judge)):
+            parts += found.parts if found else ()
     return parts
 
 

@@ -6,11 +6,11 @@ from functools import cached_property
 from itertools import pairwise
 from statistics import geometric_mean, mean
 
-from bot.adapters.llm.offline.choosing import ASKED_FROM, EXPAND, Candidate, Chooser, Weigh
+from bot.adapters.llm.offline.choosing import ASKED_FROM, EXPAND, SAME_GOAL, Candidate, Chooser, Weigh
 from bot.adapters.llm.offline.prompt_evidence import prompt_evidence
 from bot.adapters.llm.offline.reading import Prompt
 from bot.adapters.llm.offline.similarity import Similarity
-from bot.adapters.llm.offline.splitting import MOST_PARTS, Split, begins_a_request, has_several_words, split
+from bot.adapters.llm.offline.splitting import MOST_PARTS, Split, begins_a_request, cuts, has_several_words, split
 from bot.agent.decision import CONTROL_NAMES
 from bot.model import ModelTurn, ToolCall, ToolSpec, ToolTurn
 from memory.model import ASK
@@ -26,6 +26,11 @@ _UNSAID = 1.5
 """How many times as sure as the whole its parts must be where no word joins them: "I lost my card, what now?"."""
 _ENOUGH_WORDS = 4
 """From so many words on a part says as much of its being a request as any longer one."""
+
+_CERTAIN = 20.0
+"""Log odds of what needs no estimate."""
+_CONDITION = re.compile(r"(?:if|unless|once|whenever|as\s+soon\s+as)\b", re.IGNORECASE)
+"""Begins what "then" goes on with instead of joining a next step."""
 
 HONEST = (
     "I am the offline model: no language model, only my tools and what people here taught me. "
@@ -115,9 +120,17 @@ class Decider:
         if not self._chooser.may_expand(self._goal):
             parts = split(self._goal, self._is_known)
             return parts if parts is not None and self._are_taught(parts) else None
-        ways = (split(self._goal, judge) for judge in (has_several_words, self._is_known))
-        several = next((way for way in ways if way is not None and self._are_several(way)), None)
-        return several or _approved_parts(self._chooser.repeated_steps(self._goal))
+        return self._several() or _approved_parts(self._chooser.repeated_steps(self._goal))
+
+    def _several(self) -> Split | None:
+        """The way to take the goal apart that most likely is one, if any is likely."""
+        whole = [split(self._goal, judge) for judge in (has_several_words, self._is_known)]
+        ways = {way.parts: way for way in (*cuts(self._goal, self._is_known), *filter(None, whole))}
+        # Embedded at once, which is cheaper than each when it is looked at.
+        self._similarity.vectors([self._goal, *(part for way in ways for part in way)] if ways else [])
+        judged = [(self._log_odds(way), way) for way in ways.values() if self._want_different_things(way)]
+        odds, best = max(judged, key=lambda each: each[0], default=(0.0, None))
+        return best if odds > 0 else next((way for _, way in judged if way in whole and self._are_surer(way)), None)
 
     def _is_known(self, goal: str) -> bool:
         """Whether it is sure what to do about it."""
@@ -129,33 +142,45 @@ class Decider:
         least = self._ranked[0].confidence if self._ranked else 0.0
         return all(best is not None and best.is_taught and best.confidence > least for best in bests)
 
-    def _are_several(self, parts: Split) -> bool:
-        """Whether the parts are more likely requests of their own than pieces of one, and want different things."""
-        bests = [next(iter(self._chooser.rank(part)), None) for part in parts.parts]
+    def _bests(self, parts: Split) -> list[Candidate | None]:
+        """The best of what can be done about each part, sure or not."""
+        return [next(iter(self._chooser.rank(part)), None) for part in parts.parts]
+
+    def _want_different_things(self, parts: Split) -> bool:
+        bests = self._bests(parts)
         wanted = [(best.action, best.arguments, best.text) for best in bests if best is not None]
-        if len(wanted) == len(bests) and all(one == wanted[0] for one in wanted):
-            return False
-        has_arguments = any(best is not None and best.arguments and best.is_sure for best in bests)
-        return self._are_known(parts, bests) or (has_arguments and self._are_surer(parts, bests))
+        return len(wanted) < len(bests) or any(one != wanted[0] for one in wanted)
 
-    def _are_known(self, parts: Split, bests: Sequence[Candidate | None]) -> bool:
-        """Whether the parts look like several, by what people taught (measured: `tests/README.md`).
+    def _log_odds(self, parts: Split) -> float:
+        """The log odds that the parts are requests of their own and not pieces of one.
 
-        The log odds, by logistic regression on labelled messages: parts are nearer to what was taught than the whole
-        is, and unlike each other; something is believed of each of them; none is a mere word or two; a word joins them.
+        By logistic regression on labelled messages (measured: `tests/README.md`): parts are nearer to what was taught
+        than the whole is, unlike each other, and together all that it says; something is believed of each of them;
+        they begin like requests, and none is a mere word or two; a word joins them, best of all "then". Beside that,
+        what was asked before in the same words is one request.
         """
-        nearer = mean(map(self._chooser.nearest, parts.parts)) - self._chooser.nearest(self._goal)
+        beliefs = [best.belief if best is not None else 0.0 for best in self._bests(parts)]
+        nearest, nearest_of_parts = self._chooser.nearest(self._goal), list(map(self._chooser.nearest, parts.parts))
+        nearer = mean(nearest_of_parts) - nearest
+        if max(beliefs) < ASKED_FROM or (nearest >= SAME_GOAL and nearer < 0 and self._is_known(self._goal)):
+            return -_CERTAIN
         alike = mean(self._similarity.between(one, [other])[0] for one, other in pairwise(parts.parts))
-        beliefs = [best.belief if best is not None else 0.0 for best in bests]
+        of_meaning = 14 * self._similarity.to_sum(self._goal, parts.parts) - 10 * alike + 6.2 * nearer
         words = min(_ENOUGH_WORDS, *(len(part.split()) for part in parts.parts))
-        log_odds = 14 * nearer - 8.5 * alike + 6 * min(beliefs) + 1.2 * words - (4.5 if parts.is_said else 7.0)
-        return log_odds > 0 and max(beliefs) >= ASKED_FROM
+        is_stepwise = parts.flow != "parallel" and not _CONDITION.match(self._goal)
+        begin = 1.2 * begins_a_request(parts.parts[0]) + 1.05 * begins_a_request(parts.parts[-1])
+        of_words = 0.65 * words + 1.5 * parts.is_said + 4.5 * is_stepwise + begin
+        were_asked_before = min(nearest_of_parts) >= max(SAME_GOAL, nearest)
+        return of_meaning + of_words + 3.8 * min(beliefs) - 16.8 + _CERTAIN * were_asked_before
 
-    def _are_surer(self, parts: Split, bests: Sequence[Candidate | None]) -> bool:
+    def _are_surer(self, parts: Split) -> bool:
         """Whether the parts together, which is their geometric mean, are surer than the whole.
 
         That is for tools which find their arguments in a part: nobody needs to have taught them.
         """
+        bests = self._bests(parts)
+        if not any(best is not None and best.arguments and best.is_sure for best in bests):
+            return False
         together = geometric_mean([max(ASKED_FROM, best.confidence if best else 0.0) for best in bests])
         whole = self._ranked[0].confidence if self._ranked else 0.0
         return together > whole * (1.0 if parts.is_said else _UNSAID)

@@ -1,6 +1,7 @@
 """Cosines between texts. The embedder caches the latest texts, so nothing is cached here."""
 
 from collections.abc import Callable, Sequence
+from math import sqrt
 
 from memory.model import Vector
 from memory.rules.retrieval.cosine import unit_cosine
@@ -28,6 +29,12 @@ class Similarity:
             return []
         own, *vectors = self.vectors([text, *others])
         return [unit_cosine(own, vector) for vector in vectors]
+
+    def to_sum(self, text: str, others: Sequence[str]) -> float:
+        """Cosine of `text` with the sum of `others`: how far these are all that it says; 0 without others."""
+        own, *vectors = self.vectors([text, *others])
+        length = sqrt(sum(float(one @ other) for one in vectors for other in vectors))
+        return sum(unit_cosine(own, vector) for vector in vectors) / length if length > 0 else 0.0
 
     def best(self, text: str, others: Sequence[str]) -> float:
         """The greatest of the cosines; 0 without others."""

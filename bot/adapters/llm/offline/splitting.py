@@ -12,6 +12,8 @@ from itertools import pairwise
 MOST_PARTS = 8
 """A goal of more parts is left whole."""
 _LONGEST = 1000
+_MOST_CUTS = 8
+"""How many places of a goal it is cut at, each by itself."""
 
 IsRequest = Callable[[str], bool]
 """Whether a part is a request of its own, judged by more than its words."""
@@ -92,6 +94,26 @@ def split(goal: str, is_request: IsRequest) -> Split | None:
     return None
 
 
+def cuts(goal: str, is_request: IsRequest) -> list[Split]:
+    """Every way to cut the goal in two at one place, the loosest connectives first; none where it has alternatives.
+
+    The words settle less here than where it is taken apart at once: a part may break off ("tell me where the bus is"),
+    and only of a single word `is_request` is asked. So who takes one of these must know better.
+    """
+    (_, alternative), *connectives = _CONNECTIVES
+    if len(goal) > _LONGEST or alternative.search(goal):
+        return []
+    found: dict[tuple[str, ...], Split] = {}
+    for flow, connective in connectives:
+        for (_, end), (start, _) in pairwise(_pieces(goal, connective)):
+            before, after = _clean(goal[:end]), _clean(goal[start:])
+            stand_alone = all(len(part.split()) > 1 or is_request(part) for part in (before, after) if part)
+            if before and after and stand_alone and _are_no_pair(before, after, flow, is_request):
+                parts = Split(flow=flow, parts=(before, after), is_said=_joins(goal, end, start))
+                found.setdefault(parts.parts, parts)
+    return list(found.values())[:_MOST_CUTS]
+
+
 def begins_a_request(text: str) -> bool:
     """Whether the text starts like a question or an order and does not break off."""
     return bool(_QUESTION.match(text) or _ORDER.match(text)) and not _breaks_off(text)
@@ -154,13 +176,19 @@ def _may_part(before: str, after: str, flow: str, is_known: IsRequest) -> bool:
     that has not ended. "the difference between what we say and what we do" is one thing, too.
     """
     before = _clean(before)
-    if _PAIRED.search(_PAIR_ENDS.split(before)[-1]) or (_breaks_off(before) and not is_known(before)):
+    is_whole = not _breaks_off(before) or is_known(before)
+    return is_whole and _are_no_pair(before, _clean(after), flow, is_known)
+
+
+def _are_no_pair(before: str, after: str, flow: str, is_known: IsRequest) -> bool:
+    """The same of parts that are clean, of which the first may break off."""
+    if _PAIRED.search(_PAIR_ENDS.split(before)[-1]):
         return False
     if flow != "parallel":
         return True
-    is_bare_order = _ORDER.match(_clean(after)) and not _ORDER.match(before)
+    is_bare_order = _ORDER.match(after) and not _ORDER.match(before)
     is_one_question = is_bare_order and _QUESTION.match(before) and not before.endswith("?")
-    return not is_one_question or (is_known(before) and is_known(_clean(after)))
+    return not is_one_question or (is_known(before) and is_known(after))
 
 
 def _breaks_off(text: str) -> bool:

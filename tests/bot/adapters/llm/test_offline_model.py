@@ -1,6 +1,5 @@
 """The offline model: through the port with real prompts, and part by part."""
 
-import re
 from collections.abc import Mapping, Sequence
 
 import pytest
@@ -14,7 +13,6 @@ from bot.adapters.llm.offline.model import OfflineModel
 from bot.adapters.llm.offline.place import find_place
 from bot.adapters.llm.offline.reading import Prompt, PromptLesson, read_output, read_prompt
 from bot.adapters.llm.offline.similarity import Similarity
-from bot.adapters.llm.offline.splitting import Split, split
 from bot.agent.decision import CONTROL_TOOLS
 from bot.agent.dialogue import node_prompt, tool_output
 from bot.agent.record import Task
@@ -25,7 +23,6 @@ from memory.adapters.embedding.hashing import HashingEmbedder
 from memory.errors import EmbeddingFailed
 from memory.library.working_memory import Observation
 from memory.model import Audience, Episode, Exemplar, Lesson, Scope, Step, StepKind, Vector, Verdict, Verdicts
-from memory.model.evidence import Belief, Evidence
 from memory.rules.evidence.opposition import are_opposed
 from memory.rules.retrieval.prompt import render_lessons
 from tests.bot.adapters.llm.offline_tools import BUILT_IN, CALCULATOR, CLOCK, NOW, OFFERED
@@ -209,54 +206,6 @@ async def test_a_known_answer_to_the_whole_goal_is_not_taken_apart() -> None:
     assert only_call(await ask(goal, *parts))[0] == "expand"
 
 
-@pytest.mark.parametrize(
-    ("goal", "known", "is_split"),
-    [
-        ("I lost my card, tell me a joke", [("card", 0.3, 0.9), ("joke", 0.3, 0.9)], True),
-        ("I lost my card, tell me a joke", [("card", 0.3, 0.9), ("card", 0.3, 0.9)], False),  # one thing in two pieces
-        ("I lost my card, tell me a joke", [("card", 0.3, 0.8), ("joke", 0.1, 0.6)], False),  # no nearer than the whole
-        ("I lost my card, and tell me a joke", [("card", 0.05, 0.75), ("joke", 0.05, 0.75)], True),  # "and" joins them
-        ("I lost my card, tell me a joke", [("card", 0.05, 0.75), ("joke", 0.05, 0.75)], False),
-        ("text Ann and tell me a joke", [("text", 0.3, 0.95), ("joke", 0.3, 0.95)], True),
-        ("text Ann and tell me a joke", [("text", 0.1, 0.85), ("joke", 0.1, 0.85)], False),  # two words say little
-        ("lock my card and tell me about my card", [("lock", 0.1, 0.85), ("tell", 0.1, 0.85)], False),  # much alike
-        ("I lost my card, and tell me a joke", [("card", 0.0, 0.75), ("joke", 0.0, 0.75)], False),  # nothing is known
-    ],
-)
-def test_a_goal_is_taken_apart_where_its_parts_are_likelier_requests_of_their_own(
-    goal: str, known: list[tuple[str, float, float]], is_split: bool
-) -> None:
-    """What is known: for each part its best action, the belief in it, and the cosine of the nearest lesson."""
-    parts = dict(zip(re.split(r",? and |, ", goal), known, strict=True))
-
-    def weigh(text: str) -> Evidence:
-        action, value, nearest = parts.get(text, (known[0][0], 0.15, 0.75))
-        return Evidence(beliefs=(Belief(action=action, value=value, prior=0.0),), nearest=nearest, lessons=1)
-
-    tools = [_tool(name) for name in sorted({action for action, _, _ in known})]
-    decider = Decider(Similarity(HashingEmbedder().embed), Prompt(goal=goal), [*tools, *CONTROL_TOOLS], weigh=weigh)
-    assert [call.name == "expand" for call in decider.decide().calls] == [is_split]
-
-
-@pytest.mark.parametrize(
-    "goal", ["what zone is Ireland in and who is our CFO", "may I get a new card and search the rules"]
-)
-def test_words_that_would_hold_two_requests_together_do_not_where_both_are_known(goal: str) -> None:
-    parts = tuple(goal.split(" and "))
-    assert split(goal, lambda part: False) is None
-    assert split(goal, lambda part: part in parts) == Split(flow="parallel", parts=parts)
-
-
-def test_a_question_ends_with_its_goal_whatever_its_last_word_is() -> None:
-    parts = ("what is our zone", "where do you come from")
-    assert split(" and ".join(parts), lambda part: False) == Split(flow="parallel", parts=parts)
-    assert split("where do you come from and the time", lambda part: False) is None
-
-
-def _tool(name: str) -> ToolSpec:
-    return ToolSpec(name=name, description=name, parameters={"type": "object", "properties": {}})
-
-
 async def test_an_approved_expansion_is_done_again() -> None:
     steps = (Step(kind=StepKind.EXPAND, flow="parallel", subgoals=("what is the date?", "what is 2+2?")),)
     approved = lesson("Give me the morning report", "It is Monday.\n\n4", action="expand", trajectory=steps)
@@ -429,38 +378,6 @@ def test_a_note_needs_a_key_and_a_value() -> None:
     assert filled is not None
     assert filled.arguments == {"key": "door code", "value": "4711"}
     assert fill(schema, "do you remember me?") is None
-
-
-@pytest.mark.parametrize(
-    "goal",
-    [
-        "rock and roll",
-        "what is rock and roll?",
-        "salt and pepper",
-        "what is 2 and 3",
-        "who are Ana and Bob?",
-        "How do I clean and store the racket?",
-        "tell me when and where the party is",
-        "What is the difference between what we say and what we do?",
-        "if it rains then we stay home",
-        'say "what is it and who is it"',
-        "My token is broken. How do I reset it?",
-        "and",
-        ", then",
-        "or else",
-        "",
-    ],
-)
-def test_one_thing_is_not_taken_apart(goal: str) -> None:
-    assert split(goal, lambda part: False) is None
-
-
-@given(st.text(alphabet='ab ,;.?!"andthenorelswhat', max_size=200), st.booleans())
-def test_parts_keep_their_words(goal: str, stands: bool) -> None:
-    found = split(goal, lambda part: stands)
-    if found is not None:
-        assert 2 <= len(found.parts) <= 8
-        assert all(part and part in goal for part in found.parts)
 
 
 @pytest.mark.parametrize(

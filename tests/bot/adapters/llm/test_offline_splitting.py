@@ -1,0 +1,144 @@
+"""Where the offline model takes a goal apart: by its words, and by what is known of the whole and of its parts."""
+
+import re
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.adapters.llm.offline.deciding import Decider
+from bot.adapters.llm.offline.reading import Prompt
+from bot.adapters.llm.offline.similarity import Similarity
+from bot.adapters.llm.offline.splitting import Split, cuts, split
+from bot.agent.decision import CONTROL_TOOLS
+from bot.model import ModelTurn, ToolSpec
+from memory.adapters.embedding.hashing import HashingEmbedder
+from memory.model.evidence import Belief, Evidence
+
+Known = tuple[str, float, float]
+"""The best action for a goal, the belief in it, and the cosine of the nearest lesson."""
+CARD, ALIKE = "I lost my card, tell me a joke", "lock my card and tell me about my card"
+
+
+def decided(goal: str, parts: Mapping[str, Known], other: Known) -> ModelTurn:
+    """What is decided about a goal where that is known of parts, and `other` of every other text."""
+
+    def weigh(text: str) -> Evidence:
+        action, value, nearest = parts.get(text, other)
+        return Evidence(beliefs=(Belief(action=action, value=value, prior=0.0),), nearest=nearest, lessons=1)
+
+    names = sorted({action for action, _, _ in [*parts.values(), other]})
+    tools = [ToolSpec(name=each, description=each, parameters={"type": "object", "properties": {}}) for each in names]
+    similarity = Similarity(HashingEmbedder().embed)
+    return Decider(similarity, Prompt(goal=goal), [*tools, *CONTROL_TOOLS], weigh=weigh).decide()
+
+
+@pytest.mark.parametrize(
+    ("goal", "known", "is_split"),
+    [
+        (CARD, [("card", 0.3, 0.9), ("joke", 0.3, 0.9)], True),
+        (CARD, [("card", 0.3, 0.9), ("card", 0.3, 0.9)], False),  # one thing in two pieces
+        (CARD, [("card", 0.3, 0.6), ("joke", 0.1, 0.3)], False),  # the whole is nearer
+        ("I lost my card, and tell me a joke", [("card", 0.05, 0.45), ("joke", 0.05, 0.45)], True),  # "and" joins them
+        (CARD, [("card", 0.05, 0.45), ("joke", 0.05, 0.45)], False),
+        ("text Ann and tell me a joke", [("text", 0.3, 0.85), ("joke", 0.3, 0.85)], True),
+        ("text Ann and tell me a joke", [("text", 0.1, 0.75), ("joke", 0.1, 0.75)], False),  # two words say little
+        ("text Ann, then tell me a joke", [("text", 0.1, 0.55), ("joke", 0.1, 0.55)], True),  # "then" says much
+        ("if Ann calls, then tell me a joke", [("text", 0.1, 0.55), ("joke", 0.1, 0.55)], False),  # not behind "if"
+        (ALIKE, [("lock", 0.1, 0.85), ("tell", 0.1, 0.85)], False),  # much alike
+        (ALIKE, [("lock", 0.1, 0.95), ("tell", 0.1, 0.95)], True),  # asked before in these words
+        ("I lost my card, and tell me a joke", [("card", 0.0, 0.75), ("joke", 0.0, 0.75)], False),  # nothing is known
+    ],
+)
+def test_a_goal_is_taken_apart_where_its_parts_are_likelier_requests_of_their_own(
+    goal: str, known: list[Known], is_split: bool
+) -> None:
+    parts = dict(zip(re.split(r",? and |, then |, ", goal), known, strict=True))
+    turn = decided(goal, parts, (known[0][0], 0.15, 0.75))
+    assert [call.name == "expand" for call in turn.calls] == [is_split]
+
+
+def test_what_was_asked_before_as_a_whole_is_not_taken_apart() -> None:
+    parts = {"I lost my card": ("card", 0.5, 0.9), "tell me a joke": ("joke", 0.5, 0.9)}
+    (call,) = decided(CARD, parts, ("both", 0.9, 1.0)).calls
+    assert call.name == "both"
+    (call,) = decided(CARD, parts, ("both", 0.1, 1.0)).calls  # and was refused then
+    assert call.name == "expand"
+
+
+@pytest.mark.parametrize(
+    ("goal", "parts"),
+    [
+        # By its words alone it would be taken for three requests.
+        ("is Tom a person, cat or dog and tell me a joke", ("is Tom a person, cat or dog", "tell me a joke")),
+        # The first of these breaks off.
+        ("show me where the bus is and tell me a joke", ("show me where the bus is", "tell me a joke")),
+    ],
+)
+def test_a_goal_is_cut_where_its_parts_fit_best(goal: str, parts: tuple[str, str]) -> None:
+    known = {part: (f"tool_{number}", 0.3, 0.85) for number, part in enumerate(parts)}
+    (call,) = decided(goal, known, ("tool_0", 0.05, 0.5)).calls
+    assert call.arguments == {"flow": "parallel", "subgoals": list(parts)}
+
+
+def test_a_cut_may_follow_what_breaks_off_but_halves_no_pair() -> None:
+    assert [way.parts for way in cuts("where the bus is and go on, stop", lambda part: part == "stop")] == [
+        ("where the bus is", "go on, stop"),
+        ("where the bus is and go on", "stop"),
+    ]
+    assert cuts("where the bus is and stop", lambda _: False) == []
+    assert cuts("tell me the difference between tea and coffee beans", lambda _: True) == []
+    assert [way.parts for way in cuts('say "now and then" and leave it', lambda _: False)] == [
+        ('say "now and then"', "leave it")
+    ]
+    assert cuts("do this, or else do that", lambda _: False) == []
+    assert cuts(" and ".join(["go on"] * 500), lambda _: False) == []
+
+
+@pytest.mark.parametrize(
+    "goal", ["what zone is Ireland in and who is our CFO", "may I get a new card and search the rules"]
+)
+def test_words_that_would_hold_two_requests_together_do_not_where_both_are_known(goal: str) -> None:
+    parts = tuple(goal.split(" and "))
+    assert split(goal, lambda part: False) is None
+    assert split(goal, lambda part: part in parts) == Split(flow="parallel", parts=parts)
+
+
+def test_a_question_ends_with_its_goal_whatever_its_last_word_is() -> None:
+    parts = ("what is our zone", "where do you come from")
+    assert split(" and ".join(parts), lambda part: False) == Split(flow="parallel", parts=parts)
+    assert split("where do you come from and the time", lambda part: False) is None
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "rock and roll",
+        "what is rock and roll?",
+        "salt and pepper",
+        "what is 2 and 3",
+        "who are Ana and Bob?",
+        "How do I clean and store the racket?",
+        "tell me when and where the party is",
+        "What is the difference between what we say and what we do?",
+        "if it rains then we stay home",
+        'say "what is it and who is it"',
+        "My token is broken. How do I reset it?",
+        "and",
+        ", then",
+        "or else",
+        "",
+    ],
+)
+def test_one_thing_is_not_taken_apart(goal: str) -> None:
+    assert split(goal, lambda part: False) is None
+
+
+@given(st.text(alphabet='ab ,;.?!"andthenorelswhat', max_size=200), st.booleans())
+def test_parts_keep_their_words(goal: str, stands: bool) -> None:
+    found = split(goal, lambda part: stands)
+    if found is not None:
+        assert 2 <= len(found.parts) <= 8
+        assert all(part and part in goal for part in found.parts)
+    assert all(part and part in goal for way in cuts(goal, lambda part: stands) for part in way.parts)
