@@ -1,4 +1,4 @@
-"""Welcome messages: one for each place where the bot is new, and one for each person who meets it."""
+"""The first minute: one short message where the bot is new, and one to whom it is new, never again."""
 
 import logging
 from collections.abc import Sequence

@@ -1,1 +1,1 @@
-"""Implementations of the ports: stores and embedders. Imported by name, so that only what is used is loaded."""
+"""What the ports are made of: stores and embedders. Imported by name, so that nobody loads what they do not use."""

@@ -1,7 +1,7 @@
 """Exact vector search in the process: one partition's vectors side by side, and the merge of several partitions."""
 
-from collections.abc import Iterable, Sequence
-from itertools import compress
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress, islice, repeat
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -49,48 +49,54 @@ class ActionRows:
         self._actions = tuple(actions)
         self._column = {name: column for column, name in enumerate(actions)}
         self._groups: dict[tuple[int, str], int] = {}
-        self._of_row = np.zeros(0, np.int32)
-        """The group of each row; 0 for what approves none of the actions."""
+        self._group_of: list[int] = []
+        """By the number of an approval; 0 for one of none of the actions."""
+        self._of_row = np.zeros(0, np.intp)
+        self._is_current = False
 
-    def put(self, start: int, approvals: Sequence[Approval | None]) -> None:
-        """Note the rows from `start` on."""
-        end = start + len(approvals)
-        if end > len(self._of_row):
-            grown = np.zeros(max(end, 2 * len(self._of_row)), np.int32)
-            grown[:start] = self._of_row[:start]
-            self._of_row = grown
-        self._of_row[start:end] = [self._group(each) for each in approvals]
+    def forget_rows(self) -> None:
+        """The rows are others now."""
+        self._is_current = False
 
-    def move(self, source: int, target: int) -> None:
-        """A row has another place now."""
-        self._of_row[target] = self._of_row[source]
+    def totals(
+        self, cosines: "NDArray[np.float32]", approvals: "NDArray[np.intp]", known: Mapping[Approval | None, int]
+    ) -> "NDArray[np.float64]":
+        """Shape (2, actions): how many rows approve each action, and the sum of their cosines.
 
-    def totals(self, cosines: "NDArray[np.float32]") -> "NDArray[np.float64]":
-        """Shape (2, actions): how many rows approve each action, and the sum of their cosines."""
-        columns = np.array([column for column, _ in self._groups], np.intp)
-        count = len(columns) + 1
-        of_row = self._of_row[: len(cosines)]
-        rows = np.bincount(of_row, minlength=count)[1:]
-        sums = np.bincount(of_row, cosines, minlength=count)[1:]
-        share = np.minimum(rows, FROM_ONE) / np.maximum(rows, 1)
-        return np.stack([np.bincount(columns, share * each, len(self._actions)) for each in (rows, sums)])
+        Of each row the number of what it approves in `known`, to which more may have come at the end.
+        """
+        if not self._is_current:
+            self._group_of += map(self._group, islice(known, len(self._group_of), None))
+            self._of_row = np.array(self._group_of, np.intp)[approvals]
+            self._columns = np.array([column for column, _ in self._groups], np.intp)
+            rows = np.bincount(self._of_row, minlength=len(self._columns) + 1)[1:]
+            self._share = np.minimum(rows, FROM_ONE) / np.maximum(rows, 1)
+            self._rows = self._by_action(rows)
+            self._is_current = True
+        sums = np.bincount(self._of_row, cosines, minlength=len(self._columns) + 1)[1:]
+        return np.stack([self._rows, self._by_action(sums)])
+
+    def _by_action(self, of_groups: "NDArray[np.floating | np.integer]") -> "NDArray[np.float64]":
+        return np.bincount(self._columns, self._share * of_groups, len(self._actions)).astype(np.float64, copy=False)
 
     def _group(self, approval: Approval | None) -> int:
         if approval is None:
             return 0
-        action = named_action(approval.words, self._actions) if approval.words else approval.action
-        column = self._column.get(action)
-        return 0 if column is None else self._groups.setdefault((column, approval.author), len(self._groups) + 1)
+        action, words, author = approval
+        column = self._column.get(named_action(words, self._actions) if words else action)
+        return 0 if column is None else self._groups.setdefault((column, author), len(self._groups) + 1)
 
 
-class Hit(NamedTuple):
-    """A row that was found, in the place where it lies."""
+class Rows(Protocol):
+    """Where vectors lie."""
 
-    cosine: float
-    episode_id: str
-    audience: Audience
-    verdict: Verdict
-    vector: "Vector"
+    def vector(self, place: int) -> "Vector":
+        """That of one row, which may change with the next change of the partition."""
+        ...
+
+
+Hit = tuple[float, Label, int, Rows]
+"""A row that was found: its cosine, whose it is, and where it lies."""
 
 
 class Partition(Protocol):
@@ -116,18 +122,20 @@ class VectorPartition:
     def __init__(self, dimension: int) -> None:
         self._dimension = dimension
         self._blocks: list[NDArray[np.float32]] = []
-        self._rows: list[Label] = []
+        self._labels: list[Label] = []
         self._place: dict[str, int] = {}
-        self._approvals: list[Approval | None] = []
+        self._numbers: dict[Approval | None, int] = {}
+        self._approvals = np.zeros(0, np.intp)
+        """Of each row the number of what it approves."""
         self._approved: dict[tuple[str, ...], ActionRows] = {}
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._labels)
 
     @property
     def nbytes(self) -> int:
         """Bytes held by the vectors, and about 200 per row for its labels."""
-        return sum(block.nbytes for block in self._blocks) + 200 * len(self._rows)
+        return sum([block.nbytes for block in self._blocks]) + 200 * len(self._labels)
 
     def add(
         self, labels: Sequence[Label], matrix: "NDArray[np.floating]", approvals: Sequence[Approval | None] = ()
@@ -142,75 +150,88 @@ class VectorPartition:
         if not usable.all():
             labels, approvals = list(compress(labels, usable)), list(compress(approvals, usable))
             matrix = matrix[usable]
-        start = len(self._rows)
+        start = len(self._labels)
         self._put(start, matrix)
-        self._rows.extend(labels)
-        self._place.update((label[0], place) for place, label in enumerate(labels, start))
-        self._approvals.extend(approvals)
-        for approved in self._approved.values():
-            approved.put(start, approvals)
+        self._labels.extend(labels)
+        self._place.update(zip([label[0] for label in labels], range(start, len(self._labels)), strict=True))
+        self._put_approvals(start, approvals)
 
     def remove(self, episode_ids: Iterable[str]) -> None:
         """Drop the rows of these episodes, if they are here: the last row takes the place of each."""
+        if not self._labels:
+            return
         for episode_id in episode_ids:
             place = self._place.pop(episode_id, None)
             if place is None:
                 continue
-            last, approval = self._rows.pop(), self._approvals.pop()
+            last = self._labels.pop()
             if last[0] != episode_id:
-                self._rows[place], self._approvals[place] = last, approval
-                self._vector(place)[:] = self._vector(len(self._rows))
+                self._labels[place] = last
+                self._approvals[place] = self._approvals[len(self._labels)]
+                self.vector(place)[:] = self.vector(len(self._labels))
                 self._place[last[0]] = place
-                for approved in self._approved.values():
-                    approved.move(len(self._rows), place)
+            for approved in self._approved.values():
+                approved.forget_rows()
 
     def cosines(self, vector: "Vector") -> "NDArray[np.float32]":
         """Those of all rows with a finite vector; one without length has the cosine 0 with every row."""
         # vecdot uses no BLAS threads, which spin when the machine is busy; numpy's float32 is as fast for one query.
-        parts = [
-            np.vecdot(block[: len(self._rows) - start], vector)
-            for block, start in zip(self._blocks, range(0, len(self._rows), BLOCK), strict=False)
-        ]
-        found: NDArray[np.float32] = np.clip(np.concatenate(parts), -1.0, 1.0) if parts else np.empty(0, np.float32)
-        return found
+        count, found = len(self._labels), np.empty(len(self._labels), np.float32)
+        for block, start in zip(self._blocks, range(0, count, BLOCK), strict=False):
+            np.vecdot(block[: count - start], vector, out=found[start : start + BLOCK])
+        return np.clip(found, -1.0, 1.0, out=found)
 
     def find(
         self, query: "Vector", k: int, min_cosine: float, actions: tuple[str, ...]
     ) -> "tuple[list[Hit], NDArray[np.float64] | None]":
         """As `Partition.find`."""
+        if not self._labels:
+            return [], None
         cosines = self.cosines(query)
         return self.nearest(cosines, k, min_cosine), self.approved(cosines, actions) if actions else None
 
     def approved(self, cosines: "NDArray[np.float32]", actions: tuple[str, ...]) -> "NDArray[np.float64]":
         """Shape (2, actions): how many rows approve each action, and the sum of their cosines."""
-        found = self._approved.pop(actions, None)
-        if found is None:
-            found = ActionRows(actions)
-            found.put(0, self._approvals)
+        found = self._approved.pop(actions, None) or ActionRows(actions)
         self._approved[actions] = found
         if len(self._approved) > _SETS_OF_ACTIONS:
             del self._approved[next(iter(self._approved))]
-        return found.totals(cosines)
+        return found.totals(cosines, self._approvals[: len(cosines)], self._numbers)
 
     def nearest(self, scores: "NDArray[np.float32]", k: int, min_cosine: float) -> list[Hit]:
         """The k best rows with at least this cosine, best first; equal ones by later id."""
-        count = len(self._rows)
+        count = len(self._labels)
         if not count or k < 1:
             return []
         floor = min_cosine if count <= k else max(min_cosine, np.partition(scores, count - k)[count - k].item())
         places = np.flatnonzero(scores >= floor)
-        rows, blocks = self._rows, self._blocks
-        return best(
-            [
-                Hit(cosine, *rows[place], blocks[place // BLOCK][place % BLOCK])
-                for place, cosine in zip(places.tolist(), scores[places].tolist(), strict=True)
-            ],
-            k,
-        )
+        named = places.tolist()
+        labels = map(self._labels.__getitem__, named)
+        return best(list(zip(scores[places].tolist(), labels, named, repeat(self))), k)
 
-    def _vector(self, place: int) -> "NDArray[np.float32]":
+    def vector(self, place: int) -> "Vector":
+        """As `Rows.vector`."""
         vector: NDArray[np.float32] = self._blocks[place // BLOCK][place % BLOCK]
         return vector
+
+    def _put_approvals(self, start: int, approvals: Sequence[Approval | None]) -> None:
+        if len(self._numbers) > 2 * len(self._labels) + BLOCK:  # most of them no row has any more
+            self._renumber(start)
+        numbers = self._numbers
+        end = start + len(approvals)
+        if end > len(self._approvals):
+            grown = np.zeros(max(end, 2 * len(self._approvals)), np.intp)
+            grown[:start] = self._approvals[:start]
+            self._approvals = grown
+        self._approvals[start:end] = [numbers.setdefault(each, len(numbers)) for each in approvals]
+        for approved in self._approved.values():
+            approved.forget_rows()
+
+    def _renumber(self, rows: int) -> None:
+        known, numbers = list(self._numbers), dict[Approval | None, int]()
+        kept = [numbers.setdefault(known[each], len(numbers)) for each in self._approvals[:rows].tolist()]
+        self._approvals, self._numbers = np.array(kept, np.intp), numbers
+        self._approved.clear()
 
     def _put(self, start: int, matrix: "NDArray[np.floating]") -> None:
         """Write rows behind those that are there."""
@@ -249,17 +270,21 @@ def search(
         if approved is not None:
             totals += approved
         for hit in found:
-            first.setdefault(hit.episode_id, hit)
+            first.setdefault(hit[1][0], hit)
     fits = {
         action: ActionFit(lessons=lessons, cosine=total / lessons)
         for action, lessons, total in zip(actions, *totals.tolist(), strict=True)
         if lessons
     }
     nearest = best(list(first.values()), k)
-    vectors = np.array([hit.vector for hit in nearest])  # of their own: a row may move when its partition changes
+    vectors = np.empty((len(nearest), len(query)), np.float32)  # of their own: a row may move in its partition
+    for row, (_, _, place, rows) in zip(vectors, nearest, strict=True):
+        row[:] = rows.vector(place)
     hits = tuple(
-        Neighbour(episode_id=hit.episode_id, cosine=hit.cosine, audience=hit.audience, verdict=hit.verdict, vector=own)
-        for hit, own in zip(nearest, vectors, strict=True)
+        [
+            Neighbour(episode_id, cosine, audience, verdict, own)
+            for (cosine, (episode_id, audience, verdict), _, _), own in zip(nearest, vectors, strict=True)
+        ]
     )
     return Neighbourhood(searched=sum(map(len, partitions)), hits=hits, fits=fits)
 

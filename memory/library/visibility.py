@@ -1,4 +1,4 @@
-"""The place stored with a value that is no episode, and whether the value may be shown in another place."""
+"""The place that what a person said is kept with, where it is no episode, and whether it may be shown in another."""
 
 from collections.abc import Mapping
 

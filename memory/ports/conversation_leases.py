@@ -7,8 +7,8 @@ from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeasedMessage:
-    """A message whose turn it is, with what its process has to know."""
+class Held:
+    """A message whose turn it is, as the process that holds it is told of it."""
 
     workspace: str
     event_id: str
@@ -23,14 +23,14 @@ class LeasedMessage:
         return self.workspace, self.event_id
 
 
-class ConversationLeaseTable(Protocol):
+class TurnTable(Protocol):
     """A process lives as long as its lease, `process/NAME` (`UpkeepTable`), has not run out.
 
     A conversation is leased to the process that holds the message whose turn it is there; it is free once that message
     is delivered, left or given up, or the process has died.
     """
 
-    def take(self, process: str, workspace: str, now: datetime, limit: int) -> list[LeasedMessage]:
+    def take(self, process: str, workspace: str, now: datetime, limit: int) -> list[Held]:
         """Give this process its turns: of messages that it holds and that waited, and of those that nobody alive holds.
 
         The first of a conversation goes before the others, and nobody has a turn there beside it. What is being
@@ -38,7 +38,7 @@ class ConversationLeaseTable(Protocol):
         """
         ...
 
-    def held(self, process: str) -> list[LeasedMessage]:
+    def held(self, process: str) -> list[Held]:
         """Whose turn it is by this process, as far as they are unfinished."""
         ...
 
@@ -54,7 +54,7 @@ class ConversationLeaseTable(Protocol):
         """Wake the processes that listen, once this is committed; where none can, nothing happens."""
         ...
 
-    def release_dead(self, now: datetime) -> None:
+    def bury(self, now: datetime) -> None:
         """Take every lease from the processes that have died, so that the living need not wait for its end."""
         ...
 

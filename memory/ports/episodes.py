@@ -76,21 +76,26 @@ class IndexEntry:
     """One episode's place in one partition of the recall index."""
 
     partition: str
-    """Who may find it there (`memory.rules.audience.index_entries_of`)."""
+    """Who may find it there (`memory.rules.audience.filing_of`)."""
     audience: Audience
     verdict: Verdict
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Neighbour:
-    """One hit of a vector search."""
+class Neighbour(NamedTuple):
+    """One hit of a vector search. Two are compared without their vectors."""
 
     episode_id: str
     cosine: float
     audience: Audience
     verdict: Verdict
-    vector: Vector | None = field(default=None, compare=False, repr=False)
+    vector: Vector | None = None
     """The one it was found by; None where it was found by its words."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Neighbour) and self[:4] == other[:4]
+
+    def __hash__(self) -> int:
+        return hash(self[:4])
 
 
 class Ballot(NamedTuple):
@@ -353,7 +358,7 @@ class EpisodeTable(Protocol):
         """
         ...
 
-    def first_indexed(self, workspace: str, partitions: Sequence[str], limit: int) -> list[str]:
+    def first_filed(self, workspace: str, partitions: Sequence[str], limit: int) -> list[str]:
         """The ids of what is findable in any of these partitions, the oldest first."""
         ...
 

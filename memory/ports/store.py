@@ -7,11 +7,12 @@ from typing import Protocol
 from memory.model.upkeep import DamagedRow
 from memory.ports.api_keys import ApiKeyTable
 from memory.ports.batches import BatchTable
+from memory.ports.channels import ChannelTable
 from memory.ports.chat_settings import ChatSettingTable
-from memory.ports.conversation_leases import ConversationLeaseTable
+from memory.ports.conversation_leases import TurnTable
 from memory.ports.episodes import EpisodeTable
 from memory.ports.judgements import JudgementTable
-from memory.ports.people import ChannelTable, PeopleTable
+from memory.ports.people import PeopleTable
 from memory.ports.saved import SavedMessageTable
 from memory.ports.steps import ShortMemoryTable, StepTable
 from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
@@ -38,13 +39,13 @@ class Transaction:
     """Since when people are known."""
     deliveries: DeliveryTable
     """Messages in and out."""
-    conversation_leases: ConversationLeaseTable
+    turns: TurnTable
     """Which process answers which message, where several may."""
     retrievals: RetrievalTable
     """Recalls."""
     judgements: JudgementTable
     """What votes say of the best candidates, and thresholds."""
-    topics: TopicTable
+    world: TopicTable
     """Topics."""
     steps: StepTable
     """Runs taken step by step, and their grades."""

@@ -10,7 +10,7 @@ from memory.errors import EmbeddingFailed, InvalidInput, NotFound
 from memory.model import ApprovalPolicy, Episode, Event, EventKind, TeachingPolicy, Vector
 from memory.model.spending import Cap
 from memory.ports import Clock, Embedder, NewId, Store, Transaction
-from memory.rules.audience import index_entries_of
+from memory.rules.audience import filing_of
 from memory.rules.chat_settings import NAMES
 from memory.rules.control_arm import Chance, hashed
 from memory.rules.feedback import OverlapDetector
@@ -112,7 +112,7 @@ def act(
 ) -> Episode:
     """Record an event that changes where an episode is found, and file it there."""
     after = record(tx, episode, event(episode, kind, actor, at, detail=detail))
-    update_index(tx, after)
+    file_in_index(tx, after)
     return after
 
 
@@ -124,13 +124,13 @@ def existing(tx: Transaction, workspace: str, episode_id: str) -> Episode:
     return episode
 
 
-def update_index(tx: Transaction, episode: Episode) -> None:
+def file_in_index(tx: Transaction, episode: Episode) -> None:
     """Make the episode findable where its verdicts allow, and nowhere else.
 
     An episode whose goal could not be embedded has no vector and stays unfiled until it gets one.
     """
     with suppress(NotFound):
-        tx.episodes.set_index(episode.workspace, episode.id, index_entries_of(episode))
+        tx.episodes.set_index(episode.workspace, episode.id, filing_of(episode))
 
 
 def note_words_of(tx: Transaction, episode: Episode, people: Iterable[str]) -> None:

@@ -12,7 +12,7 @@ from memory.rules.quarantine import Flag
 from memory.rules.quarantine import flags as flags_in
 from memory.services.archive import why_archived
 from memory.services.core import Core, act, event, existing, record
-from memory.services.notices import note_decision
+from memory.services.decision_notices import note_decision
 
 SYSTEM = "goodbot"
 """Who acts where nobody did."""

@@ -22,12 +22,12 @@ from memory.model import (
 )
 from memory.ports import IndexEntry, Transaction
 from memory.ports.people import EVERYBODY
-from memory.rules.audience import has_narrowed, index_entries_of
+from memory.rules.audience import filing_of, has_narrowed
 from memory.rules.fold import apply, reaction_detail, replay, with_verdicts
 from memory.rules.trust import weights
 from memory.rules.verdict import is_news, judge
 from memory.services.archive import restored_by_reaction
-from memory.services.core import Core, event, update_index
+from memory.services.core import Core, event, file_in_index
 from memory.services.tally import retally
 from memory.services.thresholds import JudgedRun, keep_judgements
 
@@ -287,8 +287,8 @@ class _Changes:
         put: list[tuple[str, IndexEntry]] = []
         remove: list[tuple[str, IndexEntry]] = []
         for episode_id, after in self._after.items():
-            was = {entry.partition: entry for entry in index_entries_of(self._before[episode_id])}
-            now = {entry.partition: entry for entry in index_entries_of(after)}
+            was = {entry.partition: entry for entry in filing_of(self._before[episode_id])}
+            now = {entry.partition: entry for entry in filing_of(after)}
             put += [(episode_id, entry) for name, entry in now.items() if was.get(name) != entry]
             remove += [(episode_id, entry) for name, entry in was.items() if name not in now]
         if put or remove:
@@ -316,7 +316,7 @@ def refold(tx: Transaction, workspace: str, run_ids: Collection[str], policy: Te
             after = replay(episode, log, policy, votes=votes, weights=weighed)
             if after != episode:
                 tx.episodes.put(after)
-            update_index(tx, after)
+            file_in_index(tx, after)
         judged_runs += [JudgedRun(root, votes, weighed, polls[run_id].reactions) for root in nodes.get(run_id, ())[:1]]
     keep_judgements(tx, workspace, judged_runs, polls, policy.error_budget)
 

@@ -1,4 +1,4 @@
-"""The store on SQLAlchemy Core, for SQLite and PostgreSQL."""
+"""The store on SQLAlchemy Core. SQLite for now; the statements are such that PostgreSQL understands them too."""
 
 from memory.adapters.sql.store import SqlStore
 

@@ -1,7 +1,8 @@
 """What is in the recall index: vectors in scope-and-sequence order.
 
 Each change of a partition gets its next `seq`. `epoch` is raised when rows disappear without a trace; what processes
-keep of an earlier epoch is dropped (`nearest`).
+keep of an earlier epoch is dropped (`nearest`). What a row approves (`action`, `words`, `author`) is as the episode was
+when it was filed: none of it changes while it is findable.
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,7 +31,9 @@ from memory.adapters.sql.dialect import insert
 from memory.adapters.sql.session import ID_LIMIT, Session
 from memory.adapters.sql.tables import counters, episode_vectors, episodes, recall_index
 from memory.errors import NotFound
+from memory.model import Origin
 from memory.ports import IndexEntry
+from memory.rules.evidence.answers import LONGEST_NAMING
 
 if TYPE_CHECKING:
     pass
@@ -61,19 +64,19 @@ _SWEEP = delete(recall_index).where(_t.workspace == bindparam("w"), _t.vector.is
 _DROP_PLANES = delete(counters).where(counters.c.workspace == bindparam("w"), counters.c.name.startswith(PLANES))
 
 
-def entries_of(session: Session, workspace: str, episode_id: str) -> list[IndexEntry]:
+def filed(session: Session, workspace: str, episode_id: str) -> list[IndexEntry]:
     """Where the episode is findable, by partition name."""
     rows = session.rows(_FILED, {"w": workspace, "e": episode_id})
     return [IndexEntry(partition=r.partition, audience=r.audience, verdict=r.verdict) for r in rows if _is_live(r)]
 
 
-def first_episodes(session: Session, workspace: str, partitions: Sequence[str], limit: int) -> list[str]:
+def first(session: Session, workspace: str, partitions: Sequence[str], limit: int) -> list[str]:
     """The episodes of these partitions that were made first."""
     rows = session.rows(_FIRST, {"w": workspace, "names": list(partitions), "limit": limit})
     return [row.id for row in rows]
 
 
-def add(session: Session, workspace: str, episode_id: str, entries: Sequence[IndexEntry]) -> None:
+def file(session: Session, workspace: str, episode_id: str, entries: Sequence[IndexEntry]) -> None:
     """Make the episode findable in exactly these partitions. Raises `NotFound` if it has no vector to be found by."""
     session.require_writing()
     wanted = {entry.partition: entry for entry in entries}
@@ -101,17 +104,17 @@ def change(
         session.filed.add(workspace)
 
 
-def rebuild(session: Session, workspace: str, episode_id: str) -> None:
+def refile(session: Session, workspace: str, episode_id: str) -> None:
     """Bring the rows of an episode up to date after its vector changed."""
-    if entries := entries_of(session, workspace, episode_id):
-        add(session, workspace, episode_id, entries)
+    if entries := filed(session, workspace, episode_id):
+        file(session, workspace, episode_id, entries)
 
 
-def remove(session: Session, workspace: str, episode_ids: Iterable[str]) -> None:
-    """Remove these episodes from the index."""
+def unfile(session: Session, workspace: str, episode_ids: Iterable[str]) -> None:
+    """Make these episodes findable nowhere."""
     for ids in chunks(episode_ids, ID_LIMIT):
         for row in session.rows(_LIVE_IDS.where(_t.episode_id.in_(ids)), {"w": workspace}):
-            add(session, workspace, row.episode_id, ())
+            file(session, workspace, row.episode_id, ())
 
 
 def sweep(session: Session) -> dict[str, int]:
@@ -133,6 +136,7 @@ def _change_statement() -> Executable:
     newest = recall_index.alias("newest").c
     known = recall_index.alias("known").c
     vector = episode_vectors.c
+    may_name_an_action = and_(is_live, _e.origin != Origin.RUN, func.length(_e.output) <= LONGEST_NAMING)
     is_filed = exists().where(
         known.workspace == w, known.episode_id == e, known.partition == p, known.vector.is_not(None)
     )
@@ -145,6 +149,9 @@ def _change_statement() -> Executable:
         "episode_id": episodes.c.id,
         "audience": bindparam("a", type_=_t.audience.type),
         "verdict": bindparam("v", type_=_t.verdict.type),
+        "action": case((is_live, _e.action), else_=""),
+        "words": case((may_name_an_action, _e.output), else_=""),
+        "author": case((~is_live, ""), (_e.author == "", _e.person), else_=_e.author),
         "model": case((is_live, vector.model), else_=""),
         "vector": case((is_live, type_coerce(vector.vector, LargeBinary)), else_=null()),
     }
@@ -159,7 +166,7 @@ def _change_statement() -> Executable:
         .where(or_(and_(is_live, vector.vector.is_not(None)), and_(~is_live, is_filed)))
     )
     statement = insert(recall_index).from_select(list(row), source)
-    changing = ("seq", "audience", "verdict", "model", "vector")
+    changing = ("seq", "audience", "verdict", "action", "words", "author", "model", "vector")
     return statement.on_conflict_do_update(
         index_elements=[_t.workspace, _t.episode_id, _t.partition],
         set_={name: statement.excluded[name] for name in changing},

@@ -84,7 +84,7 @@ class RecallIndex:
             )
             loaded = reader.loaded([*names, *others])
             found = search(loaded[: len(names)], vector, k, min_cosine, actions)
-            if others:
+            if any(map(len, loaded[len(names) :])):
                 known = {hit.episode_id for hit in found.hits}
                 apart = search(loaded[len(names) :], vector, k, min_cosine).hits
                 found = replace(found, beside=tuple(hit for hit in apart if hit.episode_id not in known))
@@ -116,7 +116,7 @@ class _Reader:
     dimension: int
 
     def loaded(self, names: Sequence[str]) -> list[Partition]:
-        """The partitions as they are in the snapshot. Copies that a failure interrupts are gone."""
+        """The partitions as they are in the snapshot. PartitionCache that a failure interrupts are gone."""
         if not names:
             return []
         held = {name: self._held(name) for name in names}
@@ -196,8 +196,9 @@ class _Reader:
 
     def _updated(self, source: _Source, state: State) -> Partition:
         name, copy = source.key.partition, source.copy
-        if news := [row for row in state.rows if row.partition == name]:
-            apply(news, copy.vectors, self.model, self.dimension)
+        if news := state.rows[name]:
+            with self.session.readable():
+                apply(news, copy.vectors, self.model, self.dimension)
         copy.epoch, copy.seq = state.epoch, state.numbers.get(name, 0)
         self.copies.put(source.key, copy)
         if self.plane_cache is None:
@@ -254,6 +255,7 @@ class _PlanePartition:
     ) -> list[Hit]:
         """The first k of these rows that the database still has, the nearest first."""
         hits: list[Hit] = []
+        lying = _Lying(vectors)
         many = int(np.count_nonzero(cosines >= least)) if k > 0 else 0
         step = k + _SPARE
         for start in range(0, many, step):
@@ -262,9 +264,20 @@ class _PlanePartition:
             for row in self.session.rows(_STILL_THERE, {**where, "seqs": json.dumps(list(places))}):
                 place = places[row.seq]
                 label = (row.episode_id, Audience(row.audience), Verdict(row.verdict))
-                hits.append(Hit(cosines[place].item(), *label, vectors[place].astype(np.float32)))
+                hits.append((cosines[place].item(), label, place, lying))
             # Those that are as near as the last one are looked at too: of equal ones the later id counts.
             is_tied = start + step < many and cosines[start + step] == cosines[start + step - 1]
             if len(hits) >= k and not is_tied:
                 break
         return best(hits, k)
+
+
+@dataclass(frozen=True, slots=True)
+class _Lying:
+    """Candidates of planes as `Rows`."""
+
+    vectors: "NDArray[np.float16]"
+
+    def vector(self, place: int) -> "Vector":
+        vector: NDArray[np.float32] = self.vectors[place].astype(np.float32)
+        return vector

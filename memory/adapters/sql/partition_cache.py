@@ -1,4 +1,4 @@
-"""A cache of partitions of the recall index in this process, and how it is brought up to date."""
+"""PartitionCache of partitions of the recall index in the process, and what brings them up to date."""
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -9,50 +9,43 @@ from typing import Any, NamedTuple
 import numpy as np
 from sqlalchemy import (
     BigInteger,
-    BindParameter,
     CompoundSelect,
     String,
     and_,
     bindparam,
-    case,
     func,
     literal,
     select,
     type_coerce,
 )
-from sqlalchemy import Row as SqlRow
 from sqlalchemy import union_all as together
 from sqlalchemy.types import LargeBinary
 
 from memory.adapters.partitions import Approval, VectorPartition
 from memory.adapters.sql.index import EPOCH
 from memory.adapters.sql.session import Session, nothing
-from memory.adapters.sql.tables import counters, episodes, recall_index
-from memory.model import Origin, Verdict
-from memory.rules.evidence.answers import LONGEST_NAMING
+from memory.adapters.sql.tables import counters, recall_index
+from memory.model import Audience, Verdict
 
 EVERY = 2**62
 """No limit."""
 
 _t = recall_index.c
-_e = episodes.c
-# The bytes are decoded for a whole partition at once, which is what makes the first search of a partition quick.
-_written = case((and_(_e.origin != Origin.RUN, func.length(_e.output) <= LONGEST_NAMING), _e.output), else_="")
 _columns = {
     "partition": _t.partition,
     "episode_id": _t.episode_id,
-    "audience": _t.audience,
-    "verdict": _t.verdict,
+    "seq": _t.seq,
+    "audience": type_coerce(_t.audience, String()),
+    "verdict": type_coerce(_t.verdict, String()),
+    "action": _t.action,
+    "words": _t.words,
+    "author": _t.author,
     "model": _t.model,
     "vector": type_coerce(_t.vector, LargeBinary),
-    "seq": _t.seq,
-    "action": _e.action,
-    "words": _written,
-    "author": case((_e.author == "", _e.person), else_=_e.author),
 }
-_ROW = select(*(column.label(name) for name, column in _columns.items())).join_from(
-    recall_index, episodes, and_(_e.workspace == _t.workspace, _e.id == _t.episode_id), isouter=True
-)
+_ROW = select(*(column.label(name) for name, column in _columns.items()))
+_AUDIENCES = {each.value: each for each in Audience}
+_VERDICTS = {each.value: each for each in Verdict}
 _w = bindparam("w", type_=String())
 
 
@@ -63,7 +56,7 @@ def _number(name: Any, value: Any) -> Any:  # noqa: ANN401 - columns
 
 
 @cache
-def _news(count: int) -> CompoundSelect[Any]:
+def _news(count: int, counted: int) -> CompoundSelect[Any]:
     """The rows of `count` partitions, of each what came after its own `seq`.
 
     Of none that has more than `most` of them. Then, without ids of episodes, the newest `seq`
@@ -77,15 +70,20 @@ def _news(count: int) -> CompoundSelect[Any]:
         rows = _ROW.where(_t.workspace == _w, _t.partition == p, _t.seq > s)
         parts.append(rows.where(newest.scalar_subquery() - s <= bindparam("most", type_=BigInteger())))
         numbers.append(_number(p, func.max(_t.seq)).where(_t.workspace == _w, _t.partition == p))
-    wanted: BindParameter[Any] = bindparam("counters", expanding=True)
-    counted = _number(counters.c.name, counters.c.value).where(counters.c.workspace == _w, counters.c.name.in_(wanted))
-    return together(*parts, *numbers, counted)
+    wanted = [bindparam(f"c{n}", type_=String()) for n in range(counted)]
+    of_names = and_(counters.c.workspace == _w, counters.c.name.in_(wanted))
+    return together(*parts, *numbers, _number(counters.c.name, counters.c.value).where(of_names))
+
+
+Row = tuple[Any, ...]
+"""The columns above as the driver has them: what is made of them is made of a whole partition at once."""
 
 
 class State(NamedTuple):
     """What one reading found."""
 
-    rows: Sequence[SqlRow[Any]]
+    rows: Mapping[str, list[Row]]
+    """By partition."""
     numbers: Mapping[str, int]
     """The newest `seq` of each partition, and counters by name."""
 
@@ -100,23 +98,34 @@ def read(session: Session, workspace: str, since: Mapping[str, int], planes: Seq
 
     No rows of a partition with more than `most` changes.
     """
-    given: dict[str, Any] = {"w": workspace, "counters": [EPOCH, *planes], "most": most}
+    given: dict[str, Any] = {"w": workspace, "most": most, "c0": EPOCH}
+    given |= {f"c{n}": name for n, name in enumerate(planes, 1)}
     for n, (name, seq) in enumerate(since.items()):
         given |= {f"p{n}": name, f"s{n}": seq}
-    found = session.rows(_news(len(since)), given)
-    numbers = {row.partition: row.seq or 0 for row in found if not row.episode_id}
-    return State([row for row in found if row.episode_id], numbers)
+    rows: dict[str, list[Row]] = {name: [] for name in since}
+    numbers: dict[str, int] = {}
+    for row in session.stored(_news(len(since), 1 + len(planes)), given):
+        if row[1]:
+            rows[row[0]].append(row)
+        else:
+            numbers[row[0]] = row[2] or 0
+    return State(rows, numbers)
 
 
-def apply(news: Sequence[SqlRow[Any]], vectors: VectorPartition, model: str, dimension: int) -> None:
+def apply(news: Sequence[Row], vectors: VectorPartition, model: str, dimension: int) -> None:
     """Bring the copy of one partition up to date with its new rows."""
-    vectors.remove(row.episode_id for row in news)
-    live = [row for row in news if row.model == model and len(row.vector or b"") == 2 * dimension]
-    matrix = np.frombuffer(b"".join(row.vector for row in live), "<f2").reshape(-1, dimension)
+    vectors.remove([row[1] for row in news])
+    live = [row for row in news if row[8] == model and len(row[9] or b"") == 2 * dimension]
+    if not live:
+        return
+    _, ids, _, audiences, verdicts, *approving, _, content = zip(*live, strict=True)
+    matrix = np.frombuffer(b"".join(content), "<f2").reshape(-1, dimension)
+    labels = zip(ids, map(_AUDIENCES.__getitem__, audiences), map(_VERDICTS.__getitem__, verdicts), strict=True)
     approvals = [
-        Approval(row.action, row.words, row.author) if row.verdict is Verdict.SUCCESS else None for row in live
+        Approval(*each) if verdict == Verdict.SUCCESS.value else None
+        for verdict, *each in zip(verdicts, *approving, strict=True)
     ]
-    vectors.add([(row.episode_id, row.audience, row.verdict) for row in live], matrix, approvals)
+    vectors.add(list(labels), matrix, approvals)
 
 
 _SAMPLE = _ROW.where(
@@ -141,7 +150,7 @@ def sample(session: Session, key: Key, seqs: Sequence[int]) -> VectorPartition:
     """A copy of some rows of a partition, by their seqs."""
     vectors = VectorPartition(key.dimension)
     rows = session.rows(_SAMPLE, {"w": key.workspace, "p": key.partition, "seqs": seqs})
-    apply(rows, vectors, key.model, key.dimension)
+    apply([tuple(row) for row in rows], vectors, key.model, key.dimension)
     return vectors
 
 
@@ -155,7 +164,7 @@ class CachedPartition:
 
 
 class PartitionCache:
-    """Partitions in order of use."""
+    """PartitionCache in order of use."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[Key, tuple[CachedPartition, int]] = OrderedDict()

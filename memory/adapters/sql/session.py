@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TypeVar
 
 from sqlalchemy import (
     Column,
     ColumnElement,
+    CompoundSelect,
     Connection,
+    Dialect,
     FromClause,
     RootTransaction,
     Row,
@@ -100,6 +102,17 @@ def row_of(table: Table, value: object) -> dict[str, Any]:
     return {column.name: getattr(checked, column.name) for column in table.columns}
 
 
+@lru_cache(maxsize=256)
+def _driver_words(
+    statement: CompoundSelect[Any] | Select[Any], dialect: Dialect
+) -> tuple[str, Sequence[str], dict[str, Any]]:
+    """A query in the words of a driver: the text, the names of what is given in their order, and what is in it."""
+    compiled: Any = statement.compile(dialect=dialect)  # not every kind of statement can do the rest
+    known = {name: "" if value is None else value for name, value in compiled.params.items()}
+    state = compiled.construct_expanded_state(known)
+    return state.statement, state.positiontup or (), dict(state.parameters)
+
+
 def _advance_statement() -> ReturningInsert[tuple[int]]:
     statement = insert(counters).values(value=bindparam("steps"))
     return statement.on_conflict_do_update(
@@ -149,6 +162,23 @@ class Session:
             with self._readable(statement, parameters):
                 return found.first()
 
+    def stored(self, statement: CompoundSelect[Any] | Select[Any], parameters: dict[str, Any]) -> Sequence[Any]:
+        """What a query finds, each row a tuple of what the driver has: nothing is made of it, and little is spent.
+
+        What is given is as the driver takes it, too, and no list.
+        """
+        if not self.is_sqlite:
+            return self.rows(statement, parameters)
+        self._require_open()
+        words, names, constants = _driver_words(statement, self._connection.dialect)
+        given = constants | parameters
+        with translated(self._where):
+            cursor, values = self._connection.connection.cursor(), tuple([given[name] for name in names])
+            for listener in self._connection.dispatch.before_cursor_execute:  # as SQLAlchemy does
+                listener(self._connection, cursor, words, values, None, False)
+            cursor.execute(words, values)
+            return cursor.fetchall()
+
     def all(self, kind: Callable[..., T], statement: Executable, /, **parameters: object) -> list[T]:
         """What a query finds, of each row what `kind` makes of its columns."""
         return [kind(**row._mapping) for row in self.rows(statement, parameters)]
@@ -181,6 +211,14 @@ class Session:
     def put(self, table: Table, *values: object) -> None:
         """Insert rows, or rewrite those with the same keys."""
         self.run(put_statement(table), [row_of(table, each) for each in values])
+
+    @contextmanager
+    def readable(self) -> Iterator[None]:
+        """Say that a row holds what no column of ours can, if that is met while something is made of it."""
+        try:
+            yield
+        except (LookupError, TypeError, ValueError) as exc:
+            raise damaged(self._where, ()) from exc
 
     @contextmanager
     def _readable(self, statement: Executable, parameters: Parameters | None) -> Iterator[None]:

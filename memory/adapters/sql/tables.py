@@ -97,7 +97,8 @@ episode_vectors = Table(
 )
 
 # One row per episode and partition. Every change moves the row to a new `seq`, and what is no longer findable stays as
-# a row without a vector, so that a process brings its copy up to date with `seq > ?`.
+# a row without a vector, so that a process brings its copy up to date with `seq > ?`. It has all that a copy needs, so
+# that the first search of a partition reads one range of one table.
 recall_index = Table(
     "recall_index",
     metadata,
@@ -106,7 +107,7 @@ recall_index = Table(
     *short("episode_id"),
     Column("audience", Word(Audience), nullable=False),
     Column("verdict", Word(Verdict), nullable=False),
-    *short("model"),
+    *short("action", "words", "author", "model"),
     Column("vector", HalfVector, nullable=True),
     PrimaryKeyConstraint("workspace", "partition", "seq"),
     UniqueConstraint("workspace", "episode_id", "partition"),

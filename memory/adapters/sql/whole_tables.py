@@ -1,4 +1,4 @@
-"""Whole tables: their rows as any database stores them, and a digest by which two tables are compared.
+"""Tables as a whole: every row as it is stored, whichever database it is in, and what tells one content from another.
 
 Nothing is made of the values here: times stay numbers, JSON stays text, vectors stay bytes.
 """

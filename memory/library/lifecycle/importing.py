@@ -1,4 +1,4 @@
-"""Imports an export: each memory once, by its content hash, however often it is imported.
+"""An export into a memory: each memory once, however often it is imported, by its content hash.
 
 The outcome of what is imported is the importer's own judgement from then on (see `memory.library.import_`).
 """
@@ -32,7 +32,7 @@ from memory.model import (
 from memory.model.validation import text as text_of
 from memory.ports import Transaction
 from memory.rules.fold import facts
-from memory.services.core import event, existing, record, update_index
+from memory.services.core import event, existing, file_in_index, record
 
 _ID_DIGITS = 24
 
@@ -221,7 +221,7 @@ def _add_episode(
     if given.archived_at is not None:
         stored = existing(tx, episode.workspace, episode.id)
         archived = record(tx, stored, event(stored, EventKind.ARCHIVED, scope.person, given.archived_at))
-        update_index(tx, archived)
+        file_in_index(tx, archived)
     return True
 
 

@@ -1,4 +1,4 @@
-"""Retrieves memories of earlier runs for the present situation."""
+"""Memories of earlier runs for the present moment."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -128,7 +128,7 @@ def _create_episodes() -> None:
         "workspace partition seq",
         *_columns(String, "workspace partition"),
         *_columns(BigInteger, "seq"),
-        *_columns(String, "episode_id audience verdict model"),
+        *_columns(String, "episode_id audience verdict action words author model"),
         *_columns(LargeBinary, "vector", nullable=True),
         sa.UniqueConstraint(
             "workspace", "episode_id", "partition", name="uq_recall_index_workspace_episode_id_partition"

@@ -157,9 +157,9 @@ class RecallContract(StoreCase):
                 tx.episodes.put_vector("w", name, MODEL, unit(1, 0, 0))
                 tx.episodes.set_index("w", name, [CHANNEL, EVERYONE] if name != "c" else [CHANNEL])
             tx.episodes.delete_vector("w", "d")
-            assert tx.episodes.first_indexed("w", ["channel/C1", "workspace"], 9) == ["b", "c", "a"]
-            assert tx.episodes.first_indexed("w", ["workspace"], 1) == ["b"]
-            assert tx.episodes.first_indexed("w", [], 9) == tx.episodes.first_indexed("v", ["workspace"], 9) == []
+            assert tx.episodes.first_filed("w", ["channel/C1", "workspace"], 9) == ["b", "c", "a"]
+            assert tx.episodes.first_filed("w", ["workspace"], 1) == ["b"]
+            assert tx.episodes.first_filed("w", [], 9) == tx.episodes.first_filed("v", ["workspace"], 9) == []
 
     def test_other_models_and_other_lengths_take_no_part(self, store: Store) -> None:
         learn(store, "a", (1, 0, 0))
@@ -230,6 +230,24 @@ class RecallContract(StoreCase):
             assert tx.episodes.index_of("w", "a") == [changed]
         (hit,) = nearest(store, "w", ["workspace"], MODEL, unit(1, 0, 0), 5, -1.0).hits
         assert hit.verdict is Verdict.FAILURE
+
+    def test_what_is_approved_is_known_to_whoever_searches_first(self, store: Store) -> None:
+        learned = {
+            "a": {"action": "clock", "author": "bo"},
+            "b": {"action": "answer", "output": "use the clock", "origin": Origin.TAUGHT, "author": ""},
+            "c": {"action": "answer", "output": "use the clock", "origin": Origin.RUN},
+            "d": {"action": "answer", "output": "use the clock" + 200 * " ", "origin": Origin.TAUGHT},
+        }
+        for name, facts in learned.items():
+            with store.write() as tx:
+                tx.episodes.put(episode(name, **facts))
+                tx.episodes.put_vector("w", name, MODEL, unit(1, 0, 0))
+                tx.episodes.set_index("w", name, [EVERYONE])
+        with store.read() as tx:
+            found = tx.episodes.nearest(
+                "w", ["workspace"], MODEL, unit(1, 0, 0), 9, -1.0, actions=["clock", "answer", "other"]
+            )
+        assert {name: fit.lessons for name, fit in found.fits.items()} == {"clock": 2, "answer": 2}
 
     def test_what_was_rolled_back_is_not_found(self, store: Store) -> None:
         learn(store, "a", (1, 0, 0))

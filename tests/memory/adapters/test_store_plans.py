@@ -67,7 +67,7 @@ def read_a_few(tx: Transaction) -> None:
     tx.log.gradings("w", ["e1", "e2"])
     tx.log.newest("w", kind=EventKind.CORRECTED, limit=10)
     tx.log.newest("w", actor="ana", limit=10)
-    tx.topics.changes("w", actor="ana", before=9, limit=10)
+    tx.world.changes("w", actor="ana", before=9, limit=10)
     tx.people.held("w", "ana")
     tx.episodes.search("w", EpisodeFilter(author="ana", include_archived=True, limit=None))
     tx.log.by_actor("w", "ana", [EventKind.CREATED, EventKind.VOTED])
@@ -194,6 +194,16 @@ def test_a_recall_takes_as_many_statements_however_many_it_finds(store: SqlStore
             tx.episodes.nearest("w", ["workspace", "channel/C1", "person/ana"], MODEL, unit(1, 0, 0), k, -1.0)
             tx.episodes.get_many("w", found)
         assert len(counts) <= 4
+
+
+def test_the_first_search_of_a_partition_reads_one_table(store: SqlStore, counts: list[str]) -> None:
+    with store.write() as tx:
+        fill(tx, "w")
+    counts.clear()
+    nearest(store, "w", ["workspace", "channel/C1", "person/ana"], MODEL, unit(1, 0, 0), 10, -1.0)
+    searches = [each for each in counts if "recall_index" in each]
+    assert len(searches) == 1
+    assert "episodes" not in searches[0]
 
 
 def test_a_message_takes_few_statements_and_three_commits(store: SqlStore, counts: list[str]) -> None:

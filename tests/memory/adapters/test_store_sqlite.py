@@ -27,7 +27,7 @@ from memory.errors import (
     StoreReadOnly,
     StoreUnavailable,
 )
-from memory.model import EventKind
+from memory.model import EventKind, Origin
 from memory.ports import Store
 from tests import CHECKOUT
 from tests.doubles.stores import open_file
@@ -150,6 +150,21 @@ def test_copies_survive_a_sweep_by_the_other(pair: tuple[SqlStore, SqlStore]) ->
     assert near(second, "workspace", "channel/C1") == ["c", "a"]
     learn(first, "b", (1, 0, 0))
     assert near(second, "workspace", "channel/C1") == ["c", "b", "a"]
+
+
+def test_what_marks_a_row_as_gone_keeps_nothing_of_it(path: Path) -> None:
+    with closing(open_at(path)) as store:
+        with store.write() as tx:
+            tx.episodes.put(episode("e1", action="clock", output="use it", origin=Origin.TAUGHT, author="bo"))
+            tx.episodes.put_vector("w", "e1", MODEL, unit(1, 0, 0))
+            tx.episodes.set_index("w", "e1", [EVERYONE])
+        wanted = "SELECT action, words, author, model, vector IS NULL FROM recall_index"
+        with store.connected() as connection:
+            assert tuple(connection.exec_driver_sql(wanted).one()) == ("clock", "use it", "bo", MODEL, 0)
+        with store.write() as tx:
+            tx.episodes.delete("w", ["e1"])
+        with store.connected() as connection:
+            assert tuple(connection.exec_driver_sql(wanted).one()) == ("", "", "", "", 1)
 
 
 def test_a_replaced_file_is_noticed(pair: tuple[SqlStore, SqlStore], path: Path) -> None:

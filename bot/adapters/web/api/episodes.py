@@ -72,7 +72,7 @@ class Page(BaseModel):
 
 
 class Decision(StrEnum):
-    """A decision that takes no arguments."""
+    """What needs no more than its name."""
 
     ARCHIVE = "archive"
     RESTORE = "restore"

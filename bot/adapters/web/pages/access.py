@@ -45,7 +45,7 @@ class WebRole(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """An account that may log in."""
+    """Somebody who may come in."""
 
     name: str
     roles: tuple[tuple[str, WebRole], ...]
@@ -68,7 +68,7 @@ class Account:
 
 
 class Accounts:
-    """All accounts. Without a password and without accounts, whoever reaches the pages is an administrator."""
+    """Everybody who may come in. Without a password and without accounts, whoever reaches it is an administrator."""
 
     def __init__(self, password: str, accounts: Iterable[Account] = ()) -> None:
         self._key = secrets.token_bytes(32)

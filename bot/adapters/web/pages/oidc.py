@@ -1,4 +1,4 @@
-"""Login through an OpenID Connect provider."""
+"""Coming in with the identity that an OpenID provider vouches for."""
 
 from collections.abc import Sequence
 from typing import Any
