@@ -53,7 +53,7 @@ class LiveAnswer:
         self._clean, self._sleep = clean, sleep
         self._latest, self._shown = "", ""
         self._is_new = asyncio.Event()
-        self._telling = asyncio.Lock()
+        self._showing = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
         self.is_kept = False
         """Whether the answer is to come."""
@@ -68,7 +68,7 @@ class LiveAnswer:
     async def end(self) -> None:
         """Show no more; take away what was shown, unless the answer is to come."""
         if self._task is not None:
-            async with self._telling:  # what is on its way arrives
+            async with self._showing:  # what is on its way arrives
                 self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
             self._task = None
@@ -89,7 +89,7 @@ class LiveAnswer:
             # Noted first: what the platform was told may be there even if it says otherwise.
             self._shown = text
             try:
-                async with self._telling:
+                async with self._showing:
                     await self._messenger.stream_partial(replace(self._message, text=text))
             except MessengerError as error:
                 log.info("answer %s is not streamed: %s", self._message.run_id, error)

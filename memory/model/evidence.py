@@ -46,7 +46,7 @@ class LessonWeight:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TellingLesson:
+class InfluentialLesson:
     """A lesson that may be shown to whoever decides: all lessons on what it speaks about say together what it says."""
 
     episode_id: str
@@ -85,7 +85,7 @@ class Evidence:
     """How many lessons were weighed."""
     threshold: float = START
     """Confidence from which something is done or said here."""
-    telling: tuple[TellingLesson, ...] = ()
+    influential: tuple[InfluentialLesson, ...] = ()
     """The lessons that may be shown, largest effect first."""
     plan: str = ""
     """The nearest lesson on how to split a goal into parts, which is no candidate."""

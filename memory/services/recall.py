@@ -20,12 +20,12 @@ from memory.model import (
     Verdict,
     Vote,
 )
-from memory.model.evidence import ActionText, Evidence, TellingLesson
+from memory.model.evidence import ActionText, Evidence, InfluentialLesson
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import LessonSummary, Neighbour, Neighbourhood, Transaction, WeighingInput
 from memory.rules.audience import as_seen_from, nearest_entry, partitions_for
 from memory.rules.chat_settings import KNOWN_ANSWERS, ON
-from memory.rules.evidence.telling import may_be_shown, most_telling
+from memory.rules.evidence.influential import may_be_shown, most_influential
 from memory.rules.retrieval.adapter import (
     DefaultRetriever,
     RetrievalInput,
@@ -118,7 +118,7 @@ class Recalling:
             evidence, read = self.weighing.weighed(tx, scope, vector, near, actions, run_id=run_id)
             search.lessons = read.lessons
             if retriever is default and not config.is_baseline:
-                output = search.most_telling(near, evidence, situation.current_env, config)
+                output = search.most_influential(near, evidence, situation.current_env, config)
         if output is None:
             output = retriever.retrieve(scope.session_key, run_id, situation, config)
         found = search.exemplars(output.memories)
@@ -182,7 +182,7 @@ class _Search:
     """What was read to weigh lessons."""
     corrections: frozenset[tuple[str, str]] = frozenset()
     """Of those that were chosen: a correction and the mistake that it corrects."""
-    telling: Mapping[str, TellingLesson] | None = None
+    influential: Mapping[str, InfluentialLesson] | None = None
     """What may be shown as the evidence has it; None where that did not choose."""
 
     def load(
@@ -243,26 +243,26 @@ class _Search:
 
     def _weighed(self, exemplar: Exemplar) -> Exemplar:
         """The exemplar with what the evidence says of it, where that chose."""
-        telling = (self.telling or {}).get(exemplar.episode.id)
-        if telling is None:
+        influential = (self.influential or {}).get(exemplar.episode.id)
+        if influential is None:
             return exemplar
-        named = telling.action if telling.action != exemplar.episode.action else ""
-        return replace(exemplar, belief=telling.belief, named_action=named)
+        named = influential.action if influential.action != exemplar.episode.action else ""
+        return replace(exemplar, belief=influential.belief, named_action=named)
 
-    def most_telling(
+    def most_influential(
         self, near: Neighbourhood, evidence: Evidence, context: frozenset[str], config: RetrievalConfig
     ) -> RetrievalOutput[Episode]:
         """The lessons that say most in the evidence, and the nearest one that split such a goal into parts."""
         hits = {hit.episode_id: hit for hit in near.hits}
-        telling = [
+        influential = [
             each
-            for each in evidence.telling
+            for each in evidence.influential
             if may_be_shown(each, evidence, is_decided=hits[each.episode_id].verdict.is_validated)
         ]
-        self.telling = {each.episode_id: each for each in telling}
+        self.influential = {each.episode_id: each for each in influential}
         plan = hits.get(evidence.plan) if config.final_k else None
         plans = [plan.episode_id] if plan is not None and plan.cosine >= config.min_intent else []
-        heaviest = most_telling(telling, config.final_k - len(plans))
+        heaviest = most_influential(influential, config.final_k - len(plans))
         chosen = [*(each.episode_id for each in heaviest), *plans]
         self.found = {each: hits[each] for each in chosen}
         self.stored = self.tx.episodes.get_many(self.scope.workspace, chosen)
@@ -285,8 +285,8 @@ class _Search:
             total_loaded=near.searched,
             state_ranked=len(near.hits),
             gated=evidence.lessons,
-            above_threshold=len(telling),
-            deduped=len({each.candidate for each in telling}),
+            above_threshold=len(influential),
+            deduped=len({each.candidate for each in influential}),
             selected=len(chosen),
         )
         return RetrievalOutput(memories=memories, debug=counts)
@@ -310,7 +310,7 @@ class _Search:
             for lesson in seen.get(exemplar.episode.id, []):
                 is_enough = per_author is not None and by_author[lesson.author] >= per_author
                 is_welcome = lesson.id in chosen or lesson.author == self.scope.person or not is_enough
-                if is_welcome if self.telling is None else lesson.id in self.telling:
+                if is_welcome if self.influential is None else lesson.id in self.influential:
                     by_author[lesson.author] += lesson.id not in chosen
                     lessons.append(lesson)
             if exemplar.lesson is Lesson.AVOID:
@@ -328,9 +328,9 @@ class _Search:
 
     def _is_covered(self, episode_id: str, chosen: Collection[str]) -> bool:
         """Whether one of those chosen speaks about the same as this lesson."""
-        telling = self.telling or {}
-        candidates = {telling[each].candidate for each in chosen if each in telling}
-        return episode_id in telling and telling[episode_id].candidate in candidates
+        influential = self.influential or {}
+        candidates = {influential[each].candidate for each in chosen if each in influential}
+        return episode_id in influential and influential[episode_id].candidate in candidates
 
     def settled(self, exemplars: tuple[Exemplar, ...]) -> tuple[Exemplar, ...]:
         """What contradicts each other is settled or marked, and a mistake names no correction that is not settled."""

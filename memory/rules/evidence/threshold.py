@@ -41,7 +41,7 @@ PRIOR = 100.0
 ALIKE = 15.0
 """How many judgements on certain answers a person needs to be judged by these as much as by what is usual; and people
 together, for what is usual to be judged by theirs as much as by `SLIPS`."""
-SAYS_SOMETHING = 5
+INFORMATIVE_FROM = 5
 """How many of them a person needs to have a part in what is usual."""
 MOST_UNRELIABLE = 0.45
 """At 0.5 a person's word would be chance."""
@@ -113,9 +113,9 @@ def _unreliability(people: "Matrix") -> "Matrix":
 
     certain = people[:, :, CERTAIN - _CONFIDENCES[0] :].sum(axis=2)
     judged, refused = certain.sum(axis=1), certain[:, 1]
-    telling = judged >= SAYS_SOMETHING
-    usual = float(np.median(refused[telling] / judged[telling])) if telling.any() else SLIPS
-    count = float(judged[telling].sum())
+    informative = judged >= INFORMATIVE_FROM
+    usual = float(np.median(refused[informative] / judged[informative])) if informative.any() else SLIPS
+    count = float(judged[informative].sum())
     usual = (usual * count + ALIKE * SLIPS) / (count + ALIKE)
     own = (refused + ALIKE * usual) / (judged + ALIKE) - SLIPS
     unreliable: Matrix = np.clip(own, 0, MOST_UNRELIABLE)[:, None]

@@ -7,8 +7,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from memory.model import Vector
-from memory.model.evidence import ActionText, Belief, Evidence, LessonWeight, TellingLesson
+from memory.model.evidence import ActionText, Belief, Evidence, InfluentialLesson, LessonWeight
 from memory.ports import ActionFit
+from memory.rules.evidence.influential import influential_places
 from memory.rules.evidence.posterior import (
     EvidenceConfig,
     Observation,
@@ -18,7 +19,6 @@ from memory.rules.evidence.posterior import (
     learned_prior,
     posterior,
 )
-from memory.rules.evidence.telling import telling_places
 from memory.rules.retrieval.answer_words import AnswerWords
 from memory.rules.retrieval.consensus import ask_for_different_things
 
@@ -119,18 +119,18 @@ def weigh(
         nearest=float(cosines[0, 1:].max(initial=0.0)),
         lessons=len(lessons),
     )
-    telling = [
-        TellingLesson(
+    influential = [
+        InfluentialLesson(
             episode_id=lessons[n].id,
             candidate=columns[n][0],
             action=lessons[n].action,
             approves=lessons[n].approves,
             belief=round(float(found.values[columns[n][0]]), 9),
         )
-        for n in telling_places(observations, found, is_sure=evidence.is_sure)
+        for n in influential_places(observations, found, is_sure=evidence.is_sure)
         if not lessons[n].offered  # a question of the bot's own is no lesson
     ]
-    return replace(evidence, telling=tuple(telling))
+    return replace(evidence, influential=tuple(influential))
 
 
 def _noise_of(lesson: JudgedLesson, config: EvidenceConfig) -> float:

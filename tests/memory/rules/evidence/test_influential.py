@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.model.evidence import TellingLesson
+from memory.model.evidence import InfluentialLesson
+from memory.rules.evidence.influential import INFLUENTIAL, influential_places, most_influential
 from memory.rules.evidence.posterior import EvidenceConfig, Observation, Posterior, Voice, posterior
-from memory.rules.evidence.telling import TELLING, most_telling, telling_places
 
 CANDIDATES = 4
 
@@ -20,7 +20,7 @@ seen = st.builds(
 )
 lessons = st.lists(
     st.builds(
-        TellingLesson,
+        InfluentialLesson,
         episode_id=st.uuids().map(str),
         candidate=st.integers(0, CANDIDATES),
         action=st.just("answer"),
@@ -49,37 +49,39 @@ def wrong(candidate: int = 0, noise: float = 1.0, author: str = "") -> Observati
 @given(st.lists(seen, max_size=8), st.booleans())
 def test_what_is_shown_agrees_with_the_belief(said: list[Observation], is_sure: bool) -> None:
     found = weighed(said)
-    places = telling_places(said, found, is_sure=is_sure)
+    places = influential_places(said, found, is_sure=is_sure)
     for place in places:
         value = found.values[said[place].candidates[0]]
         assert bool(value > 0) is said[place].approves
     effects = [abs(found.effects[place, said[place].candidates[0]]) for place in places]
     assert effects == pytest.approx(sorted(effects, reverse=True))
-    assert all(effect >= TELLING for effect in effects)
+    assert all(effect >= INFLUENTIAL for effect in effects)
 
 
 def test_two_members_who_speak_against_a_teachers_answer_are_not_shown() -> None:
     said = [right(), wrong(author="eve"), wrong(author="mal")]
-    assert telling_places(said, weighed(said), is_sure=False) == [0]
+    assert influential_places(said, weighed(said), is_sure=False) == [0]
     alone = said[1:]
-    assert telling_places(alone, weighed(alone), is_sure=False) == [0, 1]
+    assert influential_places(alone, weighed(alone), is_sure=False) == [0, 1]
 
 
 def test_a_refusal_of_what_would_be_done_all_the_same_is_not_shown() -> None:
     said = [wrong(noise=9.0)]
     found = weighed(said, [0.9, 0.0, 0.0, 0.0])
-    assert telling_places(said, found, is_sure=False) == [0]
-    assert telling_places(said, found, is_sure=True) == []
+    assert influential_places(said, found, is_sure=False) == [0]
+    assert influential_places(said, found, is_sure=True) == []
 
 
 @given(lessons, st.integers(0, 6))
-def test_few_are_chosen_each_of_another_candidate_and_of_both_signs(telling: list[TellingLesson], most: int) -> None:
-    chosen = most_telling(telling, most)
-    first = list({each.candidate: each for each in reversed(telling)}.values())
+def test_few_are_chosen_each_of_another_candidate_and_of_both_signs(
+    influential: list[InfluentialLesson], most: int
+) -> None:
+    chosen = most_influential(influential, most)
+    first = list({each.candidate: each for each in reversed(influential)}.values())
     assert len(chosen) == min(most, len(first))
     assert len({each.candidate for each in chosen}) == len(chosen)
     assert all(each in first for each in chosen)
     if most >= 2:
         assert {each.approves for each in chosen} == {each.approves for each in first}
     if chosen:
-        assert chosen[0] == telling[0]
+        assert chosen[0] == influential[0]
