@@ -8,8 +8,7 @@ from bot.adapters.slack.events import Location
 from bot.adapters.slack.reading_along import ReadingAlong
 from bot.adapters.slack.teachers import Teachers
 from bot.adapters.slack.threads import Threads
-from bot.adapters.slack.web import Identity, Web
-from bot.errors import ChannelNotFound
+from bot.adapters.slack.web import Identity, Web, require_own
 from bot.model import ChannelCard, Profile, Remark
 from memory.model import Scope
 from memory.model.saved import AnsweredQuestion
@@ -28,12 +27,12 @@ class Lookups:
 
     async def remarks(self, scope: Scope, message_id: str, wanted: Sequence[str], last: int) -> list[Remark]:
         """What people wrote before a message in its thread or channel. Raises `MessengerError` kinds."""
-        self._check_workspace(scope.workspace)
+        require_own(self._identity, scope.workspace)
         return await ReadingAlong(self._web, self._threads, self._name_of).remarks(scope, message_id, wanted, last)
 
     async def answered_question(self, scope: Scope, message_id: str) -> AnsweredQuestion | None:
         """A reply in a thread, with what began it. Raises `MessengerError` kinds."""
-        self._check_workspace(scope.workspace)
+        require_own(self._identity, scope.workspace)
         if self._labelled is None or self._identity is None:
             return None
         me = self._identity.user
@@ -41,12 +40,12 @@ class Lookups:
 
     async def name_of(self, workspace: str, person: str) -> str:
         """Their name, as plain words."""
-        self._check_workspace(workspace)
+        require_own(self._identity, workspace)
         return await self._name_of(person)
 
     async def profile(self, scope: Scope) -> Profile:
         """Name, title and time zone of the scope's person. Raises `MessengerError` kinds."""
-        self._check_workspace(scope.workspace)
+        require_own(self._identity, scope.workspace)
         answer = await self._web.once(self._web.client.users_info, scope.person, user=scope.person)
         person = answer["user"]
         named = person.get("profile") or {}
@@ -57,7 +56,7 @@ class Lookups:
 
     async def channel_card(self, scope: Scope) -> ChannelCard:
         """Name, topic and purpose of the scope's channel. Raises `MessengerError` kinds."""
-        self._check_workspace(scope.workspace)
+        require_own(self._identity, scope.workspace)
         answer = await self._web.once(self._web.client.conversations_info, scope.channel, channel=scope.channel)
         topic, purpose = (str((answer["channel"].get(each) or {}).get("value") or "") for each in ("topic", "purpose"))
         return ChannelCard(name=scope.place, topic=topic, purpose=purpose)
@@ -73,7 +72,3 @@ class Lookups:
     async def teachers(self, workspace: str) -> list[str]:
         """Who can, by id. The channel's creators are nobody special beyond it."""
         return await self._teachers.ids() if self._teachers else []
-
-    def _check_workspace(self, workspace: str) -> None:
-        if self._identity is not None and workspace != self._identity.workspace:
-            raise ChannelNotFound(f"cannot reach {workspace}: this bot is in {self._identity.workspace}")

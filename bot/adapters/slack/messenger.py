@@ -29,7 +29,7 @@ from bot.adapters.slack.posting import Poster
 from bot.adapters.slack.streaming import PACE_S, Streamer
 from bot.adapters.slack.teachers import Teachers
 from bot.adapters.slack.threads import Status, Threads
-from bot.adapters.slack.web import Identity, Json, Web, code_of, names_token
+from bot.adapters.slack.web import Identity, Json, Web, code_of, names_token, require_own
 from bot.adapters.tasks import Sleep, unless, until_reachable
 from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
@@ -261,7 +261,7 @@ class SlackMessenger(Lookups):
 
         Raises `MessengerError` kinds.
         """
-        self._check_workspace(message.workspace)
+        require_own(self._identity, message.workspace)
         message = await by_name(message, self._names.of)
         if message.private_to and (tell := reply_to(message.private_to)):
             await tell(message.text, choices=message.choices)
@@ -334,7 +334,7 @@ class SlackMessenger(Lookups):
 
     async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
         """Put the bot's own emoji on its message, or take it off."""
-        self._check_workspace(ref.workspace)
+        require_own(self._identity, ref.workspace)
         client = self._web.client
         name = _EMOJI_NAMES.get(emoji, emoji.strip(":"))
         method = client.reactions_add if present else client.reactions_remove
@@ -357,7 +357,7 @@ class SlackMessenger(Lookups):
 
     async def progress(self, workspace: str, channel: str, thread: str, text: str) -> None:
         """The agent's status in the thread, with Slack's own stop button where there is one."""
-        self._check_workspace(workspace)
+        require_own(self._identity, workspace)
         if not thread:
             return
         if text:
@@ -376,7 +376,7 @@ class SlackMessenger(Lookups):
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
         """Upload the file into the person's direct conversation, and say so where they asked."""
-        self._check_workspace(message.workspace)
+        require_own(self._identity, message.workspace)
         direct = await self._direct(message.private_to)
         await self._files.hand_over(message, attachment, direct)
         if direct != message.channel or reply_to(message.private_to):

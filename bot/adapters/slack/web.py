@@ -54,6 +54,12 @@ class Identity:
         return f"slack:{self.team}"
 
 
+def require_own(identity: Identity | None, workspace: str) -> None:
+    """Raise `ChannelNotFound` for another workspace than the token's. Before the first connection it is not known."""
+    if identity is not None and workspace != identity.workspace:
+        raise ChannelNotFound(f"cannot reach {workspace}: this bot is in {identity.workspace}")
+
+
 class Web:
     """One bot token's calls. `patience_s` is how long a call waits in all when Slack limits its rate.
 
