@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
 
 DOUBT = 0.6
 """How much of the second-best belief is taken off the best one (measured: `tests/README.md`)."""
@@ -200,3 +202,42 @@ def is_sure(belief: float, rival: float, threshold: float) -> bool:
 def _two_best(beliefs: "Sequence[Belief | BeliefRecord]") -> tuple[float, float]:
     best, second, *_ = *(belief.value for belief in beliefs), 0.0, 0.0
     return best, second
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What one person's vote on one answer, or their tap on a question, says of the best candidate there was."""
+
+    workspace: str
+    run_id: str
+    actor: str
+    at: datetime
+    """When the answer was given."""
+    confidence: int
+    """That of its evidence, in hundredths, rounded down, 0..100."""
+    is_right: bool
+    is_known: bool
+    """Whether what this person says here counts for others."""
+    is_asked: bool = False
+    """Whether the bot had asked, so that it is a question that was judged, and not an answer."""
+
+
+class JudgementCount(NamedTuple):
+    """How many judgements of one person are alike."""
+
+    actor: str
+    confidence: int
+    is_right: bool
+    is_known: bool
+    number: int = 1
+    is_asked: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Threshold:
+    """The threshold of a workspace, as it was last counted."""
+
+    workspace: str
+    budget: float
+    """The share of wrong answers that it was counted for."""
+    value: float

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from memory.model.evidence import EvidenceRecord
-from memory.model.judgement import Judgement, Threshold
+from memory.model.evidence import EvidenceRecord, Judgement, Threshold
 
 
 class Role(StrEnum):

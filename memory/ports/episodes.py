@@ -22,7 +22,7 @@ from memory.model import (
     Verdict,
 )
 from memory.model.chat_setting import ChatSetting
-from memory.model.judgement import Threshold
+from memory.model.evidence import Threshold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

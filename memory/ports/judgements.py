@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from memory.model.judgement import Judgement, JudgementCount, Threshold
+from memory.model.evidence import Judgement, JudgementCount, Threshold
 
 
 class JudgementTable(Protocol):

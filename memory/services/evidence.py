@@ -6,8 +6,7 @@ from functools import lru_cache
 
 from memory.errors import EmbeddingFailed
 from memory.model import ASK, TAP, Audience, Origin, Scope, TeachingPolicy, Termination, Vector, Verdict
-from memory.model.evidence import ActionText, Evidence
-from memory.model.judgement import Threshold
+from memory.model.evidence import ActionText, Evidence, Threshold
 from memory.ports import Ballot, LessonSummary, Neighbour, Neighbourhood, Transaction, WeighingInput
 from memory.rules.audience import partitions_for, proposals_for
 from memory.rules.evidence.answers import named_action

@@ -24,7 +24,7 @@ from memory.model import (
 from memory.model.evidence import EvidenceRecord
 from memory.ports import LessonUse, Transaction
 from memory.rules.audience import is_only_proposed
-from memory.rules.evidence.judgements import is_followed
+from memory.rules.evidence.threshold import is_followed
 from memory.rules.feedback import Evidence, OverlapDetector
 from memory.rules.fold import apply, facts
 from memory.rules.quarantine import flags_of

@@ -25,7 +25,7 @@ from memory.model.upkeep import UpkeepPolicy
 from memory.ports import LessonSummary, Neighbour, Neighbourhood, Transaction, WeighingInput
 from memory.rules.audience import as_seen_from, nearest_entry, partitions_for
 from memory.rules.chat_settings import KNOWN_ANSWERS, ON
-from memory.rules.evidence.influential import may_be_shown, most_influential
+from memory.rules.evidence.weighing import may_be_shown, most_influential
 from memory.rules.retrieval.adapter import (
     DefaultRetriever,
     RetrievalInput,

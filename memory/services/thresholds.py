@@ -4,11 +4,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from memory.model import Episode, Poll, Reaction, Vote
-from memory.model.evidence import EvidenceRecord
-from memory.model.judgement import Judgement, Threshold
+from memory.model.evidence import EvidenceRecord, Judgement, Threshold
 from memory.ports import Transaction
-from memory.rules.evidence.judgements import judgements_of, without_implied
-from memory.rules.evidence.threshold import NEWEST, threshold
+from memory.rules.evidence.threshold import NEWEST, judgements_of, threshold, without_implied
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from sqlalchemy import Boolean, Column, Index, PrimaryKeyConstraint, Table
 
 from memory.adapters.sql.columns import READ_AS, metadata, moment, number, real, short
-from memory.model.judgement import Judgement, Threshold
+from memory.model.evidence import Judgement, Threshold
 
 # A fold of the votes and of the evidence of the runs they are on, kept to be counted at once.
 judgements = Table(

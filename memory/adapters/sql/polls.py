@@ -27,8 +27,7 @@ from memory.adapters.sql.session import ID_LIMIT, Session, SqlTable, among, matc
 from memory.adapters.sql.tables import retrievals
 from memory.adapters.sql.teaching_tables import RECORD, WITH_RECORD, people, reactions, votes
 from memory.model import Acquaintance, Poll, Reaction, Role, Vote
-from memory.model.evidence import EvidenceRecord
-from memory.model.judgement import Judgement, JudgementCount, Threshold
+from memory.model.evidence import EvidenceRecord, Judgement, JudgementCount, Threshold
 
 _r, _v, _j, _p, _q = (table.c for table in (reactions, votes, judgements, people, retrievals))
 _BOTH = [column.name for column in _r if column.name in _v]

@@ -35,7 +35,7 @@ from memory.adapters.sql.teaching_tables import trust_records, votes
 from memory.adapters.sql.upkeep_tables import rules
 from memory.model import ASK, LinkKind, Termination, options_of
 from memory.model.chat_setting import ChatSetting
-from memory.model.judgement import Threshold
+from memory.model.evidence import Threshold
 from memory.ports import Ballot, LessonSummary, WeighingInput
 
 _t = episodes.c

@@ -14,7 +14,7 @@ from memory.model import (
     LinkKind,
     Progress,
 )
-from memory.model.judgement import Threshold
+from memory.model.evidence import Threshold
 from memory.ports import Store, Transaction
 from memory.services.taught_topics import attention_of
 from tests.memory.adapters.store_case import StoreCase

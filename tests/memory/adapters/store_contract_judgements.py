@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from memory.model.judgement import JudgementCount, Threshold
+from memory.model.evidence import JudgementCount, Threshold
 from memory.ports import Store
 from tests.memory.adapters.store_case import StoreCase
 from tests.memory.adapters.store_samples import at, judgement, retrieval, weighed

@@ -49,8 +49,7 @@ from memory.model import (
 )
 from memory.model.api_key import ApiKey, Right
 from memory.model.batch import Batch, BatchLesson
-from memory.model.evidence import BeliefRecord, EvidenceRecord, WeightRecord
-from memory.model.judgement import Judgement, Threshold
+from memory.model.evidence import BeliefRecord, EvidenceRecord, Judgement, Threshold, WeightRecord
 from memory.model.saved import SavedMessage
 from memory.ports import EpisodeFilter, IndexEntry, LessonUse, Neighbourhood, Store, Transaction
 

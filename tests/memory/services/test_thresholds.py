@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from memory.model import ASK, Episode, Role, TeachingPolicy
-from memory.model.evidence import START, ActionText
-from memory.model.judgement import Threshold
+from memory.model.evidence import START, ActionText, Threshold
 from memory.services import FinishedRun
 from memory.services.thresholds import threshold_of
 from tests.doubles.memory_world import World, scope

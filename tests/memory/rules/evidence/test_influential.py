@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.model.evidence import InfluentialLesson
-from memory.rules.evidence.influential import INFLUENTIAL, influential_places, most_influential
 from memory.rules.evidence.posterior import EvidenceConfig, Observation, Posterior, Voice, posterior
+from memory.rules.evidence.weighing import INFLUENTIAL, influential_places, most_influential
 
 CANDIDATES = 4
 

@@ -8,7 +8,7 @@ import pytest
 
 from memory.model import ASK, Episode, Reaction, Role, Vote
 from memory.model.evidence import Belief, BeliefRecord, Evidence, EvidenceRecord
-from memory.rules.evidence.judgements import is_followed, judgements_of, without_implied
+from memory.rules.evidence.threshold import is_followed, judgements_of, without_implied
 from memory.rules.verdict import fold_votes
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.model.evidence import START
-from memory.model.judgement import JudgementCount
+from memory.model.evidence import START, JudgementCount
 from memory.rules.evidence.threshold import CERTAIN, MOST_OF_ONE, PRIOR, judged_from, threshold
 
 BUDGET = 0.05
