@@ -19,24 +19,20 @@ the share of wrong ones among those that reach it is estimated; the lowest thres
   full: a share that is too small mends itself.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from memory.model.evidence import JudgementCount
-
-if TYPE_CHECKING:
-    from memory.rules.evidence.posterior import Matrix
-
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
-
 from memory.model import ASK, TAP, Episode, Reaction, Vote
-from memory.model.evidence import Evidence, EvidenceRecord, Judgement
+from memory.model.evidence import Evidence, EvidenceRecord, Judgement, JudgementCount
 from memory.rules.evidence.weighing import ANSWER
 from memory.rules.retrieval.answer_words import AnswerWords
 from memory.rules.trust import CORRECTION
 from memory.rules.verdict import ballots, fold_votes
+
+if TYPE_CHECKING:
+    from memory.rules.evidence.posterior import Matrix
 
 LOWEST, HIGHEST = 5, 60
 """The bounds of a threshold, in hundredths."""
