@@ -1,11 +1,9 @@
 """A store that keeps nothing: whatever is written through it is taken back at the end of each transaction."""
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 
-from memory.errors import MemoryFault
 from memory.model.upkeep import DamagedRow
-from memory.ports import Store, Transaction
+from memory.ports import Store, Transaction, rolled_back
 
 
 class DryRunStore:
@@ -14,17 +12,9 @@ class DryRunStore:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    @contextmanager
-    def write(self) -> Iterator[Transaction]:
+    def write(self) -> AbstractContextManager[Transaction]:
         """A transaction that sees its own writes; nobody else ever does."""
-        undo = MemoryFault("taken back")
-        try:
-            with self._store.write() as tx:
-                yield tx
-                raise undo
-        except MemoryFault as fault:
-            if fault is not undo:
-                raise
+        return rolled_back(self._store)
 
     def read(self) -> AbstractContextManager[Transaction]:
         """As the store does."""

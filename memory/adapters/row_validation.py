@@ -153,11 +153,6 @@ def one_workspace(events: Sequence[Event] | Sequence[TopicEvent]) -> str:
     return workspace
 
 
-def goal_key(goal: str) -> str:
-    """What makes two goals the same attempt: the text, ignoring case and spaces."""
-    return " ".join(goal.split()).casefold()
-
-
 def claim_key(workspace: str, source_event_id: str) -> str:
     """What is kept of a handled event's id, which may name a person: enough to know it again. 32 hexadecimal digits."""
     return blake2b(f"{workspace}\0{source_event_id}".encode(), digest_size=16).hexdigest()

@@ -29,7 +29,7 @@ from memory.ports.runtime import Clock, Embedder, NewId
 from memory.ports.saved import SavedMessageTable
 from memory.ports.secrets import Secret, SecretFinder
 from memory.ports.steps import ShortMemoryTable, StepTable
-from memory.ports.store import Store, Transaction
+from memory.ports.store import Store, Transaction, rolled_back
 from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
 from memory.ports.topics import TopicTable
 from memory.ports.totals import (
@@ -86,4 +86,5 @@ __all__ = [
     "VerdictCount",
     "VoteCount",
     "WeighingInput",
+    "rolled_back",
 ]

@@ -1,9 +1,11 @@
 """The store itself: atomic transactions over the tables."""
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
+from memory.errors import MemoryFault
 from memory.model.upkeep import DamagedRow
 from memory.ports.api_keys import ApiKeyTable
 from memory.ports.batches import BatchTable
@@ -102,3 +104,16 @@ class Store(Protocol):
     def close(self) -> None:
         """Release everything. Closing twice is fine."""
         ...
+
+
+@contextmanager
+def rolled_back(store: Store) -> Iterator[Transaction]:
+    """A writing transaction that sees its own writes and takes them back at the end: for trying something out."""
+    undo = MemoryFault("rolled back")
+    try:
+        with store.write() as tx:
+            yield tx
+            raise undo
+    except MemoryFault as fault:
+        if fault is not undo:
+            raise

@@ -22,7 +22,7 @@ from memory.model import (
     Verdict,
     Verdicts,
 )
-from memory.ports import EpisodeFilter, Transaction
+from memory.ports import EpisodeFilter, Transaction, rolled_back
 from memory.rules.audience import partitions_for, partitions_of
 from memory.rules.fold import DECISIONS, effective, replay, with_verdicts
 from memory.rules.trust import CORRECTION
@@ -71,10 +71,6 @@ class Purge:
         """Whether the person taught nothing that stands."""
         taught = (self.votes, self.lessons, self.corrections, self.promotions, self.shelved)
         return not any((*taught, self.released, self.grades, self.values, self.topics, self.permissions))
-
-
-class _RollBack(Exception):
-    """Rolls a transaction back that only plans."""
 
 
 @dataclass(slots=True)
@@ -128,13 +124,8 @@ class Purging:
 
     def plan(self, workspace: str, taught_by: str, *, role: Role = Role.ADMIN) -> Purge:
         """What `purge` would do now: the purge itself, rolled back. Raises `InvalidInput` as it does."""
-        planned = Purge(taught_by=taught_by)
-        try:
-            with self._core.store.write() as tx:
-                planned = self._purge(tx, workspace, taught_by, self._core.clock(), role, purge_id="plan")
-                raise _RollBack
-        except _RollBack:
-            return planned
+        with rolled_back(self._core.store) as tx:
+            return self._purge(tx, workspace, taught_by, self._core.clock(), role, purge_id="plan")
 
     def purge(self, workspace: str, taught_by: str, *, actor: str, at: datetime, role: Role = Role.ADMIN) -> Purge:
         """Withdraw the person's votes, grades, lessons, corrections, promotions, archivings and values, in one step.

@@ -23,7 +23,7 @@ from sqlalchemy import (
     update,
 )
 
-from memory.adapters.row_validation import chunks, goal_key, half, storable
+from memory.adapters.row_validation import chunks, half, storable
 from memory.adapters.sql import index, missing_vectors, summaries, use
 from memory.adapters.sql.columns import READ_AS
 from memory.adapters.sql.dialect import insert as upsert
@@ -50,6 +50,7 @@ from memory.adapters.sql.tables import (
     retrieval_items,
 )
 from memory.model import Episode, Link, LinkKind, Origin, Usage, Verdict, Verdicts
+from memory.model.normal_form import comparable
 from memory.ports import Attention, EpisodeFilter, IndexEntry, LessonUse, Neighbourhood, WeighingInput
 
 if TYPE_CHECKING:
@@ -382,4 +383,4 @@ def _number(row: Row[Any] | None) -> int:
 
 def _digest(goal: str) -> str:
     # A digest, so that a long goal needs no long index entry; 128 bits do not collide.
-    return blake2b(goal_key(goal).encode(errors="surrogatepass"), digest_size=16).hexdigest()
+    return blake2b(comparable(goal).encode(errors="surrogatepass"), digest_size=16).hexdigest()

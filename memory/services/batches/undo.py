@@ -6,17 +6,13 @@ from dataclasses import asdict, dataclass, replace
 from memory.errors import InvalidInput
 from memory.model import Event, EventKind
 from memory.model.batch import Batch, BatchLesson
-from memory.ports import Transaction
+from memory.ports import Transaction, rolled_back
 from memory.services.batches.batches import existing_batch
 from memory.services.core import Core, act
 from memory.services.purge import Purging, Work, changed_runs
 
 CHUNK = 200
 """Lessons taken back in one transaction. Whoever is killed in between goes on with the same command."""
-
-
-class _RollBack(Exception):
-    """Rolls a transaction back that only plans."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,12 +41,8 @@ class BatchUndo:
         """What `purge` would do now: the purge itself, rolled back. Raises as it does."""
         planned = BatchPurge()
         for some in self._chunks(workspace, batch_id):
-            try:
-                with self._core.store.write() as tx:
-                    planned += self._withdraw(tx, some, "plan")
-                    raise _RollBack
-            except _RollBack:
-                continue
+            with rolled_back(self._core.store) as tx:
+                planned += self._withdraw(tx, some, "plan")
         return planned
 
     def purge(
