@@ -14,10 +14,8 @@ LOOK_S = 10.0
 
 
 @asynccontextmanager
-async def reminders_running(
-    running: Running, memory: Memory, messengers: Sequence[Messenger], *, look_s: float = LOOK_S
-) -> AsyncIterator[None]:
+async def reminders_running(running: Running, memory: Memory, messengers: Sequence[Messenger]) -> AsyncIterator[None]:
     """Tell what is due on these platforms; the list may grow. What was missed while nothing ran is told late, once."""
     teller = ReminderNotifier(memory, running.executor, running.goodbot, messengers)
-    async with run_periodically({"reminders": teller.look}, every_s=look_s, clock=memory.clock):
+    async with run_periodically({"reminders": teller.look}, every_s=LOOK_S, clock=memory.clock):
         yield

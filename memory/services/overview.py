@@ -79,17 +79,17 @@ class Overviews:
 
     _core: Core
 
-    def of(self, workspace: str, *, weeks: int = WEEKS) -> Overview:
+    def of(self, workspace: str) -> Overview:
         """The last weeks of a workspace. Costs six statements, whatever there is."""
         today = self._core.clock().astimezone(UTC).date()
-        first = today - timedelta(days=today.weekday()) - (weeks - 1) * _WEEK
+        first = today - timedelta(days=today.weekday()) - (WEEKS - 1) * _WEEK
         since = datetime.combine(first, time(), UTC)
         budget = self._core.policy.error_budget
         with self._core.store.read() as tx:
             nodes = tx.totals.nodes(workspace, since)
             votes, recalls = tx.totals.votes(workspace, since), tx.totals.recalls(workspace, since)
             return Overview(
-                weeks=tuple(_week(first + number * _WEEK, nodes, votes, recalls) for number in range(weeks)),
+                weeks=tuple(_week(first + number * _WEEK, nodes, votes, recalls) for number in range(WEEKS)),
                 decisions=decided(nodes, threshold_of(tx, workspace, budget), budget),
                 failures=tuple(tx.totals.failures(workspace, since, _REASONS)),
             )

@@ -16,6 +16,8 @@ from memory.ports import SpendingCount, Transaction
 from memory.services.core import Core
 
 _DAY = timedelta(days=1)
+_DAYS = 30
+"""How many a report covers."""
 _MICRO = 1_000_000
 
 
@@ -61,10 +63,10 @@ class Spending:
         )
         return Allowance(spent=spent, at=now, ends_at=datetime.combine(_day(now) + _DAY, time(), UTC))
 
-    def report(self, workspace: str, *, days: int = 30) -> SpendingReport:
+    def report(self, workspace: str) -> SpendingReport:
         """What a workspace's answers used up in the last days. One statement."""
         today = _day(self._core.clock())
-        since = datetime.combine(today - (days - 1) * _DAY, time(), UTC)
+        since = datetime.combine(today - (_DAYS - 1) * _DAY, time(), UTC)
         with self._core.store.read() as tx:
             counts = tx.totals.spending(workspace, since)
         by_day = _grouped(counts, "day")

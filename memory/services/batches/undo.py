@@ -1,6 +1,6 @@
 """Taking a whole batch back: as if its file had never been learned, with a trail of it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from memory.errors import InvalidInput
@@ -45,9 +45,7 @@ class BatchUndo:
                 planned += self._withdraw(tx, some, "plan")
         return planned
 
-    def purge(
-        self, workspace: str, batch_id: str, *, actor: str, progress: Callable[[int], None] | None = None
-    ) -> BatchPurge:
+    def purge(self, workspace: str, batch_id: str, *, actor: str) -> BatchPurge:
         """Archive every lesson of a batch, with what rests on it; the same file may be learned anew.
 
         What was erased since does not come back with it. Raises `NotFound`, and `InvalidInput` for a batch that was
@@ -58,8 +56,6 @@ class BatchUndo:
         for some in self._chunks(workspace, batch_id):
             with self._core.store.write() as tx:
                 done += self._withdraw(tx, some, purge_id)
-            if progress is not None:
-                progress(len(some))
         with self._core.store.write() as tx:
             now = self._core.clock()
             tx.batches.put(replace(existing_batch(tx, workspace, batch_id), undone_at=now))

@@ -20,6 +20,7 @@ from memory.services.topics.topics import World
 
 FOUND = 4
 """So many topics are found for a text."""
+_PROVENANCE = "chat"
 LONGEST = 2_000
 """Characters of a thing's name, a property and a value that are taken from a chat."""
 
@@ -55,11 +56,11 @@ class Facts:
     _core: Core
     _world: World
 
-    def about(self, scope: Scope, text: str, *, limit: int = FOUND) -> list[KnownTopic]:
+    def about(self, scope: Scope, text: str) -> list[KnownTopic]:
         """The topics most like a text that this person meets here, best first. Reading changes nothing."""
         vector = self._embed(text)
         with self._core.store.read() as tx:
-            return Listing.of_scope(tx, scope, self._core.clock).like(text, vector, self._core.embedder.name, limit)
+            return Listing.of_scope(tx, scope, self._core.clock).like(text, vector, self._core.embedder.name, FOUND)
 
     def attend(self, scope: Scope, topic_id: str) -> None:
         """Raise the attention of a topic that was told, so that it is not the first to be archived."""
@@ -124,9 +125,7 @@ class Facts:
                 raise NotFound(f"no topic {topic_id} is met there")
             return visible.name_of(topic_id)
 
-    def change(
-        self, scope: Scope, thing: str, name: str, value: str, *, role: Role, provenance: str = "chat"
-    ) -> Changed:
+    def change(self, scope: Scope, thing: str, name: str, value: str, *, role: Role) -> Changed:
         """Let a property of a thing have this value from now on, if this person may; the history keeps what was.
 
         The thing is a topic by its title or id; of several of this title the one for the fewest people. Raises
@@ -137,7 +136,7 @@ class Facts:
             listing = Listing.of_scope(tx, scope, self._core.clock)
             known = listing.known(listing.titled(thing)[:FOUND])
         if not known:
-            return self._begin(scope, thing, name, value, role, provenance)
+            return self._begin(scope, thing, name, value, role)
         mine = [each for each in known if _may_change(each.topic, scope, role)]
         target = (mine or known)[0]
         fields = {field.name.casefold(): field for field in target.fields}
@@ -151,13 +150,13 @@ class Facts:
                 Ingest(
                     placement=Placement.VERSION_FIELD,
                     topic_id=target.topic.id,
-                    fields=[FieldInput(name=name, value=value, provenance=provenance)],
+                    fields=[FieldInput(name=name, value=value, provenance=_PROVENANCE)],
                 ),
             )
             outcome = Outcome.CHANGED if ingested.revised else Outcome.KNOWN
         return Changed(outcome=outcome, topic=target.topic, property=name, before=before, audience=target.audience)
 
-    def _begin(self, scope: Scope, thing: str, name: str, value: str, role: Role, provenance: str) -> Changed:
+    def _begin(self, scope: Scope, thing: str, name: str, value: str, role: Role) -> Changed:
         is_shared = role.may_promote and scope.visibility is not Visibility.DIRECT
         audience = Audience.CHANNEL if is_shared else Audience.PERSONAL
         made = self._world.ingest(
@@ -165,7 +164,7 @@ class Facts:
             Ingest(
                 title=thing,
                 audience=audience,
-                fields=[FieldInput(name=name, value=value, provenance=provenance)],
+                fields=[FieldInput(name=name, value=value, provenance=_PROVENANCE)],
             ),
         )
         topic = self._world.topic(scope, made.topic_id)
