@@ -9,6 +9,7 @@ import json
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
@@ -93,7 +94,7 @@ def content_hash(memory: Episode | MemoryEntry) -> str:
 def _memory(record: object) -> Episode | MemoryEntry:
     if not isinstance(record, dict):
         raise TypeError(f"expected an object, got {type(record).__name__}")
-    snake = {_CAMEL.sub(lambda found: f"_{found[1].lower()}", name): value for name, value in record.items()}
+    snake = {_in_snake_case(name): value for name, value in record.items()}
     is_entry = any(mark in snake for mark in _ENTRY_MARKS)
     given = {name: _moment(value) if name.endswith("_at") else _given(value) for name, value in snake.items()}
     # JSON once more: from it a strict reader takes lists for tuples, and texts for times and words.
@@ -102,6 +103,11 @@ def _memory(record: object) -> Episode | MemoryEntry:
         return (_ENTRIES if is_entry else _EPISODES).validate_json(text)[0]
     except ValidationError as exc:
         raise InvalidInput(_error_text(exc.errors(include_url=False)[0])) from exc
+
+
+@lru_cache(maxsize=256)
+def _in_snake_case(name: str) -> str:
+    return _CAMEL.sub(lambda found: f"_{found[1].lower()}", name)
 
 
 def _given(value: object) -> object:

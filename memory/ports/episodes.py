@@ -1,6 +1,6 @@
 """Episodes in a store: facts, vectors, the recall index, links; and what a list or a search asks for."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple, Protocol
@@ -305,10 +305,10 @@ class EpisodeTable(Protocol):
         """Erase the episode's goal embedding, if there is one: it is findable nowhere then."""
         ...
 
-    def note_words(self, workspace: str, episode_id: str, person: str) -> None:
-        """Note that the episode holds words of a person who is not its author. Twice is once.
+    def note_words(self, workspace: str, words: Mapping[str, Collection[str]]) -> None:
+        """Note that episodes hold words of these people, who are not their authors, by episode. Twice is once.
 
-        Raises `NotFound` without the episode.
+        Raises `NotFound` without one of the episodes.
         """
         ...
 

@@ -28,6 +28,11 @@ _GIVEN = re.compile(
     re.IGNORECASE,
 )
 """`password: swordfish`: whatever stands behind the sign is one, but for the words below."""
+_NAME_PARTS = (
+    "pass", "pwd", "secret", "credent", "token", "pat", "key",
+    "kennwort", "contrase", "senha", "пароль", "密码", "密碼", "パスワード",
+)  # fmt: skip
+"""One of them is in every name of a secret, in small letters: a text without any needs no closer look."""
 _WORDS = re.compile(
     r"(?:none|null|nil|true|false|string|str|text|required|optional|unknown|missing|wrong|invalid|expired|empty|secret"
     r"|password|change(?:me)?|your|the|this|that|must|should|not|see|ask|with|from|what|when|where|why|how|use|and|for"
@@ -157,7 +162,9 @@ def _known_forms(text: str) -> list[Secret]:
         for match in pattern.finditer(text):
             start, end = match.span("secret" if "secret" in pattern.groupindex else 0)
             found.append(Secret(start=start, end=end, kind=kind))
-    for pattern, is_secret in ((_ASSIGNED, _looks_secret), (_GIVEN, _is_no_word)):
+    folded = text.casefold()
+    is_named = any(part in folded for part in _NAME_PARTS)
+    for pattern, is_secret in ((_ASSIGNED, _looks_secret), (_GIVEN, _is_no_word)) if is_named else ():
         for match in pattern.finditer(text):
             value = match["secret"].rstrip(".,;:!?)]}>")
             if len(value) >= 4 and not _PLACEHOLDER.match(value) and is_secret(value):

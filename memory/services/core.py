@@ -5,16 +5,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
 from memory.errors import EmbeddingFailed, InvalidInput, NotFound
-from memory.model import ApprovalPolicy, Episode, Event, EventKind, TeachingPolicy, Vector
+from memory.model import ApprovalPolicy, Episode, Event, EventKind, TeachingPolicy, Vector, Verdicts
 from memory.model.spending import Cap
-from memory.ports import Clock, Embedder, NewId, Store, Transaction
+from memory.ports import Clock, Embedder, IndexEntry, NewId, Store, Transaction
 from memory.rules.audience import filing_of
 from memory.rules.chat_settings import NAMES
 from memory.rules.control_arm import Chance, hashed
 from memory.rules.feedback import OverlapDetector
-from memory.rules.fold import apply
+from memory.rules.fold import apply, with_verdicts
 from memory.rules.redaction import Redactor
 
 log = logging.getLogger(__name__)
@@ -133,10 +134,80 @@ def file_in_index(tx: Transaction, episode: Episode) -> None:
         tx.episodes.set_index(episode.workspace, episode.id, filing_of(episode))
 
 
+class Cause(NamedTuple):
+    """What a change of verdicts comes from."""
+
+    by: str
+    at: datetime
+    reason: str = ""
+    """Why, in the words of who acts."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Changes:
+    """What acts make of episodes, gathered to be written at once: events, and the episodes as these leave them."""
+
+    events: list[Event] = field(default_factory=list[Event])
+    _before: dict[str, Episode] = field(default_factory=dict[str, Episode])
+    _after: dict[str, Episode] = field(default_factory=dict[str, Episode])
+    _vectors: dict[str, Vector | None] = field(default_factory=dict[str, Vector | None])
+    """Of the new ones."""
+
+    def add(self, episode: Episode, vector: Vector | None) -> None:
+        """A new episode: it is stored as all later changes leave it, with the embedding of its goal if it has one."""
+        self._after[episode.id] = episode
+        self._vectors[episode.id] = vector
+
+    def now(self, episode: Episode) -> Episode:
+        """The episode as the changes so far leave it."""
+        return self._after.get(episode.id, episode)
+
+    def make(self, episode: Episode, change: Event | None, verdicts: Verdicts | None = None) -> Episode:
+        """The episode after an event, if there is one, and with these verdicts, if they are given."""
+        if change is None:
+            return episode
+        self.events.append(change)
+        self._before.setdefault(episode.id, episode)
+        after = self._after[episode.id] = apply(episode, change)
+        return after if verdicts is None else self.keep(after, verdicts)
+
+    def keep(self, episode: Episode, verdicts: Verdicts) -> Episode:
+        """The episode with these verdicts."""
+        self._before.setdefault(episode.id, episode)
+        after = self._after[episode.id] = with_verdicts(episode, verdicts)
+        return after
+
+    def write(self, tx: Transaction, model: str = "") -> int:
+        """Append the events, store the episodes, and file them anew where that is another place.
+
+        `model` made the embeddings of the new ones. Returns how many events are the newest of the log with it.
+        """
+        logged = len(tx.log.append(*self.events))
+        tx.episodes.add(*(self._after[each] for each in self._vectors))
+        self._write_vectors(tx, model)
+        tx.episodes.update(*(after for episode_id, after in self._after.items() if episode_id not in self._vectors))
+        put: list[tuple[str, IndexEntry]] = []
+        remove: list[tuple[str, IndexEntry]] = []
+        for episode_id, after in self._after.items():
+            is_new = episode_id in self._vectors
+            was = {} if is_new else {entry.partition: entry for entry in filing_of(self._before[episode_id])}
+            now = {entry.partition: entry for entry in filing_of(after)}
+            put += [(episode_id, entry) for name, entry in now.items() if was.get(name) != entry]
+            remove += [(episode_id, entry) for name, entry in was.items() if name not in now]
+        if put or remove:
+            workspace = next(iter(self._after.values())).workspace
+            tx.episodes.change_index(workspace, put=put, remove=remove)
+        return logged
+
+    def _write_vectors(self, tx: Transaction, model: str) -> None:
+        embedded = {episode_id: vector for episode_id, vector in self._vectors.items() if vector is not None}
+        if embedded:
+            tx.episodes.add_vectors(self._after[next(iter(embedded))].workspace, model, embedded)
+
+
 def note_words_of(tx: Transaction, episode: Episode, people: Iterable[str]) -> None:
     """Note that an episode holds words of these people besides its author's, so that forgetting them reaches it."""
-    for person in sorted({*people} - {"", episode.author}):
-        tx.episodes.note_words(episode.workspace, episode.id, person)
+    tx.episodes.note_words(episode.workspace, {episode.id: sorted({*people} - {"", episode.author})})
 
 
 class CheckedEmbedder:

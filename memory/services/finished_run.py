@@ -95,9 +95,7 @@ def attach(tx: Transaction, run: FinishedRun, nodes: Sequence[Episode]) -> None:
     known = {node.id: vector for node in nodes if (vector := vectors.get(node.node_path)) is not None}
     tx.episodes.add_vectors(run.workspace, run.embedding_model, known)
     others = sorted(run.words_of | ({run.asked_by} if run.asked_by else set()))
-    for node in nodes:
-        for person in others:
-            tx.episodes.note_words(node.workspace, node.id, person)
+    tx.episodes.note_words(run.workspace, {node.id: others for node in nodes})
     tx.episodes.add_link(
         *(
             Link(

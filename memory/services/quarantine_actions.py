@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memory.errors import InvalidInput
-from memory.model import Episode, EventKind, LinkKind, Role
+from memory.model import Episode, Event, EventKind, LinkKind, Role
 from memory.ports import Transaction
 from memory.rules.fold import apply
 from memory.rules.quarantine import Flag
 from memory.rules.quarantine import flags as flags_in
 from memory.services.archive import why_archived
-from memory.services.core import Core, act, event, existing, record
+from memory.services.core import Core, act, event, existing, file_in_index, record
 from memory.services.decision_notices import note_decision
 
 SYSTEM = "goodbot"
@@ -23,9 +23,16 @@ _ABOUT_ITS_QUESTION = {Flag.NEEDS_QUESTION, Flag.RESTATED}
 
 def hold_back(tx: Transaction, episode: Episode, flags: Sequence[Flag], at: datetime) -> Episode:
     """Put an episode in quarantine, for these reasons too; nothing happens without one."""
-    if not flags:
-        return episode
-    return act(tx, episode, EventKind.QUARANTINED, SYSTEM, at, {"flags": [flag.value for flag in flags]})
+    for each in quarantining(episode, flags, at):
+        episode = record(tx, episode, each)
+        file_in_index(tx, episode)
+    return episode
+
+
+def quarantining(episode: Episode, flags: Sequence[Flag], at: datetime) -> list[Event]:
+    """The event of it; none without a reason."""
+    detail = {"flags": [flag.value for flag in flags]}
+    return [event(episode, EventKind.QUARANTINED, SYSTEM, at, detail=detail)] if flags else []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

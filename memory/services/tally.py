@@ -19,6 +19,9 @@ from memory.rules.verdict import fold_votes
 _AT_ONCE = 2
 """How many changes of one voter are looked around at once: a vote that moved has an old place and a new one."""
 
+_MANY = 16
+"""From so many changes on, as a file brings them, all are looked around at once."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
@@ -44,8 +47,7 @@ def retally(
     votes = {run_id: _recast(poll, poll.people) for run_id, poll in polls.items()}
     taught_from = next((poll.people.taught_from for poll in polls.values()), None)
     records = {actor: record for poll in polls.values() for actor, record in poll.records.items()}
-    for run_id, cast in votes.items():
-        tx.teaching.set_votes(workspace, run_id, cast, known=before[run_id])
+    _store(tx, workspace, before, votes)
     moved = _restand(tx, workspace, before, votes, taught_from)
     moved |= _reprove(tx, workspace, before, votes, records, policy, from_scratch=from_scratch)
     moved |= _relimit(tx, votes, _changed(before, votes, from_scratch=from_scratch), records, policy)
@@ -53,6 +55,20 @@ def retally(
     if unknown := voters - records.keys():
         records.update(tx.teaching.record_of(workspace, unknown))
     return Tally(before=before, votes=votes, records=records, other_runs=frozenset(moved - set(polls)))
+
+
+def _store(
+    tx: Transaction, workspace: str, before: Mapping[str, Sequence[Vote]], votes: Mapping[str, Sequence[Vote]]
+) -> None:
+    """Write the votes that are others than before: those of all runs at once, but where one is gone."""
+    new: list[Vote] = []
+    for run_id, cast in votes.items():
+        stood = {(vote.node_id, vote.actor): vote for vote in before[run_id]}
+        if stood.keys() <= {(vote.node_id, vote.actor) for vote in cast}:
+            new += [vote for vote in cast if stood.get((vote.node_id, vote.actor)) != vote]
+        else:
+            tx.teaching.set_votes(workspace, run_id, cast, known=before[run_id])
+    tx.teaching.put_votes(*new)
 
 
 def _recast(poll: Poll, known: Acquaintance) -> list[Vote]:
@@ -186,12 +202,16 @@ def _relimit(
     """
     marked: dict[tuple[str, str, str], Vote] = {}
     waiting = {actor: deque(own) for actor, own in changed.items()}
+    at_once = _AT_ONCE if sum(map(len, waiting.values())) < _MANY else None
     while waiting:
-        first = [vote for own in waiting.values() for vote in islice(own, _AT_ONCE)]
+        first = [vote for own in waiting.values() for vote in islice(own, at_once)]
         around, known = tx.teaching.votes_around(first, window=policy.window, limit=policy.votes_per_window)
         records.update(known)
+        by_actor: dict[str, list[Vote]] = {actor: [] for actor in waiting}
+        for each in around:
+            by_actor[each.actor].append(each)
         for actor, own in waiting.items():
-            for vote, is_limited in _recounted(own, [each for each in around if each.actor == actor], policy):
+            for vote, is_limited in _recounted(own, by_actor[actor], policy, at_once):
                 if is_limited != vote.is_limited:
                     marked[vote.run_id, vote.node_id, actor] = replace(vote, is_limited=is_limited)
         waiting = {actor: own for actor, own in waiting.items() if own}
@@ -201,7 +221,9 @@ def _relimit(
     return {run_id for run_id, _, _ in marked}
 
 
-def _recounted(waiting: deque[Vote], around: Sequence[Vote], policy: TeachingPolicy) -> Iterator[tuple[Vote, bool]]:
+def _recounted(
+    waiting: deque[Vote], around: Sequence[Vote], policy: TeachingPolicy, at_once: int | None
+) -> Iterator[tuple[Vote, bool]]:
     """The votes of one voter that the first of the waiting changes touch, with whether each is beyond the limit now.
 
     The vote that fills up another one's window stands as many places before it as the limit says. So a change touches
@@ -209,7 +231,7 @@ def _recounted(waiting: deque[Vote], around: Sequence[Vote], policy: TeachingPol
     """
     most = policy.votes_per_window
     places = [_place(vote) for vote in around]
-    for first in list(islice(waiting, _AT_ONCE)):
+    for first in list(islice(waiting, at_once)):
         if not waiting or waiting[0] is not first:
             continue
         waiting.popleft()

@@ -1,8 +1,8 @@
 """From a reaction to what is a lesson: the register it writes, the votes, what they weigh, the verdicts, the index.
 
 To be read from top to bottom. `write_votes` takes reactions in; `memory.services.tally` makes votes of the registers;
-`_rejudge` makes verdicts of the votes; `_Changes` writes what came of it. `settle` and `refold` do the same without a
-new reaction.
+`_rejudge` makes verdicts of the votes; `Changes` writes what came of it. `settle` and `refold` do the same without a
+new reaction, `take_signals` with those on many answers.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -11,7 +11,6 @@ from datetime import datetime
 
 from memory.model import (
     Episode,
-    Event,
     EventKind,
     LedgerEntry,
     Poll,
@@ -20,14 +19,14 @@ from memory.model import (
     Verdicts,
     Vote,
 )
-from memory.ports import IndexEntry, Transaction
+from memory.ports import Transaction
 from memory.ports.people import EVERYBODY
-from memory.rules.audience import filing_of, has_narrowed
-from memory.rules.fold import apply, reaction_detail, replay, with_verdicts
+from memory.rules.audience import has_narrowed
+from memory.rules.fold import reaction_detail, replay
 from memory.rules.trust import weights
 from memory.rules.verdict import is_news, judge
 from memory.services.archive import restored_by_reaction
-from memory.services.core import Core, event, file_in_index
+from memory.services.core import Cause, Changes, Core, event, file_in_index
 from memory.services.tally import retally
 from memory.services.thresholds import JudgedRun, keep_judgements
 
@@ -111,28 +110,13 @@ def write_votes(
     nodes = tx.episodes.of_run(last.workspace, last.run_id)
     if not nodes:
         return VoteResult(is_known=False)
-    beside = {EVERYBODY, *(each.actor for each in reactions)}
-    poll = tx.teaching.polls(last.workspace, [last.run_id], people=beside)[last.run_id]
-    known = {each.key: each for each in poll.reactions}
-    news = [each for each in reactions if is_news(each, known.get(each.key))]
-    if not news:
+    changes = Changes()
+    signals = Signals(reactions=reactions, at=now, reason=reason, detail=detail or {})
+    taken = take_signals(core, tx, {last.run_id: nodes}, [signals], changes)
+    if not taken.news:
         return VoteResult(is_known=True, root=nodes[0], was=nodes[0].verdicts)
-    if has_narrowed(nodes[0]):
-        reason = ""  # It would be read by more once its channel is as open as it was.
-    changes = _Changes(by=last.actor, at=now, reason=reason)
-    for each in news:
-        if each.actor not in poll.people.known_from:
-            people = tx.people.note(each.workspace, each.actor, now, core.policy.newcomer, known=poll.people)
-            poll = replace(poll, people=people)
-        kind = EventKind.VOTED if each.is_active else EventKind.UNVOTED
-        changes.events.append(event(nodes[0], kind, each.actor, now, detail=reaction_detail(each) | dict(detail or {})))
-    if last.is_active:
-        nodes = [
-            changes.make(each, restored_by_reaction(tx, each, last.actor, now)) if each.archived_at else each
-            for each in nodes
-        ]
-    regraded = _settle(tx, nodes, _with_news(poll, news), changes, core.policy)
-    tx.teaching.put_reactions(*news, events=changes.write(tx))
+    tx.teaching.put_reactions(*taken.news, events=changes.write(tx))
+    regraded = taken.runs[last.run_id]
     was, root = regraded.nodes[0]
     before, after = _vote_of(regraded.before, last), _vote_of(regraded.votes, last)
     return VoteResult(
@@ -145,6 +129,74 @@ def write_votes(
         parts=[node for _, node in regraded.nodes[1:]],
         other_nodes=regraded.other_nodes,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signals:
+    """Reactions on one answer that are taken in at one time."""
+
+    reactions: Sequence[Reaction]
+    at: datetime
+    reason: str = ""
+    detail: Mapping[str, object] = field(default_factory=dict[str, object])
+    """More for the event of each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """What signals on some answers changed."""
+
+    news: Sequence[Reaction]
+    """Those that say more than their register did. Their events are the first of the changes."""
+    runs: Mapping[str, RegradeResult]
+    """What became of each answer; of none where there was no news."""
+
+
+def take_signals(
+    core: Core, tx: Transaction, nodes: Mapping[str, Sequence[Episode]], signals: Sequence[Signals], changes: Changes
+) -> Taken:
+    """Put into `changes`, which has no events yet, what follows from signals on the answers with these nodes, by run.
+
+    The votes are stored, the registers are not.
+    """
+    workspace = next(iter(nodes.values()))[0].workspace
+    beside = {EVERYBODY, *(each.actor for signal in signals for each in signal.reactions)}
+    polls = tx.teaching.polls(workspace, nodes, people=beside)
+    people = next(iter(polls.values())).people
+    registers = {each.key: each for poll in polls.values() for each in poll.reactions}
+    news: list[Reaction] = []
+    causes: dict[str, dict[str, Cause]] = {}
+    changing: list[Signals] = []
+    for signal in signals:
+        last = signal.reactions[-1]
+        root = nodes[last.run_id][0]
+        new = [each for each in signal.reactions if is_news(each, registers.get(each.key))]
+        for each in new:
+            registers[each.key] = each
+            if each.actor not in people.known_from:
+                people = tx.people.note(workspace, each.actor, signal.at, core.policy.newcomer, known=people)
+            kind = EventKind.VOTED if each.is_active else EventKind.UNVOTED
+            detail = reaction_detail(each) | dict(signal.detail)
+            changes.events.append(event(root, kind, each.actor, signal.at, detail=detail))
+        if new:
+            # Where it has narrowed, the reason would be read by more once its channel is as open as it was.
+            cause = Cause(last.actor, signal.at, "" if has_narrowed(root) else signal.reason)
+            causes.setdefault(last.run_id, {}).update({"": cause, last.node_id: cause})
+            news += new
+            changing.append(signal)
+    for signal in changing:
+        last = signal.reactions[-1]
+        for node in map(changes.now, nodes[last.run_id]):
+            if last.is_active and node.archived_at is not None:
+                changes.make(node, restored_by_reaction(tx, node, last.actor, signal.at))
+    if not news:
+        return Taken(news=(), runs={})
+    by_run: dict[str, list[Reaction]] = {}
+    for each in news:
+        by_run.setdefault(each.run_id, []).append(each)
+    after = {run_id: [changes.now(node) for node in nodes[run_id]] for run_id in by_run}
+    counted = {run_id: replace(_with_news(polls[run_id], new), people=people) for run_id, new in by_run.items()}
+    return Taken(news=news, runs=_settle(tx, after, counted, changes, core.policy, causes))
 
 
 def withdraw_votes(
@@ -164,12 +216,13 @@ def withdraw_votes(
 
 
 def _with_news(poll: Poll, news: Sequence[Reaction]) -> Poll:
-    """The poll as it is once these reactions have arrived, in this order."""
-    written = {each.key for each in news}
-    arrived = [each for each in poll.reactions if each.key not in written]
-    newest = max((each.seq for each in arrived), default=0)
-    arrived += [replace(each, seq=seq) for seq, each in enumerate(news, newest + 1)]
-    return replace(poll, reactions=tuple(arrived))
+    """The poll as it is once these reactions have arrived, in this order: of each register the last one."""
+    registers = {each.key: each for each in poll.reactions}
+    newest = max((each.seq for each in poll.reactions), default=0)
+    for seq, each in enumerate(news, newest + 1):
+        registers.pop(each.key, None)
+        registers[each.key] = replace(each, seq=seq)
+    return replace(poll, reactions=tuple(registers.values()))
 
 
 def _vote_of(votes: Sequence[Vote], reaction: Reaction) -> Vote | None:
@@ -189,45 +242,58 @@ def settle(
     tx: Transaction, workspace: str, run_id: str, actor: str, at: datetime, policy: TeachingPolicy
 ) -> RegradeResult:
     """Make votes and verdicts of a run what its registers say, log what changed, and file it anew; also elsewhere."""
-    changes = _Changes(by=actor, at=at)
-    nodes = tx.episodes.of_run(workspace, run_id)
-    regraded = _settle(tx, nodes, tx.teaching.polls(workspace, [run_id])[run_id], changes, policy)
+    changes, nodes = Changes(), tx.episodes.of_run(workspace, run_id)
+    poll = tx.teaching.polls(workspace, [run_id])[run_id]
+    causes = {run_id: {"": Cause(actor, at)}}
+    regraded = _settle(tx, {run_id: nodes}, {run_id: poll}, changes, policy, causes)
     changes.write(tx)
-    return regraded
+    return regraded[run_id]
 
 
 def _settle(
-    tx: Transaction, nodes: Sequence[Episode], poll: Poll, changes: "_Changes", policy: TeachingPolicy
-) -> RegradeResult:
-    """Store the votes of a run, and put into `changes` what follows from them, there and elsewhere."""
-    workspace, run_id = nodes[0].workspace, nodes[0].run_id
-    tally = retally(tx, workspace, {run_id: poll}, policy)
+    tx: Transaction,
+    runs: Mapping[str, Sequence[Episode]],
+    polls: Mapping[str, Poll],
+    changes: Changes,
+    policy: TeachingPolicy,
+    causes: Mapping[str, Mapping[str, Cause]],
+) -> dict[str, RegradeResult]:
+    """Store the votes of runs, and put into `changes` what follows from them, there and elsewhere.
+
+    `causes` are those of each run, by the node that they are about; that of the last signal by an empty name.
+    """
+    workspace = next(iter(runs.values()))[0].workspace
+    tally = retally(tx, workspace, polls, policy)
     other_nodes: list[tuple[Verdicts, Episode]] = []
     judged_runs: list[JudgedRun] = []
-    polls: Mapping[str, Poll] = {}
+    read: Mapping[str, Poll] = {}
     if tally.other_runs:
-        polls, others = tx.teaching.polls(workspace, tally.other_runs), tx.episodes.of_runs(workspace, tally.other_runs)
+        read, others = tx.teaching.polls(workspace, tally.other_runs), tx.episodes.of_runs(workspace, tally.other_runs)
+        last = {"": list(causes.values())[-1][""]._replace(reason="")}
         for other in sorted(others):
-            cast = polls[other].votes
-            weighed = weights(cast, polls[other].records, policy)
-            rejudged = _rejudge(changes, others[other], cast, weighed, policy)
-            judged_runs.append(JudgedRun(others[other][0], cast, weighed, polls[other].reactions))
+            cast = read[other].votes
+            weighed = weights(cast, read[other].records, policy)
+            rejudged = _rejudge(changes, others[other], cast, weighed, policy, last)
+            judged_runs.append(JudgedRun(others[other][0], cast, weighed, read[other].reactions))
             other_nodes += rejudged if any(was != now.verdicts for was, now in rejudged) else []
-    votes = tally.votes[run_id]
-    weighed = weights(votes, tally.records, policy)
-    judged = _rejudge(changes, nodes, votes, weighed, policy, changes.reason)
-    judged_runs.append(JudgedRun(nodes[0], votes, weighed, poll.reactions))
-    keep_judgements(tx, workspace, judged_runs, {**polls, run_id: poll}, policy.error_budget)
-    return RegradeResult(nodes=judged, before=tally.before[run_id], votes=votes, other_nodes=other_nodes)
+    settled: dict[str, RegradeResult] = {}
+    for run_id, nodes in runs.items():
+        votes = tally.votes[run_id]
+        weighed = weights(votes, tally.records, policy)
+        judged = _rejudge(changes, nodes, votes, weighed, policy, causes[run_id])
+        judged_runs.append(JudgedRun(nodes[0], votes, weighed, polls[run_id].reactions))
+        settled[run_id] = RegradeResult(nodes=judged, before=tally.before[run_id], votes=votes, other_nodes=other_nodes)
+    keep_judgements(tx, workspace, judged_runs, {**read, **polls}, policy.error_budget)
+    return settled
 
 
 def _rejudge(
-    changes: "_Changes",
+    changes: Changes,
     nodes: Sequence[Episode],
     votes: Sequence[Vote],
     weighed: Mapping[str, float],
     policy: TeachingPolicy,
-    reason: str = "",
+    causes: Mapping[str, Cause],
 ) -> list[tuple[Verdicts, Episode]]:
     """(verdicts before, episode after) of every node."""
     judged: list[tuple[Verdicts, Episode]] = []
@@ -237,64 +303,18 @@ def _rejudge(
         if verdicts != before and _words(verdicts) == _words(before):
             after = changes.keep(episode, verdicts)  # nothing is decided: the votes' own events tell it
         elif verdicts != before:
+            by, at, reason = causes.get(episode.id, causes[""])
             kind = EventKind.GRADED if episode.graded_at is None else EventKind.REGRADED
             detail = {"from": _words(before), "to": _words(verdicts)}
             if reason or not verdicts.overall.is_validated:
                 detail["reason"] = reason if verdicts.overall.is_validated else ""
-            after = changes.make(episode, event(episode, kind, changes.by, changes.at, detail=detail), verdicts)
+            after = changes.make(episode, event(episode, kind, by, at, detail=detail), verdicts)
         judged.append((before, after))
     return judged
 
 
 def _words(verdicts: Verdicts) -> str:
     return f"{verdicts.personal} {verdicts.channel} {verdicts.workspace}"
-
-
-@dataclass(slots=True, kw_only=True)
-class _Changes:
-    """What one act makes of episodes, gathered to be written at once."""
-
-    by: str
-    at: datetime
-    reason: str = ""
-    """Why, in the words of who acts."""
-    events: list[Event] = field(default_factory=list[Event])
-    _before: dict[str, Episode] = field(default_factory=dict[str, Episode])
-    _after: dict[str, Episode] = field(default_factory=dict[str, Episode])
-
-    def make(self, episode: Episode, change: Event | None, verdicts: Verdicts | None = None) -> Episode:
-        """The episode after an event, if there is one, and with these verdicts, if they are given."""
-        if change is None:
-            return episode
-        self.events.append(change)
-        self._before.setdefault(episode.id, episode)
-        after = self._after[episode.id] = apply(episode, change)
-        return after if verdicts is None else self.keep(after, verdicts)
-
-    def keep(self, episode: Episode, verdicts: Verdicts) -> Episode:
-        """The episode with these verdicts."""
-        self._before.setdefault(episode.id, episode)
-        after = self._after[episode.id] = with_verdicts(episode, verdicts)
-        return after
-
-    def write(self, tx: Transaction) -> int:
-        """Append the events, store the episodes, and file them anew where that is another place.
-
-        Returns how many events are the newest of the log with it.
-        """
-        logged = len(tx.log.append(*self.events))
-        tx.episodes.update(*self._after.values())
-        put: list[tuple[str, IndexEntry]] = []
-        remove: list[tuple[str, IndexEntry]] = []
-        for episode_id, after in self._after.items():
-            was = {entry.partition: entry for entry in filing_of(self._before[episode_id])}
-            now = {entry.partition: entry for entry in filing_of(after)}
-            put += [(episode_id, entry) for name, entry in now.items() if was.get(name) != entry]
-            remove += [(episode_id, entry) for name, entry in was.items() if name not in now]
-        if put or remove:
-            workspace = next(iter(self._after.values())).workspace
-            tx.episodes.change_index(workspace, put=put, remove=remove)
-        return logged
 
 
 # Anew, after an erasure or for a proof ----------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""How many episodes a second go through what handles the whole memory: move, backup, import, embedding anew.
+"""How many episodes a second go through what handles the whole memory: move, backup, import, learn, embedding anew.
 
     python -m tests.benchmarks.bench_bulk [--episodes 2000]
 
@@ -8,11 +8,13 @@ time, which other work on the machine changes less.
 """
 
 import argparse
+import json
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+from bot.app.learning import Target, learn, read_file
 from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.sql import SqlStore
 from memory.adapters.sql.backup import back_up
@@ -21,7 +23,10 @@ from memory.library.episodic import EpisodicMemory
 from memory.library.export import export_memories
 from memory.library.lifecycle import import_memories
 from memory.ports import EpisodeFilter
+from memory.services import Memory
 from tests.benchmarks.bench_message import TableEmbedder, fill
+from tests.benchmarks.bulk import ANSWER
+from tests.doubles.emoji import DEFAULT_EMOJI
 from tests.doubles.memory_world import World, scope
 
 
@@ -33,6 +38,18 @@ def timed(what: str, episodes: int, action: Callable[[], object]) -> None:
     print(f"{what:<44} {episodes / clock:8.0f} a second   {episodes / own:8.0f} by its own time")
 
 
+def taught(count: int) -> list[dict[str, str]]:
+    """Questions with answers of real length."""
+    return [{"question": f"goal {n} wording {n}", "answer": ANSWER.format(n)} for n in range(count)]
+
+
+def learn_from(file: Path, memory: Memory) -> None:
+    """What `goodbot learn` does."""
+    contents = read_file(file, DEFAULT_EMOJI, lambda what, done, total: None)
+    target = Target(workspace="terminal:w", actor="tea")
+    learn(memory, file, contents, target, lambda what, done, total: None, is_dry_run=False)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--episodes", type=int, default=2_000)
@@ -40,12 +57,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         source = folder / "source.db"
-        for file in (source, folder / "target.db", folder / "import.db"):  # the schema is no part of what is measured
+        for file in (
+            source,
+            folder / "target.db",
+            folder / "import.db",
+            folder / "learn.db",
+        ):  # the schema is no part of what is measured
             SqlStore.open(f"sqlite:///{file}").close()
         store = SqlStore.open(f"sqlite:///{source}")
         fill(World(store, None, TableEmbedder()), count)
         with store.read() as tx:
-            listed = tx.episodes.search("terminal:w", EpisodeFilter(limit=max(20, count // 10)))
+            listed = tx.episodes.search("terminal:w", EpisodeFilter(limit=None))
             exported = export_memories(list(tx.episodes.get_many("terminal:w", [each.id for each in listed]).values()))
         store.close()
         urls = f"sqlite:///{source}", f"sqlite:///{folder / 'target.db'}"
@@ -58,6 +80,17 @@ def main() -> None:
         store = SqlStore.open(f"sqlite:///{folder / 'import.db'}")
         mine = EpisodicMemory(World(store).memory, scope("zoe"))
         timed("import of an export", len(listed), lambda: import_memories(exported, episodic=mine))
+        timed(
+            "the same export once more, which adds nothing",
+            len(listed),
+            lambda: import_memories(exported, episodic=mine),
+        )
+        store.close()
+        store = SqlStore.open(f"sqlite:///{folder / 'learn.db'}")
+        questions = folder / "questions.jsonl"
+        questions.write_text("".join(f"{line}\n" for line in map(json.dumps, taught(count))))
+        memory = World(store).memory
+        timed("learned from a file", count, lambda: learn_from(questions, memory))
         store.close()
 
 

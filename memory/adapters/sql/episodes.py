@@ -1,6 +1,6 @@
 """Episodes with their vectors, index entries and links."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from hashlib import blake2b
 from operator import itemgetter
@@ -250,10 +250,15 @@ class SqlEpisodeTable(SqlTable):
         index.unfile(self._session, workspace, [episode_id])
         self._session.run(_DROP_VECTOR, {"workspace": workspace, "episode_id": episode_id})
 
-    def note_words(self, workspace: str, episode_id: str, person: str) -> None:
-        row = {"workspace": workspace, "episode_id": episode_id, "person": storable(person)}
-        with self._session.needing(f"episode {episode_id} in {workspace}; store it"):
-            self._session.run(add_statement(borrowed_words), row)
+    def note_words(self, workspace: str, words: Mapping[str, Collection[str]]) -> None:
+        rows = [
+            {"workspace": workspace, "episode_id": name, "person": person}
+            for name, people in words.items()
+            for person in storable(tuple(people))
+        ]
+        if rows:
+            with self._session.needing(f"episode {' or '.join(words)} in {workspace}; store it"):
+                self._session.run(add_statement(borrowed_words), rows)
 
     def clear_words(self, workspace: str, episode_id: str) -> None:
         self._session.run(_CLEAR_WORDS, {"workspace": workspace, "episode_id": episode_id})

@@ -102,6 +102,10 @@ _POLLS = together(
 )
 
 
+_NAMED = 5
+"""How often the statement names each run."""
+
+
 def polls(session: Session, workspace: str, run_ids: Iterable[str], asked_for: Iterable[str]) -> dict[str, Poll]:
     """`TeachingTable.polls`."""
     rows: dict[str, list[Row[Any]]] = {run_id: [] for run_id in run_ids}
@@ -109,7 +113,7 @@ def polls(session: Session, workspace: str, run_ids: Iterable[str], asked_for: I
     numbers: dict[int, float] = {}
     taught_from = None
     wanted = list(dict.fromkeys(asked_for))
-    for ids in chunks(rows, ID_LIMIT):
+    for ids in chunks(rows, ID_LIMIT // _NAMED):
         for row in session.rows(_POLLS, {"workspace": workspace, "ids": ids, "people": wanted}):
             if row.what == _PERSON:
                 known[row.actor] = row.at

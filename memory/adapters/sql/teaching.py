@@ -1,9 +1,11 @@
 """Reactions, votes and the ledger of sent messages."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import (
@@ -58,6 +60,17 @@ _OF_MEMBERS = (
 _DELETE_VOTE = delete(votes_table).where(matching(votes_table, "run_id", "node_id", "actor"))
 _PLACE = (_v.at, _v.run_id, _v.node_id)
 """The order of one person's votes, which is that of the index by voter and time: it ends with the key."""
+_WITHIN = (
+    select(votes_table, *RECORD)
+    .select_from(WITH_RECORD)
+    .where(
+        matching(votes_table, "actor"),
+        MAY_BE_LIMITED,
+        _v.at > bindparam("begin", type_=_v.at.type),
+        _v.at < bindparam("end", type_=_v.at.type),
+    )
+    .order_by(*_PLACE)
+)
 _VOTED_ON = select(_v.run_id).distinct().where(among(votes_table, "actor"))
 _VOTED_ON_WITHIN_LIMIT = _VOTED_ON.where(_v.is_limited.is_(False))
 _CLEAR_EVIDENCE = delete(trust_evidence).where(matching(trust_evidence, "run_id"))
@@ -75,6 +88,8 @@ _VOTE = [column.name for column in _v]
 _FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 _AT_ONCE = 100
 """How many votes one statement looks around; SQLite takes 500 parts of a compound."""
+_MANY = 8
+"""With more of one voter than that, all that lies between them is read."""
 _LEDGER = select(ledger).where(matching(ledger, "channel", "message_id"), _l.expires_at > bindparam("now"))
 _own = ledger.alias("own")
 _ANSWER = (
@@ -161,7 +176,14 @@ class SqlTeachingTable(SqlTable):
     ) -> tuple[list[Vote], dict[str, TrustRecord]]:
         found: dict[tuple[str, ...], Vote] = {}
         records: dict[str, TrustRecord] = {}
-        for some in chunks(votes, _AT_ONCE):
+        given: dict[tuple[str, str], list[Vote]] = {}
+        for vote in votes:
+            given.setdefault((vote.workspace, vote.actor), []).append(vote)
+        many = [own for own in given.values() if len(own) > _MANY]
+        for own in many:
+            found |= {_key(vote): vote for vote in self._around_many(own, window, limit, records)}
+        few = [vote for own in given.values() if len(own) <= _MANY for vote in own]
+        for some in chunks(few, _AT_ONCE):
             places = [_place(vote, window) for vote in some]
             where = {f"{name}{n}": value for n, place in enumerate(places) for name, value in place.items()}
             rows = self._session.rows(_around(len(some)), {**where, "most": limit, "from": limit + 1})
@@ -170,6 +192,27 @@ class SqlTeachingTable(SqlTable):
                 found[_key(vote)] = vote
                 records[vote.actor] = (row.right, row.wrong)
         return sorted(found.values(), key=lambda vote: (vote.at, vote.run_id, vote.node_id)), records
+
+    def _around_many(
+        self, votes: Sequence[Vote], window: timedelta, limit: int, records: dict[str, TrustRecord]
+    ) -> list[Vote]:
+        """`votes_around` of one voter's many: all that they cast from the first of them to the last are read."""
+        places = [_place(vote, window) for vote in votes]
+        begin, end = min(each["begin"] for each in places), max(each["end"] for each in places)
+        rows = self._session.rows(
+            _WITHIN, {"workspace": votes[0].workspace, "actor": votes[0].actor, "begin": begin, "end": end}
+        )
+        stored = [Vote(**dict(zip(_VOTE, row, strict=False))) for row in rows]
+        records |= {row.actor: (row.right, row.wrong) for row in rows[:1]}
+        order = [(vote.at, vote.run_id, vote.node_id) for vote in stored]
+        wanted: set[int] = set()
+        for each in places:
+            here = bisect_left(order, (each["at"], each["run"], each["node"]))
+            first = bisect_right(order, each["begin"], key=itemgetter(0))
+            wanted.update(range(max(first, here - limit), here))
+            last = bisect_left(order, each["end"], key=itemgetter(0))
+            wanted.update(range(here, min(last, here + limit + 1)))
+        return [stored[number] for number in sorted(wanted)]
 
     def votes_of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[Vote]]:
         found: dict[str, list[Vote]] = {}

@@ -29,7 +29,7 @@ from memory.model import Episode, Grade, GradeSource, MemoryEntry, Outcome, Reac
 from memory.model.validation import one_of, text, word
 from memory.ports import Transaction
 from memory.rules.audience import visibility_about
-from memory.services.verdicts import write_votes
+from memory.services.verdicts import Signals, write_votes
 
 Grades = GradingResult | Sequence[StepGrade | Mapping[str, object]] | Mapping[str, object]
 """A grader's result, its grades of steps alone, or either as mappings in the seed's spelling."""
@@ -164,7 +164,15 @@ def cast(
     at: datetime,
     reason: str,
 ) -> None:
-    """One person's vote on one node, with their reason where everybody who may read the node could hear it."""
+    """One person's vote on one node."""
+    vote = vote_of(episodic, episode, is_correct, actor, role, at, reason)
+    write_votes(episodic.memory.core, tx, at, *vote.reactions, reason=vote.reason)
+
+
+def vote_of(
+    episodic: EpisodicMemory, episode: Episode, is_correct: bool, actor: str, role: Role, at: datetime, reason: str
+) -> Signals:
+    """The same before it is taken in, with their reason where everybody who may read the node could hear it."""
     if visibility_about(episode, episodic.scope) is not episode.visibility:
         reason = ""
     vote = Reaction(
@@ -179,7 +187,7 @@ def cast(
         role=role,
         run_id=episode.run_id,
     )
-    write_votes(episodic.memory.core, tx, at, vote, reason=reason)
+    return Signals(reactions=(vote,), at=at, reason=reason)
 
 
 def grade_run(

@@ -3,15 +3,15 @@
 The outcome of what is imported is the importer's own judgement from then on (see `memory.library.import_`).
 """
 
-import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from memory.library.episodic import EpisodicMemory, keep_new
+from memory.library.episodic import EpisodicMemory
 from memory.library.import_ import Unreadable, content_hash, read_export
 from memory.library.lifecycle.context import PendingStep, known_run, memory_or_default, new_run
 from memory.library.lifecycle.entries import entries_of
 from memory.library.lifecycle.grades import cast
+from memory.library.lifecycle.importing_episodes import AT_ONCE, EpisodeImport
 from memory.library.lifecycle.persisting import embedded, store_steps
 from memory.library.lifecycle.redacting import clean_entry
 from memory.model import (
@@ -20,21 +20,16 @@ from memory.model import (
     Grade,
     GradeSource,
     MemoryEntry,
-    Origin,
     Outcome,
     Role,
     Scope,
     SessionRun,
     StoredGrade,
     Vector,
-    Verdict,
 )
 from memory.model.validation import text as text_of
 from memory.ports import Transaction
-from memory.rules.fold import facts
-from memory.services.core import event, existing, file_in_index, record
-
-_ID_DIGITS = 24
+from memory.services.core import event, existing, record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +51,7 @@ def import_memories(text: str, *, episodic: EpisodicMemory | None = None, sessio
     memory = memory_or_default(episodic)
     text_of(session_id, "session_id")
     records, errors = read_export(text)
-    redactor = memory.memory.core.redactor
+    redactor = memory.memory.core.redactor.for_run()
     memories = [
         redactor.episode(each) if isinstance(each, Episode) else clean_entry(redactor, each) for each in records
     ]
@@ -65,17 +60,33 @@ def import_memories(text: str, *, episodic: EpisodicMemory | None = None, sessio
     goals = [each.goal if isinstance(each, Episode) else each.internal_state for each in memories]
     vectors = embedded(memory, goals)
     with memory.memory.store.write() as tx:
-        renamed: dict[str, str] = {}
-        for position, each in enumerate(memories, start=1):
-            if isinstance(each, Episode):
-                is_new = _add_episode(tx, memory, each, vectors, renamed)
-            elif session_id or each.session_id:
-                is_new = _add_entry(tx, memory, replace(each, session_id=session_id or each.session_id), vectors)
+        importing = EpisodeImport(tx, memory, vectors)
+        for some in _together(memories):
+            if isinstance(some, list):
+                new = importing.add(some)
+            elif session_id or some[1].session_id:
+                entry = replace(some[1], session_id=session_id or some[1].session_id)
+                new = [_add_entry(tx, memory, entry, vectors)]
             else:
-                unplaced.append(Unreadable(position=position, reason="no session is named; give session_id"))
+                unplaced.append(Unreadable(position=some[0], reason="no session is named; give session_id"))
                 continue
-            imported, skipped = imported + is_new, skipped + (not is_new)
+            imported, skipped = imported + sum(new), skipped + new.count(False)
     return ImportReport(imported=imported, skipped=skipped, errors=(*errors, *unplaced))
+
+
+def _together(memories: Sequence[Episode | MemoryEntry]) -> Iterator[list[Episode] | tuple[int, MemoryEntry]]:
+    """Episodes in a row, so many at once, and entries one by one with their position, from 1."""
+    row: list[Episode] = []
+    for position, each in enumerate(memories, start=1):
+        if isinstance(each, Episode):
+            row.append(each)
+        if row and (len(row) == AT_ONCE or not isinstance(each, Episode)):
+            yield row
+            row = []
+        if not isinstance(each, Episode):
+            yield position, each
+    if row:
+        yield row
 
 
 # Memory entries -------------------------------------------------------------------------------------------------
@@ -167,76 +178,3 @@ def _add_grades(tx: Transaction, episodic: EpisodicMemory, episode: Episode, gra
     for grade in grades:
         actor = episodic.scope.person if grade.source is GradeSource.PERSON else ""
         tx.steps.add_grade(StoredGrade(workspace=episode.workspace, episode_id=episode.id, actor=actor, grade=grade))
-
-
-# Episodes -------------------------------------------------------------------------------------------------------
-
-
-def _add_episode(
-    tx: Transaction,
-    episodic: EpisodicMemory,
-    given: Episode,
-    vectors: dict[str, Vector],
-    renamed: dict[str, str],
-) -> bool:
-    """Store one episode of an export as this person's. False if it is there already."""
-    scope = episodic.scope
-    digest = content_hash(given)
-    copy_id = _own_id(episodic, digest)
-    holder = tx.episodes.get(scope.workspace, given.id) if given.id else None
-    is_mine = holder is not None and holder.scope.session_key == scope.session_key
-    is_same = is_mine and holder is not None and content_hash(holder) == digest
-    copied = tx.episodes.get(scope.workspace, copy_id) is not None
-    episode_id = given.id if given.id and (holder is None or is_same) and not copied else copy_id
-    # Read before this one gets its name: no episode is its own parent, and one without a parent is a root.
-    parent_id = renamed.get(given.parent_id, "") if given.parent_id else ""
-    renamed[given.id] = episode_id
-    if is_same or copied:
-        return False
-    at = given.graded_at or given.created_at
-    episode = facts(
-        replace(
-            given,
-            id=episode_id,
-            run_id=_run_id(tx, episodic, given.run_id or episode_id, episode_id),
-            parent_id=parent_id,
-            workspace=scope.workspace,
-            channel=scope.channel,
-            thread=scope.thread,
-            person=scope.person,
-            author=scope.person,
-            visibility=scope.visibility,
-            origin=Origin.IMPORT,
-            exemplar_ids=(),
-        )
-    )
-    tx.episodes.put(episode)
-    episode = keep_new(tx, episodic.memory, episode, vectors.get(given.goal))
-    if given.correction:
-        change = event(episode, EventKind.CORRECTED, scope.person, at, detail={"text": given.correction})
-        record(tx, episode, change)
-    if given.verdict.is_validated:
-        is_right = given.verdict is Verdict.SUCCESS
-        cast(tx, episodic, episode, is_right, scope.person, Role.MEMBER, at, given.outcome_reason)
-    if given.archived_at is not None:
-        stored = existing(tx, episode.workspace, episode.id)
-        archived = record(tx, stored, event(stored, EventKind.ARCHIVED, scope.person, given.archived_at))
-        file_in_index(tx, archived)
-    return True
-
-
-def _run_id(tx: Transaction, episodic: EpisodicMemory, run_id: str, episode_id: str) -> str:
-    """The run's id; one of this person's own where that is a real answer's, somebody else's, or judged by others."""
-    free = (each for each in (run_id, _own_id(episodic, run_id)) if _is_open(tx, episodic.scope, each))
-    return next(free, _own_id(episodic, f"{run_id}/{episode_id}"))
-
-
-def _is_open(tx: Transaction, scope: Scope, run_id: str) -> bool:
-    nodes = tx.episodes.of_run(scope.workspace, run_id)
-    is_own = all(node.scope.session_key == scope.session_key and node.origin is Origin.IMPORT for node in nodes)
-    return is_own and _is_unjudged_by_others(tx, scope, run_id)
-
-
-def _own_id(episodic: EpisodicMemory, of: str) -> str:
-    """An id that is this person's alone, and the same every time."""
-    return f"im{hashlib.sha256(f'{episodic.scope.sender_key}/{of}'.encode()).hexdigest()[:_ID_DIGITS]}"

@@ -72,7 +72,10 @@ def escapes(text: str) -> bool:
 
 def visible(text: str) -> str:
     """Text without control characters and other things nobody sees: fit for a person's screen."""
-    return text if text.isprintable() else "".join(map(_shown, text))
+    if text.isprintable():
+        return text
+    shown = {ord(each): _shown(each) for each in set(text)}  # of each character once, which texts of people have few of
+    return text.translate(shown)
 
 
 def _shown(character: str) -> str:

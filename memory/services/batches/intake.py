@@ -15,10 +15,11 @@ from memory.model.batch import Batch, BatchLesson, Proposal
 from memory.model.normal_form import comparable
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.quarantine import Flag
-from memory.services.core import Core, event, note_words_of
+from memory.services.core import Core, event
 from memory.services.correct import lesson_flags, own_vote, taught_lesson, usable
-from memory.services.quarantine_actions import hold_back
-from memory.services.verdicts import write_votes
+from memory.services.new_episodes import NewEpisode, record_new
+from memory.services.quarantine_actions import quarantining
+from memory.services.verdicts import Signals
 
 _Place = tuple[str, str, str]
 _Question = tuple[_Place, str]
@@ -89,6 +90,8 @@ class Intake:
     _ours: dict[tuple[_Question, str], str] = field(default_factory=dict[tuple[_Question, str], str])
     """Those of the file alone, with the key of the first that has them."""
     _keys: set[str] = field(default_factory=set[str])
+    _flags: dict[str, tuple[Flag, ...]] = field(default_factory=dict[str, tuple[Flag, ...]])
+    """Of those that are held back, by key."""
     _is_ready: bool = False
 
     def take(self, proposals: Sequence[Proposal]) -> list[Outcome]:
@@ -145,6 +148,7 @@ class Intake:
         answers.add(words)
         flags = lesson_flags(self._lesson(draft, self._core.clock()), has_secret=draft.has_secret)
         if flags:
+            self._flags[draft.key] = flags
             return Outcome(status=EntryStatus.HELD_BACK, reason=", ".join(flags), differs=differs)
         return Outcome(status=EntryStatus.OWN if draft.proposal.accepted_by else EntryStatus.ADDED, differs=differs)
 
@@ -168,16 +172,27 @@ class Intake:
             known = tx.batches.known(self.batch.workspace, [each.key for each in drafts])
             drafts = [each for each in drafts if each.key not in known]  # somebody else learns the same file
             lessons = [self._lesson(each, now) for each in drafts]
-            tx.episodes.put(*lessons)
-            created = {"batch": self.batch.id}
-            tx.log.append(*(event(each, EventKind.CREATED, each.author, now, detail=created) for each in lessons))
-            by_id = {lesson.id: vectors[draft.question] for draft, lesson in zip(drafts, lessons, strict=True)}
-            tx.episodes.add_vectors(self.batch.workspace, self._core.embedder.name, by_id)
+            new = [
+                self._new(draft, lesson, vectors[draft.question], now)
+                for draft, lesson in zip(drafts, lessons, strict=True)
+            ]
+            record_new(self._core, tx, new)
             tx.batches.put(tx.batches.get(self.batch.workspace, self.batch.id) or self.batch)
             tx.batches.put_lessons(*(self._row(draft, each.id) for draft, each in zip(drafts, lessons, strict=True)))
             self._keep_joined(tx, joined)
-            for draft, lesson in zip(drafts, lessons, strict=True):
-                self._finish(tx, draft, lesson, now)
+
+    def _new(self, draft: _Draft, lesson: Episode, vector: Vector, now: datetime) -> NewEpisode:
+        detail = {"batch": self.batch.id}
+        created = event(lesson, EventKind.CREATED, lesson.author, now, detail=detail)
+        voter = draft.proposal.accepted_by
+        vote = replace(own_vote(lesson, Role.MEMBER, now), actor=voter)
+        return NewEpisode(
+            episode=lesson,
+            vector=vector,
+            before=[created, *quarantining(lesson, self._flags.get(draft.key, ()), now)],
+            signals=(Signals(reactions=(vote,), at=now, detail=detail),) if voter else (),
+            words_of=draft.proposal.others,
+        )
 
     def _embedded(self, drafts: Sequence[_Draft]) -> Mapping[str, Vector]:
         if not drafts:
@@ -208,15 +223,6 @@ class Intake:
             if firsts.get(each.key, each.key) != each.key and firsts[each.key] in stored
         ]
         tx.batches.put_lessons(*rows)
-
-    def _finish(self, tx: Transaction, draft: _Draft, lesson: Episode, now: datetime) -> None:
-        """What few lessons need."""
-        note_words_of(tx, lesson, draft.proposal.others)
-        flags: tuple[Flag, ...] = lesson_flags(lesson, has_secret=draft.has_secret)
-        hold_back(tx, lesson, flags, now)
-        if draft.proposal.accepted_by:
-            vote = replace(own_vote(lesson, Role.MEMBER, now), actor=draft.proposal.accepted_by)
-            write_votes(self._core, tx, now, vote, detail={"batch": self.batch.id})
 
 
 def _asked(scope: Scope, question: str) -> _Question:

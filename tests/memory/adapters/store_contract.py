@@ -63,7 +63,7 @@ CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "delete": lambda tx, w: tx.episodes.delete(w, ["e1", "e2"]),
     "put_vector": lambda tx, w: tx.episodes.put_vector(w, "e1", MODEL, unit(0, 1, 0)),
     "delete_vector": lambda tx, w: tx.episodes.delete_vector(w, "e1"),
-    "note_words": lambda tx, w: tx.episodes.note_words(w, "e1", "cy"),
+    "note_words": lambda tx, w: tx.episodes.note_words(w, {"e1": ["cy"]}),
     "clear_words": lambda tx, w: tx.episodes.clear_words(w, "e1"),
     "set_index": lambda tx, w: tx.episodes.set_index(w, "e1", []),
     "change_index": lambda tx, w: tx.episodes.change_index(w, put=[], remove=[("e1", CHANNEL)]),

@@ -94,8 +94,8 @@ class RecallContract(StoreCase):
     def test_whose_words_it_holds_is_known_as_long_as_the_episode(self, store: Store) -> None:
         with store.write() as tx:
             tx.episodes.put(episode("e1"), episode("e2"))
-            for each, person in (("e2", "bo"), ("e1", "cy"), ("e1", "bo"), ("e1", "bo")):
-                tx.episodes.note_words("w", each, person)
+            for words in ({"e2": ["bo"], "e1": ["cy"]}, {"e1": ["bo"]}, {"e1": ["bo"], "e2": []}, {}):
+                tx.episodes.note_words("w", words)
             tx.episodes.put(episode("e2", goal="other"))
             assert tx.episodes.with_words_of("w", "bo") == ["e1", "e2"]
             assert tx.episodes.words_of_others("w", ["e1", "e2", "e3"]) == {"e1": ["bo", "cy"], "e2": ["bo"]}
@@ -105,7 +105,7 @@ class RecallContract(StoreCase):
             tx.episodes.put(episode("e2"))
             assert tx.episodes.with_words_of("w", "bo") == []
         with pytest.raises(NotFound), store.write() as tx:
-            tx.episodes.note_words("w", "e9", "bo")
+            tx.episodes.note_words("w", {"e1": ["bo"], "e9": ["bo"]})
 
     def test_vectors_need_their_episode_and_index_entries_their_vector(self, store: Store) -> None:
         with store.write() as tx:

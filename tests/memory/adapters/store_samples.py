@@ -375,7 +375,7 @@ def fill(tx: Transaction, workspace: str) -> None:
     tx.episodes.put(episode("e2", workspace, parent_id="e1", step_number=2))
     tx.episodes.put_vector(workspace, "e1", MODEL, unit(1, 0, 0))
     tx.episodes.set_index(workspace, "e1", [EVERYONE, CHANNEL])
-    tx.episodes.note_words(workspace, "e1", "bo")
+    tx.episodes.note_words(workspace, {"e1": ["bo"]})
     tx.episodes.add_link(link("e2", "e1", workspace=workspace))
     tx.log.claim(workspace, "ev1", NOW)
     tx.api_keys.add(api_key(workspace))

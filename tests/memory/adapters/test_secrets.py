@@ -39,6 +39,19 @@ def test_a_password_is_found_however_it_is_set_off(said: str) -> None:
     assert "swordfish1" not in Redactor().text(f"the password {said} swordfish1")
 
 
+_NAMES = (
+    "password", "PASSWD", "pwd", "passphrase", "passcode", "pass", "secret", "\u017fecret", "credential", "credentials",
+    "token", "to\u212aen", "pat", "api key", "access_token", "private-\u212aey", "client secret", "app-password",
+    "passwort", "kennwort", "mot de passe", "contraseña", "contrasena", "senha", "пароль", "пар\u1c82ль", "ПАРОЛЬ",
+    "密码", "密碼", "パスワード",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", _NAMES)
+def test_what_is_set_to_a_name_of_a_secret_is_found(name: str) -> None:
+    assert "swordfish1" not in Redactor().text(f"my {name}: swordfish1")
+
+
 def test_what_a_library_hardly_uses_is_imported_when_it_is_used() -> None:
     sys.modules.pop("colorsys", None)
     with secrets._without("colorsys"):

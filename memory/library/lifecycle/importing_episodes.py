@@ -1,0 +1,150 @@
+"""Episodes of an export on their way into one person's memory, many at once."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from memory.library.episodic import EpisodicMemory
+from memory.library.import_ import content_hash
+from memory.library.lifecycle.grades import vote_of
+from memory.model import Episode, EventKind, Origin, Role, Vector, Verdict, Visibility, Vote
+from memory.ports import Transaction
+from memory.rules.fold import facts
+from memory.rules.quarantine import flags_of
+from memory.services.core import event
+from memory.services.new_episodes import NewEpisode, record_new
+from memory.services.quarantine_actions import quarantining
+
+AT_ONCE = 1_000
+"""Episodes that are read and written with the same few statements."""
+
+_ID_DIGITS = 24
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Placed:
+    """An episode that is new, with where it goes."""
+
+    given: Episode
+    id: str
+    parent_id: str
+
+
+@dataclass
+class EpisodeImport:
+    """One import, in one transaction."""
+
+    tx: Transaction
+    episodic: EpisodicMemory
+    vectors: Mapping[str, Vector]
+    """By goal."""
+    _renamed: dict[str, str] = field(default_factory=dict[str, str])
+    """Ids here by those in the file."""
+
+    def add(self, given: Sequence[Episode]) -> list[bool]:
+        """Store episodes as this person's; of each whether it is new, False if it is there already."""
+        placed = self._placed(given)
+        new = [each for each in placed if each is not None]
+        runs = _Runs(self.tx, self.episodic, new)
+        record_new(self.episodic.memory.core, self.tx, [self._new(each, runs.run_id(each)) for each in new])
+        return [each is not None for each in placed]
+
+    def _placed(self, given: Sequence[Episode]) -> list[_Placed | None]:
+        """Where each goes; None for what is there already."""
+        scope = self.episodic.scope
+        digests = [content_hash(each) for each in given]
+        copies = [own_id(self.episodic, digest) for digest in digests]
+        stored = self.tx.episodes.get_many(scope.workspace, {*(each.id for each in given), *copies} - {""})
+        mine = {each.id: content_hash(each) for each in stored.values() if each.scope.session_key == scope.session_key}
+        taken = set(stored)
+        placed: list[_Placed | None] = []
+        for each, digest, copy_id in zip(given, digests, copies, strict=True):
+            is_same = bool(each.id) and mine.get(each.id) == digest
+            is_copied = copy_id in taken
+            is_free = bool(each.id) and (each.id not in taken or is_same) and not is_copied
+            episode_id = each.id if is_free else copy_id
+            # Read before this one gets its name: no episode is its own parent, and one without a parent is a root.
+            parent_id = self._renamed.get(each.parent_id, "") if each.parent_id else ""
+            self._renamed[each.id] = episode_id
+            if is_same or is_copied:
+                placed.append(None)
+                continue
+            taken.add(episode_id)
+            mine[episode_id] = digest
+            placed.append(_Placed(given=each, id=episode_id, parent_id=parent_id))
+        return placed
+
+    def _new(self, placed: _Placed, run_id: str) -> NewEpisode:
+        scope, given = self.episodic.scope, placed.given
+        at = given.graded_at or given.created_at
+        episode = facts(
+            replace(
+                given,
+                id=placed.id,
+                run_id=run_id,
+                parent_id=placed.parent_id,
+                workspace=scope.workspace,
+                channel=scope.channel,
+                channel_visibility=self._readers,
+                thread=scope.thread,
+                person=scope.person,
+                author=scope.person,
+                visibility=scope.visibility,
+                origin=Origin.IMPORT,
+                exemplar_ids=(),
+            )
+        )
+        before = [
+            event(episode, EventKind.CREATED, episode.author, episode.created_at),
+            *quarantining(episode, flags_of(episode), episode.created_at),
+        ]
+        if given.correction:
+            before.append(event(episode, EventKind.CORRECTED, scope.person, at, detail={"text": given.correction}))
+        is_right, reason = given.verdict is Verdict.SUCCESS, given.outcome_reason
+        vote = vote_of(self.episodic, episode, is_right, scope.person, Role.MEMBER, at, reason)
+        put_away = given.archived_at
+        return NewEpisode(
+            episode=episode,
+            vector=self.vectors.get(given.goal),
+            before=before,
+            signals=(vote,) if given.verdict.is_validated else (),
+            after=() if put_away is None else (event(episode, EventKind.ARCHIVED, scope.person, put_away),),
+        )
+
+    @cached_property
+    def _readers(self) -> Visibility | None:
+        """Who can read the person's channel now."""
+        scope = self.episodic.scope
+        channel = self.tx.channels.get(scope.workspace, scope.channel)
+        return channel.visibility if channel else None
+
+
+class _Runs:
+    """The runs that some new episodes name, as they are stored."""
+
+    def __init__(self, tx: Transaction, episodic: EpisodicMemory, new: Sequence[_Placed]) -> None:
+        self._episodic = episodic
+        named = {each.given.run_id or each.id for each in new}
+        wanted = named | {own_id(episodic, each) for each in named}
+        workspace = episodic.scope.workspace
+        self._nodes = tx.episodes.of_runs(workspace, wanted)
+        self._votes: Mapping[str, Sequence[Vote]] = tx.teaching.votes_of_runs(workspace, wanted)
+
+    def run_id(self, placed: _Placed) -> str:
+        """The run's id; this person's own where that is a real answer's, somebody else's, or judged by others."""
+        run_id = placed.given.run_id or placed.id
+        free = (each for each in (run_id, own_id(self._episodic, run_id)) if self._is_open(each))
+        return next(free, own_id(self._episodic, f"{run_id}/{placed.id}"))
+
+    def _is_open(self, run_id: str) -> bool:
+        """What others said of a whole run speaks for all of its nodes, so nothing is imported into one they judged."""
+        scope = self._episodic.scope
+        nodes, votes = self._nodes.get(run_id, ()), self._votes.get(run_id, ())
+        is_own = all(node.scope.session_key == scope.session_key and node.origin is Origin.IMPORT for node in nodes)
+        return is_own and all(vote.actor == scope.person for vote in votes)
+
+
+def own_id(episodic: EpisodicMemory, of: str) -> str:
+    """An id that is this person's alone, and the same every time."""
+    return f"im{hashlib.sha256(f'{episodic.scope.sender_key}/{of}'.encode()).hexdigest()[:_ID_DIGITS]}"
