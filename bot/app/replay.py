@@ -63,7 +63,7 @@ class ToolUse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class ReplayedAnswer:
     """An answer: what was done for it, and what was said."""
 
     text: str
@@ -80,8 +80,8 @@ class Replayed:
     run_id: str
     workspace: str
     goal: str
-    before: Given
-    after: Given
+    before: ReplayedAnswer
+    after: ReplayedAnswer
     differs: tuple[Differs, ...]
     """Nothing: the same answer."""
 
@@ -198,12 +198,12 @@ def _compared(
     memory: Memory, tools: ToolRegistry, similarity: float, nodes: Sequence[Episode], result: RunResult | None
 ) -> Replayed:
     root = nodes[0]
-    before = Given(text=root.output, deeds=tool_uses_of(nodes, tools))
-    after = Given(text="", deeds=())
+    before = ReplayedAnswer(text=root.output, deeds=tool_uses_of(nodes, tools))
+    after = ReplayedAnswer(text="", deeds=())
     differs: tuple[Differs, ...] = (Differs.FAILED,)
     if result is not None:
         one, other = memory.embedder.embed([before.text, result.output])
-        after = Given(
+        after = ReplayedAnswer(
             text=result.output, deeds=tool_uses_of(result.nodes, tools), similarity=round(unit_cosine(one, other), 3)
         )
         differs = tuple(_differences(memory, tools, similarity, before, after, result))
@@ -219,7 +219,12 @@ def _compared(
 
 
 def _differences(
-    memory: Memory, tools: ToolRegistry, similarity: float, before: Given, after: Given, result: RunResult
+    memory: Memory,
+    tools: ToolRegistry,
+    similarity: float,
+    before: ReplayedAnswer,
+    after: ReplayedAnswer,
+    result: RunResult,
 ) -> list[Differs]:
     if result.asked:
         return [Differs.ASKED]

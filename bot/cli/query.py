@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import click
 
-from bot.cli.arms import arm_lines
+from bot.cli.control_arm import arm_lines
 from bot.cli.session import Result, memory_command, scope_in_terminal, workspace_option
 from bot.conversation.counts import count
 from memory.errors import InvalidInput

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import click
 
 from bot.app.log_file import note_failures
-from bot.app.replay import Given, Replay, Replayed, Wanted, replayed
+from bot.app.replay import Replay, Replayed, ReplayedAnswer, Wanted, replayed
 from bot.cli.progress import progress
 from bot.cli.query import money
 from bot.cli.session import json_option, print_json, say, settings_of
@@ -118,7 +118,7 @@ def _lines(each: Replayed) -> list[str]:
     ]
 
 
-def _shown(given: Given) -> str:
+def _shown(given: ReplayedAnswer) -> str:
     deeds = "; ".join(
         f"{deed.tool}({', '.join(f'{name}={value!r}' for name, value in deed.arguments.items())})"
         for deed in given.deeds

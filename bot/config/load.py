@@ -8,7 +8,7 @@ from pydantic_core import ErrorDetails
 
 from bot.config.setting_errors import allowed, shown
 from bot.config.settings import Settings
-from bot.config.sources import Given, expanded, find_config_file, read_environment, read_file
+from bot.config.sources import RawSettings, expanded, find_config_file, read_environment, read_file
 from bot.errors import ConfigError
 
 
@@ -18,7 +18,7 @@ def load_settings(environ: Mapping[str, str], *, config_path: Path | None, cwd: 
     `config_path` is what the person named on the command line; `data_dir` is where the database and the log go unless a
     setting says otherwise (it need not exist). Raises `ConfigError` that names every unknown or wrong setting at once.
     """
-    given = Given()
+    given = RawSettings()
     path = find_config_file(environ, config_path=config_path, cwd=cwd)
     if path is not None:
         read_file(path, given)
@@ -35,7 +35,7 @@ def load_settings(environ: Mapping[str, str], *, config_path: Path | None, cwd: 
     return _with_paths(settings, cwd=cwd, data_dir=data_dir)
 
 
-def _explain(error: ErrorDetails, given: Given) -> str:
+def _explain(error: ErrorDetails, given: RawSettings) -> str:
     """One line for one refused value: which setting, from where, what was found, what is allowed."""
     section, *rest = (str(part) for part in error["loc"])
     own = error["ctx"]["error"] if error["type"] == "value_error" and "ctx" in error else None

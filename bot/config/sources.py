@@ -35,7 +35,7 @@ _PREFIX = "GOODBOT_"
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class RawSettings:
     """Values by section and setting, where each came from, and what is wrong with the names."""
 
     values: dict[str, dict[str, object]] = field(default_factory=dict)
@@ -89,7 +89,7 @@ def expanded(path: Path | str) -> Path:
         raise ConfigError(f"there is no home folder for {path}: write the whole path") from exc
 
 
-def read_file(path: Path, given: Given) -> None:
+def read_file(path: Path, given: RawSettings) -> None:
     """Add what the file says. Raises `ConfigError` when it cannot be read as TOML at all."""
     try:
         # utf-8-sig: some editors on Windows begin a file with a byte order mark, which TOML does not allow.
@@ -115,7 +115,7 @@ def read_file(path: Path, given: Given) -> None:
             _read_section(section, content, path, given)
 
 
-def _read_section(section: str, content: Mapping[str, object], path: Path, given: Given) -> None:
+def _read_section(section: str, content: Mapping[str, object], path: Path, given: RawSettings) -> None:
     known = known_names()
     for key, value in content.items():
         dotted = f"{section}.{key}"
@@ -125,7 +125,7 @@ def _read_section(section: str, content: Mapping[str, object], path: Path, given
             given.problems.append(f"{dotted} (in {path}): there is no such setting{did_you_mean(dotted, known)}")
 
 
-def read_environment(environ: Mapping[str, str], given: Given) -> None:
+def read_environment(environ: Mapping[str, str], given: RawSettings) -> None:
     """Add what the variables say. Empty ones count as not set; other programs' variables are left alone."""
     by_variable = dict(SHORT_NAMES) | {
         f"{_PREFIX}{section}_{key}".upper(): (section, key) for section, key in known_names().values()

@@ -21,10 +21,10 @@ from bot.conversation.executor import Executor
 from bot.conversation.feedback_reader import FeedbackReader, by_rule
 from bot.conversation.feedback_words import HINT, UNSAID
 from bot.conversation.live_answers import LiveAnswers, ProgressLine
-from bot.conversation.not_knowing import NotKnowing
 from bot.conversation.notifications import tell
 from bot.conversation.preference_in_words import preference_in
 from bot.conversation.resuming import Resuming
+from bot.conversation.unknown_answers import UnknownAnswers
 from bot.conversation.worded_feedback import Noted, NotedPreference, WordedFeedback
 from bot.errors import ChannelNotFound, MessengerError, ModelError, NotPermitted, TooLong
 from bot.model import BotMessage, ImageFile, MessageRef
@@ -94,7 +94,7 @@ class Answering:
         self.actions = agent.tools.known_names
         """What the agent may choose beside an answer."""
         self.worded = WordedFeedback(memory, executor, read_feedback, self.actions, background.pause, restyles=restyles)
-        self._not_knowing = NotKnowing(memory, executor)
+        self._not_knowing = UnknownAnswers(memory, executor)
         self._resuming = Resuming(memory, executor)
         self._reworded: dict[str, asyncio.Event] = {}
         """Set for a message that was edited while the agent works on it, by the message's event id."""

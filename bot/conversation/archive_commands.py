@@ -3,7 +3,7 @@
 from bot.conversation import lesson_list, messages, review_commands
 from bot.conversation.command_context import CommandContext
 from bot.conversation.lesson_access import may_archive
-from bot.conversation.reply import CommandReply, Pointed, short
+from bot.conversation.reply import CommandReply, ItemReference, short
 from bot.errors import CommandRefused
 from bot.model import Choice
 from memory.model import Episode
@@ -23,7 +23,7 @@ def restore(context: CommandContext) -> CommandReply:
     return _done(context, target, restored)
 
 
-def _own(context: CommandContext) -> tuple[Pointed, Episode]:
+def _own(context: CommandContext) -> tuple[ItemReference, Episode]:
     target = context.target("memory")
     lesson = context.find(target)
     if not may_archive(context.scope.person, context.role_for(lesson), lesson):
@@ -31,7 +31,7 @@ def _own(context: CommandContext) -> tuple[Pointed, Episode]:
     return target, lesson
 
 
-def _done(context: CommandContext, target: Pointed, after: Episode) -> CommandReply:
+def _done(context: CommandContext, target: ItemReference, after: Episode) -> CommandReply:
     """The confirmation, above the list that the lesson was chosen from."""
     opposite, label = ("archive", "Archive it again") if after.archived_at is None else ("restore", "Restore it")
     where = (" review" if target.is_in_review else "") + (f" page {target.page}" if target.page else "")

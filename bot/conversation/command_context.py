@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from bot.conversation import messages
 from bot.conversation.lesson_access import LessonAccess
-from bot.conversation.reply import CommandReply, Pointed, pointed
+from bot.conversation.reply import CommandReply, ItemReference, item_reference
 from bot.errors import CommandRefused
 from bot.model import PersonCommand
 from memory.model import Episode, Role, Scope
@@ -47,14 +47,14 @@ class CommandContext:
         """The lessons as a person may see them."""
         return LessonAccess(self.memory)
 
-    def target(self, list_command: str) -> Pointed:
+    def target(self, list_command: str) -> ItemReference:
         """The lesson id in the argument. Raises `CommandRefused` without one; `list_command` shows ids."""
-        target = pointed(self.argument)
+        target = item_reference(self.argument)
         if target is None:
             raise CommandRefused(messages.which("lesson", self.spell(self.command.name), self.spell(list_command)))
         return target
 
-    def find(self, target: Pointed | None) -> Episode:
+    def find(self, target: ItemReference | None) -> Episode:
         """The lesson that is meant. Raises `CommandRefused` if the person may see no such lesson here."""
         lesson = self.lessons.find(self.scope, self.role, target.id) if target is not None else None
         if lesson is not None and self.role_for(lesson) is not self.role:

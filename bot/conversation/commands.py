@@ -29,7 +29,7 @@ from bot.conversation.known_answers_command import known_answers
 from bot.conversation.lesson_access import LessonAccess, may_repeat
 from bot.conversation.lesson_explanation import explain_lesson
 from bot.conversation.preference_in_words import preference_dropped
-from bot.conversation.reply import CHOOSE, CommandReply, pointed
+from bot.conversation.reply import CHOOSE, CommandReply, item_reference
 from bot.conversation.settings_command import SETTINGS, SettingsFile
 from bot.errors import CommandRefused
 from bot.model import Attachment, Choice, PersonCommand
@@ -125,7 +125,7 @@ def _parts(context: CommandContext) -> CommandReply:
 
 
 def _why_lesson(context: CommandContext) -> CommandReply:
-    lesson = context.find(pointed(context.argument))
+    lesson = context.find(item_reference(context.argument))
     story = context.memory.explaining.lesson(lesson.workspace, lesson.id)
     voters, deciders = (each.vote.actor for each in story.votes), (each.actor for each in story.decisions)
     people = dict.fromkeys([lesson.author, *voters, *deciders])

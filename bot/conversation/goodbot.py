@@ -364,7 +364,7 @@ class Goodbot:
         """Answer the asker's choice; thank anybody else for theirs."""
         chosen = await self._choices.choose(event)
         if chosen is None:
-            await self._on_settled(messenger, event)
+            await self._on_feedback_decision(messenger, event)
             return
         if chosen.message is not None:
             self.conversations.enqueue(messenger, chosen.message)
@@ -373,7 +373,7 @@ class Goodbot:
         for run_id in chosen.changed_runs:
             await self._teaching.refresh_mark(messenger, event.scope.workspace, run_id)
 
-    async def _on_settled(self, messenger: Messenger, event: PersonCommand) -> None:
+    async def _on_feedback_decision(self, messenger: Messenger, event: PersonCommand) -> None:
         """Handle the author's answer to whether a message was feedback."""
         settled = await self._answering.worded.choose(event, messenger.spell)
         if settled is None:

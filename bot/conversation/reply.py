@@ -39,7 +39,7 @@ class CommandReply:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pointed:
+class ItemReference:
     """`ID [channel|workspace|personal] [review] [page N]`: a lesson or vote, and the list it was chosen from."""
 
     id: str
@@ -57,12 +57,12 @@ _POINTED = re.compile(
 _PAGE = re.compile(r"(?:page\s+)?(\d{1,6})", re.IGNORECASE)
 
 
-def pointed(argument: str) -> Pointed | None:
+def item_reference(argument: str) -> ItemReference | None:
     """What an argument points at; None if it names nothing."""
     found = _POINTED.fullmatch(argument.strip())
     if found is None:
         return None
-    return Pointed(
+    return ItemReference(
         id=found["id"].lower(),
         audience=Audience(found["audience"].lower()) if found["audience"] else None,
         is_in_review=found["review"] is not None,

@@ -7,7 +7,7 @@ from bot.conversation import messages
 from bot.conversation.command_context import CommandContext
 from bot.conversation.executor import Executor
 from bot.conversation.forget_messages import to_restate
-from bot.conversation.reply import CommandReply, pointed
+from bot.conversation.reply import CommandReply, item_reference
 from memory.model import Scope
 from memory.rules.audience import may_see
 from memory.services import Memory
@@ -18,7 +18,7 @@ def restate(context: CommandContext) -> CommandReply:
     ending, _, question = context.argument.partition(" ")
     if not ending or not question.strip():
         return _waiting(context)
-    lesson = context.find(pointed(ending))
+    lesson = context.find(item_reference(ending))
     restated = context.memory.restating.restate(
         context.scope, lesson.id, question, role=context.role, event_id=context.command.event_id
     )

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from bot.conversation import batch_commands, messages
 from bot.conversation.command_context import CommandContext
-from bot.conversation.reply import CommandReply, Pointed, page_number, short
+from bot.conversation.reply import CommandReply, ItemReference, page_number, short
 from bot.errors import CommandRefused
 from bot.model import Choice, PersonCommand
 from memory.model import Audience, Episode, Reaction, Verdict, Visibility
@@ -89,7 +89,7 @@ def release(context: CommandContext) -> CommandReply:
     return _above_list(context, target, messages.released(released), released)
 
 
-def _shareable(context: CommandContext) -> tuple[Pointed, Episode]:
+def _shareable(context: CommandContext) -> tuple[ItemReference, Episode]:
     """The lesson in the argument, if others may get it."""
     target = context.target("review")
     lesson = context.find(target)
@@ -99,7 +99,7 @@ def _shareable(context: CommandContext) -> tuple[Pointed, Episode]:
 
 
 def _above_list(
-    context: CommandContext, target: Pointed, text: str, lesson: Episode, choices: tuple[Choice, ...] = ()
+    context: CommandContext, target: ItemReference, text: str, lesson: Episode, choices: tuple[Choice, ...] = ()
 ) -> CommandReply:
     """The confirmation, above the page that the lesson was chosen from."""
     reply = CommandReply(text=text, choices=choices, changed_runs=(lesson.run_id,), decided_for=(lesson.author,))

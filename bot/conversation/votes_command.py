@@ -3,7 +3,7 @@
 from bot.conversation import messages
 from bot.conversation.command_context import CommandContext
 from bot.conversation.lesson_access import may_repeat
-from bot.conversation.reply import PAGE_SIZE, CommandReply, page_number, page_of, pointed, short, window
+from bot.conversation.reply import PAGE_SIZE, CommandReply, item_reference, page_number, page_of, short, window
 from bot.model import Choice
 
 
@@ -31,7 +31,7 @@ def _page(context: CommandContext, wanted: int) -> CommandReply:
 
 def take_back(context: CommandContext) -> CommandReply:
     """`unrate ID [page N]`: every thumb of theirs on that answer, as if they had never rated it."""
-    target, scope, command = pointed(context.argument), context.scope, context.command
+    target, scope, command = item_reference(context.argument), context.scope, context.command
     if target is None:
         return CommandReply(text=messages.which("rating", context.spell("unrate"), context.spell("ratings")))
     taken = context.memory.ratings.take_back(

@@ -248,7 +248,7 @@ class WordedFeedback:
         exchanges = await self._executor(self._memory.exchanges.before, message, pause=self._pause)
         return self._about(message, exchanges)
 
-    async def choose(self, event: PersonCommand, spell: Spell) -> "Settled | None":
+    async def choose(self, event: PersonCommand, spell: Spell) -> "FeedbackDecision | None":
         """The author's answer to whether a message was feedback. None where it is not theirs, or asks no such thing."""
         found = CHOICE.fullmatch(event.argument.strip())
         if found is None or not found["run"] or found["which"] not in (str(_YES), str(_NO)):
@@ -265,7 +265,7 @@ class WordedFeedback:
                 text=message.text,
                 at=event.at,
             )
-            return Settled(message=await self._executor(self._memory.recording.accept, again))
+            return FeedbackDecision(message=await self._executor(self._memory.recording.accept, again))
         about = await self._judged(message)
         if about is None:
             return None
@@ -275,9 +275,9 @@ class WordedFeedback:
         except (NotFound, InvalidInput):
             return None
         if judged is None:
-            return Settled(text=feedback_messages.DONE_BEFORE)
+            return FeedbackDecision(text=feedback_messages.DONE_BEFORE)
         undo = Choice(label="Undo", command=UNDO, argument=found["run"])
-        return Settled(text=self._reply(reading, spell)(judged), choices=(undo,), changed_run=about.run_id)
+        return FeedbackDecision(text=self._reply(reading, spell)(judged), choices=(undo,), changed_run=about.run_id)
 
     async def _message(self, scope: Scope, run_id: str) -> Incoming | None:
         try:
@@ -289,7 +289,7 @@ class WordedFeedback:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
+class FeedbackDecision:
     """What came of the answer to whether a message was feedback."""
 
     text: str = ""

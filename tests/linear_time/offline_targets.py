@@ -13,16 +13,16 @@ from bot.adapters.llm.dialogue import from_response
 from bot.adapters.llm.offline.arguments import Filled, fill
 from bot.adapters.llm.offline.arithmetic import find_expression, without_expression
 from bot.adapters.llm.offline.change import find_change
-from bot.adapters.llm.offline.choosing import Chooser
 from bot.adapters.llm.offline.conversation_prompt import read_followed, read_last_message, read_last_question
 from bot.adapters.llm.offline.courtesy import find_courtesy
-from bot.adapters.llm.offline.deciding import Decider
+from bot.adapters.llm.offline.decisions import Decider
 from bot.adapters.llm.offline.fitness import fitness, sentences
-from bot.adapters.llm.offline.following import follow
+from bot.adapters.llm.offline.follow_ups import follow
 from bot.adapters.llm.offline.place import find_place
 from bot.adapters.llm.offline.prompt_evidence import prompt_evidence
-from bot.adapters.llm.offline.reading import Prompt, PromptLesson, read_output, read_prompt
-from bot.adapters.llm.offline.reminding import find_reminder
+from bot.adapters.llm.offline.prompt_parser import Prompt, PromptLesson, read_output, read_prompt
+from bot.adapters.llm.offline.ranking import Chooser
+from bot.adapters.llm.offline.reminder_request import find_reminder
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.adapters.llm.offline.splitting import begins_a_request, split
 from bot.adapters.llm.offline.tokenizer import content_words, without_courtesy
@@ -41,7 +41,7 @@ from bot.agent.understanding import may_refer_back, usable
 from bot.conversation.messages import belief_line, review_line
 from bot.conversation.model_grading import read_guess, request_for
 from bot.conversation.purge_command import read_argument
-from bot.conversation.reply import page_number, pointed
+from bot.conversation.reply import item_reference, page_number
 from bot.errors import ModelError, ToolRetry
 from bot.model import ModelReply, ModelTurn, ToolCall, ToolTurn
 from memory.library.working_memory import Observation
@@ -219,7 +219,7 @@ TARGETS: tuple[Target, ...] = (
     # what people are told, and what they point at
     Target("lesson that is listed", lambda text: belief_line(_episode(text), Lesson.AVOID, Audience.PERSONAL, _READER)),
     Target("lesson that waits", lambda text: review_line(_episode(text), _READER)),
-    Target("pointed", pointed),
+    Target("item_reference", item_reference),
     Target("page", page_number),
     Target("whom to purge", read_argument),
 )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from bot.adapters import attachments, command_words, commonmark, naming
 from bot.adapters.discord import markdown as discord_markdown
-from bot.adapters.discord import plain as discord_plain
+from bot.adapters.discord import plain_text as discord_plain
 from bot.adapters.discord import posting as discord_posting
 from bot.adapters.slack import blocks, mrkdwn, streaming
 from bot.adapters.slack import events as slack_events

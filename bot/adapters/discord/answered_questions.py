@@ -6,7 +6,7 @@ from bot.adapters.discord.context import HandlerContext
 from bot.adapters.discord.directory import address
 from bot.adapters.discord.message_facts import is_by_person
 from bot.adapters.discord.missing_intent_hint import own_role_in
-from bot.adapters.discord.plain import plain, without_mention
+from bot.adapters.discord.plain_text import plain, without_mention
 from bot.adapters.discord.reading_along import fetched
 from memory.model import Scope
 from memory.model.saved import AnsweredQuestion

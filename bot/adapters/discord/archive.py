@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from bot.adapters.discord.plain import plain
+from bot.adapters.discord.plain_text import plain
 from bot.adapters.naming import plain_name
 from bot.adapters.sources.archive import opened
 from bot.adapters.sources.entries import Contents, Entry, Fault, Place

@@ -17,7 +17,7 @@ from bot.adapters.discord.directory import ChannelInfo
 from bot.adapters.discord.files import read_files
 from bot.adapters.discord.message_facts import guild_id, is_by_person, order, reply_target
 from bot.adapters.discord.missing_intent_hint import MissingIntentHint, own_role_in
-from bot.adapters.discord.plain import as_command, mentions, plain, without_mention
+from bot.adapters.discord.plain_text import as_command, mentions, plain, without_mention
 from bot.adapters.discord.private_replies import alone, directly, private_reply_for
 from bot.adapters.discord.reactions import SOMEBODY, start
 from bot.adapters.discord.unaddressed import replied_to, unaddressed

@@ -17,7 +17,7 @@ from bot.adapters.command_words import SETTINGS, Typed, command_event
 from bot.adapters.discord import views
 from bot.adapters.discord.context import HandlerContext
 from bot.adapters.discord.directory import ChannelInfo
-from bot.adapters.discord.plain import without_mention
+from bot.adapters.discord.plain_text import without_mention
 from bot.adapters.discord.posting import without_small_print
 from bot.adapters.discord.private_replies import InteractionReply
 from bot.adapters.discord.rest import ALREADY_ACKNOWLEDGED, FAULTS, code_of, translated

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import discord
 
 from bot.adapters.discord.directory import Somebody
-from bot.adapters.discord.plain import MENTION, NOBODY, plain
+from bot.adapters.discord.plain_text import MENTION, NOBODY, plain
 from bot.adapters.discord.rest import Rest
 from bot.adapters.naming import Names, plain_name
 from bot.errors import MessengerError

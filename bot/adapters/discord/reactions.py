@@ -21,14 +21,16 @@ SOMEBODY = "somebody"
 """Discord does not say who deletes a message or clears its reactions."""
 
 
-class There(Protocol):
+class ChannelPayload(Protocol):
     """A payload that names its channel."""
 
     channel_id: int
     guild_id: int | None
 
 
-def start(handlers: HandlerContext, key: Hashable, there: There, event: Callable[[ChannelInfo], PersonEvent]) -> None:
+def start(
+    handlers: HandlerContext, key: Hashable, there: ChannelPayload, event: Callable[[ChannelInfo], PersonEvent]
+) -> None:
     """Deliver what happened in a channel, after the earlier ones with the same key."""
 
     async def deliver() -> None:

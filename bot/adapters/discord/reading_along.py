@@ -6,7 +6,7 @@ import discord
 
 from bot.adapters.discord.context import HandlerContext
 from bot.adapters.discord.directory import address
-from bot.adapters.discord.plain import plain
+from bot.adapters.discord.plain_text import plain
 from bot.errors import MessengerError
 from bot.model import Remark
 from memory.model import Scope

@@ -15,12 +15,12 @@ from pydantic import SecretStr
 
 from bot.adapters import command_words, commonmark
 from bot.adapters.slack.blocks import PART_LIMIT
+from bot.adapters.slack.connected_workspaces import ConnectedWorkspaces
 from bot.adapters.slack.connection import Connection, check_given, deliver, make_connections, needed_by_mode
 from bot.adapters.slack.context import LISTS
 from bot.adapters.slack.encryption import TokenCipher
 from bot.adapters.slack.installations import Installations, Installed
 from bot.adapters.slack.listeners import WorkspaceListeners, make_app
-from bot.adapters.slack.members import Members
 from bot.adapters.slack.messenger import SlackMessenger
 from bot.adapters.slack.oauth import INSTALL_PATH, oauth_pages
 from bot.adapters.slack.streaming import PACE_S
@@ -77,7 +77,7 @@ class SlackWorkspaces:
         self._connections: list[Connection] = []
         self._opening = asyncio.Lock()
         self._opened: Installations | None = None
-        self._members = Members(self._installations, self._new_messenger, self._still_works)
+        self._connected = ConnectedWorkspaces(self._installations, self._new_messenger, self._still_works)
         self._web = self._web_of("", gone=self._end)
         """Belongs to no workspace: it asks for connections and exchanges codes."""
 
@@ -109,7 +109,7 @@ class SlackWorkspaces:
                 raise
         finally:
             self._running = None
-            await self._members.leave()
+            await self._connected.leave()
             await self._web.close()
 
     async def close(self) -> None:
@@ -118,29 +118,29 @@ class SlackWorkspaces:
         running = self._running
         if running is not None and running is not asyncio.current_task():
             await asyncio.wait({running})
-        await self._members.leave()
+        await self._connected.leave()
 
     async def _deliver(self, sink: EventSink, installations: Installations) -> None:
         settings = self._settings
 
         async def find(team: str) -> WorkspaceListeners | None:
-            member = await self._members.of(team)
-            if member is None:
+            connected = await self._connected.of(team)
+            if connected is None:
                 log.warning("something of workspace %s is dropped: the app is not installed there", team)
                 return None
-            if member.front is None:
-                member.front = member.messenger.front(sink)
-            _at_work.set(member.messenger)
-            return member.front
+            if connected.front is None:
+                connected.front = connected.messenger.front(sink)
+            _at_work.set(connected.messenger)
+            return connected.front
 
         app = make_app(
             self._web,
             signing_secret=settings.signing_secret.get_secret_value(),
             command=settings.command,
             find=find,
-            removed=self._members.removed,
+            removed=self._connected.removed,
         )
-        pages = oauth_pages(settings, installations, self._web.library_client, self._members.keep)
+        pages = oauth_pages(settings, installations, self._web.library_client, self._connected.keep)
         self._connections = make_connections(app, self._web, settings, pages)
         address = settings.public_url or f"http://{settings.http_host}:{settings.http_port}"
         on_open = f"connected to Slack; install the app in a workspace at {address}{INSTALL_PATH}"
@@ -196,12 +196,12 @@ class SlackWorkspaces:
         """The one that holds this workspace's token. Raises `ChannelNotFound` where the app is not installed."""
         try:
             team = workspace.removeprefix(_PREFIX)
-            member = await self._members.of(team) if team != workspace else None
+            connected = await self._connected.of(team) if team != workspace else None
         except ConfigError as error:
             raise NotPermitted(str(error)) from error
-        if member is None:
+        if connected is None:
             raise ChannelNotFound(f"cannot reach {workspace}: the app is not installed there")
-        return member.messenger
+        return connected.messenger
 
     def split(self, text: str) -> list[str]:
         """Parts that one message takes."""

@@ -98,7 +98,7 @@ def attack(
     """Run the attack once for each seed. Embeds all texts first. Raises `InvalidInput` for too few messages."""
     _require_enough(lessons, arm)
     embedder = PreparedEmbedder(make_embedder(settings))
-    battles = [_Battle(lessons, messages, arm, seed) for seed in seeds]
+    battles = [_AttackRun(lessons, messages, arm, seed) for seed in seeds]
     texts = dict.fromkeys(text for battle in battles for text in battle.texts)
     with show("embedding", len(texts)) as step:
         embedder.prepare(texts, step)
@@ -136,7 +136,7 @@ def _require_enough(lessons: Sequence[LabelledMessage], arm: AttackArm) -> None:
         )
 
 
-class _Battle:
+class _AttackRun:
     """One team, taught and attacked."""
 
     def __init__(

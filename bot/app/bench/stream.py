@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from bot.adapters.llm.offline.deciding import HONEST
+from bot.adapters.llm.offline.decisions import HONEST
 from bot.adapters.llm.offline.model import OfflineModel
 from bot.adapters.llm.offline.splitting import cuts, split
 from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry

@@ -13,7 +13,7 @@ from hashlib import sha256
 from sqlalchemy import Connection, Table, delete, text
 
 from memory.adapters.sql.columns import metadata
-from memory.adapters.sql.parts import make_parts
+from memory.adapters.sql.partitioning import partition_tables
 from memory.adapters.sql.schema import HEAD_REVISION, MOVING
 from memory.adapters.sql.session import begin
 from memory.adapters.sql.store import SqlStore
@@ -57,7 +57,7 @@ def planned(source_url: str, target_url: str) -> list[tuple[str, int]]:
 def move(source_url: str, target_url: str, show: ShowsMove, *, parts: int = 0) -> list[MovedTable]:
     """Copy every table, and compare. What breaks off is gone on with by calling it again.
 
-    The tables of the target are made in so many `parts` by workspace, if any (`make_parts`, PostgreSQL alone).
+    The tables of the target are made in so many `parts` by workspace, if any (`partition_tables`, PostgreSQL alone).
 
     Raises `InvalidInput` for a target that is the source, is not empty, or belongs to the move of another source;
     `Conflict` where the source was written to meanwhile: everything up to then is in the target, and calling it again,
@@ -65,7 +65,7 @@ def move(source_url: str, target_url: str, show: ShowsMove, *, parts: int = 0) -
     """
     with closing(SqlStore.open(source_url, migrate=False)) as source:
         if parts:
-            make_parts(target_url, parts)
+            partition_tables(target_url, parts)
         mark = MOVING + sha256(source.address.encode()).hexdigest()[:16]
         with _opened(target_url, source, mark) as target, source.connected() as reading, target.connected() as writing:
             with begin(reading, writes=False):

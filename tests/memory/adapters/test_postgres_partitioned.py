@@ -14,7 +14,7 @@ from sqlalchemy import Connection, event, text
 from memory.adapters.sql import SqlStore
 from memory.adapters.sql.columns import metadata
 from memory.adapters.sql.move import move, planned
-from memory.adapters.sql.parts import make_parts
+from memory.adapters.sql.partitioning import partition_tables
 from memory.errors import InvalidInput
 from memory.ports import Store
 from tests.doubles.memory_world import World, scope
@@ -48,7 +48,7 @@ def open_partitioned() -> SqlStore:
             stores[:] = [SqlStore.open(url)]
             return stores[0]
     url = new_database()
-    make_parts(url, PARTS)
+    partition_tables(url, PARTS)
     _made.append((url, [SqlStore.open(url)]))
     return _made[-1][1][0]
 

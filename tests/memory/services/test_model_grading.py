@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.llm.offline.reading import read_prompt
+from bot.adapters.llm.offline.prompt_parser import read_prompt
 from bot.agent.dialogue import node_prompt
 from bot.agent.record import Task
 from bot.app.grading_schedule import grading_running

@@ -12,7 +12,7 @@ from bot.adapters.llm.offline.arithmetic import find_expression, without_express
 from bot.adapters.llm.offline.change import find_change
 from bot.adapters.llm.offline.courtesy import find_courtesy
 from bot.adapters.llm.offline.place import find_place
-from bot.adapters.llm.offline.reminding import find_reminder
+from bot.adapters.llm.offline.reminder_request import find_reminder
 from bot.adapters.llm.offline.tokenizer import content_words
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d++(?:\.\d++)?(?!\.*+\w)")

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from bot.adapters.llm.offline.reading import lines_within, unescaped
+from bot.adapters.llm.offline.prompt_parser import lines_within, unescaped
 
 _MESSAGE_BEGINS, _MESSAGE_ENDS = "<last-message>\n", "\n</last-message>"
 _SAYING = "Said as: "

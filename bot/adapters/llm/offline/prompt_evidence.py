@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import cast
 
-from bot.adapters.llm.offline.reading import PromptLesson
+from bot.adapters.llm.offline.prompt_parser import PromptLesson
 from bot.adapters.llm.offline.similarity import Similarity
 from memory.model import Lesson, Vector
 from memory.model.evidence import ActionText, Evidence

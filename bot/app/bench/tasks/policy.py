@@ -10,9 +10,9 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from bot.adapters.llm.offline.choosing import EXPAND, Candidate, Chooser
 from bot.adapters.llm.offline.prompt_evidence import prompt_evidence
-from bot.adapters.llm.offline.reading import Prompt, PromptLesson, read_output, read_prompt
+from bot.adapters.llm.offline.prompt_parser import Prompt, PromptLesson, read_output, read_prompt
+from bot.adapters.llm.offline.ranking import EXPAND, Candidate, Chooser
 from bot.adapters.llm.offline.similarity import Embed, Similarity
 from bot.adapters.llm.offline.splitting import Split, split
 from bot.agent.decision import CONTROL_NAMES

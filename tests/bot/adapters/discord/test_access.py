@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from bot.adapters.discord.plain import as_command
+from bot.adapters.discord.plain_text import as_command
 from bot.adapters.rate_limit import LIMITS
 from bot.model import Address, PersonCommand, PersonEdit, PersonMessage, PersonRateLimited, TextFile
 from tests.doubles.discord import DiscordServer, File, Intent

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from bot.adapters.llm.offline.arguments import Filled, fill
 from bot.adapters.llm.offline.arithmetic import find_expression
-from bot.adapters.llm.offline.deciding import Decider
+from bot.adapters.llm.offline.decisions import Decider
 from bot.adapters.llm.offline.model import OfflineModel
 from bot.adapters.llm.offline.place import find_place
-from bot.adapters.llm.offline.reading import Prompt, PromptLesson, read_output, read_prompt
+from bot.adapters.llm.offline.prompt_parser import Prompt, PromptLesson, read_output, read_prompt
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.agent.decision import CONTROL_TOOLS
 from bot.agent.dialogue import node_prompt, tool_output

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from bot.adapters.llm.offline.deciding import Decider
-from bot.adapters.llm.offline.reading import Prompt, PromptLesson
+from bot.adapters.llm.offline.decisions import Decider
+from bot.adapters.llm.offline.prompt_parser import Prompt, PromptLesson
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.model import ModelTurn
 from memory.model import Lesson

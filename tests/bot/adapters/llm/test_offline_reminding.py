@@ -1,6 +1,6 @@
 import pytest
 
-from bot.adapters.llm.offline.reminding import find_reminder
+from bot.adapters.llm.offline.reminder_request import find_reminder
 
 
 @pytest.mark.parametrize(

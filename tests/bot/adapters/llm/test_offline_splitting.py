@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.adapters.llm.offline.deciding import Decider
-from bot.adapters.llm.offline.reading import Prompt
+from bot.adapters.llm.offline.decisions import Decider
+from bot.adapters.llm.offline.prompt_parser import Prompt
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.adapters.llm.offline.splitting import Split, cuts, split
 from bot.agent.decision import CONTROL_TOOLS

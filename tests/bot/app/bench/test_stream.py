@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.llm.offline.deciding import DOES_NOT_KNOW, HONEST
+from bot.adapters.llm.offline.decisions import DOES_NOT_KNOW, HONEST
 from bot.app.bench.embedding import PreparedEmbedder
 from bot.app.bench.messenger import BenchMessenger
 from bot.app.bench.people import Answered, Habits

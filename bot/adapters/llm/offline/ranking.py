@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from bot.adapters.llm.offline.arguments import fill
 from bot.adapters.llm.offline.fitness import compared_texts, fitness
-from bot.adapters.llm.offline.reading import Prompt, PromptLesson
+from bot.adapters.llm.offline.prompt_parser import Prompt, PromptLesson
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.agent.decision import CONTROL_NAMES
 from bot.model import ToolSpec

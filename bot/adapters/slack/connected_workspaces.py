@@ -23,8 +23,8 @@ NewMessenger = Callable[[Installed, OnEnd], SlackMessenger]
 
 
 @dataclass(slots=True, kw_only=True)
-class Member:
-    """A workspace in use."""
+class ConnectedWorkspace:
+    """A workspace that has the app, with its messenger."""
 
     installed: Installed
     messenger: SlackMessenger
@@ -32,7 +32,7 @@ class Member:
     """Made when its first payload comes in."""
 
 
-class Members:
+class ConnectedWorkspaces:
     """Finds workspaces, takes in new ones and lets go of those that removed the app. Raises what `Installations` does.
 
     `still_works` asks Slack about a token.
@@ -47,25 +47,25 @@ class Members:
         self._installations = installations
         self._new_messenger = new_messenger
         self._still_works = still_works
-        self._members: dict[str, Member] = {}
+        self._workspaces: dict[str, ConnectedWorkspace] = {}
         self._in_order = KeyedLock()
         """Whatever is done about one workspace."""
         self._removing: set[asyncio.Task[None]] = set()
         self._is_closed = False
 
-    async def of(self, team: str) -> Member | None:
+    async def of(self, team: str) -> ConnectedWorkspace | None:
         """A workspace that has the app, ready to be used; None if it has not, or its token is not valid.
 
         Raises `MessengerUnavailable` and `RateLimited` too, when Slack cannot say now whose token it is.
         """
         async with self._in_order(team):
-            member = self._members.get(team)
-            if member is None:
+            connected = self._workspaces.get(team)
+            if connected is None:
                 installed = await (await self._installations()).of(team)
-                member = await self._joined(installed) if installed is not None else None
-                if member is not None:
-                    self._members[team] = member
-        return member
+                connected = await self._joined(installed) if installed is not None else None
+                if connected is not None:
+                    self._workspaces[team] = connected
+        return connected
 
     async def keep(self, installation: Installation) -> None:
         """The app was installed, perhaps once more: from now on the workspace's token is this one."""
@@ -73,8 +73,8 @@ class Members:
         await (await self._installations()).save(installation)
         log.info("the app was installed in workspace %s", team)
         async with self._in_order(team):
-            member = self._taken_out(team, lambda token: token != installation.bot_token)
-        await _leave(member)
+            connected = self._taken_out(team, lambda token: token != installation.bot_token)
+        await _leave(connected)
 
     async def removed(self, team: str, body: Json) -> None:
         """Slack says, in an event's payload, that the app was removed from a workspace or tokens of it were revoked."""
@@ -91,23 +91,23 @@ class Members:
         """Finish what people began, and give up connections. What is still said opens connections of its own."""
         self._is_closed = True
         await asyncio.gather(*self._removing, return_exceptions=True)
-        await asyncio.gather(*(_leave(member) for member in self._members.values()))
+        await asyncio.gather(*(_leave(connected) for connected in self._workspaces.values()))
 
-    async def _joined(self, installed: Installed) -> Member | None:
+    async def _joined(self, installed: Installed) -> ConnectedWorkspace | None:
         messenger = self._new_messenger(installed, lambda why: self._remove_soon(installed, why))
-        member = None
+        connected = None
         try:
             identity = await messenger.join()
             if identity.team == installed.team:
-                member = Member(installed=installed, messenger=messenger)
+                connected = ConnectedWorkspace(installed=installed, messenger=messenger)
             else:
                 log.error("workspace %s cannot be served: its token belongs to %s", installed.team, identity.team)
         except NotPermitted as error:
             log.error("workspace %s cannot be served: %s", installed.team, error)
         finally:
-            if member is None or self._is_closed:
+            if connected is None or self._is_closed:
                 await messenger.leave()
-        return member
+        return connected
 
     def _remove_soon(self, installed: Installed, why: str) -> None:
         """From within a call that Slack refused, which must end first."""
@@ -124,15 +124,15 @@ class Members:
             if now is not None and now.token == token:
                 await installations.remove(now)
                 log.warning("no longer serving workspace %s: %s", team, why)
-            member = self._taken_out(team, lambda used: used == token)
-        await _leave(member)
+            connected = self._taken_out(team, lambda used: used == token)
+        await _leave(connected)
 
-    def _taken_out(self, team: str, is_meant: Callable[[str], bool]) -> Member | None:
-        member = self._members.get(team)
-        return self._members.pop(team) if member is not None and is_meant(member.installed.token) else None
+    def _taken_out(self, team: str, is_meant: Callable[[str], bool]) -> ConnectedWorkspace | None:
+        connected = self._workspaces.get(team)
+        return self._workspaces.pop(team) if connected is not None and is_meant(connected.installed.token) else None
 
 
-async def _leave(member: Member | None) -> None:
+async def _leave(connected: ConnectedWorkspace | None) -> None:
     """Not while its workspace's turn is held: what people began there may need the workspace to end."""
-    if member is not None:
-        await member.messenger.leave()
+    if connected is not None:
+        await connected.messenger.leave()

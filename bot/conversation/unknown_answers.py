@@ -18,7 +18,7 @@ _WITH_CHANNELS = ("slack", "discord")
 """Platforms where people talk to each other."""
 
 
-class NotKnowing:
+class UnknownAnswers:
     """Says or shows that there is no answer."""
 
     def __init__(self, memory: Memory, executor: Executor) -> None:

@@ -6,9 +6,9 @@ from functools import cached_property
 from itertools import pairwise
 from statistics import geometric_mean, mean
 
-from bot.adapters.llm.offline.choosing import ASKED_FROM, EXPAND, SAME_GOAL, Candidate, Chooser, Weigh
 from bot.adapters.llm.offline.prompt_evidence import prompt_evidence
-from bot.adapters.llm.offline.reading import Prompt
+from bot.adapters.llm.offline.prompt_parser import Prompt
+from bot.adapters.llm.offline.ranking import ASKED_FROM, EXPAND, SAME_GOAL, Candidate, Chooser, Weigh
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.adapters.llm.offline.splitting import MOST_PARTS, Split, begins_a_request, cuts, has_several_words, split
 from bot.agent.decision import CONTROL_NAMES

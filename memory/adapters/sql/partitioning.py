@@ -20,7 +20,7 @@ OF_ALL_WORKSPACES = frozenset({"leases", "job_runs"})
 _PARTS = text("SELECT count(*) FROM pg_inherits WHERE inhparent = to_regclass('episodes')")
 
 
-def make_parts(url: str, parts: int) -> None:
+def partition_tables(url: str, parts: int) -> None:
     """Make the tables in an empty database, each in so many parts; nothing where they are there in as many already.
 
     Raises `InvalidInput` for a database of another kind and for one with other tables, and kinds of `StoreUnavailable`.
