@@ -14,6 +14,7 @@ from hypothesis import settings
 
 from memory.ports import Clock, NewId
 from tests import CHECKOUT
+from tests.doubles.compiled_once import compile_once
 
 # Few examples each time, others every time; `.ci/run` looks longer, and HYPOTHESIS_PROFILE=thorough longest.
 settings.register_profile("goodbot", deadline=None, max_examples=12)
@@ -26,6 +27,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # The embedder is exported for quick loading once, and not into the cache of whoever runs the tests.
 os.environ["XDG_CACHE_HOME"] = str(CHECKOUT / ".pytest_cache" / "user")
+
+compile_once()
 
 _IN_MEMORY, _ROOM = Path("/dev/shm"), 2 * 2**30
 
