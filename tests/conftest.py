@@ -17,7 +17,7 @@ from tests import CHECKOUT
 from tests.doubles.compiled_once import compile_once
 
 # Few examples each time, others every time; `.ci/run` looks longer, and HYPOTHESIS_PROFILE=thorough longest.
-settings.register_profile("goodbot", deadline=None, max_examples=12)
+settings.register_profile("goodbot", deadline=None, max_examples=6)
 settings.register_profile("goodbot-ci", deadline=None, max_examples=25, derandomize=True, database=None)
 settings.register_profile("thorough", deadline=None, max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("goodbot-ci" if os.environ.get("CI") else "goodbot"))

@@ -38,46 +38,55 @@ class TestPostgresStore(StoreContract):
         return open_postgres()
 
 
+@pytest.mark.slow
 class TestPostgresRecall(RecallContract):
     def make_store(self, folder: Path) -> Store:
         return open_postgres()
 
 
+@pytest.mark.slow
 class TestPostgresSnapshots(SnapshotsContract):
     def make_store(self, folder: Path) -> Store:
         return open_postgres()
 
 
+@pytest.mark.slow
 class TestPostgresChannels(ChannelsContract):
     def make_store(self, folder: Path) -> Store:
         return open_postgres()
 
 
+@pytest.mark.slow
 class TestPostgresJudgements(JudgementsContract):
     def make_store(self, folder: Path) -> Store:
         return open_postgres()
 
 
+@pytest.mark.slow
 class TestPostgresSteps(StepsContract):
     def make_store(self, folder: Path) -> Store:
         return open_postgres()
 
 
+@pytest.mark.slow
 class TestPostgresUpkeep(UpkeepContract):
     def make_store(self, folder: Path) -> Store:
         return open_postgres()
 
 
+@pytest.mark.slow
 class TestPostgresTurns(TurnsContract):
     def make_store(self, folder: Path) -> Store:
         return open_postgres()
 
 
+@pytest.mark.slow
 class TestPostgresTables(TablesContract):
     def make_store(self, folder: Path) -> Store:
         return open_postgres()
 
 
+@pytest.mark.slow
 class TestPostgresDeliveries(DeliveriesContract):
     def make_store(self, folder: Path) -> Store:
         return open_postgres()
@@ -88,6 +97,7 @@ class TestPostgresEpisodes(EpisodesContract):
         return open_postgres()
 
 
+@pytest.mark.slow
 class TestPostgresWorld(WorldContract):
     def make_store(self, folder: Path) -> Store:
         return open_postgres()

@@ -36,6 +36,8 @@ from tests.doubles.memory_world import START, World, scope
 from tests.doubles.stores import open_file
 from tests.memory.adapters.store_samples import episode, link
 
+pytestmark = pytest.mark.slow
+
 W = "terminal:w"
 FEW, MANY = 100, 2_000
 LESSONS = 1_000
