@@ -1,17 +1,19 @@
 """What was taught stays right: each question word for word, and pairs of them in one message, as taught and reworded.
 
-    python -m tests.benchmarks.bench_taught --data FILE [--lessons 5] [--pairs 50] [--embedder packaged] [--choose]
+    python -m tests.benchmarks.bench_taught --data FILE [--lessons 5] [--pairs 50] [--choose] [--only-pairs]
 
 FILE is that of `goodbot bench learning`. Its labels are answers; one member teaches `--lessons` questions of `train`
 for each, and asks them again, and pairs of them joined by "and" or "then". Other wordings come from `test`. Counted is
 what is right at once, and what is after a tap for each part that the bot asked about, both parts of a pair.
+With `--choose` nothing is learned from taps, and the parts of the reworded pairs are asked each by itself, too: no more
+than that can be right of the pairs.
 """
 
 import argparse
 import asyncio
 import random
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -28,6 +30,8 @@ from memory.model import offers_of
 
 JOINTS = (" and ", " and then ", ", then ")
 Pair = tuple[LabelledMessage, LabelledMessage]
+Question = tuple[str, Sequence[LabelledMessage]]
+"""A text, and all that it wants."""
 
 
 def pairs_of(messages: Sequence[LabelledMessage], count: int, chance: random.Random) -> list[Pair]:
@@ -45,11 +49,32 @@ def joined(pair: Pair, chance: random.Random) -> str:
     return pair[0].text.rstrip("?.") + chance.choice(JOINTS) + pair[1].text
 
 
+def questions_of(
+    lessons: Sequence[LabelledMessage],
+    others: Sequence[LabelledMessage],
+    pairs: int,
+    *,
+    must_choose: bool,
+    only_pairs: bool,
+) -> dict[str, list[list[Question]]]:
+    """What is asked, by its kind. Those in one list count together, as one that is right or not."""
+    chance = random.Random(0)
+    of_lessons = pairs_of(lessons, pairs, chance)
+    as_taught = [joined(pair, chance) for pair in of_lessons]
+    of_others = pairs_of(others, pairs, chance)
+    reworded = [joined(pair, chance) for pair in of_others]
+    return {
+        "word for word": [[(lesson.text, [lesson])] for lesson in lessons if not only_pairs],
+        "pairs as taught": [[(text, pair)] for text, pair in zip(as_taught, of_lessons, strict=True)],
+        "pairs reworded": [[(text, pair)] for text, pair in zip(reworded, of_others, strict=True)],
+        "each by itself": [[(part.text, [part]) for part in pair] for pair in of_others if must_choose],
+    }
+
+
 async def measure(
-    lessons: Sequence[LabelledMessage], others: Sequence[LabelledMessage], pairs: int, name: str, *, must_choose: bool
+    lessons: Sequence[LabelledMessage], asked: Mapping[str, list[list[Question]]], name: str, *, must_choose: bool
 ) -> None:
     """Teach, ask and print."""
-    chance = random.Random(0)
     folder = Path(tempfile.gettempdir())
     environment = {"GOODBOT_EMBEDDER_NAME": name} if name != "packaged" else {}
     settings = load_settings(environment, config_path=None, cwd=folder, data_dir=folder)
@@ -94,11 +119,9 @@ async def measure(
             for lesson in lessons:
                 await sink(people.teach(lesson.text, lesson.label.text))
                 clock.advance(timedelta(minutes=2))
-            asked = {"word for word": [(lesson.text, [lesson]) for lesson in lessons]}
-            for kind, messages in (("pairs as taught", lessons), ("pairs reworded", others)):
-                asked[kind] = [(joined(pair, chance), list(pair)) for pair in pairs_of(messages, pairs, chance)]
-            for kind, questions in asked.items():
-                found = [await right(text, wanted) for text, wanted in questions]
+            for kind, questions in filter(lambda each: each[1], asked.items()):
+                answered = [[await right(text, wanted) for text, wanted in together] for together in questions]
+                found = [tuple(all(each) for each in zip(*together, strict=True)) for together in answered]
                 at_once, within_a_tap = (sum(each) for each in zip(*found, strict=True))
                 print(f"{kind:<16} {len(found):>6} asked {at_once:>6} right at once {within_a_tap:>6} with a tap")
         finally:
@@ -112,10 +135,13 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=50)
     parser.add_argument("--embedder", default="packaged", help="packaged, hashing, or any other model")
     parser.add_argument("--choose", action="store_true", help="never ask back, and never say that nothing is known")
+    parser.add_argument("--only-pairs", action="store_true", help="do not ask each question again by itself")
     options = parser.parse_args()
     to_teach, others = read_splits(options.data, "train", "test")
     lessons = first_of_each(shuffled(to_teach, 0, None), options.lessons)
-    asyncio.run(measure(lessons, others, options.pairs, options.embedder, must_choose=options.choose))
+    choose = options.choose
+    asked = questions_of(lessons, others, options.pairs, must_choose=choose, only_pairs=options.only_pairs)
+    asyncio.run(measure(lessons, asked, options.embedder, must_choose=choose))
 
 
 if __name__ == "__main__":
