@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import cache
 from hashlib import blake2b
 from itertools import islice
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -17,13 +17,12 @@ from memory.model import Event, RetrievalItem, TrustEvidence, Vote, is_in_calend
 from memory.model.topic import TopicEvent
 
 if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
     from memory.model import Vector
 
 T = TypeVar("T")
 
 _BIGGEST = 2**63
+_SMALL = 2**31
 
 
 def storable(value: T) -> T:
@@ -54,33 +53,50 @@ def _check(value: object, where: str, part: str = "") -> None:
         case datetime():
             _check_time(value, where)
         case _:
-            for name, each in _parts(value, where):
-                if each is None or (isinstance(each, str) and each.isascii() and "\0" not in each):
-                    continue  # nearly all there is: a call for each would take longer than all the rest
-                _check(each, where, name)
+            _check_parts(value, where)
 
 
-def _parts(value: object, where: str) -> Iterator[tuple[str, object]]:
+def _check_parts(value: object, where: str) -> None:
+    for name, each in _parts(value, where):
+        # Nearly all there is is passed here: a call for each would take longer than all the rest.
+        if each is None or (isinstance(each, str) and each.isascii() and "\0" not in each):
+            continue
+        if isinstance(each, datetime) and each.tzinfo is UTC:
+            continue
+        kind = type(each)
+        if (kind is tuple and not each) or kind is bool:
+            continue
+        if (kind is int and -_SMALL < each < _SMALL) or (kind is float and math.isfinite(each)):
+            continue
+        _check(each, where, name)
+
+
+def _parts(value: object, where: str) -> Iterable[tuple[str, Any]]:
     """What a value is made of, with the names; those of a list have none of their own."""
+    kind: type = type(value)
+    if names := _field_names(kind):
+        return [(name, getattr(value, name)) for name in names]
     match value:
         case Mapping():
-            for key, item in value.items():
-                if not isinstance(key, str):
-                    raise TypeError(f"{where} must have text keys, got {key!r}")
-                _check_text(key, where)
-                yield key, item
+            return list(_items(value, where))
         case list() | tuple():
-            yield from (("", item) for item in value)
-        case _ if is_dataclass(value) and not isinstance(value, type):
-            yield from ((name, getattr(value, name)) for name in _field_names(type(value)))
+            return [("", item) for item in value]
         case _:
-            raise TypeError(f"{where} cannot be stored: {type(value).__name__}")
+            raise TypeError(f"{where} cannot be stored: {kind.__name__}")
+
+
+def _items(value: Mapping[object, Any], where: str) -> Iterator[tuple[str, Any]]:
+    for key, item in value.items():
+        if not isinstance(key, str):
+            raise TypeError(f"{where} must have text keys, got {key!r}")
+        _check_text(key, where)
+        yield key, item
 
 
 @cache
-def _field_names(kind: "type[DataclassInstance]") -> tuple[str, ...]:
-    """Of a dataclass; asking it every time takes longer than all the rest."""
-    return tuple(field.name for field in fields(kind))
+def _field_names(kind: type) -> tuple[str, ...]:
+    """Of a dataclass, none of other values; asking it every time takes longer than all the rest."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
 
 
 def _check_time(moment: datetime, where: str) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache, lru_cache
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import (
     Column,
@@ -98,8 +98,14 @@ def nothing(kind: TypeEngine[Any]) -> ColumnElement[Any]:
 
 def row_of(table: Table, value: object) -> dict[str, Any]:
     """A row of the table: of each column, the value's field of that name. Raises what `storable` raises."""
-    checked = storable(value)
-    return {column.name: getattr(checked, column.name) for column in table.columns}
+    storable(value)
+    return {name: getattr(value, name) for name in _names(table)}
+
+
+@cache
+def _names(table: Table) -> tuple[str, ...]:
+    """Of its columns; asking it every time takes longer than reading the values."""
+    return tuple(column.name for column in table.columns)
 
 
 @lru_cache(maxsize=256)
@@ -111,6 +117,45 @@ def _driver_words(
     known = {name: "" if value is None else value for name, value in compiled.params.items()}
     state = compiled.construct_expanded_state(known)
     return state.statement, state.positiontup or (), dict(state.parameters)
+
+
+class _Many(NamedTuple):
+    """A statement that changes rows, in the words of a driver, and what makes the driver's rows of ours."""
+
+    words: str
+    is_positional: bool
+    places: Sequence[tuple[str, Callable[[Any], Any] | None]]
+    """Of each value its name, and what makes of it what the driver takes."""
+    constants: dict[str, Any]
+
+    def rows(self, given: Sequence[Mapping[str, Any]]) -> list[Any]:
+        """The driver's rows."""
+        every = [{**self.constants, **row} for row in given] if self.constants else given
+        made = ([row[name] if make is None else make(row[name]) for name, make in self.places] for row in every)
+        if self.is_positional:
+            return list(map(tuple, made))
+        names = [name for name, _ in self.places]
+        return [dict(zip(names, values, strict=True)) for values in made]
+
+
+@lru_cache(maxsize=256)
+def _many(statement: Any, dialect: Dialect, names: tuple[str, ...]) -> _Many | None:  # noqa: ANN401 - of any kind
+    """A statement with rows of these values; None for one whose words depend on them.
+
+    SQLAlchemy would look at each row of thousands in several ways.
+    """
+    compiled = statement.compile(dialect=dialect, column_keys=list(names))
+    if compiled.post_compile_params or compiled.literal_execute_params or compiled.escaped_bind_names:
+        return None
+    makers = {name: each.type.dialect_impl(dialect).bind_processor(dialect) for name, each in compiled.binds.items()}
+    constants = {
+        name: makers[name](each.effective_value) if makers[name] else each.effective_value
+        for name, each in compiled.binds.items()
+        if name not in names
+    }
+    order = compiled.positiontup if compiled.positional else list(compiled.binds)
+    places = [(name, None if name in constants else makers[name]) for name in order]
+    return _Many(str(compiled), compiled.positional, places, constants)
 
 
 def _advance_statement() -> ReturningInsert[tuple[int]]:
@@ -267,6 +312,10 @@ class Session:
         if isinstance(parameters, Sequence) and not parameters:
             return 0
         with translated(self._where):
+            if isinstance(parameters, Sequence) and (
+                many := _many(statement, self._connection.dialect, tuple(parameters[0]))
+            ):
+                return self._connection.exec_driver_sql(many.words, many.rows(parameters)).rowcount
             return self._connection.execute(statement, parameters).rowcount
 
     def changed(self, statement: Executable, parameters: Mapping[str, Any]) -> Row[Any] | None:
