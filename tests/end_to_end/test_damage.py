@@ -148,6 +148,7 @@ def test_a_row_of_right_types_that_makes_no_sense_is_named(
     assert reason in found.what
 
 
+@pytest.mark.slow
 @pytest.mark.process
 @pytest.mark.parametrize(
     ("table", "column", "value"),

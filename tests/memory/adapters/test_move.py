@@ -120,6 +120,7 @@ def test_it_tells_how_far_it_is(ends: tuple[Path, Path]) -> None:
     assert told[-1][:2] == (total, total)
 
 
+@pytest.mark.slow
 def test_wherever_it_breaks_off_the_next_one_brings_the_rest(ends: tuple[Path, Path]) -> None:
     source, target = ends
     copied_at: list[int] = []
@@ -231,6 +232,7 @@ move(sys.argv[1], sys.argv[2], show)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.process
 @pytest.mark.parametrize("step", [1, 60])
 def test_a_kill_loses_nothing(ends: tuple[Path, Path], step: int) -> None:

@@ -75,6 +75,7 @@ def anything(count: int, seed: int) -> Halves:
     return unit(np.random.default_rng(seed).standard_normal((count, DIMENSION)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [uneven, clustered, anything])
 def test_of_the_nearest_ten_99_in_100_are_found(tmp_path: Path, kind: Callable[[int, int], Halves]) -> None:
     """Also where the two nearest are gone from the database, and those behind them are wanted."""

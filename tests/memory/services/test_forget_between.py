@@ -132,6 +132,7 @@ def ruled(world: World) -> None:
 ACTS = (retry, correct, ask_alike, ask_by_the_rule, react, review)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("act", ACTS)
 async def test_a_forget_between_any_two_transactions_leaves_nothing(
     act: Callable[[Chat, str], Awaitable[None]],

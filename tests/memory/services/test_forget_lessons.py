@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from memory.model import Audience, Episode, Lesson, LinkKind, Origin, Reaction, Role, Scope, Signal, Verdict, Visibility
 from memory.ports import EpisodeFilter
 from memory.rules.quarantine import Flag
@@ -32,6 +34,7 @@ def everything(world: World) -> str:
 
 
 class TestLessonsOfOthers(Attacked):
+    @pytest.mark.slow
     def test_forty_lessons_of_a_teacher_are_forty_afterwards(self, world: World) -> None:
         lessons = [taught(world, f"where is the {WORD} number {number}?") for number in range(40)]
         assert all(world.episode(each).is_lesson for each in lessons)

@@ -84,6 +84,7 @@ def test_reading_costs_the_same_however_much_there_is(read: list[Stored], path: 
     assert few < 25
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("path", "body"), WRITES)
 def test_writing_costs_the_same_however_much_there_is(path: str, body: object) -> None:
     few, many = (cost(made(lessons), path, body, method="POST") for lessons in FEW_AND_MANY)
