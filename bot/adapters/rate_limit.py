@@ -69,7 +69,7 @@ class RateLimiter:
         for limit in self._limits:
             if sum(now - at < limit.window for at in recent) >= limit.most:
                 self._resting.put(key, now + limit.rest)
-                log.warning("%s writes like a program and is not answered for %s", key, limit.rest)
+                log.warning("%s is above the rate limit and is not answered for %s", key, limit.rest)
                 return Refused(rest=limit.rest, is_first=True)
         self._recent.put(key, [*recent, now])
         return None

@@ -121,7 +121,7 @@ class Login:
             try:
                 await self._executor(self._leases.release, self._lease, self._owner)
             except MemoryFault as error:
-                log.warning("the login on %s runs out by itself: %s", self.platform, error)
+                log.warning("the login on %s was not released and will expire: %s", self.platform, error)
         await self._holding.aclose()
         self._executor.close()
 

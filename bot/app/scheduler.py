@@ -56,5 +56,5 @@ async def jobs_running(upkeep: Upkeep, owner: str, *, clock: Clock, look_s: floa
         try:
             await executor(upkeep.release, owner)
         except MemoryFault as error:
-            log.warning("the lease of the jobs runs out by itself: %s", error)
+            log.warning("the lease of the jobs was not released and will expire: %s", error)
         executor.close()

@@ -231,7 +231,7 @@ async def _redeliver(
                 await goodbot.redeliver(messenger)
                 await goodbot.digest.send(messenger)
             except MemoryFault as error:
-                log.error("nothing is offered to %s again for now: %s", messenger.platform, error)
+                log.error("could not offer messages to %s again: %s", messenger.platform, error)
 
 
 async def _drain(goodbot: Goodbot) -> None:

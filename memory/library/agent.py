@@ -91,7 +91,7 @@ class AgentMemory:
         """Take in what the person thinks of a recorded answer."""
         value = self.emoji.value(emoji)
         if value is None:
-            raise InvalidInput(f"the emoji {emoji!r} says nothing here; 👍 and 👎 do")
+            raise InvalidInput(f"the emoji {emoji!r} has no meaning here; 👍 and 👎 have one")
         self._run(answer_id)
         done = self.memory.teaching.react(
             Reaction(

@@ -69,7 +69,7 @@ class Reminders:
         due = next_due(first, ZoneInfo(zone), repeat, now)
         text = self._core.redactor.text(" ".join(text.split()))
         if due is None:
-            raise InvalidInput("that time is over")
+            raise InvalidInput("that time is in the past")
         if not text or len(text) > TEXT_CHARACTERS:
             raise InvalidInput(f"what to remind of has 1 to {TEXT_CHARACTERS} characters")
         made = Reminder(

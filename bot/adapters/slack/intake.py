@@ -130,7 +130,7 @@ class Intake:
         try:
             await self._context.status.end(location.channel, location.thread)
         except MessengerError as error:
-            log.info("the status of a thread nobody works in stays: %s", error)
+            log.info("could not clear the status of an idle thread: %s", error)
 
     def _event(self, body: Json) -> Json:
         event = timed(body["event"], float(body.get("event_time") or self._context.clock().timestamp()))

@@ -68,7 +68,7 @@ _NAME_BEFORE_CONNECTED = "goodbot"
 
 
 def _log_the_end(why: str) -> None:
-    log.error("Disconnected from Slack: %s. Install the app again and set SLACK_BOT_TOKEN to its new token.", why)
+    log.error("disconnected from Slack: %s. Install the app again and set SLACK_BOT_TOKEN to its new token.", why)
 
 
 class SlackMessenger(Lookups):
@@ -311,7 +311,7 @@ class SlackMessenger(Lookups):
             try:
                 await self._status.end(message.channel, message.thread)
             except MessengerError as error:
-                log.info("the status of a thread nobody works in stays: %s", error)
+                log.info("could not clear the status of an idle thread: %s", error)
 
     async def _post_directly(self, message: BotMessage, choices: tuple[Choice, ...] = ()) -> str:
         """In the person's direct conversation with the bot, with only those choices that mean the same there."""

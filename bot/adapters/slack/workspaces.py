@@ -149,7 +149,7 @@ class SlackWorkspaces:
     def _end(self, code: str) -> None:
         if not self._ended.is_set():
             log.error(
-                "Disconnected: Slack says %s of the app's own token. Make a new one and set it.",
+                "disconnected: Slack says %s of the app's own token. Make a new one and set it.",
                 code,
             )
         self._ended.set()

@@ -97,7 +97,7 @@ class _GuardedBackend(httpcore2.AsyncNetworkBackend):
         try:
             found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except UnicodeError as error:  # a part of it is empty or too long
-            raise ToolFailed(f"{host[:100]} is the name of nothing on the internet.") from error
+            raise ToolFailed(f"{host[:100]} is not the name of a host on the internet.") from error
         addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
         is_admitted = is_no_cloud_service if self._allows_private else is_public
         if not addresses or not all(map(is_admitted, addresses)):
@@ -137,7 +137,7 @@ class Fetcher:
             raise ToolFailed(f"It took longer than {self.timeout_s:g} seconds to read that address.") from error
         except (OSError, httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException) as error:
             raise ToolFailed(f"That address cannot be read: {type(error).__name__}.") from error
-        raise ToolFailed("That address leads from one to the next without end.")
+        raise ToolFailed("That address redirects without end.")
 
     async def _step(self, pool: httpcore2.AsyncConnectionPool, url: str) -> Fetched | str:
         """What is there, or where it leads."""
@@ -149,7 +149,7 @@ class Fetcher:
             if response.status != 200:
                 raise ToolFailed(f"That address answers with the status {response.status}.")
             if headers.get("content-encoding", "identity").strip().lower() not in ("identity", ""):
-                raise ToolFailed("That address sends its content packed, though it was asked not to.")
+                raise ToolFailed("That address sends compressed content, which it was asked not to.")
             content = bytearray()
             async for chunk in response.aiter_stream():
                 content += chunk
@@ -172,7 +172,7 @@ def _checked(url: str) -> str:
     try:
         netloc = parts.netloc if parts.netloc.isascii() else _ascii_netloc(parts.hostname or "", parts.port)
     except UnicodeError:
-        raise ToolRetry("That is no address of a page: its name cannot be one.") from None
+        raise ToolRetry("That is no address of a page: its host name is not valid.") from None
     path, query = (quote(each, safe=_AS_WRITTEN, errors="replace") for each in (parts.path, parts.query))
     return parts._replace(netloc=netloc, path=path, query=query, fragment="").geturl()
 
@@ -187,4 +187,4 @@ def _joined(url: str, location: str) -> str:
     try:
         return urljoin(url, location.encode("latin-1").decode(errors="replace"))
     except ValueError as error:
-        raise ToolFailed("That address leads to what is none.") from error
+        raise ToolFailed("That address redirects to something that is no address.") from error

@@ -122,7 +122,7 @@ class Facts:
         with self._core.store.read() as tx:
             visible = Listing.of_scope(tx, scope, self._core.clock).visible
             if topic_id not in visible.every:
-                raise NotFound(f"no topic {topic_id} is met there")
+                raise NotFound(f"no topic {topic_id} is visible there")
             return visible.name_of(topic_id)
 
     def change(self, scope: Scope, thing: str, name: str, value: str, *, role: Role) -> Changed:

@@ -89,7 +89,7 @@ async def test_what_is_told_late_says_so() -> None:
 
 async def test_a_time_that_is_over_and_one_that_makes_no_sense_are_told_to_the_model() -> None:
     here = Reminding()
-    assert "that time is over" in await here.asks("call Ana", "2026-01-01 09:00")
+    assert "that time is in the past" in await here.asks("call Ana", "2026-01-01 09:00")
     assert "I cannot tell when" in await here.asks("call Ana", "whenever")
 
 

@@ -71,10 +71,10 @@ def react(body: ReactionBody, memory: Mind, who: Teacher, request: Request) -> R
     emoji: EmojiMap = request.app.state.emoji
     value = emoji.value(body.emoji)
     if value is None:
-        raise InvalidInput(f"the emoji {body.emoji!r} says nothing here; the settings list those that do")
+        raise InvalidInput(f"the emoji {body.emoji!r} has no meaning here; the settings list those that have one")
     scope, now = who.place(**body.scope.model_dump()), memory.clock()
     if body.at is not None and body.at > now + _AHEAD:
-        raise InvalidInput("`at` lies ahead: this reaction would stand above all that come later")
+        raise InvalidInput("`at` is in the future: this reaction would override all later ones")
     done = memory.teaching.react(
         Reaction(
             workspace=scope.workspace,

@@ -113,7 +113,7 @@ async def test_scopes_hold_for_agents_too(world: World) -> None:
 async def test_what_cannot_be_done_is_said(world: World) -> None:
     async with client_of(world, scope()) as agent:
         kept = await call(agent, "record", goal="a question", answer="an answer")
-        assert "says nothing here" in await refused(agent, "react", answer_id=kept["answer_id"], emoji="🐙")
+        assert "has no meaning here" in await refused(agent, "react", answer_id=kept["answer_id"], emoji="🐙")
         assert "there is no answer" in await refused(agent, "react", answer_id="nothing", emoji="👍")
         assert "recall needs a goal" in await refused(agent, "recall", goal="  ")
         assert await refused(agent, "recall", goal="x", limit=10_000)

@@ -239,7 +239,7 @@ async def test_when_the_app_is_removed_run_ends_with_one_clear_line(
             await session.task
     lines = [record.message for record in caplog.records if record.levelno >= logging.ERROR]
     assert len(lines) == 1
-    assert "Disconnected from Slack" in lines[0]
+    assert "disconnected from Slack" in lines[0]
 
 
 async def test_a_token_that_was_revoked_unnoticed_ends_it_too(server: SlackServer) -> None:

@@ -80,7 +80,7 @@ def test_another_messenger_teaches(web: WebClient) -> None:
     assert web.post("/v1/reactions", reaction, key=key) == {"is_known": True, "verdict": "success"}
     assert web.post("/v1/reactions", reaction, key=key) == {"is_known": True, "verdict": "success"}
     ahead = {**reaction, "event_id": "ev0", "emoji": "👎", "at": "9999-12-31T23:59:59+00:00"}
-    assert "lies ahead" in web.call("POST", "/v1/reactions", ahead, key=key).json()["detail"]
+    assert "is in the future" in web.call("POST", "/v1/reactions", ahead, key=key).json()["detail"]
     asked = {"q": "where is the key?", "scope": place}
     assert web.post("/v1/query", asked, key=key)["candidates"][0]["summary"]
     back = web.post("/v1/reactions", {**reaction, "event_id": "ev2", "is_active": False}, key=key)
