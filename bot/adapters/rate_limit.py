@@ -1,4 +1,4 @@
-"""The pace guard: a limit on messages of one author in one conversation, against loops with other bots.
+"""Limits the messages of one author in one conversation, against loops with other bots.
 
 Other bots are ignored wherever a platform marks them. What is left is an account that only looks like a person's: two
 such programs would answer each other for ever. A person who meets the limit is told so once in each rest, privately;

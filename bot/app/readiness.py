@@ -52,7 +52,7 @@ def _platform(settings: Settings, memory: Memory, platform: str, runner: Platfor
             return "not configured"
         if runner is None or not runner.login.is_held:
             is_shared = platform in shared_platforms(settings)
-            if not (memory.turns.processes() if is_shared else memory.leases.holder(lease)):
+            if not (memory.conversation_leases.processes() if is_shared else memory.leases.holder(lease)):
                 raise NotReady("no process is connected")
             return "another process is connected"
         messenger = runner.messenger

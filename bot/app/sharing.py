@@ -69,7 +69,7 @@ async def sharing_running(
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
             with suppress(MemoryFault):  # its lease runs out
-                await looking(memory.turns.end, sharing.process)
+                await looking(memory.conversation_leases.end, sharing.process)
             looking.close()
             listening.close()
 

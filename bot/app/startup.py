@@ -1,4 +1,4 @@
-"""What a process begins with, before the rest of it is even imported: its settings and its embedder."""
+"""Starts a process: reads the settings and loads the embedder before the rest is imported."""
 
 import os
 from pathlib import Path

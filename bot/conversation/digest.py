@@ -4,9 +4,9 @@ import logging
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from bot.conversation import gap_messages, messages
+from bot.conversation import messages
 from bot.conversation.executor import Executor
-from bot.conversation.gaps_commands import THERE, answer_choice
+from bot.conversation.gaps_commands import COUNTS_THERE, THERE, TITLE, answer_choice, gap_line
 from bot.conversation.lesson_access import LessonAccess
 from bot.conversation.reply import short
 from bot.errors import MessengerError
@@ -149,9 +149,9 @@ def digest(waiting: Sequence[Episode], gaps: Sequence[Gap] = ()) -> tuple[str, t
     if len(waiting) > SHOWN:
         lines.append(f"\nand {len(waiting) - SHOWN} more: `review` lists them.")
     if gaps:
-        lines += [*([""] if shown else []), f"**{gap_messages.TITLE}**", ""]
-        lines += [gap_messages.gap_line(gap, number) for number, gap in enumerate(gaps, start=1)]
-        lines.append(f"\n{gap_messages.COUNTS_THERE}")
+        lines += [*([""] if shown else []), f"**{TITLE}**", ""]
+        lines += [gap_line(gap, number) for number, gap in enumerate(gaps, start=1)]
+        lines.append(f"\n{COUNTS_THERE}")
     choices = [choice for number, each in enumerate(shown, start=1) for choice in _choices(each, number)]
     choices += [answer_choice(gap, number, there=THERE) for number, gap in enumerate(gaps, start=1)]
     return "\n".join(lines), tuple(choices)

@@ -1,10 +1,12 @@
 """`gaps` and `teach`: what nobody could answer, and a teacher's answer to one of these questions."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.conversation import batch_commands, gap_messages, messages
+from bot.conversation import batch_commands, messages
 from bot.conversation.command_context import CommandContext
 from bot.conversation.lesson_access import LessonAccess
+from bot.conversation.messages import titled
 from bot.conversation.reply import CommandReply, short
 from bot.errors import CommandRefused
 from bot.model import Choice
@@ -23,17 +25,40 @@ _SHORTEST = 8
 THERE = "#"
 """Before an id: the answer is for those where the question was asked, wherever it is written."""
 
+NO_SUCH_GAP = "I know no such question that waits for an answer. `gaps` lists those that do."
+TITLE = "What nobody could answer, those first whose answer settles most"
+COUNTS_THERE = "What you answer here counts where it was asked. `gaps` lists them all."
+
+
+def gap_line(gap: Gap, number: int) -> str:
+    """One question to teach: how often it was asked, in which words, where, and its id."""
+    asked = f"{gap.asked} questions like" if gap.asked > 1 else "asked once:"
+    where = f" in {shown_line(gap.episode.place, 40)}" if gap.episode.place else ""
+    return f"{number}. {asked} “{shown_line(gap.episode.goal, 80)}”{where} (`{gap.episode.id[-8:]}`)"
+
+
+def gaps(lines: Sequence[str], command: str, *, is_direct: bool) -> str:
+    """The list behind `gaps`."""
+    if not lines:
+        return "Every question that I may show here was answered, as far as I know."
+    text = titled(TITLE, lines, "")
+    alone = " What you teach in our direct messages, I tell nobody else: for others, teach it in a channel."
+    return f"{text}\n\nTo teach one: `{command}`.{alone if is_direct else ''}"
+
+
+def how_to_teach(question: Episode, command: str) -> str:
+    """`teach ID` without an answer."""
+    return f"What is the right answer to “{shown_line(question.goal, 100)}”? `{command}`"
+
 
 def show(context: CommandContext) -> CommandReply:
     """`gaps`: the questions to answer first, each with a button that opens a form for its answer."""
     reader = context.scope
     found = context.memory.gaps.find(reader.workspace, limit=SHOWN, reader=reader)
-    lines = [gap_messages.gap_line(gap, number) for number, gap in enumerate(found, start=1)]
+    lines = [gap_line(gap, number) for number, gap in enumerate(found, start=1)]
     choices = tuple(answer_choice(gap, number) for number, gap in enumerate(found, start=1))
     is_direct = reader.visibility is Visibility.DIRECT
-    return CommandReply(
-        text=gap_messages.gaps(lines, context.spell("teach ID ANSWER"), is_direct=is_direct), choices=choices
-    )
+    return CommandReply(text=gaps(lines, context.spell("teach ID ANSWER"), is_direct=is_direct), choices=choices)
 
 
 def answer_choice(gap: Gap, number: int, *, there: str = "") -> Choice:
@@ -55,9 +80,9 @@ def teach(context: CommandContext) -> CommandReply:
     if lesson is not None:
         return _edit(context, lesson, answer)
     if question is None:
-        raise CommandRefused(gap_messages.NO_SUCH_GAP)
+        raise CommandRefused(NO_SUCH_GAP)
     if not answer.strip():
-        return CommandReply(text=gap_messages.how_to_teach(question, context.spell(f"teach {named} ANSWER")))
+        return CommandReply(text=how_to_teach(question, context.spell(f"teach {named} ANSWER")))
     command, writer = context.command, context.scope
     if named.startswith(THERE):
         writer = replace(question.scope, person=writer.person)
@@ -66,9 +91,9 @@ def teach(context: CommandContext) -> CommandReply:
             writer, question.run_id, answer, role=context.role, at=command.at, event_id=command.event_id
         )
     except NotFound as error:
-        raise CommandRefused(gap_messages.NO_SUCH_GAP) from error
+        raise CommandRefused(NO_SUCH_GAP) from error
     if outcome is None:
-        return CommandReply(text=gap_messages.NO_SUCH_GAP)
+        return CommandReply(text=NO_SUCH_GAP)
     action = named_action(outcome.lesson.output, context.actions)
     reply = CommandReply(
         text=messages.lesson_saved(outcome.lesson, context.spell, action), changed_runs=(question.run_id,)
@@ -79,7 +104,7 @@ def teach(context: CommandContext) -> CommandReply:
 def _edit(context: CommandContext, lesson: Episode, answer: str) -> CommandReply:
     """A teacher's own words in place of a lesson that waits: theirs counts, the other one is out of use."""
     if not answer.strip():
-        return CommandReply(text=gap_messages.how_to_teach(lesson, context.spell(f"teach {short(lesson.id)} ANSWER")))
+        return CommandReply(text=how_to_teach(lesson, context.spell(f"teach {short(lesson.id)} ANSWER")))
     command, teaching = context.command, context.memory.teaching
     if context.memory.batches.of_lessons(lesson.workspace, [lesson.id]):
         return batch_commands.edited(context, lesson, answer)
@@ -93,7 +118,7 @@ def _edit(context: CommandContext, lesson: Episode, answer: str) -> CommandReply
         event_id=command.event_id,
     )
     if taught is None:
-        return CommandReply(text=gap_messages.NO_SUCH_GAP)
+        return CommandReply(text=NO_SUCH_GAP)
     teaching.archive(lesson.workspace, lesson.id, actor=context.scope.person)
     text = messages.lesson_saved(taught, context.spell, named_action(taught.output, context.actions))
     return CommandReply(text=text, decided_for=(lesson.author,))

@@ -2,14 +2,57 @@
 
 import re
 
-from bot.conversation import purge_messages
 from bot.conversation.command_context import CommandContext
+from bot.conversation.counts import count, counts
 from bot.conversation.reply import CommandReply
 from bot.model import Choice
 from memory.errors import InvalidInput
+from memory.rules.retrieval.prompt import shown_line
+from memory.services import Purge
 
 _MENTION = re.compile(r"<@[!]?(?P<id>[^>|\s]+)(?:\|[^>]*)?>")
 _YES = re.compile(r"(?<!\s)\s++yes\Z", re.IGNORECASE)
+
+
+def purge_usage(command: str) -> str:
+    """`purge` without a person."""
+    return f"Whose lessons? `{command} PERSON` shows first how much it is."
+
+
+def nothing_to_purge(person: str) -> str:
+    """There is nothing to purge of this person."""
+    return f"I find nothing taught by {shown_line(person, 40)} that still counts. (I look for the person's id.)"
+
+
+def purge_question(planned: Purge, command: str) -> str:
+    """The one question before everything that a person taught is withdrawn."""
+    return (
+        f"This takes back what {shown_line(planned.taught_by, 40)} taught me: {purge_counts(planned)}. It all stays "
+        f"in my log, but nothing of it counts any more. To go ahead: `{command}`"
+    )
+
+
+def purged(done: Purge) -> str:
+    """What a purge has taken back."""
+    return f"Taken back from {shown_line(done.taught_by, 40)}: {purge_counts(done)}."
+
+
+def purge_counts(purge: Purge) -> str:
+    """What a purge takes back, without what there is none of."""
+    taken = counts(
+        (purge.votes, "vote"),
+        (purge.lessons, "lesson"),
+        (purge.corrections, "correction"),
+        (purge.promotions, "promotion"),
+        (purge.shelved, "archived or restored lesson"),
+        (purge.released, "released lesson"),
+        (purge.grades, "grade"),
+        (purge.values, "topic value"),
+        (purge.topics, "topic"),
+        (purge.permissions, "permission"),
+    )
+    rest = f"; and {count(purge.unlearned, 'other lesson')} that rested on it back to pending"
+    return f"{taken}{rest if purge.unlearned else ''}"
 
 
 def read_argument(argument: str) -> tuple[str, bool]:
@@ -28,7 +71,7 @@ def purge(context: CommandContext) -> CommandReply:
     """`purge PERSON [yes]`: without `yes` it only counts."""
     person, is_confirmed = read_argument(context.argument)
     if not person:
-        return CommandReply(text=purge_messages.purge_usage(context.spell("purge")))
+        return CommandReply(text=purge_usage(context.spell("purge")))
     try:
         return _purge(context, person) if is_confirmed else _ask(context, person)
     except InvalidInput as error:
@@ -38,11 +81,9 @@ def purge(context: CommandContext) -> CommandReply:
 def _ask(context: CommandContext, person: str) -> CommandReply:
     planned = context.memory.purging.plan(context.scope.workspace, person, role=context.role)
     if planned.is_empty:
-        return CommandReply(text=purge_messages.nothing_to_purge(person))
+        return CommandReply(text=nothing_to_purge(person))
     choice = Choice(label="Take all of it back", command="purge", argument=f"{person} yes", is_danger=True)
-    return CommandReply(
-        text=purge_messages.purge_question(planned, context.spell(f"purge {person} yes")), choices=(choice,)
-    )
+    return CommandReply(text=purge_question(planned, context.spell(f"purge {person} yes")), choices=(choice,))
 
 
 def _purge(context: CommandContext, person: str) -> CommandReply:
@@ -51,5 +92,5 @@ def _purge(context: CommandContext, person: str) -> CommandReply:
         scope.workspace, person, actor=scope.person, at=context.command.at, role=context.role
     )
     if done.is_empty:
-        return CommandReply(text=purge_messages.nothing_to_purge(person))
-    return CommandReply(text=purge_messages.purged(done), changed_runs=done.runs)
+        return CommandReply(text=nothing_to_purge(person))
+    return CommandReply(text=purged(done), changed_runs=done.runs)

@@ -1,4 +1,4 @@
-"""What goes on where it stopped: a run that waited for its asker, and one that a process left when it ended."""
+"""Resumes runs: one that waited for its asker, and one that a process left when it ended."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

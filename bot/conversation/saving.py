@@ -7,8 +7,8 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.conversation import saving_messages
 from bot.conversation.executor import Executor
+from bot.conversation.messages import Spell, held_back
 from bot.conversation.notifications import notice
 from bot.errors import MessengerError
 from bot.model import Choice, PersonCommand, PersonDeletion, PersonEdit, PersonSave
@@ -16,15 +16,69 @@ from bot.ports import Messenger, ReadsAlong, ReadsAnswers
 from memory.model import Episode, Scope
 from memory.model.saved import AnsweredQuestion
 from memory.rules.emoji import normalise, spellings
-from memory.services import Memory
+from memory.rules.retrieval.prompt import shown_line
+from memory.services import Memory, SavedLesson
 
 log = logging.getLogger(__name__)
+
 
 REMEMBER = "remember"
 SAVE_EMOJI = ("📚", "books")
 _KEEP, _CANCEL = "keep", "cancel"
 _LOOK_BACK = 20
 """How many messages before `remember this` are looked at for the one that is meant."""
+
+ANSWERS_NOTHING = (
+    "That message answers no question that I can see, so there is nothing to save: "
+    "save a reply, or a message in a thread that began with a question."
+)
+NO_WORDS = (
+    "I see no words in that message, or in what it answers, so there is nothing to save. Where I am shown only what "
+    "mentions me, whoever runs me can let me read more."
+)
+CANCELLED = "Then I keep nothing of it."
+
+
+def _about(lesson: Episode) -> str:
+    return f"what {lesson.author} answered to “{shown_line(lesson.goal, 80)}”"
+
+
+def saved(lesson: Episode, emoji: str) -> str:
+    """Whom the lesson counts for now, and how it is taken back."""
+    about = _about(lesson)
+    if lesson.quarantine:
+        return f"I keep {about}. {held_back(lesson)}"
+    back = f"Take {emoji} off again and I forget it." if emoji else ""
+    place = lesson.place or "this channel"
+    if lesson.verdicts.workspace.is_validated:
+        return f"Saved {about}, for the whole workspace. {back}".rstrip()
+    if lesson.verdicts.channel.is_validated:
+        return f"Saved {about}, for everybody in {place}. {back}".rstrip()
+    return f"I keep {about}. It counts for {place} when a teacher approves it. {back}".rstrip()
+
+
+def proposal(found: AnsweredQuestion, spell: Spell) -> str:
+    """What `remember this` would keep."""
+    return (
+        f"I would keep this answer of {found.author}:\n\n"
+        f"> **{shown_line(found.question, 200)}**\n> {shown_line(found.answer, 600)}\n\n"
+        f"Shall I? Nothing is kept before you say so. `{spell('undo')}` takes it back later."
+    )
+
+
+def taken_back(lesson: Episode) -> str:
+    """What became of the lesson when somebody took their save back."""
+    if lesson.archived_at is None:
+        return f"Your save is taken back; others stand by {_about(lesson)}, so it stays."
+    return f"Forgotten: {_about(lesson)}."
+
+
+def edited(changed: SavedLesson) -> str:
+    """To the author of a message that is a lesson, after they edited it."""
+    about = f"the lesson about “{shown_line(changed.lesson.goal, 80)}”"
+    if changed.is_reopened:
+        return f"Your message had become {about}. It says now what your message says, once a teacher approves it again."
+    return f"Your message was proposed as {about}, which says now what your message says."
 
 
 class SaveHandler:
@@ -48,7 +102,7 @@ class SaveHandler:
         unsave = self._memory.saving.unsave
         lesson = await self._executor(unsave, event.scope, event.message_id, at=event.at, event_id=event.event_id)
         if lesson is not None:
-            await self._say(messenger, event.scope, saving_messages.taken_back(lesson), lesson)
+            await self._say(messenger, event.scope, taken_back(lesson), lesson)
 
     async def remember(self, messenger: Messenger, command: PersonCommand) -> None:
         """`remember this` shows what would be kept; its buttons keep it or do not."""
@@ -57,17 +111,17 @@ class SaveHandler:
             await self._save(messenger, command, message_id, "")
             return
         if answer == _CANCEL:
-            await self._say(messenger, command.scope, saving_messages.CANCELLED)
+            await self._say(messenger, command.scope, CANCELLED)
             return
         found = await self._meant(messenger, command)
         if found is None:
-            await self._say(messenger, command.scope, saving_messages.ANSWERS_NOTHING)
+            await self._say(messenger, command.scope, ANSWERS_NOTHING)
             return
         choices = (
             Choice(label="Keep it", command=REMEMBER, argument=f"{_KEEP} {found.message_id}"),
             Choice(label="Cancel", command=REMEMBER, argument=_CANCEL),
         )
-        text = saving_messages.proposal(found, messenger.spell)
+        text = proposal(found, messenger.spell)
         shown = replace(notice(_in_thread(command.scope, found), text), choices=choices, people=(found.author,))
         await messenger.post(shown)
 
@@ -82,7 +136,7 @@ class SaveHandler:
             event_id=f"{event.event_id}/lesson",
         )
         if changed is not None:
-            await self._say(messenger, event.scope, saving_messages.edited(changed), changed.lesson)
+            await self._say(messenger, event.scope, edited(changed), changed.lesson)
 
     async def on_deletion(self, event: PersonDeletion) -> None:
         """A message was deleted: the lesson that it was is retired."""
@@ -91,7 +145,7 @@ class SaveHandler:
     async def _save(self, messenger: Messenger, event: PersonSave | PersonCommand, message_id: str, emoji: str) -> None:
         found = await self._read(messenger, event.scope, message_id)
         if found is None or not (found.answer.strip() and found.question.strip()):
-            text = saving_messages.NO_WORDS if found else saving_messages.ANSWERS_NOTHING
+            text = NO_WORDS if found else ANSWERS_NOTHING
             occasion = f"answers nothing/{event.scope.person}/{event.at:%Y-%m}"
             is_first = await self._executor(self._memory.recording.first_time, event.scope.workspace, occasion)
             if is_first or isinstance(event, PersonCommand):
@@ -101,7 +155,7 @@ class SaveHandler:
             self._memory.saving.save, event.scope, found, role=event.role, at=event.at, event_id=event.event_id
         )
         if kept is not None:
-            text = saving_messages.saved(kept.lesson, emoji)
+            text = saved(kept.lesson, emoji)
             await self._say(messenger, _in_thread(event.scope, found), text, kept.lesson)
 
     async def _meant(self, messenger: Messenger, command: PersonCommand) -> AnsweredQuestion | None:

@@ -17,7 +17,7 @@ from bot.model import BotMessage, MessageRef
 from bot.ports import KnowsWorkspace, Messenger
 from memory.errors import MemoryFault
 from memory.model import Incoming, Scope, Turn
-from memory.ports import Held
+from memory.ports import LeasedMessage
 from memory.services import Memory
 from memory.services.conversation_leases import FREE, PROCESS_FOR, WAITING
 
@@ -82,11 +82,11 @@ class Sharing:
         """As `Others` says."""
         if scope.platform not in self.platforms:
             return None
-        return await self._executor(self._memory.turns.running_in, scope)
+        return await self._executor(self._memory.conversation_leases.running_in, scope)
 
     async def stop(self, message: Incoming) -> bool:
         """As `Others` says."""
-        return await self._executor(self._memory.turns.stop, message)
+        return await self._executor(self._memory.conversation_leases.stop, message)
 
     async def post(self, messenger: Messenger, incoming: Incoming, message: BotMessage) -> MessageRef:
         """Post a part of an answer, unless another process may have taken it over. Raises `MessengerError` kinds."""
@@ -116,7 +116,7 @@ class Sharing:
         if WAITING in news:
             self._awaited_until = began + _AWAITED_S
         self.awake.clear()
-        turns, left = self._memory.turns, self._idle - working
+        turns, left = self._memory.conversation_leases, self._idle - working
         known = (each.workspace for each in self.messengers.values() if isinstance(each, KnowsWorkspace))
         workspaces = [] if self._conversations.is_leaving else sorted(filter(None, known))
         try:
@@ -136,7 +136,7 @@ class Sharing:
         # What was accepted just now is not in work yet: only what is idle twice is left.
         self._idle = frozenset(each.key for each in found.held) - self._conversations.taken
 
-    async def _take(self, taken: tuple[Held, ...], looking: Executor) -> None:
+    async def _take(self, taken: tuple[LeasedMessage, ...], looking: Executor) -> None:
         if not taken:
             return
         inherited = {each.event_id: each.holder_before for each in taken if each.holder_before}
@@ -144,7 +144,7 @@ class Sharing:
             log.info("took over %d messages from %s", len(inherited), ", ".join(sorted(set(inherited.values()))))
             self.taken_over |= inherited.keys()
             await looking(self.on_inherited)
-        for message in await looking(self._memory.turns.read, taken):
+        for message in await looking(self._memory.conversation_leases.read, taken):
             messenger = self.messengers[message.scope.platform]
             enqueue = self._conversations.enqueue_alone if message.is_suspect else self._conversations.enqueue
             enqueue(messenger, message)

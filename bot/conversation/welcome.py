@@ -1,4 +1,4 @@
-"""The first minute: one short message where the bot is new, and one to whom it is new, never again."""
+"""Welcome messages: one for each place where the bot is new, and one for each person who meets it."""
 
 import logging
 from collections.abc import Sequence

@@ -1,1 +1,1 @@
-"""What the ports are made of: stores and embedders. Imported by name, so that nobody loads what they do not use."""
+"""Implementations of the ports: stores and embedders. Imported by name, so that only what is used is loaded."""

@@ -12,7 +12,7 @@ from functools import cache
 from importlib import import_module
 from types import ModuleType
 
-from memory.ports.secrets import Secret
+from memory.ports.runtime import Secret
 
 _DETECTORS = (
     ("artifactory", "ArtifactoryDetector"),

@@ -17,7 +17,7 @@ AGENT_EMOJI = EmojiMap(
 
 
 class ReactionHandler:
-    """Gives the agent its cookie: 👍 makes the pending episode behind a message a success, 👎 a failure.
+    """Grades the pending episode behind a message: 👍 makes it a success, 👎 a failure.
 
     Without a ledger or a memory it does nothing. The same reaction twice is one; taking it back undoes it.
     """

@@ -1,4 +1,4 @@
-"""The place that what a person said is kept with, where it is no episode, and whether it may be shown in another."""
+"""The place stored with a value that is no episode, and whether the value may be shown in another place."""
 
 from collections.abc import Mapping
 

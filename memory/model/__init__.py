@@ -1,8 +1,8 @@
 """The words of the memory package as plain, frozen values. Imports the standard library and its own errors alone."""
 
 from memory.model.asked import ASK, MOST_OPTIONS, TAP, Offer, Option, Tap, asked_step, offers_of, options_of
-from memory.model.chat_setting import ChatSetting, SettingChange
-from memory.model.delivery import AbnormalExit, Incoming, LedgerEntry, Outgoing, Posted, Progress, Turn
+from memory.model.chat_setting import ChatSetting, ListeningMode, MutedThread, SettingChange
+from memory.model.delivery import AbnormalExit, Exchange, Incoming, LedgerEntry, Outgoing, Posted, Progress, Turn
 from memory.model.entry import (
     ActionCall,
     EnvironmentState,
@@ -31,8 +31,6 @@ from memory.model.episode import (
     derive_status,
 )
 from memory.model.events import Event, EventKind
-from memory.model.exchange import Exchange
-from memory.model.listening import ListeningMode, MutedThread
 from memory.model.permission import Allowed, ApprovalPolicy, Grant, Permission, StandingPermission
 from memory.model.recall import (
     Exemplar,

@@ -1,8 +1,9 @@
-"""Settings that people change in chat, and the changes."""
+"""Settings that people change in chat, the changes, and to what the bot listens in a channel or thread."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,3 +37,24 @@ class SettingChange:
 def in_force(settings: Iterable[ChatSetting]) -> dict[str, ChatSetting]:
     """By name, of a workspace's and one channel's settings those that hold in the channel: its own come first."""
     return {each.name: each for each in sorted(settings, key=lambda each: each.channel != "")}
+
+
+class ListeningMode(StrEnum):
+    """Which messages of a channel are meant for the bot."""
+
+    MENTION = "mention"
+    """Those that mention it."""
+    THREADS = "threads"
+    """Also follow-ups to its answers, where they are clearly meant for it."""
+    ALWAYS = "always"
+    """Every one that is not for somebody else."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MutedThread:
+    """A thread in which only a mention is meant for the bot; outside of threads, the channel."""
+
+    workspace: str
+    channel: str
+    thread: str
+    since: datetime

@@ -162,3 +162,29 @@ class LedgerEntry:
     """Who can read its channel now, from the store's record of it; None where there is none. Never stored with it."""
     has_settings: bool = field(default=False, compare=False)
     """Whether anything is set in chat for its workspace, where all of its answer is read; never stored with it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """One message to the bot with its answer."""
+
+    run_id: str
+    person: str
+    """Who wrote the message."""
+    message_id: str
+    text: str
+    understood: str = ""
+    """What it was taken to mean in its conversation, where that is more than it says."""
+    answer: str
+    """What was posted of it."""
+    at: datetime
+    """Of the message."""
+    answered_at: datetime | None = None
+    """When the answer was posted."""
+    is_replied_to: bool = False
+    """The message that is asked now replies to this one, or to its answer."""
+
+    @property
+    def goal(self) -> str:
+        """The whole of what was asked."""
+        return self.understood or self.text

@@ -7,9 +7,8 @@ No vendor type and no vendor exception crosses a port.
 
 from memory.ports.api_keys import ApiKeyTable
 from memory.ports.batches import BatchTable
-from memory.ports.channels import ChannelTable
 from memory.ports.chat_settings import ChatSettingTable
-from memory.ports.conversation_leases import Held, TurnTable
+from memory.ports.conversation_leases import ConversationLeaseTable, LeasedMessage
 from memory.ports.episodes import (
     ActionFit,
     Attention,
@@ -24,10 +23,9 @@ from memory.ports.episodes import (
     WeighingInput,
 )
 from memory.ports.judgements import JudgementTable
-from memory.ports.people import PeopleTable
-from memory.ports.runtime import Clock, Embedder, NewId
+from memory.ports.people import ChannelTable, PeopleTable
+from memory.ports.runtime import Clock, Embedder, NewId, Secret, SecretFinder
 from memory.ports.saved import SavedMessageTable
-from memory.ports.secrets import Secret, SecretFinder
 from memory.ports.steps import ShortMemoryTable, StepTable
 from memory.ports.store import Store, Transaction, rolled_back
 from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
@@ -53,14 +51,15 @@ __all__ = [
     "ChannelTable",
     "ChatSettingTable",
     "Clock",
+    "ConversationLeaseTable",
     "DeliveryTable",
     "Embedder",
     "EpisodeFilter",
     "EpisodeTable",
     "EventLog",
-    "Held",
     "IndexEntry",
     "JudgementTable",
+    "LeasedMessage",
     "LessonSummary",
     "LessonUse",
     "Neighbour",
@@ -81,7 +80,6 @@ __all__ = [
     "TopicTable",
     "TotalsTable",
     "Transaction",
-    "TurnTable",
     "UpkeepTable",
     "VerdictCount",
     "VoteCount",

@@ -7,8 +7,8 @@ from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
-    """A message whose turn it is, as the process that holds it is told of it."""
+class LeasedMessage:
+    """A message whose turn it is, with what its process has to know."""
 
     workspace: str
     event_id: str
@@ -23,14 +23,14 @@ class Held:
         return self.workspace, self.event_id
 
 
-class TurnTable(Protocol):
+class ConversationLeaseTable(Protocol):
     """A process lives as long as its lease, `process/NAME` (`UpkeepTable`), has not run out.
 
     A conversation is leased to the process that holds the message whose turn it is there; it is free once that message
     is delivered, left or given up, or the process has died.
     """
 
-    def take(self, process: str, workspace: str, now: datetime, limit: int) -> list[Held]:
+    def take(self, process: str, workspace: str, now: datetime, limit: int) -> list[LeasedMessage]:
         """Give this process its turns: of messages that it holds and that waited, and of those that nobody alive holds.
 
         The first of a conversation goes before the others, and nobody has a turn there beside it. What is being
@@ -38,7 +38,7 @@ class TurnTable(Protocol):
         """
         ...
 
-    def held(self, process: str) -> list[Held]:
+    def held(self, process: str) -> list[LeasedMessage]:
         """Whose turn it is by this process, as far as they are unfinished."""
         ...
 
@@ -54,7 +54,7 @@ class TurnTable(Protocol):
         """Wake the processes that listen, once this is committed; where none can, nothing happens."""
         ...
 
-    def bury(self, now: datetime) -> None:
+    def release_dead(self, now: datetime) -> None:
         """Take every lease from the processes that have died, so that the living need not wait for its end."""
         ...
 

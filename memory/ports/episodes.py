@@ -76,7 +76,7 @@ class IndexEntry:
     """One episode's place in one partition of the recall index."""
 
     partition: str
-    """Who may find it there (`memory.rules.audience.filing_of`)."""
+    """Who may find it there (`memory.rules.audience.index_entries_of`)."""
     audience: Audience
     verdict: Verdict
 
@@ -358,7 +358,7 @@ class EpisodeTable(Protocol):
         """
         ...
 
-    def first_filed(self, workspace: str, partitions: Sequence[str], limit: int) -> list[str]:
+    def first_indexed(self, workspace: str, partitions: Sequence[str], limit: int) -> list[str]:
         """The ids of what is findable in any of these partitions, the oldest first."""
         ...
 

@@ -1,6 +1,7 @@
-"""What every process brings: a clock, a source of ids, an embedder."""
+"""What every process brings: a clock, a source of ids, an embedder, a finder of secrets."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
@@ -31,4 +32,22 @@ class Embedder(Protocol):
 
         Blocking, safe to call from several threads. Raises `EmbeddingFailed`.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Secret:
+    """One find: `text[start:end]` must not be kept."""
+
+    start: int
+    end: int
+    kind: str
+    """What it is, for people: `GitHub token`."""
+
+
+class SecretFinder(Protocol):
+    """Recognises secrets by their form. Needs no network and never says what it found."""
+
+    def find(self, text: str) -> Sequence[Secret]:
+        """The secrets of a text in any order; they may overlap. Safe to call from several threads."""
         ...

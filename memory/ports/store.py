@@ -9,12 +9,11 @@ from memory.errors import MemoryFault
 from memory.model.upkeep import DamagedRow
 from memory.ports.api_keys import ApiKeyTable
 from memory.ports.batches import BatchTable
-from memory.ports.channels import ChannelTable
 from memory.ports.chat_settings import ChatSettingTable
-from memory.ports.conversation_leases import TurnTable
+from memory.ports.conversation_leases import ConversationLeaseTable
 from memory.ports.episodes import EpisodeTable
 from memory.ports.judgements import JudgementTable
-from memory.ports.people import PeopleTable
+from memory.ports.people import ChannelTable, PeopleTable
 from memory.ports.saved import SavedMessageTable
 from memory.ports.steps import ShortMemoryTable, StepTable
 from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
@@ -41,13 +40,13 @@ class Transaction:
     """Since when people are known."""
     deliveries: DeliveryTable
     """Messages in and out."""
-    turns: TurnTable
+    conversation_leases: ConversationLeaseTable
     """Which process answers which message, where several may."""
     retrievals: RetrievalTable
     """Recalls."""
     judgements: JudgementTable
     """What votes say of the best candidates, and thresholds."""
-    world: TopicTable
+    topics: TopicTable
     """Topics."""
     steps: StepTable
     """Runs taken step by step, and their grades."""

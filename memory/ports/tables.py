@@ -311,7 +311,7 @@ class DeliveryTable(Protocol):
         ...
 
     def being_answered(self, workspace: str, channel: str, thread: str, now: datetime) -> list[Incoming]:
-        """The messages there whose turn it is by a living process (`TurnTable`), in the order they were written."""
+        """The messages there that a living process holds (`ConversationLeaseTable`), in the order they were written."""
         ...
 
     def put_exit_counts(self, workspace: str, event_id: str, *, crashes: int, kills: int) -> None:

@@ -1,4 +1,4 @@
-"""Topics in a store: fields with every revision, typed edges, embeddings, the audit trail."""
+"""Topics in a store: fields with every revision, typed edges, embeddings, the audit log."""
 
 from collections.abc import Iterable, Sequence
 from typing import Protocol
@@ -43,7 +43,7 @@ class TopicTable(Protocol):
         ...
 
     def delete(self, workspace: str, topic_ids: Iterable[str]) -> int:
-        """Erase topics with embeddings, fields, revisions, edges and trail. Returns how many existed."""
+        """Erase topics with embeddings, fields, revisions, edges and audit log. Returns how many existed."""
         ...
 
     def put_vector(self, workspace: str, topic_id: str, model: str, vector: Vector) -> None:
@@ -108,8 +108,8 @@ class TopicTable(Protocol):
         """
         ...
 
-    def trail(self, workspace: str, topic_id: str) -> list[TopicEvent]:
-        """The topic's audit trail in order."""
+    def event_log(self, workspace: str, topic_id: str) -> list[TopicEvent]:
+        """The topic's audit log in order."""
         ...
 
     def changes(self, workspace: str, *, actor: str = "", before: int = 0, limit: int) -> list[TopicEvent]:
@@ -125,14 +125,14 @@ class TopicTable(Protocol):
         ...
 
     def move(self, workspace: str, from_id: str, to_id: str) -> None:
-        """Give a topic's fields, values, edges and trail to another, which has none; numbers stay as they are.
+        """Give a topic's fields, values, edges and audit log to another, which has none; numbers stay as they are.
 
         Raises `NotFound` without the other.
         """
         ...
 
     def naming(self, workspace: str, topic_ids: Iterable[str]) -> list[TopicEvent]:
-        """Every entry of a trail whose detail names one of these topics, in order."""
+        """Every entry of an audit log whose detail names one of these topics, in order."""
         ...
 
     def retell(self, event: TopicEvent) -> None:

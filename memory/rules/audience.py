@@ -109,7 +109,7 @@ def partitions_of(episode: Episode) -> list[IndexEntry]:
     return sorted(entries, key=lambda entry: entry.partition)
 
 
-def filing_of(episode: Episode) -> list[IndexEntry]:
+def index_entries_of(episode: Episode) -> list[IndexEntry]:
     """Everywhere the episode is filed: for who has validated it, and as evidence where people only proposed it.
 
     What is proposed is filed for its channel alone, and never from a direct message.
@@ -221,7 +221,7 @@ def may_see(scope: Scope, episode: Episode) -> bool:
 def is_in_reach(scope: Scope, episode: Episode) -> bool:
     """Whether the evidence for this person may rest on it: they may see it, or it is proposed where they are."""
     proposals = proposals_for(scope)
-    return may_see(scope, episode) or any(entry.partition in proposals for entry in filing_of(episode))
+    return may_see(scope, episode) or any(entry.partition in proposals for entry in index_entries_of(episode))
 
 
 def has_narrowed(item: Episode | Topic) -> bool:

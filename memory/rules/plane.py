@@ -1,4 +1,4 @@
-"""A plane on which what means the same lies together: groups of goals, where each is, and the words it goes by.
+"""Lays goals out on a plane by their meaning: groups, the position of each goal, and names for the groups.
 
 Groups are found in the space of the embeddings; only then do they come to the plane: their middles by the two main
 directions between them, moved until none covers another or its name, and in each group its goals by its own two main

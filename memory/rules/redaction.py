@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from memory.model import Episode, Incoming, Step
-from memory.ports.secrets import Secret, SecretFinder
+from memory.ports.runtime import Secret, SecretFinder
 
 MARK = "[redacted: "
 """Begins what stands in the place of a secret."""

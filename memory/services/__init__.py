@@ -33,11 +33,9 @@ from memory.services.batches import (
 from memory.services.channels import Channels
 from memory.services.chat_settings import ChatSettings
 from memory.services.control_arm import ControlArm
-from memory.services.conversation_leases import Turns
+from memory.services.conversation_leases import ConversationLeases
 from memory.services.core import MESSAGE_CHARACTERS, CheckedEmbedder, Core
 from memory.services.correct import CORRECTION_CHARACTERS, Corrected
-from memory.services.decision_notices import DecisionNotice, DecisionNotices
-from memory.services.digests import Digests
 from memory.services.evidence import Weighing
 from memory.services.exchanges import Exchanges
 from memory.services.explain import AnswerExplanation, Explaining, LessonExplanation
@@ -52,6 +50,7 @@ from memory.services.leases import Leases
 from memory.services.listening import Listening, ListeningState
 from memory.services.model_grading import Guess, ModelGrades, guess_of
 from memory.services.monitoring import EventCounts, MemoryState, Monitoring
+from memory.services.notices import DecisionNotice, DecisionNotices, Digests, Welcomes
 from memory.services.overview import Overview, Overviews, Week
 from memory.services.preferences import Preference, Preferences
 from memory.services.purge import Purge, Purging
@@ -70,7 +69,6 @@ from memory.services.topics.facts import Facts
 from memory.services.upkeep import Upkeep
 from memory.services.verdicts import LessonMark, VoteResult
 from memory.services.votes import Ratings
-from memory.services.welcomes import Welcomes
 
 log = logging.getLogger(__name__)
 
@@ -194,7 +192,7 @@ class Memory:
         self.maps = KnowledgeMaps(core)
         self.spending = Spending(core)
         self.leases = Leases(core)
-        self.turns = Turns(core)
+        self.conversation_leases = ConversationLeases(core)
         self.api_keys = ApiKeys(core)
 
     def _finish_erasures(self) -> None:

@@ -21,7 +21,7 @@ from memory.model import (
 )
 from memory.model.topic import TopicEvent
 from memory.ports import EpisodeFilter, Transaction
-from memory.rules.audience import filing_of
+from memory.rules.audience import index_entries_of
 from memory.rules.fold import registers, replay
 from memory.rules.trust import evidence_of
 from memory.rules.verdict import fold_votes
@@ -219,7 +219,7 @@ class Audit:
             if not of_topics:
                 events = tx.log.newest(workspace, actor=actor, kind=kind, before=before[0], limit=limit + 1)
             if kind is None:
-                topics = tx.world.changes(workspace, actor=actor, before=before[1], limit=limit + 1)
+                topics = tx.topics.changes(workspace, actor=actor, before=before[1], limit=limit + 1)
         both: tuple[list[Event | TopicEvent], ...] = ([*events], [*topics])
         merged = list(heapq.merge(*both, key=lambda each: each.at, reverse=True))
         shown = merged[:limit]
@@ -299,7 +299,7 @@ class Audit:
             values += [(episode.id, name, getattr(episode, name), getattr(expected, name)) for name in names]
             if tx.episodes.vectors(workspace, [episode.id]):
                 filed = tx.episodes.index_of(workspace, episode.id)
-                values.append((episode.id, "index", filed, filing_of(expected)))
+                values.append((episode.id, "index", filed, index_entries_of(expected)))
         return [_difference(workspace, *each) for each in values if each[2] != each[3]]
 
 

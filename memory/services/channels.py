@@ -5,9 +5,9 @@ from datetime import datetime
 
 from memory.model import Channel, Scope, Visibility
 from memory.ports import EpisodeFilter, Transaction
-from memory.rules.audience import filing_of
+from memory.rules.audience import index_entries_of
 from memory.services.archive import merged_into, unmerge
-from memory.services.core import Core, file_in_index
+from memory.services.core import Core, update_index
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,9 @@ def note_change(tx: Transaction, scope: Scope, known: Visibility | None, now: da
     before = tx.episodes.search(workspace, EpisodeFilter(channel=channel, limit=None))
     tx.channels.put(Channel(workspace=workspace, channel=channel, visibility=scope.visibility, since=now))
     after = [replace(episode, channel_visibility=scope.visibility) for episode in before]
-    moved = [new for old, new in zip(before, after, strict=True) if filing_of(old) != filing_of(new)]
+    moved = [new for old, new in zip(before, after, strict=True) if index_entries_of(old) != index_entries_of(new)]
     for episode in moved:
-        file_in_index(tx, episode)
+        update_index(tx, episode)
     if moved:
         unmerge(tx, workspace, merged_into(tx, workspace, [episode.id for episode in moved]), now)
     return True

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from memory.model import Incoming, Scope
 from memory.model.upkeep import Lease
-from memory.ports import Held
+from memory.ports import LeasedMessage
 from memory.services.core import Core
 
 PROCESS_FOR = timedelta(seconds=6)
@@ -20,39 +20,43 @@ STOP, WAITING, FREE = "stop", "waiting", "free"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """What a process is told when it looks."""
+class LeaseUpdate:
+    """What a process holds after it renewed its lease."""
 
-    taken: tuple[Held, ...]
+    taken: tuple[LeasedMessage, ...]
     """Whose turn it is now by this process."""
-    held: tuple[Held, ...]
+    held: tuple[LeasedMessage, ...]
     """Those of before that are unfinished."""
 
 
 @dataclass(frozen=True, slots=True)
-class Turns:
+class ConversationLeases:
     """The use cases of processes that share platforms."""
 
     _core: Core
 
-    def look(self, process: str, workspaces: Sequence[str], left: Collection[tuple[str, str]] = ()) -> Look:
+    def look(self, process: str, workspaces: Sequence[str], left: Collection[tuple[str, str]] = ()) -> LeaseUpdate:
         """Say that this process lives, leave what it could not finish, and take what is free."""
         now = self._core.clock()
         with self._core.store.write() as tx:
             tx.upkeep.take_lease(Lease(name=f"process/{process}", owner=process, until=now + PROCESS_FOR), now)
-            tx.turns.bury(now)
-            tx.turns.leave(process, left)
-            held = tx.turns.held(process)
-            taken = [each for workspace in workspaces for each in tx.turns.take(process, workspace, now, _AT_ONCE)]
-        return Look(taken=tuple(taken), held=tuple(held))
+            tx.conversation_leases.release_dead(now)
+            tx.conversation_leases.leave(process, left)
+            held = tx.conversation_leases.held(process)
+            taken = [
+                each
+                for workspace in workspaces
+                for each in tx.conversation_leases.take(process, workspace, now, _AT_ONCE)
+            ]
+        return LeaseUpdate(taken=tuple(taken), held=tuple(held))
 
     def end(self, process: str) -> None:
         """Answer no more: what this process holds is for others at once."""
         with self._core.store.write() as tx:
             tx.upkeep.release_lease(f"process/{process}", process)
-            tx.turns.announce(FREE)
+            tx.conversation_leases.announce(FREE)
 
-    def read(self, messages: Collection[Held]) -> list[Incoming]:
+    def read(self, messages: Collection[LeasedMessage]) -> list[Incoming]:
         """These messages as they are now, without those that are gone."""
         with self._core.store.read() as tx:
             found = (tx.deliveries.incoming(each.workspace, each.event_id) for each in messages)
@@ -69,16 +73,16 @@ class Turns:
     def stop(self, message: Incoming) -> bool:
         """Have the process that answers a message end with what there is. False if it is over."""
         with self._core.store.write() as tx:
-            is_asked = tx.turns.stop(message.scope.workspace, message.event_id)
-            tx.turns.announce(STOP)
+            is_asked = tx.conversation_leases.stop(message.scope.workspace, message.event_id)
+            tx.conversation_leases.announce(STOP)
             return is_asked
 
     def announce(self, news: str) -> None:
         """Wake the other processes."""
         with self._core.store.write() as tx:
-            tx.turns.announce(news)
+            tx.conversation_leases.announce(news)
 
     def processes(self) -> list[str]:
         """Who answers now."""
         with self._core.store.read() as tx:
-            return tx.turns.alive(self._core.clock())
+            return tx.conversation_leases.alive(self._core.clock())

@@ -11,7 +11,7 @@ from memory.errors import EmbeddingFailed, InvalidInput, NotFound
 from memory.model import ApprovalPolicy, Episode, Event, EventKind, TeachingPolicy, Vector, Verdicts
 from memory.model.spending import Cap
 from memory.ports import Clock, Embedder, IndexEntry, NewId, Store, Transaction
-from memory.rules.audience import filing_of
+from memory.rules.audience import index_entries_of
 from memory.rules.chat_settings import NAMES
 from memory.rules.control_arm import Chance, hashed
 from memory.rules.feedback import OverlapDetector
@@ -113,7 +113,7 @@ def act(
 ) -> Episode:
     """Record an event that changes where an episode is found, and file it there."""
     after = record(tx, episode, event(episode, kind, actor, at, detail=detail))
-    file_in_index(tx, after)
+    update_index(tx, after)
     return after
 
 
@@ -125,13 +125,13 @@ def existing(tx: Transaction, workspace: str, episode_id: str) -> Episode:
     return episode
 
 
-def file_in_index(tx: Transaction, episode: Episode) -> None:
+def update_index(tx: Transaction, episode: Episode) -> None:
     """Make the episode findable where its verdicts allow, and nowhere else.
 
     An episode whose goal could not be embedded has no vector and stays unfiled until it gets one.
     """
     with suppress(NotFound):
-        tx.episodes.set_index(episode.workspace, episode.id, filing_of(episode))
+        tx.episodes.set_index(episode.workspace, episode.id, index_entries_of(episode))
 
 
 class Cause(NamedTuple):
@@ -190,8 +190,8 @@ class Changes:
         remove: list[tuple[str, IndexEntry]] = []
         for episode_id, after in self._after.items():
             is_new = episode_id in self._vectors
-            was = {} if is_new else {entry.partition: entry for entry in filing_of(self._before[episode_id])}
-            now = {entry.partition: entry for entry in filing_of(after)}
+            was = {} if is_new else {entry.partition: entry for entry in index_entries_of(self._before[episode_id])}
+            now = {entry.partition: entry for entry in index_entries_of(after)}
             put += [(episode_id, entry) for name, entry in now.items() if was.get(name) != entry]
             remove += [(episode_id, entry) for name, entry in was.items() if name not in now]
         if put or remove:

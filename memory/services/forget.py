@@ -101,7 +101,7 @@ class Privacy:
         """The same for the person to take away: with no more of others than they are shown where it was said."""
         with self._core.store.read() as tx:
             held = self._personal_data(tx, workspace, person)
-            topics = tx.world.get_many(workspace, {value.topic_id for value in held.values})
+            topics = tx.topics.get_many(workspace, {value.topic_id for value in held.values})
             names = {topic.id: topic.public_id for topic in (*held.topics, *topics.values())}
             return replace(
                 held,
@@ -130,8 +130,8 @@ class Privacy:
             kept=tuple(whole[each] for each in kept),
             messages=tuple(tx.deliveries.messages_of(workspace, "", person, ALL)),
             reactions=tuple(tx.teaching.reactions_by(workspace, person)),
-            topics=tuple(tx.world.of_person(workspace, person)),
-            values=tuple(tx.world.revisions_by(workspace, person)),
+            topics=tuple(tx.topics.of_person(workspace, person)),
+            values=tuple(tx.topics.revisions_by(workspace, person)),
             steps=tuple(tx.steps.of_person(workspace, person)),
             grades=(*tx.steps.grades_by(workspace, person), *guesses),
             short=tuple(tx.short.of_person(workspace, person)),

@@ -1,4 +1,4 @@
-"""What whoever watches over the bot wants to know of the whole database, in numbers that name nobody."""
+"""Counts over the whole database for monitoring, without the name of anybody."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from memory.services.upkeep import JobState, Upkeep
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryState:
-    """How it is now, in all workspaces together."""
+    """The present state of all workspaces together."""
 
     verdicts: tuple[VerdictCount, ...]
     waiting: int

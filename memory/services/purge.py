@@ -28,7 +28,7 @@ from memory.rules.fold import DECISIONS, effective, replay, with_verdicts
 from memory.rules.trust import CORRECTION
 from memory.services.approvals import drop_permissions
 from memory.services.archive import merged_into, unmerge, why_archived
-from memory.services.core import ALL, Core, act, event, existing, file_in_index, record
+from memory.services.core import ALL, Core, act, event, existing, record, update_index
 from memory.services.quarantine_actions import restore_texts
 from memory.services.topics.withdraw import withdraw_person
 from memory.services.verdicts import settle, withdraw_votes
@@ -282,7 +282,7 @@ class Purging:
             restore_texts(tx, after, work.person, work.now)
         work.note(settle(tx, work.workspace, episode.run_id, work.person, work.now, policy).other_nodes)
         after = existing(tx, work.workspace, episode.id)
-        file_in_index(tx, after)
+        update_index(tx, after)
         return after
 
     # What rested on them --------------------------------------------------------------------------------------------

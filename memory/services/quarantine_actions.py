@@ -11,8 +11,8 @@ from memory.rules.fold import apply
 from memory.rules.quarantine import Flag
 from memory.rules.quarantine import flags as flags_in
 from memory.services.archive import why_archived
-from memory.services.core import Core, act, event, existing, file_in_index, record
-from memory.services.decision_notices import note_decision
+from memory.services.core import Core, act, event, existing, record, update_index
+from memory.services.notices import note_decision
 
 SYSTEM = "goodbot"
 """Who acts where nobody did."""
@@ -25,7 +25,7 @@ def hold_back(tx: Transaction, episode: Episode, flags: Sequence[Flag], at: date
     """Put an episode in quarantine, for these reasons too; nothing happens without one."""
     for each in quarantining(episode, flags, at):
         episode = record(tx, episode, each)
-        file_in_index(tx, episode)
+        update_index(tx, episode)
     return episode
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from memory.model import Vector
 from memory.ports import Transaction
-from memory.services.core import Core, file_in_index
+from memory.services.core import Core, update_index
 
 BATCH = 64
 """Texts embedded, and then committed, at once."""
@@ -38,7 +38,7 @@ class Reembedding:
         model, workspaces = self._core.embedder.name, self._core.store.workspaces()
         with self._core.store.read() as tx:
             episodes = sum(tx.episodes.count_without_vector(workspace, model) for workspace in workspaces)
-            return episodes, sum(tx.world.count_without_vector(workspace, model) for workspace in workspaces)
+            return episodes, sum(tx.topics.count_without_vector(workspace, model) for workspace in workspaces)
 
     def run(self, *, limit: int | None = None, show: ShowsReembedding = lambda done, total: None) -> Reembedded:
         """Embed up to `limit` of them. Raises `EmbeddingFailed`; what was done before it stays."""
@@ -70,20 +70,20 @@ class Reembedding:
             same = [(episode, vector) for episode, vector in same if episode.goal == goals[episode.id]]
             for episode, vector in same:
                 tx.episodes.put_vector(workspace, episode.id, model, vector)
-                file_in_index(tx, episode)
+                update_index(tx, episode)
         return len(same), max(goals, default="")
 
     def _topics(self, workspace: str, after: str, limit: int) -> tuple[int, str]:
         """The same of topics."""
         model = self._core.embedder.name
         with self._core.store.read() as tx:
-            texts = self._texts(tx, workspace, tx.world.without_vector(workspace, model, after=after, limit=limit))
+            texts = self._texts(tx, workspace, tx.topics.without_vector(workspace, model, after=after, limit=limit))
         vectors = self._embedded(list(texts.values()))
         with self._core.store.write() as tx:
             now = self._texts(tx, workspace, list(texts))
             same = [(id_, vector) for id_, vector in zip(texts, vectors, strict=True) if now.get(id_) == texts[id_]]
             for topic_id, vector in same:
-                tx.world.put_vector(workspace, topic_id, model, vector)
+                tx.topics.put_vector(workspace, topic_id, model, vector)
         return len(same), max(texts, default="")
 
     def _embedded(self, texts: Sequence[str]) -> list[Vector]:
@@ -91,7 +91,7 @@ class Reembedding:
 
     @staticmethod
     def _texts(tx: Transaction, workspace: str, topic_ids: Sequence[str]) -> dict[str, str]:
-        found = tx.world.get_many(workspace, topic_ids)
+        found = tx.topics.get_many(workspace, topic_ids)
         return {id_: embedded_text(topic.title, topic.summary) for id_, topic in sorted(found.items())}
 
 

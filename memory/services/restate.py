@@ -1,4 +1,4 @@
-"""Lessons whose question was somebody's who is forgotten: they stay their author's, with a question of the author's.
+"""Lessons whose asker was forgotten: they stay their author's, with a question in the author's words.
 
 What a person wrote or sent in a form is theirs, even where it quotes somebody. The question of a correction is not: it
 was copied from the answer that was wrong. It is replaced by what its author asked themself, if the lesson answers that;
@@ -35,7 +35,7 @@ from memory.rules.retrieval.consensus import is_same_goal
 from memory.rules.trust import CORRECTION
 from memory.rules.verdict import ballots
 from memory.services.archive import ACTOR, MERGED, restore_whole, why_archived
-from memory.services.core import ALL, Core, event, existing, file_in_index, note_words_of, record
+from memory.services.core import ALL, Core, event, existing, note_words_of, record, update_index
 from memory.services.correct import own_vote, taught_lesson, usable
 from memory.services.quarantine_actions import SYSTEM, hold_back, restore_texts
 from memory.services.verdicts import refold
@@ -318,7 +318,7 @@ def _ask(
     asked = record(tx, lesson, event(lesson, EventKind.RESTATED, actor, now, detail=detail))
     if embedded is not None:
         tx.episodes.put_vector(lesson.workspace, lesson.id, *embedded)
-    file_in_index(tx, asked)
+    update_index(tx, asked)
     return asked
 
 

@@ -43,7 +43,7 @@ class TaughtTopics:
 
     def in_order(self, k: int) -> list[str]:
         """The episodes that are filed where this person looks, the oldest first."""
-        return self.tx.episodes.first_filed(self.scope.workspace, self._partitions, k)
+        return self.tx.episodes.first_indexed(self.scope.workspace, self._partitions, k)
 
     def nearest(self, vector: Vector, k: int) -> list[tuple[str, float]]:
         """From the index that recall uses too."""
@@ -76,7 +76,7 @@ class TaughtTopics:
 
     def returned(self, topic_id: str) -> Returned:
         """By its id."""
-        return Returned(EpisodeRaises(self.scope.workspace), attention_of(self._visible([topic_id])[topic_id]))
+        return Returned(EpisodeReinforcement(self.scope.workspace), attention_of(self._visible([topic_id])[topic_id]))
 
     def _visible(self, episode_ids: Sequence[str]) -> dict[str, Episode]:
         unread = [each for each in episode_ids if each not in self._known]
@@ -132,8 +132,8 @@ class TaughtTopics:
 
 
 @dataclass(frozen=True, slots=True)
-class EpisodeRaises:
-    """`memory.services.topics.Raises` of episodes: being read raises salience, not strength, and the log says so."""
+class EpisodeReinforcement:
+    """`memory.services.topics.Reinforcement` of episodes: reading raises salience, not strength, and is logged."""
 
     workspace: str
 

@@ -22,7 +22,7 @@ from memory.services.correct import (
     taught_lesson,
     usable,
 )
-from memory.services.decision_notices import note_decision
+from memory.services.notices import note_decision
 from memory.services.quarantine_actions import hold_again, hold_back, release, restore_texts, usable_reason
 from memory.services.saving import SAVED, take_back
 from memory.services.verdicts import (

@@ -26,7 +26,7 @@ from memory.rules.fold import reaction_detail, replay
 from memory.rules.trust import weights
 from memory.rules.verdict import is_news, judge
 from memory.services.archive import restored_by_reaction
-from memory.services.core import Cause, Changes, Core, event, file_in_index
+from memory.services.core import Cause, Changes, Core, event, update_index
 from memory.services.tally import retally
 from memory.services.thresholds import JudgedRun, keep_judgements
 
@@ -336,7 +336,7 @@ def refold(tx: Transaction, workspace: str, run_ids: Collection[str], policy: Te
             after = replay(episode, log, policy, votes=votes, weights=weighed)
             if after != episode:
                 tx.episodes.put(after)
-            file_in_index(tx, after)
+            update_index(tx, after)
         judged_runs += [JudgedRun(root, votes, weighed, polls[run_id].reactions) for root in nodes.get(run_id, ())[:1]]
     keep_judgements(tx, workspace, judged_runs, polls, policy.error_budget)
 

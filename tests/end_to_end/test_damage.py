@@ -138,9 +138,9 @@ def test_a_row_of_right_types_that_makes_no_sense_is_named(
         with store.write() as tx:
             fill(tx, "w")
             for name in ("t1", "t2"):
-                tx.world.put(topic(name))
-                tx.world.put_vector("w", name, "m", np.ones(2, np.float32))
-            tx.world.add_link(TopicLink(workspace="w", from_id="t1", to_id="t2", kind="of", person="ana", at=NOW))
+                tx.topics.put(topic(name))
+                tx.topics.put_vector("w", name, "m", np.ones(2, np.float32))
+            tx.topics.add_link(TopicLink(workspace="w", from_id="t1", to_id="t2", kind="of", person="ana", at=NOW))
         with closing(sqlite3.connect(path)) as connection, connection:
             connection.execute(f'UPDATE OR IGNORE "{table}" SET "{column}" = ?', [value])
         (found,) = store.damage(limit=1)

@@ -1,1 +1,1 @@
-"""The web: an HTTP interface to memory, pages for people who would rather look than read, health and metrics."""
+"""The web: an HTTP interface to memory, pages, health and metrics."""

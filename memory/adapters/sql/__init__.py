@@ -1,4 +1,4 @@
-"""The store on SQLAlchemy Core. SQLite for now; the statements are such that PostgreSQL understands them too."""
+"""The store on SQLAlchemy Core, for SQLite and PostgreSQL."""
 
 from memory.adapters.sql.store import SqlStore
 

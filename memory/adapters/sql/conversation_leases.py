@@ -1,4 +1,4 @@
-"""Turns of messages, and the processes that have them."""
+"""Leases of conversations, and the processes that hold them."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -24,7 +24,7 @@ from memory.adapters.sql.delivery_tables import incoming, outgoing
 from memory.adapters.sql.session import ID_LIMIT, SqlTable
 from memory.adapters.sql.upkeep_tables import leases
 from memory.model import Incoming, Progress, Turn, Visibility
-from memory.ports.conversation_leases import Held
+from memory.ports.conversation_leases import LeasedMessage
 
 CHANNEL = "goodbot"
 """Where processes listen for news."""
@@ -125,16 +125,16 @@ def of_turn(message: Incoming) -> dict[str, object]:
     return {"its_workspace": workspace, "its_channel": channel, "its_thread": thread, "its_own": person}
 
 
-class SqlTurnTable(SqlTable):
-    """`memory.ports.TurnTable` in SQL."""
+class SqlConversationLeaseTable(SqlTable):
+    """`memory.ports.ConversationLeaseTable` in SQL."""
 
-    def take(self, process: str, workspace: str, now: datetime, limit: int) -> list[Held]:
+    def take(self, process: str, workspace: str, now: datetime, limit: int) -> list[LeasedMessage]:
         self._session.require_writing()
         where = {"process": process, "home": workspace, "now": now, "limit": limit}
         taken = self._session.rows(_TAKE, where)
         self._session.run(_GIVE, [{"home": row.workspace, "event": row.event_id, "process": process} for row in taken])
         return [
-            Held(
+            LeasedMessage(
                 workspace=row.workspace,
                 event_id=row.event_id,
                 holder_before=row.held_by if row.held_by != process else "",
@@ -142,9 +142,12 @@ class SqlTurnTable(SqlTable):
             for row in taken
         ]
 
-    def held(self, process: str) -> list[Held]:
+    def held(self, process: str) -> list[LeasedMessage]:
         rows = self._session.rows(_HELD, {"process": process})
-        return [Held(workspace=row.workspace, event_id=row.event_id, is_stopped=row.turn is Turn.STOPS) for row in rows]
+        return [
+            LeasedMessage(workspace=row.workspace, event_id=row.event_id, is_stopped=row.turn is Turn.STOPS)
+            for row in rows
+        ]
 
     def leave(self, process: str, messages: Collection[tuple[str, str]]) -> None:
         self._session.require_writing()
@@ -158,7 +161,7 @@ class SqlTurnTable(SqlTable):
         if not self._session.is_sqlite:
             self._session.row(select(func.pg_notify(CHANNEL, bindparam("news"))), {"news": news})
 
-    def bury(self, now: datetime) -> None:
+    def release_dead(self, now: datetime) -> None:
         self._session.run(_BURY, {"now": now})
         self._session.run(_FORGET, {"now": now})
 

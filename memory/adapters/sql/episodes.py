@@ -211,7 +211,7 @@ class SqlEpisodeTable(SqlTable):
             known = self._session.rows(select(_t.id).where(_t.workspace == workspace, _t.id.in_(ids)))
             gone = [row.id for row in known]
             count += len(gone)
-            index.unfile(self._session, workspace, gone)
+            index.remove(self._session, workspace, gone)
             # Vectors and links go with their episode.
             for table, column in ((events, "episode_id"), (retrieval_items, "episode_id"), (episodes, "id")):
                 here = and_(table.c.workspace == workspace, table.c[column].in_(gone))
@@ -224,7 +224,7 @@ class SqlEpisodeTable(SqlTable):
             if self._session.run(add_statement(episode_vectors), row):  # and what had no vector was not findable
                 return
             self._session.run(put_statement(episode_vectors), row)
-        index.refile(self._session, workspace, episode_id)
+        index.rebuild(self._session, workspace, episode_id)
 
     def add_vectors(self, workspace: str, model: str, vectors: "Mapping[str, Vector]") -> None:
         rows = [
@@ -247,7 +247,7 @@ class SqlEpisodeTable(SqlTable):
         return missing_vectors.count_episodes(self._session, workspace, model)
 
     def delete_vector(self, workspace: str, episode_id: str) -> None:
-        index.unfile(self._session, workspace, [episode_id])
+        index.remove(self._session, workspace, [episode_id])
         self._session.run(_DROP_VECTOR, {"workspace": workspace, "episode_id": episode_id})
 
     def note_words(self, workspace: str, words: Mapping[str, Collection[str]]) -> None:
@@ -274,7 +274,7 @@ class SqlEpisodeTable(SqlTable):
         return [row.episode_id for row in rows]
 
     def set_index(self, workspace: str, episode_id: str, entries: Sequence[IndexEntry]) -> None:
-        index.file(self._session, workspace, episode_id, storable(tuple(entries)))
+        index.add(self._session, workspace, episode_id, storable(tuple(entries)))
 
     def change_index(
         self, workspace: str, *, put: Sequence[tuple[str, IndexEntry]], remove: Sequence[tuple[str, IndexEntry]]
@@ -295,11 +295,11 @@ class SqlEpisodeTable(SqlTable):
     ) -> Neighbourhood:
         return self._recall.nearest(self._session, workspace, partitions, model, vector, k, min_cosine, beside, actions)
 
-    def first_filed(self, workspace: str, partitions: Sequence[str], limit: int) -> list[str]:
-        return index.first(self._session, workspace, partitions, limit)
+    def first_indexed(self, workspace: str, partitions: Sequence[str], limit: int) -> list[str]:
+        return index.first_episodes(self._session, workspace, partitions, limit)
 
     def index_of(self, workspace: str, episode_id: str) -> list[IndexEntry]:
-        return index.filed(self._session, workspace, episode_id)
+        return index.entries_of(self._session, workspace, episode_id)
 
     def add_link(self, *new: Link) -> None:
         edges = ", ".join(f"{link.from_id} or {link.to_id} in {link.workspace}" for link in new)

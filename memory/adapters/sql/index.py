@@ -64,19 +64,19 @@ _SWEEP = delete(recall_index).where(_t.workspace == bindparam("w"), _t.vector.is
 _DROP_PLANES = delete(counters).where(counters.c.workspace == bindparam("w"), counters.c.name.startswith(PLANES))
 
 
-def filed(session: Session, workspace: str, episode_id: str) -> list[IndexEntry]:
+def entries_of(session: Session, workspace: str, episode_id: str) -> list[IndexEntry]:
     """Where the episode is findable, by partition name."""
     rows = session.rows(_FILED, {"w": workspace, "e": episode_id})
     return [IndexEntry(partition=r.partition, audience=r.audience, verdict=r.verdict) for r in rows if _is_live(r)]
 
 
-def first(session: Session, workspace: str, partitions: Sequence[str], limit: int) -> list[str]:
+def first_episodes(session: Session, workspace: str, partitions: Sequence[str], limit: int) -> list[str]:
     """The episodes of these partitions that were made first."""
     rows = session.rows(_FIRST, {"w": workspace, "names": list(partitions), "limit": limit})
     return [row.id for row in rows]
 
 
-def file(session: Session, workspace: str, episode_id: str, entries: Sequence[IndexEntry]) -> None:
+def add(session: Session, workspace: str, episode_id: str, entries: Sequence[IndexEntry]) -> None:
     """Make the episode findable in exactly these partitions. Raises `NotFound` if it has no vector to be found by."""
     session.require_writing()
     wanted = {entry.partition: entry for entry in entries}
@@ -104,17 +104,17 @@ def change(
         session.filed.add(workspace)
 
 
-def refile(session: Session, workspace: str, episode_id: str) -> None:
+def rebuild(session: Session, workspace: str, episode_id: str) -> None:
     """Bring the rows of an episode up to date after its vector changed."""
-    if entries := filed(session, workspace, episode_id):
-        file(session, workspace, episode_id, entries)
+    if entries := entries_of(session, workspace, episode_id):
+        add(session, workspace, episode_id, entries)
 
 
-def unfile(session: Session, workspace: str, episode_ids: Iterable[str]) -> None:
-    """Make these episodes findable nowhere."""
+def remove(session: Session, workspace: str, episode_ids: Iterable[str]) -> None:
+    """Remove these episodes from the index."""
     for ids in chunks(episode_ids, ID_LIMIT):
         for row in session.rows(_LIVE_IDS.where(_t.episode_id.in_(ids)), {"w": workspace}):
-            file(session, workspace, row.episode_id, ())
+            add(session, workspace, row.episode_id, ())
 
 
 def sweep(session: Session) -> dict[str, int]:

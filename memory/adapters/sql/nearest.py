@@ -116,7 +116,7 @@ class _Reader:
     dimension: int
 
     def loaded(self, names: Sequence[str]) -> list[Partition]:
-        """The partitions as they are in the snapshot. PartitionCache that a failure interrupts are gone."""
+        """The partitions as they are in the snapshot. Copies that a failure interrupts are gone."""
         if not names:
             return []
         held = {name: self._held(name) for name in names}

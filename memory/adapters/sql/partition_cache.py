@@ -1,4 +1,4 @@
-"""PartitionCache of partitions of the recall index in the process, and what brings them up to date."""
+"""A cache of partitions of the recall index in this process, and how it is brought up to date."""
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -164,7 +164,7 @@ class CachedPartition:
 
 
 class PartitionCache:
-    """PartitionCache in order of use."""
+    """Partitions in order of use."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[Key, tuple[CachedPartition, int]] = OrderedDict()

@@ -22,10 +22,9 @@ from sqlalchemy import (
 from sqlalchemy import union_all as together
 
 from memory.adapters.row_validation import chunks
-from memory.adapters.sql.judgement_tables import judgements, thresholds
 from memory.adapters.sql.session import ID_LIMIT, Session, SqlTable, among, matching, nothing
 from memory.adapters.sql.tables import retrievals
-from memory.adapters.sql.teaching_tables import RECORD, WITH_RECORD, people, reactions, votes
+from memory.adapters.sql.teaching_tables import RECORD, WITH_RECORD, judgements, people, reactions, thresholds, votes
 from memory.model import Acquaintance, Poll, Reaction, Role, Vote
 from memory.model.evidence import EvidenceRecord, Judgement, JudgementCount, Threshold
 

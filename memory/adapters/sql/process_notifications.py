@@ -1,4 +1,4 @@
-"""Notifications from the other processes on a PostgreSQL database (`TurnTable.announce`)."""
+"""Notifications from the other processes on a PostgreSQL database (`ConversationLeaseTable.announce`)."""
 
 import time
 from contextlib import suppress

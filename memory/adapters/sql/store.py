@@ -11,7 +11,7 @@ from memory.adapters.sql import index
 from memory.adapters.sql.api_keys import SqlApiKeyTable
 from memory.adapters.sql.batches import SqlBatchTable
 from memory.adapters.sql.chat_settings import SqlChatSettingTable
-from memory.adapters.sql.conversation_leases import SqlTurnTable
+from memory.adapters.sql.conversation_leases import SqlConversationLeaseTable
 from memory.adapters.sql.database import Database
 from memory.adapters.sql.deliveries import SqlDeliveryTable
 from memory.adapters.sql.delivery_tables import incoming, outgoing
@@ -222,10 +222,10 @@ def _transaction(session: Session, recall: RecallIndex) -> Transaction:
         settings=SqlChatSettingTable(session),
         people=SqlPeopleTable(session),
         deliveries=SqlDeliveryTable(session),
-        turns=SqlTurnTable(session),
+        conversation_leases=SqlConversationLeaseTable(session),
         retrievals=SqlRetrievalTable(session),
         judgements=SqlJudgementTable(session),
-        world=SqlTopicTable(session),
+        topics=SqlTopicTable(session),
         steps=SqlStepTable(session),
         short=SqlShortMemoryTable(session),
         upkeep=SqlUpkeepTable(session),

@@ -28,10 +28,9 @@ from sqlalchemy import (
 
 from memory.adapters.row_validation import chunks
 from memory.adapters.sql.chat_settings import settings
-from memory.adapters.sql.judgement_tables import thresholds
 from memory.adapters.sql.session import Session, matching, nothing
 from memory.adapters.sql.tables import episodes, links
-from memory.adapters.sql.teaching_tables import trust_records, votes
+from memory.adapters.sql.teaching_tables import thresholds, trust_records, votes
 from memory.adapters.sql.upkeep_tables import rules
 from memory.model import ASK, LinkKind, Termination, options_of
 from memory.model.chat_setting import ChatSetting

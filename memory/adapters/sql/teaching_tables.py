@@ -1,10 +1,11 @@
-"""The tables of reactions, votes, what they prove of their voters, and the ledger of sent messages."""
+"""The tables of reactions, votes, judgements, thresholds, the records of voters, and the ledger of sent messages."""
 
 from sqlalchemy import BigInteger, Boolean, Column, Index, PrimaryKeyConstraint, SmallInteger, Table, and_, func, text
 
-from memory.adapters.sql.columns import READ_AS, metadata, moment, number, short
+from memory.adapters.sql.columns import READ_AS, metadata, moment, number, real, short
 from memory.adapters.sql.types import Word
 from memory.model import LedgerEntry, Reaction, Role, Standing, TrustEvidence, Vote
+from memory.model.evidence import Judgement, Threshold
 
 reactions = Table(
     "reactions",
@@ -119,4 +120,31 @@ ledger = Table(
     Index(None, "expires_at"),
     sqlite_with_rowid=False,
     info={READ_AS: LedgerEntry},
+)
+
+# A fold of the votes and of the evidence of the runs they are on, kept to be counted at once.
+judgements = Table(
+    "judgements",
+    metadata,
+    *short("workspace", "run_id", "actor"),
+    *moment("at"),
+    *number("confidence"),
+    Column("is_right", Boolean, nullable=False),
+    Column("is_known", Boolean, nullable=False),
+    Column("is_asked", Boolean, nullable=False),
+    PrimaryKeyConstraint("workspace", "run_id", "actor"),
+    Index(None, "workspace", "at"),
+    sqlite_with_rowid=False,
+    info={READ_AS: Judgement},
+)
+
+# Counted from the judgements, so that a recall reads one row.
+thresholds = Table(
+    "thresholds",
+    metadata,
+    *short("workspace"),
+    *real("budget", "value"),
+    PrimaryKeyConstraint("workspace"),
+    sqlite_with_rowid=False,
+    info={READ_AS: Threshold},
 )

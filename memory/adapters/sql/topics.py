@@ -171,7 +171,7 @@ class SqlTopicTable(SqlTable):
         with self._session.needing(_missing(workspace, " or ".join(dict.fromkeys(each.topic_id for each in new)))):
             self._session.run(add_statement(topic_events), rows)
 
-    def trail(self, workspace: str, topic_id: str) -> list[TopicEvent]:
+    def event_log(self, workspace: str, topic_id: str) -> list[TopicEvent]:
         here = (topic_events.c.workspace == workspace, topic_events.c.topic_id == topic_id)
         return self._session.all(TopicEvent, select(topic_events).where(*here).order_by(topic_events.c.seq))
 

@@ -1,4 +1,4 @@
-"""What being shown and used changes of a lesson, in one statement: the rules of `memory.rules.strength` on its row."""
+"""Counts the uses of lessons in one statement, with the rules of `memory.rules.strength` applied to their rows."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Tables as a whole: every row as it is stored, whichever database it is in, and what tells one content from another.
+"""Whole tables: their rows as any database stores them, and a digest by which two tables are compared.
 
 Nothing is made of the values here: times stay numbers, JSON stays text, vectors stay bytes.
 """

@@ -1,4 +1,4 @@
-"""Grades onto memories: by a step's id or number, partly, again, with all of it kept.
+"""Adds grades to memories, by a step's id or number; every grade is kept.
 
 A person's grade is that person's vote on the step. What people's reactions say is in the votes already. A model's grade
 is no vote: it stands only where no person has said anything, and only the asker sees it.

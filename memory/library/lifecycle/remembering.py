@@ -1,4 +1,4 @@
-"""Memories of earlier runs for the present moment."""
+"""Retrieves memories of earlier runs for the present situation."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

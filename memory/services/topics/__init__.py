@@ -6,7 +6,7 @@
 from memory.model.topic import WorldPolicy
 from memory.services.topics.ingest import FieldInput, Ingest, Ingested, Placement, Related
 from memory.services.topics.query import Bundle, FieldBundle, QueryRequest, QueryResponse, Stage, Value
-from memory.services.topics.reinforcement import Raises, Returned
+from memory.services.topics.reinforcement import Reinforcement, Returned
 from memory.services.topics.source import MakeSource, TopicIndex, TopicSource
 from memory.services.topics.topics import World
 
@@ -20,7 +20,7 @@ __all__ = [
     "Placement",
     "QueryRequest",
     "QueryResponse",
-    "Raises",
+    "Reinforcement",
     "Related",
     "Returned",
     "Stage",

@@ -48,10 +48,10 @@ def append(tx: Transaction, topic: Topic, kind: TopicEventKind, actor: str, at: 
 
 
 def _append(tx: Transaction, topic: Topic, event: TopicEvent) -> Topic:
-    tx.world.append(event)
+    tx.topics.append(event)
     after = apply_entry(topic, event)
     if after != topic:
-        tx.world.put(after)
+        tx.topics.put(after)
     return after
 
 
@@ -87,8 +87,8 @@ def salience_entry(
 
 def faults_of_topics(tx: Transaction, workspace: str) -> Iterator[Fault]:
     """Every stored number of a topic that is not what its trail says."""
-    for topic in tx.world.within(workspace):
-        expected = replay_entries(topic, tx.world.trail(workspace, topic.id))
+    for topic in tx.topics.within(workspace):
+        expected = replay_entries(topic, tx.topics.event_log(workspace, topic.id))
         for field in fields(Topic):
             stored, logged = getattr(topic, field.name), getattr(expected, field.name)
             if stored != logged:
@@ -97,5 +97,5 @@ def faults_of_topics(tx: Transaction, workspace: str) -> Iterator[Fault]:
                     what=f"topic {field.name}",
                     stored=stored,
                     expected=logged,
-                    mend=partial(tx.world.put, expected),
+                    mend=partial(tx.topics.put, expected),
                 )

@@ -20,7 +20,7 @@ class Visible:
 
     def __init__(self, tx: Transaction, scope: Scope) -> None:
         partitions = partitions_for(scope)
-        filed = tx.world.within(scope.workspace, partitions)
+        filed = tx.topics.within(scope.workspace, partitions)
         rank = {name: place for place, name in enumerate(partitions)}
         self._see(tx, scope.workspace, [each for each in filed if may_meet(scope, each)], rank)
 
@@ -82,7 +82,7 @@ class Visible:
         """What is linked to each topic in either direction, by id. Archived topics are named, the seed's way."""
         home = self.members(topic_ids)
         found: dict[str, dict[str, str | None]] = defaultdict(dict)
-        for link in self._tx.world.links(self.workspace, home):
+        for link in self._tx.topics.links(self.workspace, home):
             for end, other in ((link.from_id, link.to_id), (link.to_id, link.from_id)):
                 topic = self.survivor_of(self.every.get(other))
                 if end in home and topic is not None and topic.id != home[end]:
@@ -99,10 +99,10 @@ class Visible:
         """
         home = self.members(topic_ids)
         owned: dict[tuple[str, str], list[TopicField]] = defaultdict(list)
-        for field in self._tx.world.fields(self.workspace, home):
+        for field in self._tx.topics.fields(self.workspace, home):
             owned[home[field.topic_id], field.name].append(field)
         given: dict[tuple[str, str], list[Revision]] = defaultdict(list)
-        for revision in self._tx.world.revisions(self.workspace, home):
+        for revision in self._tx.topics.revisions(self.workspace, home):
             given[home[revision.topic_id], revision.name].append(revision)
         bundles: dict[str, dict[str, FieldBundle]] = {each: {} for each in topic_ids}
         for (topic_id, name), revisions in sorted(given.items()):
@@ -131,7 +131,7 @@ class AllTopics(Visible):
     """All topics of a workspace, or its public ones only."""
 
     def __init__(self, tx: Transaction, workspace: str, *, public_only: bool) -> None:
-        every = tx.world.within(workspace)
+        every = tx.topics.within(workspace)
         self._see(tx, workspace, [each for each in every if not public_only or is_public(each)], {})
 
 

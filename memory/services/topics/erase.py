@@ -23,17 +23,17 @@ def erase_person(tx: Transaction, workspace: str, person: str, at: datetime, new
     A topic of others that a topic of theirs stood for stands for itself again. A value that a purge took back holds no
     more than before, though what had replaced it is gone.
     """
-    ids = {each.id for each in tx.world.revisions_by(workspace, person)}
-    touched = tx.world.erase_words(workspace, person)
+    ids = {each.id for each in tx.topics.revisions_by(workspace, person)}
+    touched = tx.topics.erase_words(workspace, person)
     # Those that nobody owns end with the last part that anybody had in them.
-    own = {each.id: each for who in (person, "") for each in tx.world.of_person(workspace, who)}
+    own = {each.id: each for who in (person, "") for each in tx.topics.of_person(workspace, who)}
     parts = _parts(tx, workspace, {each.id for each in own.values() if not is_personal(each.partition, person)})
     names = {each: new_id() for each in own if each in parts and own[each].person == person}
     gone = own.keys() - parts.keys()
     for topic_id, name in names.items():
         _hand_on(tx, own[topic_id], name, parts[topic_id], names)
-    tx.world.delete(workspace, [*gone, *names])
-    alone = [_split(tx, each, own[each.merged_into], at) for each in tx.world.merged_into(workspace, gone)]
+    tx.topics.delete(workspace, [*gone, *names])
+    alone = [_split(tx, each, own[each.merged_into], at) for each in tx.topics.merged_into(workspace, gone)]
     merge_duplicates(tx, alone, at, limit=len(alone))
     _rename(tx, workspace, names, gone)
     left = [names.get(each, each) for each in touched if each not in gone]
@@ -47,9 +47,9 @@ def _parts(tx: Transaction, workspace: str, own: Collection[str]) -> dict[str, l
     A part is a value, a field, an edge or a reference; also to have brought up one of several topics that it joins.
     """
     parts: dict[str, list[str]] = defaultdict(list)
-    for revision in tx.world.revisions(workspace, own):
+    for revision in tx.topics.revisions(workspace, own):
         parts[revision.topic_id].append(revision.person)
-    for link in sorted(tx.world.links(workspace, own), key=lambda link: link.at):
+    for link in sorted(tx.topics.links(workspace, own), key=lambda link: link.at):
         for end in {link.from_id, link.to_id} & set(own):
             parts[end].append(link.person)
     for field in _all_fields(tx, workspace):
@@ -68,7 +68,7 @@ def _joined(
 ) -> dict[str, list[str]]:
     """For each of these topics that stands for others which stay, whose these will be."""
     joined: dict[str, list[str]] = defaultdict(list)
-    for each in tx.world.merged_into(workspace, own):
+    for each in tx.topics.merged_into(workspace, own):
         if each.id not in own:
             joined[each.merged_into].append(each.person)
         elif each.id in parts:
@@ -78,12 +78,12 @@ def _joined(
 
 def _hand_on(tx: Transaction, topic: Topic, name: str, parts: Iterable[str], names: Mapping[str, str]) -> None:
     """Let the topic go on under another id: with the words of a duplicate and as its author's, else without words."""
-    joined = [each for each in tx.world.merged_into(topic.workspace, [topic.id]) if each.person != topic.person]
+    joined = [each for each in tx.topics.merged_into(topic.workspace, [topic.id]) if each.person != topic.person]
     titled = sorted((each for each in joined if each.title and each.person), key=lambda each: (each.public_id, each.id))
     # Whoever owns a topic sees it among four eyes, wherever its channel went: nobody comes to see more than before.
     twin = titled[0] if titled and not has_narrowed(topic) else None
     heir = "" if has_narrowed(topic) else twin.person if twin is not None else next(iter(parts))
-    tx.world.put(
+    tx.topics.put(
         replace(
             topic,
             id=name,
@@ -95,14 +95,14 @@ def _hand_on(tx: Transaction, topic: Topic, name: str, parts: Iterable[str], nam
             merged_into=names.get(topic.merged_into, topic.merged_into),
         )
     )
-    tx.world.move(topic.workspace, topic.id, name)
+    tx.topics.move(topic.workspace, topic.id, name)
     if twin is not None:
-        tx.world.copy_vector(topic.workspace, twin.id, name)
+        tx.topics.copy_vector(topic.workspace, twin.id, name)
     for each in joined:
-        tx.world.put(replace(each, merged_into=name))
-    for event in tx.world.trail(topic.workspace, name):
+        tx.topics.put(replace(each, merged_into=name))
+    for event in tx.topics.event_log(topic.workspace, name):
         if event.kind is TopicEventKind.CREATED:
-            tx.world.retell(replace(event, detail={**event.detail, "title": None}))
+            tx.topics.retell(replace(event, detail={**event.detail, "title": None}))
 
 
 def _split(tx: Transaction, topic: Topic, home: Topic, at: datetime) -> Topic:
@@ -116,25 +116,25 @@ def _split(tx: Transaction, topic: Topic, home: Topic, at: datetime) -> Topic:
 def _rename(tx: Transaction, workspace: str, names: Mapping[str, str], gone: Collection[str]) -> None:
     """Let whatever names a topic that was handed on name it by its new id, and nothing name one that is gone."""
     erased = {**dict.fromkeys(gone, ""), **names}
-    for event in tx.world.naming(workspace, erased):
+    for event in tx.topics.naming(workspace, erased):
         key = NAMING[event.kind]
-        tx.world.retell(replace(event, detail={**event.detail, key: erased[str(event.detail[key])]}))
+        tx.topics.retell(replace(event, detail={**event.detail, key: erased[str(event.detail[key])]}))
     for field in _all_fields(tx, workspace):
         if field.ref_topic_id in erased:
-            tx.world.put_field(replace(field, ref_topic_id=erased[field.ref_topic_id] or None))
+            tx.topics.put_field(replace(field, ref_topic_id=erased[field.ref_topic_id] or None))
 
 
 def _erase_revision_ids(tx: Transaction, workspace: str, topic_ids: Collection[str], ids: Collection[str]) -> None:
     """Take the ids of a person's values, which they may have chosen, out of what others confirmed."""
-    homes = {each.merged_into or each.id for each in tx.world.get_many(workspace, topic_ids).values()}
+    homes = {each.merged_into or each.id for each in tx.topics.get_many(workspace, topic_ids).values()}
     for home in sorted(homes):
-        group = [home, *(each.id for each in tx.world.merged_into(workspace, [home]))]
-        left = {(each.name, each.id) for each in tx.world.revisions(workspace, group)}
-        for event in (event for topic_id in group for event in tx.world.trail(workspace, topic_id)):
+        group = [home, *(each.id for each in tx.topics.merged_into(workspace, [home]))]
+        left = {(each.name, each.id) for each in tx.topics.revisions(workspace, group)}
+        for event in (event for topic_id in group for event in tx.topics.event_log(workspace, topic_id)):
             named = event.detail.get("revision")
             if named in ids and (event.detail.get("field"), named) not in left:
-                tx.world.retell(replace(event, detail={**event.detail, "revision": ""}))
+                tx.topics.retell(replace(event, detail={**event.detail, "revision": ""}))
 
 
 def _all_fields(tx: Transaction, workspace: str) -> list[TopicField]:
-    return tx.world.fields(workspace, [each.id for each in tx.world.within(workspace)])
+    return tx.topics.fields(workspace, [each.id for each in tx.topics.within(workspace)])

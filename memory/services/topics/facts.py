@@ -114,7 +114,7 @@ class Facts:
             topic = visible.named(topic_id)
             if topic is None:
                 raise NotFound(f"no topic {topic_id} in {workspace} that you may see")
-            events = [each for event in tx.world.trail(workspace, topic.id) for each in visible.renamed(event)]
+            events = [each for event in tx.topics.event_log(workspace, topic.id) for each in visible.renamed(event)]
         return topic, events
 
     def name_in(self, scope: Scope, topic_id: str) -> str:

@@ -74,7 +74,7 @@ class Listing:
         fields = self.visible.fields(ids, at=self.clock(), limit=HISTORY)
         home = self.visible.members(ids)
         people: dict[str, dict[str, None]] = {each.id: {each.person: None} for each in topics}
-        for revision in self.tx.world.revisions(self.visible.workspace, home):
+        for revision in self.tx.topics.revisions(self.visible.workspace, home):
             people[home[revision.topic_id]][revision.person] = None
         return [
             KnownTopic(
@@ -91,7 +91,7 @@ class Listing:
         live = self.visible.live
         if not live:
             return []
-        stored = self.tx.world.vectors(self.visible.workspace, model, [each.id for each in live])
+        stored = self.tx.topics.vectors(self.visible.workspace, model, [each.id for each in live])
         words = content_words(text)
         scores = {
             each.id: _likeness(each, words, stored.get(each.id), vector) for each in live if each.title or each.summary

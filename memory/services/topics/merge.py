@@ -38,7 +38,7 @@ def merge_duplicates(
 
 
 def _join(tx: Transaction, duplicate: Topic, survivor: Topic, at: datetime, actor: str) -> Topic:
-    for each in [duplicate, *tx.world.merged_into(duplicate.workspace, [duplicate.id])]:
+    for each in [duplicate, *tx.topics.merged_into(duplicate.workspace, [duplicate.id])]:
         append(tx, each, TopicEventKind.MERGED, actor, at, into=survivor.id)
     if survivor.archived_at is not None and duplicate.archived_at is None:
         return append(tx, survivor, TopicEventKind.RESTORED, actor, at, because=duplicate.id)

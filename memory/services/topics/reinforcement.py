@@ -17,7 +17,7 @@ Row = TypeVar("Row")
 Entry = TypeVar("Entry")
 
 
-class Raises(Protocol[Row, Entry]):
+class Reinforcement(Protocol[Row, Entry]):
     """How a workspace's topics of one kind are read again, and raised. Two that are equal are of one kind."""
 
     def read(self, tx: Transaction, ids: Iterable[str]) -> Mapping[str, Row]:
@@ -45,7 +45,7 @@ class Raises(Protocol[Row, Entry]):
 class Returned:
     """One topic that a query returns: the row it was made of."""
 
-    raises: Raises[Any, Any]
+    raises: Reinforcement[Any, Any]
     row: Any
 
 
@@ -77,18 +77,18 @@ class Asked:
 
 
 @dataclass(slots=True, kw_only=True)
-class Raising:
+class Reinforcing:
     """The topics of one workspace within one writing transaction, each as it is after the queries before."""
 
     tx: Transaction
     at: datetime
-    _now: dict[Raises[Any, Any], dict[str, Any]] = field(default_factory=dict, init=False)
-    _raised: dict[Raises[Any, Any], dict[str, Any]] = field(default_factory=dict, init=False)
-    _entries: dict[Raises[Any, Any], list[Any]] = field(default_factory=dict, init=False)
+    _now: dict[Reinforcement[Any, Any], dict[str, Any]] = field(default_factory=dict, init=False)
+    _reinforced: dict[Reinforcement[Any, Any], dict[str, Any]] = field(default_factory=dict, init=False)
+    _entries: dict[Reinforcement[Any, Any], list[Any]] = field(default_factory=dict, init=False)
 
     def read(self, answers: Iterable[Answer]) -> None:
         """Read what these answers returned, if it was not read yet, in one statement for each kind."""
-        wanted: dict[Raises[Any, Any], dict[str, None]] = {}
+        wanted: dict[Reinforcement[Any, Any], dict[str, None]] = {}
         for each in (each for answer in answers for each in answer.returned):
             if each.row.id not in self._now.setdefault(each.raises, {}):
                 wanted.setdefault(each.raises, {})[each.row.id] = None
@@ -110,15 +110,15 @@ class Raising:
         ]
         return QueryResponse(query=answer.query, candidates=tuple(bundles))
 
-    def raise_all(self, answer: Answer, actor: str) -> None:
+    def reinforce_all(self, answer: Answer, actor: str) -> None:
         """Raise everything that was returned."""
         for each in answer.returned:
             rows = self._now[each.raises]
             rows[each.row.id], entry = each.raises.raised(rows[each.row.id], actor, self.at)
-            self._raised.setdefault(each.raises, {})[each.row.id] = rows[each.row.id]
+            self._reinforced.setdefault(each.raises, {})[each.row.id] = rows[each.row.id]
             self._entries.setdefault(each.raises, []).append(entry)
 
     def store(self) -> None:
         """Store all of it."""
-        for raises, rows in self._raised.items():
+        for raises, rows in self._reinforced.items():
             raises.store(self.tx, list(rows.values()), self._entries[raises])

@@ -74,7 +74,7 @@ class StoredTopics:
     def __post_init__(self) -> None:
         self._visible = Visible(self.tx, self.scope)
         live = [topic.id for topic in self._visible.live]
-        found = self.tx.world.vectors(self.scope.workspace, self.model, live)
+        found = self.tx.topics.vectors(self.scope.workspace, self.model, live)
         self._vectors = {each: found[each] for each in live if len(found.get(each, ())) == self.dimension}
 
     def resolve(self, topic_ids: Sequence[str]) -> dict[str, str]:
@@ -111,7 +111,7 @@ class StoredTopics:
 
     def returned(self, topic_id: str) -> Returned:
         """By the name it goes by here."""
-        raises = TopicRaises(self.scope.workspace, self.policy.bump, self.policy.salience_cap)
+        raises = TopicReinforcement(self.scope.workspace, self.policy.bump, self.policy.salience_cap)
         return Returned(raises, self._named(topic_id))
 
     def _named(self, name: str) -> Topic:
@@ -122,8 +122,8 @@ class StoredTopics:
 
 
 @dataclass(frozen=True, slots=True)
-class TopicRaises:
-    """`Raises` of the topics that were ingested: by the policy's bump, up to its cap."""
+class TopicReinforcement:
+    """`Reinforcement` of the topics that were ingested: by the policy's bump, up to its cap."""
 
     workspace: str
     bump: float
@@ -131,7 +131,7 @@ class TopicRaises:
 
     def read(self, tx: Transaction, ids: Iterable[str]) -> dict[str, Topic]:
         """Whole: a topic has no long texts."""
-        return tx.world.get_many(self.workspace, ids)
+        return tx.topics.get_many(self.workspace, ids)
 
     def is_same(self, seen: Topic, now: Topic) -> bool:
         """Whether nothing else has changed."""
@@ -148,8 +148,8 @@ class TopicRaises:
 
     def store(self, tx: Transaction, rows: Sequence[Topic], entries: Sequence[TopicEvent]) -> None:
         """Only the salience."""
-        tx.world.append(*entries)
-        tx.world.set_salience(*rows)
+        tx.topics.append(*entries)
+        tx.topics.set_salience(*rows)
 
 
 def ranked(vectors: "Mapping[str, Vector]", query: "Vector") -> list[tuple[str, float]]:

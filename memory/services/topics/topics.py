@@ -16,7 +16,7 @@ from memory.services.topics.bundles import Visible
 from memory.services.topics.ingest import Ingest, Ingested, Placement
 from memory.services.topics.merge import merge_duplicates
 from memory.services.topics.query import Bundle, QueryRequest, QueryResponse, Stage
-from memory.services.topics.reinforcement import Answer, Asked, Raising, Returned
+from memory.services.topics.reinforcement import Answer, Asked, Reinforcing, Returned
 from memory.services.topics.shared_transaction import SharedTransaction
 from memory.services.topics.source import MakeSource, StoredTopics, TopicIndex, TopicSource, as_vector
 from memory.services.topics.withdraw import take_back
@@ -77,36 +77,36 @@ class World:
         if not wanted.reinforce or (not (answer.bundles or event_id) and has_room):
             return answer.response()
         asked = Asked(scope=scope, request=wanted, vector=vector, event_id=event_id, answer=answer)
-        return self._raising_in(scope.workspace)(asked)
+        return self._reinforcing_in(scope.workspace)(asked)
 
-    def _raising_in(self, workspace: str) -> SharedTransaction[Asked, QueryResponse]:
+    def _reinforcing_in(self, workspace: str) -> SharedTransaction[Asked, QueryResponse]:
         """What stores the effects of a workspace's queries."""
-        shared = SharedTransaction[Asked, QueryResponse](partial(self._raise, workspace))
+        shared = SharedTransaction[Asked, QueryResponse](partial(self._reinforce, workspace))
         return self._raising.setdefault(workspace, shared)
 
-    def _raise(self, workspace: str, take: Callable[[], Sequence[Asked]]) -> list[QueryResponse]:
+    def _reinforce(self, workspace: str, take: Callable[[], Sequence[Asked]]) -> list[QueryResponse]:
         """Raise what queries returned, each after the one before; their responses."""
         with self._store.write() as tx:
             asked = take()
-            raising = Raising(tx=tx, at=self._clock())
+            raising = Reinforcing(tx=tx, at=self._clock())
             raising.read(each.answer for each in asked)
-            responses = [self._raised(raising, each) for each in asked]
+            responses = [self._reinforced(raising, each) for each in asked]
             raising.store()
             self._forget(tx, workspace)
         return responses
 
-    def _raised(self, raising: Raising, asked: Asked) -> QueryResponse:
+    def _reinforced(self, raising: Reinforcing, asked: Asked) -> QueryResponse:
         tx, answer = raising.tx, asked.answer
         if not raising.holds(answer):
             answer = self._answer(tx, asked.scope, asked.request, asked.vector)
             raising.read([answer])
         response = raising.response_of(answer)
         if not asked.event_id or tx.log.claim(asked.scope.workspace, asked.event_id, raising.at):
-            raising.raise_all(answer, asked.scope.person)
+            raising.reinforce_all(answer, asked.scope.person)
         return response
 
     def _answer(self, tx: Transaction, scope: Scope, request: QueryRequest, vector: "Vector | None") -> Answer:
-        topics = tx.world.count(scope.workspace)
+        topics = tx.topics.count(scope.workspace)
         sources: list[TopicSource] = [self._own_source(tx, scope, vector)] if topics else []
         sources += [make(tx, scope) for make in self._sources]
         chosen = _chosen(sources, vector, request, min_similarity=self.policy.min_similarity)
@@ -146,9 +146,9 @@ class World:
     def _forget(self, tx: Transaction, workspace: str) -> list[str]:
         """Where there are many topics, archive those that hardly anybody attends to, and halve their salience."""
         policy, now = self.policy, self._clock()
-        if tx.world.count(workspace) < policy.soft_limit:
+        if tx.topics.count(workspace) < policy.soft_limit:
             return []
-        topics = [topic for topic in tx.world.within(workspace) if not topic.merged_into]
+        topics = [topic for topic in tx.topics.within(workspace) if not topic.merged_into]
         if len(topics) < policy.soft_limit:
             return []
         forgotten: list[str] = []
@@ -176,10 +176,10 @@ class World:
             similar: list[str] = []
             if vector is not None:
                 similar = [topic_id for topic_id, _ in self._own_source(tx, scope, vector).nearest(vector, SIMILAR)]
-                tx.world.put_vector(scope.workspace, topic.id, self._embedder.name, vector)
+                tx.topics.put_vector(scope.workspace, topic.id, self._embedder.name, vector)
             outcomes = [(given.name, writing.field(topic, given)) for given in wanted.fields]
             links = [(each.topic_id, writing.link(topic, each)) for each in wanted.related]
-            twins = tx.world.titled(scope.workspace, topic.partition, topic.title) if topic.title else []
+            twins = tx.topics.titled(scope.workspace, topic.partition, topic.title) if topic.title else []
             seen = [each for each in twins if each.id in visible.every]
             merged = merge_duplicates(tx, seen, now, limit=self.policy.max_merges)
             self._forget(tx, scope.workspace)
@@ -207,7 +207,7 @@ class World:
     def revise(self, workspace: str, *, actor: str = "") -> list[tuple[str, str]]:
         """Join the duplicates of a workspace, within each partition; (duplicate, survivor) pairs. A job runs it."""
         with self._store.write() as tx:
-            every, limit = tx.world.within(workspace), self.policy.max_merges
+            every, limit = tx.topics.within(workspace), self.policy.max_merges
             return merge_duplicates(tx, every, self._clock(), limit=limit, actor=actor)
 
     def forget_idle(self, workspace: str) -> list[str]:
@@ -240,7 +240,7 @@ class World:
         with self._store.read() as tx:
             visible = Visible(tx, scope)
             topic = _existing(visible, topic_id)
-            return [each for event in tx.world.trail(scope.workspace, topic.id) for each in visible.renamed(event)]
+            return [each for event in tx.topics.event_log(scope.workspace, topic.id) for each in visible.renamed(event)]
 
     def topic(self, scope: Scope, topic_id: str) -> Topic:
         """The topic that stands for this id, archived or not. Raises `NotFound`."""

@@ -27,8 +27,8 @@ def withdraw_person(tx: Transaction, workspace: str, person: str, at: datetime, 
     before is given again in its author's name, and a null where there is none. What was told to nobody else stays.
     Returns (values that were taken back, topics that were archived, topics of others that changed partitions).
     """
-    topics = {each.id: each for each in tx.world.within(workspace) if not is_personal(each.partition, person)}
-    given = tx.world.revisions_by(workspace, person)
+    topics = {each.id: each for each in tx.topics.within(workspace) if not is_personal(each.partition, person)}
+    given = tx.topics.revisions_by(workspace, person)
     homes = {
         (topics[each.topic_id].merged_into or each.topic_id, each.name) for each in given if each.topic_id in topics
     }
@@ -58,7 +58,7 @@ def take_back(
 
 def hold_again(tx: Transaction, workspace: str, topic_ids: Iterable[str], at: datetime, new_id: NewId) -> None:
     """Let no value hold in these topics that was taken back: after what had replaced it was erased."""
-    every = {each.id: each.merged_into or each.id for each in tx.world.within(workspace)}
+    every = {each.id: each.merged_into or each.id for each in tx.topics.within(workspace)}
     for home in sorted({every[each] for each in topic_ids if each in every}):
         given = _given(tx, workspace, home)
         valid = _not_withdrawn(tx, workspace, home, given)
@@ -82,7 +82,7 @@ def _withdraw(tx: Transaction, workspace: str, person: str, home: str, name: str
         if current is not None and current.person == person and current.provenance != PURGED:
             _replace(tx, home, current, others, person, at, moment, new_id, **detail)
             is_replaced = True
-    topic = tx.world.get(workspace, home)
+    topic = tx.topics.get(workspace, home)
     if not is_replaced and topic is not None and any(each.person == person for each in valid):
         current = _current(home, given, name, at)
         detail |= {"field": name, "revision": current.id if current is not None else "", "because": PURGED}
@@ -105,15 +105,15 @@ def _replace(
     blank = replace(current, value=None, provenance=PURGED, why_changed=None, impact_expected=None)
     before = _current(home, others, current.name, moment) or blank
     again = replace(before, id=new_id(), topic_id=current.topic_id, valid_from=moment)
-    tx.world.add_revision(again)
-    topic = tx.world.get(current.workspace, current.topic_id)
+    tx.topics.add_revision(again)
+    topic = tx.topics.get(current.workspace, current.topic_id)
     if topic is not None:
         because = {"field": current.name, "revision": again.id, "because": PURGED}
         append(tx, topic, TopicEventKind.REVISED, actor, at, **because, **detail)
 
 
 def _given(tx: Transaction, workspace: str, home: str) -> list[Revision]:
-    return tx.world.revisions(workspace, [home, *(each.id for each in tx.world.merged_into(workspace, [home]))])
+    return tx.topics.revisions(workspace, [home, *(each.id for each in tx.topics.merged_into(workspace, [home]))])
 
 
 def _moments(given: Iterable[Revision], name: str, at: datetime) -> list[datetime]:
@@ -130,8 +130,8 @@ def _current(home: str, given: Iterable[Revision], name: str, moment: datetime) 
 def _not_withdrawn(tx: Transaction, workspace: str, home: str, given: Sequence[Revision]) -> list[Revision]:
     """The values that no purge took back, without the nulls that purges left."""
     until: dict[tuple[str, str], int] = {}
-    for topic_id in (home, *(each.id for each in tx.world.merged_into(workspace, [home]))):
-        for event in tx.world.trail(workspace, topic_id):
+    for topic_id in (home, *(each.id for each in tx.topics.merged_into(workspace, [home]))):
+        for event in tx.topics.event_log(workspace, topic_id):
             if event.detail.get("because") == PURGED and "until" in event.detail:
                 key = (event.actor, str(event.detail["field"]))
                 until[key] = max(until.get(key, 0), int(str(event.detail["until"])))
@@ -140,14 +140,14 @@ def _not_withdrawn(tx: Transaction, workspace: str, home: str, given: Sequence[R
 
 def _speakers(tx: Transaction, topic: Topic) -> set[str]:
     """Who spoke of a topic, or of one it stands for, and was not taken back."""
-    joined = tx.world.merged_into(topic.workspace, [topic.id])
+    joined = tx.topics.merged_into(topic.workspace, [topic.id])
     valid = _not_withdrawn(tx, topic.workspace, topic.id, _given(tx, topic.workspace, topic.id))
     return {each.person for each in joined} | {each.person for each in valid}
 
 
 def _shelve_back(tx: Transaction, topic: Topic, person: str, at: datetime) -> bool:
     """Whether the person had put the topic into the archive, or taken it out, and it is back now."""
-    moves = [each for each in tx.world.trail(topic.workspace, topic.id) if each.kind in _ARCHIVE_EVENTS]
+    moves = [each for each in tx.topics.event_log(topic.workspace, topic.id) if each.kind in _ARCHIVE_EVENTS]
     if not moves or moves[-1].actor != person or moves[-1].detail.get("because") == PURGED:
         return False
     left = [each.kind for each in moves if each.actor != person]

@@ -46,7 +46,7 @@ class Writing:
         if self.visible.named(topic_id) is not None:
             raise Conflict(f"there is a topic {topic_id} already; extend it, or choose another id")
         # One that this person may not see is none of their business: theirs is kept under another id, unnoticed.
-        is_taken = self.tx.world.get(workspace, topic_id) is not None
+        is_taken = self.tx.topics.get(workspace, topic_id) is not None
         topic = Topic(
             workspace=workspace,
             id=self.new_id() if is_taken else topic_id,
@@ -63,7 +63,7 @@ class Writing:
             salience=wanted.salience,
             salience_at=self.now,
         )
-        self.tx.world.put(topic)
+        self.tx.topics.put(topic)
         self.visible.every[topic.id] = topic
         self.visible.name(topic)
         return append(self.tx, topic, TopicEventKind.CREATED, self.scope.person, self.now, title=topic.title)
@@ -78,7 +78,7 @@ class Writing:
         if given.ref_topic_id is not None and target is None:
             raise InvalidInput(f"field {given.name} refers to {given.ref_topic_id}, and there is no such topic here")
         name = self.clean(given.name)
-        known = {field.name: field for field in self.tx.world.fields(topic.workspace, [topic.id])}.get(name)
+        known = {field.name: field for field in self.tx.topics.fields(topic.workspace, [topic.id])}.get(name)
         field = TopicField(
             workspace=topic.workspace,
             topic_id=topic.id,
@@ -88,7 +88,7 @@ class Writing:
             ref_topic_id=target.id if target is not None else known.ref_topic_id if known else None,
         )
         if field != known:
-            self.tx.world.put_field(field)
+            self.tx.topics.put_field(field)
         return None if given.value is NO_VALUE else self._value(topic, field, given)
 
     def _value(self, topic: Topic, field: TopicField, given: FieldInput) -> TopicEventKind | None:
@@ -113,13 +113,13 @@ class Writing:
             why_changed=self._clean(given.why_changed),
             impact_expected=self._clean(given.impact_expected),
         )
-        self.tx.world.add_revision(revision)
+        self.tx.topics.add_revision(revision)
         self._record(topic, TopicEventKind.REVISED, field=field.name, revision=revision.id)
         return TopicEventKind.REVISED
 
     def _is_known(self, topic: Topic, field: TopicField, revision_id: str) -> bool:
         """Whether this person gave the field a value with this id before, perhaps through a duplicate's id."""
-        given = self.tx.world.revisions(topic.workspace, self.visible.members([topic.id]))
+        given = self.tx.topics.revisions(topic.workspace, self.visible.members([topic.id]))
         mine = (field.name, self.scope.person, revision_id)
         return any((each.name, each.person, each.id) == mine for each in given)
 
@@ -136,7 +136,7 @@ class Writing:
             person=self.scope.person,
             at=self.now,
         )
-        if self.tx.world.add_link(link):
+        if self.tx.topics.add_link(link):
             self._record(topic, TopicEventKind.LINKED, to=other.id, kind=link.kind)
         return True
 

@@ -1,4 +1,4 @@
-"""Near-duplicates joined: the same lesson for the same goal, filed in the same places, is one lesson.
+"""Merges near-duplicates: lessons that say the same for the same goal in the same places become one.
 
 The others go to the archive with a link to the one that stays, so every history is kept, and come back as soon as that
 one is gone, archived or judged otherwise.

@@ -26,7 +26,7 @@ def final(said: str) -> Scripted:
     return tool_call("final_answer", json.dumps({"text": said}))
 
 
-class Held:
+class LeasedMessage:
     """A model whose stream stops in the middle until it is let go."""
 
     def __init__(self, server: OpenAIServer, at: int) -> None:
@@ -41,14 +41,14 @@ class Held:
 
 
 @pytest.fixture
-def model() -> Iterator[Held]:
+def model() -> Iterator[LeasedMessage]:
     with OpenAIServer() as server:
-        held = Held(server, 16)
+        held = LeasedMessage(server, 16)
         yield held
         held.go_on.set()
 
 
-def environment(model: Held) -> Mapping[str, str]:
+def environment(model: LeasedMessage) -> Mapping[str, str]:
     return {
         "GOODBOT_MODEL": "openai:test-model",
         "OPENAI_BASE_URL": model.server.base_url,
@@ -74,7 +74,7 @@ async def discord() -> AsyncIterator[DiscordServer]:
         yield running
 
 
-async def test_on_slack_as_a_native_stream(slack: SlackServer, model: Held, tmp_path: Path) -> None:
+async def test_on_slack_as_a_native_stream(slack: SlackServer, model: LeasedMessage, tmp_path: Path) -> None:
     general = slack.channel("general")
     model.server.script(final(LONG))
 
@@ -102,7 +102,9 @@ async def test_on_slack_as_a_native_stream(slack: SlackServer, model: Held, tmp_
         assert [value for _, value in bot.votes(bot.session.workspace)] == [1]
 
 
-async def test_on_slack_a_link_makes_it_an_ordinary_message(slack: SlackServer, model: Held, tmp_path: Path) -> None:
+async def test_on_slack_a_link_makes_it_an_ordinary_message(
+    slack: SlackServer, model: LeasedMessage, tmp_path: Path
+) -> None:
     general = slack.channel("general")
     model.server.script(final(LINKED))
     async with slack_bot(slack, tmp_path, environment(model), answers="stream") as bot:
@@ -117,7 +119,7 @@ async def test_on_slack_a_link_makes_it_an_ordinary_message(slack: SlackServer, 
     assert message.sent["unfurl_links"] in (False, "false", 0, "0")
 
 
-async def test_on_discord_as_edits(discord: DiscordServer, model: Held, tmp_path: Path) -> None:
+async def test_on_discord_as_edits(discord: DiscordServer, model: LeasedMessage, tmp_path: Path) -> None:
     model.server.script(final(LONG))
     async with discord_bot(discord, tmp_path, environment(model)) as bot:
         asked = bot.session.asks("where is the spare key of the van?")
@@ -141,7 +143,9 @@ async def test_on_discord_as_edits(discord: DiscordServer, model: Held, tmp_path
         assert message.content.endswith("and nobody else knows.")
 
 
-async def test_an_edited_question_leaves_no_beginning_behind(slack: SlackServer, model: Held, tmp_path: Path) -> None:
+async def test_an_edited_question_leaves_no_beginning_behind(
+    slack: SlackServer, model: LeasedMessage, tmp_path: Path
+) -> None:
     general = slack.channel("general")
     model.server.script(final(LONG), final("It hangs somewhere else by now, they say."))
     async with slack_bot(slack, tmp_path, environment(model), answers="stream") as bot:

@@ -130,22 +130,22 @@ class ChannelsContract(StoreCase):
         nowhere = replace(here, id="t2", channel="")
         with store.write() as tx:
             for topic in (here, nowhere, replace(here, visibility=Visibility.PRIVATE)):
-                tx.world.put(replace(topic, channel_visibility=Visibility.SHARED))
+                tx.topics.put(replace(topic, channel_visibility=Visibility.SHARED))
             tx.channels.put(Channel(workspace="w", channel="C2", visibility=Visibility.SHARED, since=NOW))
         with store.write() as tx:
-            assert [(t.channel, t.visibility) for t in tx.world.within("w")] == [
+            assert [(t.channel, t.visibility) for t in tx.topics.within("w")] == [
                 ("C1", Visibility.PRIVATE),
                 ("", Visibility.PUBLIC),
             ]
-            assert [t.channel_visibility for t in tx.world.of_person("w", "ana")] == [None, None]
+            assert [t.channel_visibility for t in tx.topics.of_person("w", "ana")] == [None, None]
             tx.channels.put(Channel(workspace="w", channel="C1", visibility=Visibility.SHARED, since=NOW))
-            found = tx.world.get("w", "t1")
+            found = tx.topics.get("w", "t1")
             assert found is not None
             assert found.channel_visibility is Visibility.SHARED
-            tx.world.put(found)
-            tx.world.delete("w", ["t1", "t2"])
+            tx.topics.put(found)
+            tx.topics.delete("w", ["t1", "t2"])
         with store.read() as tx:
-            assert tx.world.within("w") == []
+            assert tx.topics.within("w") == []
 
     def test_an_accepted_message_comes_with_what_is_known_of_its_channel_and_sender(self, store: Store) -> None:
         known = Channel(workspace="w", channel="C1", visibility=Visibility.PRIVATE, since=NOW)

@@ -157,9 +157,9 @@ class RecallContract(StoreCase):
                 tx.episodes.put_vector("w", name, MODEL, unit(1, 0, 0))
                 tx.episodes.set_index("w", name, [CHANNEL, EVERYONE] if name != "c" else [CHANNEL])
             tx.episodes.delete_vector("w", "d")
-            assert tx.episodes.first_filed("w", ["channel/C1", "workspace"], 9) == ["b", "c", "a"]
-            assert tx.episodes.first_filed("w", ["workspace"], 1) == ["b"]
-            assert tx.episodes.first_filed("w", [], 9) == tx.episodes.first_filed("v", ["workspace"], 9) == []
+            assert tx.episodes.first_indexed("w", ["channel/C1", "workspace"], 9) == ["b", "c", "a"]
+            assert tx.episodes.first_indexed("w", ["workspace"], 1) == ["b"]
+            assert tx.episodes.first_indexed("w", [], 9) == tx.episodes.first_indexed("v", ["workspace"], 9) == []
 
     def test_other_models_and_other_lengths_take_no_part(self, store: Store) -> None:
         learn(store, "a", (1, 0, 0))

@@ -49,19 +49,19 @@ def happened(topic_id: str, kind: TopicEventKind, workspace: str = "w", actor: s
 
 def told(tx: Transaction, workspace: str, topic_id: str, kind: str) -> TopicEvent:
     """The first entry of this kind in a topic's trail; one that is nowhere if there is none."""
-    found = [each for each in tx.world.trail(workspace, topic_id) if each.kind == kind]
+    found = [each for each in tx.topics.event_log(workspace, topic_id) if each.kind == kind]
     return found[0] if found else happened(topic_id, TopicEventKind(kind), workspace)
 
 
 def fill(tx: Transaction, workspace: str) -> None:
     """Something in every table, under the same ids in every workspace."""
-    tx.world.put(topic("t1", workspace))
-    tx.world.put(topic("t2", workspace, merged_into="t1", person="bob"))
-    tx.world.put_vector(workspace, "t1", MODEL, np.array([0.9, 0.1]))
-    tx.world.put_field(field("t1", workspace=workspace))
-    tx.world.add_revision(revision("o1", workspace=workspace))
-    tx.world.add_link(link("t1", "t2", workspace))
-    tx.world.append(happened("t1", TopicEventKind.REVISED, workspace))
+    tx.topics.put(topic("t1", workspace))
+    tx.topics.put(topic("t2", workspace, merged_into="t1", person="bob"))
+    tx.topics.put_vector(workspace, "t1", MODEL, np.array([0.9, 0.1]))
+    tx.topics.put_field(field("t1", workspace=workspace))
+    tx.topics.add_revision(revision("o1", workspace=workspace))
+    tx.topics.add_link(link("t1", "t2", workspace))
+    tx.topics.append(happened("t1", TopicEventKind.REVISED, workspace))
 
 
 def dump(store: Store, workspace: str) -> dict[str, object]:
@@ -74,40 +74,42 @@ def dump_within(tx: Transaction, workspace: str) -> dict[str, object]:
     """The same, as a transaction sees it."""
     ids = ["t1", "t2", "t3"]
     return {
-        "get": [replace(found, seq=0) for found in [tx.world.get(workspace, "t1")] if found],
-        "many": sorted(tx.world.get_many(workspace, ids)),
-        "within": [each.id for each in tx.world.within(workspace)],
-        "titled": [each.id for each in tx.world.titled(workspace, "workspace", "title t1")],
-        "merged": [each.id for each in tx.world.merged_into(workspace, ids)],
-        "of person": [each.id for each in tx.world.of_person(workspace, "ana")],
-        "count": tx.world.count(workspace),
-        "vectors": {name: v.tolist() for name, v in tx.world.vectors(workspace, MODEL, ids).items()},
-        "fields": tx.world.fields(workspace, ids),
-        "revisions": [replace(each, seq=0) for each in tx.world.revisions(workspace, ids)],
-        "revisions by": [replace(each, seq=0) for each in tx.world.revisions_by(workspace, "ana")],
-        "links": tx.world.links(workspace, ids),
-        "trail": [replace(each, seq=0) for each in tx.world.trail(workspace, "t1")],
+        "get": [replace(found, seq=0) for found in [tx.topics.get(workspace, "t1")] if found],
+        "many": sorted(tx.topics.get_many(workspace, ids)),
+        "within": [each.id for each in tx.topics.within(workspace)],
+        "titled": [each.id for each in tx.topics.titled(workspace, "workspace", "title t1")],
+        "merged": [each.id for each in tx.topics.merged_into(workspace, ids)],
+        "of person": [each.id for each in tx.topics.of_person(workspace, "ana")],
+        "count": tx.topics.count(workspace),
+        "vectors": {name: v.tolist() for name, v in tx.topics.vectors(workspace, MODEL, ids).items()},
+        "fields": tx.topics.fields(workspace, ids),
+        "revisions": [replace(each, seq=0) for each in tx.topics.revisions(workspace, ids)],
+        "revisions by": [replace(each, seq=0) for each in tx.topics.revisions_by(workspace, "ana")],
+        "links": tx.topics.links(workspace, ids),
+        "trail": [replace(each, seq=0) for each in tx.topics.event_log(workspace, "t1")],
     }
 
 
 def moved(tx: Transaction, workspace: str) -> None:
-    tx.world.put(topic("t3", workspace))
-    tx.world.move(workspace, "t1", "t3")
+    tx.topics.put(topic("t3", workspace))
+    tx.topics.move(workspace, "t1", "t3")
 
 
 CHANGES: dict[str, Callable[[Transaction, str], object]] = {
-    "put": lambda tx, w: tx.world.put(topic("t1", w, title="other")),
-    "set_salience": lambda tx, w: tx.world.set_salience(topic("t1", w, title="other", salience=2.5, salience_at=at(5))),
-    "delete": lambda tx, w: tx.world.delete(w, ["t1"]),
-    "put_vector": lambda tx, w: tx.world.put_vector(w, "t1", MODEL, np.array([0.0, 1.0])),
-    "put_field": lambda tx, w: tx.world.put_field(field("t1", "status", w)),
-    "add_revision": lambda tx, w: tx.world.add_revision(revision("o2", workspace=w)),
-    "add_link": lambda tx, w: tx.world.add_link(link("t2", "t1", w)),
-    "append": lambda tx, w: tx.world.append(happened("t1", TopicEventKind.LINKED, w)),
-    "erase_words": lambda tx, w: tx.world.erase_words(w, "ana"),
-    "copy_vector": lambda tx, w: tx.world.copy_vector(w, "t1", "t2"),
+    "put": lambda tx, w: tx.topics.put(topic("t1", w, title="other")),
+    "set_salience": lambda tx, w: tx.topics.set_salience(
+        topic("t1", w, title="other", salience=2.5, salience_at=at(5))
+    ),
+    "delete": lambda tx, w: tx.topics.delete(w, ["t1"]),
+    "put_vector": lambda tx, w: tx.topics.put_vector(w, "t1", MODEL, np.array([0.0, 1.0])),
+    "put_field": lambda tx, w: tx.topics.put_field(field("t1", "status", w)),
+    "add_revision": lambda tx, w: tx.topics.add_revision(revision("o2", workspace=w)),
+    "add_link": lambda tx, w: tx.topics.add_link(link("t2", "t1", w)),
+    "append": lambda tx, w: tx.topics.append(happened("t1", TopicEventKind.LINKED, w)),
+    "erase_words": lambda tx, w: tx.topics.erase_words(w, "ana"),
+    "copy_vector": lambda tx, w: tx.topics.copy_vector(w, "t1", "t2"),
     "move": lambda tx, w: moved(tx, w),
-    "retell": lambda tx, w: tx.world.retell(replace(told(tx, w, "t1", "revised"), detail={})),
+    "retell": lambda tx, w: tx.topics.retell(replace(told(tx, w, "t1", "revised"), detail={})),
 }
 """Every method that changes something."""
 
@@ -118,7 +120,7 @@ class WorldContract(StoreCase):
     def test_implements_every_method_of_the_port(self, store: Store) -> None:
         names = [name for name, member in vars(ports.TopicTable).items() if name[0] != "_" and callable(member)]
         with store.read() as tx:
-            assert [name for name in names if not callable(getattr(tx.world, name, None))] == []
+            assert [name for name in names if not callable(getattr(tx.topics, name, None))] == []
         assert set(CHANGES) < set(names)
 
     def test_is_empty_at_first(self, store: Store) -> None:
@@ -166,62 +168,62 @@ class WorldContract(StoreCase):
         event = happened("t1", TopicEventKind.SALIENCE)
         with store.write() as tx:
             for each in (whole, bare):
-                tx.world.put(each)
-            tx.world.put_field(named)
-            assert tx.world.add_revision(said)
-            tx.world.append(event)
+                tx.topics.put(each)
+            tx.topics.put_field(named)
+            assert tx.topics.add_revision(said)
+            tx.topics.append(event)
         with store.read() as tx:
-            found = tx.world.get_many("w", ["t1", "t2", "t3"])
+            found = tx.topics.get_many("w", ["t1", "t2", "t3"])
             assert {name: replace(each, seq=0) for name, each in found.items()} == {"t1": whole, "t2": bare}
-            assert tx.world.fields("w", ["t1"]) == [named]
-            assert [replace(each, seq=0) for each in tx.world.revisions("w", ["t1"])] == [said]
-            assert [replace(each, seq=0) for each in tx.world.trail("w", "t1")] == [event]
+            assert tx.topics.fields("w", ["t1"]) == [named]
+            assert [replace(each, seq=0) for each in tx.topics.revisions("w", ["t1"])] == [said]
+            assert [replace(each, seq=0) for each in tx.topics.event_log("w", "t1")] == [event]
 
     def test_topics_keep_the_order_they_came_in(self, store: Store) -> None:
         with store.write() as tx:
             for topic_id in ("t3", "t1", "t2"):
-                tx.world.put(topic(topic_id, partition=f"p{topic_id}"))
-            tx.world.put(topic("t3", partition="pt3", title="again"))
+                tx.topics.put(topic(topic_id, partition=f"p{topic_id}"))
+            tx.topics.put(topic("t3", partition="pt3", title="again"))
         with store.read() as tx:
-            assert [each.id for each in tx.world.within("w")] == ["t3", "t1", "t2"]
-            assert [each.id for each in tx.world.within("w", ["pt2", "pt3"])] == ["t3", "t2"]
-            assert tx.world.within("w", []) == []
+            assert [each.id for each in tx.topics.within("w")] == ["t3", "t1", "t2"]
+            assert [each.id for each in tx.topics.within("w", ["pt2", "pt3"])] == ["t3", "t2"]
+            assert tx.topics.within("w", []) == []
 
     def test_an_embedding_keeps_every_digit_and_is_of_one_model(self, store: Store) -> None:
         with store.write() as tx:
             fill(tx, "w")
             with pytest.raises(ValueError):
-                tx.world.put_vector("w", "t1", MODEL, np.array([float("nan")]))
+                tx.topics.put_vector("w", "t1", MODEL, np.array([float("nan")]))
         with store.read() as tx:
-            assert tx.world.vectors("w", MODEL, ["t1", "t2"])["t1"].tolist() == [0.9, 0.1]
-            assert tx.world.vectors("w", "other model", ["t1"]) == {}
+            assert tx.topics.vectors("w", MODEL, ["t1", "t2"])["t1"].tolist() == [0.9, 0.1]
+            assert tx.topics.vectors("w", "other model", ["t1"]) == {}
 
     def test_of_a_topic_that_is_attended_to_only_the_salience_changes(self, store: Store) -> None:
         with store.write() as tx:
-            tx.world.put(topic("t1"))
-            tx.world.set_salience(topic("t1", title="other", salience=2.5, salience_at=at(5)), topic("t9"))
-            assert tx.world.get("w", "t1") == topic("t1", salience=2.5, salience_at=at(5), seq=1)
-            assert tx.world.get("w", "t9") is None
+            tx.topics.put(topic("t1"))
+            tx.topics.set_salience(topic("t1", title="other", salience=2.5, salience_at=at(5)), topic("t9"))
+            assert tx.topics.get("w", "t1") == topic("t1", salience=2.5, salience_at=at(5), seq=1)
+            assert tx.topics.get("w", "t9") is None
 
     def test_entries_are_appended_in_their_order(self, store: Store) -> None:
         kinds = [TopicEventKind.ARCHIVED, TopicEventKind.RESTORED, TopicEventKind.SALIENCE]
         with store.write() as tx:
-            tx.world.put(topic("t1"))
-            tx.world.append()
-            tx.world.append(*(happened("t1", kind) for kind in kinds))
-            tx.world.append(happened("t1", TopicEventKind.REVISED))
-            assert [each.kind for each in tx.world.trail("w", "t1")] == [*kinds, TopicEventKind.REVISED]
-            assert len({each.seq for each in tx.world.trail("w", "t1")}) == 4
+            tx.topics.put(topic("t1"))
+            tx.topics.append()
+            tx.topics.append(*(happened("t1", kind) for kind in kinds))
+            tx.topics.append(happened("t1", TopicEventKind.REVISED))
+            assert [each.kind for each in tx.topics.event_log("w", "t1")] == [*kinds, TopicEventKind.REVISED]
+            assert len({each.seq for each in tx.topics.event_log("w", "t1")}) == 4
 
     def test_a_known_revision_or_edge_is_not_added_again(self, store: Store) -> None:
         with store.write() as tx:
             fill(tx, "w")
-            assert not tx.world.add_revision(revision("o1", value="changed"))
-            assert not tx.world.add_link(link("t1", "t2", person="bob"))
-            assert tx.world.add_link(link("t1", "t2", kind="depends"))
+            assert not tx.topics.add_revision(revision("o1", value="changed"))
+            assert not tx.topics.add_link(link("t1", "t2", person="bob"))
+            assert tx.topics.add_link(link("t1", "t2", kind="depends"))
         with store.read() as tx:
-            assert [each.value for each in tx.world.revisions("w", ["t1"])] == [revision("o1").value]
-            assert [(each.kind, each.person) for each in tx.world.links("w", ["t2"])] == [
+            assert [each.value for each in tx.topics.revisions("w", ["t1"])] == [revision("o1").value]
+            assert [(each.kind, each.person) for each in tx.topics.links("w", ["t2"])] == [
                 ("depends", "ana"),
                 ("related", "ana"),
             ]
@@ -229,21 +231,21 @@ class WorldContract(StoreCase):
     def test_the_id_of_a_revision_is_known_for_one_person_and_field(self, store: Store) -> None:
         with store.write() as tx:
             fill(tx, "w")
-            tx.world.put_field(field("t1", "status"))
-            tx.world.put_field(field("t2"))
+            tx.topics.put_field(field("t1", "status"))
+            tx.topics.put_field(field("t2"))
             for other in ({"person": "bob"}, {"name": "status"}, {"topic_id": "t2"}):
-                assert tx.world.add_revision(revision("o1", **other))
-                assert not tx.world.add_revision(revision("o1", **other))
+                assert tx.topics.add_revision(revision("o1", **other))
+                assert not tx.topics.add_revision(revision("o1", **other))
         with store.read() as tx:
-            assert [each.id for each in tx.world.revisions("w", ["t1", "t2"])] == ["o1"] * 4
+            assert [each.id for each in tx.topics.revisions("w", ["t1", "t2"])] == ["o1"] * 4
 
     def test_nothing_hangs_in_the_air(self, store: Store) -> None:
         attempts: list[Callable[[Transaction], object]] = [
-            lambda tx: tx.world.put_vector("w", "none", MODEL, np.array([1.0])),
-            lambda tx: tx.world.put_field(field("none")),
-            lambda tx: tx.world.add_revision(revision("o9", name="none")),
-            lambda tx: tx.world.add_link(link("t1", "none")),
-            lambda tx: tx.world.append(happened("none", TopicEventKind.CREATED)),
+            lambda tx: tx.topics.put_vector("w", "none", MODEL, np.array([1.0])),
+            lambda tx: tx.topics.put_field(field("none")),
+            lambda tx: tx.topics.add_revision(revision("o9", name="none")),
+            lambda tx: tx.topics.add_link(link("t1", "none")),
+            lambda tx: tx.topics.append(happened("none", TopicEventKind.CREATED)),
         ]
         for attempt in attempts:
             with store.write() as tx:
@@ -255,9 +257,9 @@ class WorldContract(StoreCase):
         with store.write() as tx:
             fill(tx, "w")
             for attempt in (
-                lambda: tx.world.put(topic("t9", title="nul \0")),
-                lambda: tx.world.add_revision(revision("o9", value=["half \ud83d"])),
-                lambda: tx.world.put_field(field("t1", "nul \0")),
+                lambda: tx.topics.put(topic("t9", title="nul \0")),
+                lambda: tx.topics.add_revision(revision("o9", value=["half \ud83d"])),
+                lambda: tx.topics.put_field(field("t1", "nul \0")),
             ):
                 with pytest.raises(InvalidInput):
                     attempt()
@@ -265,60 +267,62 @@ class WorldContract(StoreCase):
     def test_deleting_a_topic_takes_all_that_belongs_to_it(self, store: Store) -> None:
         with store.write() as tx:
             fill(tx, "w")
-            assert tx.world.delete("w", ["t1", "t2", "none"]) == 2
+            assert tx.topics.delete("w", ["t1", "t2", "none"]) == 2
         assert not any(dump(store, "w").values())
 
     def test_erasing_words_keeps_what_others_said(self, store: Store) -> None:
         with store.write() as tx:
-            tx.world.put(topic("t1", person="bob"))
-            tx.world.put(topic("t2", person="bob"))
+            tx.topics.put(topic("t1", person="bob"))
+            tx.topics.put(topic("t2", person="bob"))
             for name in ("mine", "shared"):
-                tx.world.put_field(field("t1", name))
-                tx.world.add_revision(revision(f"a-{name}", name=name))
-            tx.world.add_revision(revision("b-shared", name="shared", person="bob"))
-            tx.world.add_link(link("t1", "t2"))
-            tx.world.append(happened("t2", TopicEventKind.SALIENCE))
-            tx.world.append(happened("t1", TopicEventKind.REVISED))
-            tx.world.append(happened("t1", TopicEventKind.REVISED, actor="bob"))
-            assert tx.world.erase_words("w", "ana") == ["t1", "t2"]
-            assert tx.world.erase_words("w", "ana") == []
+                tx.topics.put_field(field("t1", name))
+                tx.topics.add_revision(revision(f"a-{name}", name=name))
+            tx.topics.add_revision(revision("b-shared", name="shared", person="bob"))
+            tx.topics.add_link(link("t1", "t2"))
+            tx.topics.append(happened("t2", TopicEventKind.SALIENCE))
+            tx.topics.append(happened("t1", TopicEventKind.REVISED))
+            tx.topics.append(happened("t1", TopicEventKind.REVISED, actor="bob"))
+            assert tx.topics.erase_words("w", "ana") == ["t1", "t2"]
+            assert tx.topics.erase_words("w", "ana") == []
         with store.read() as tx:
-            assert [(each.name, each.person) for each in tx.world.fields("w", ["t1"])] == [("shared", "")]
-            assert [each.id for each in tx.world.revisions("w", ["t1"])] == ["b-shared"]
-            assert tx.world.links("w", ["t1", "t2"]) == []
-            assert [each.actor for each in tx.world.trail("w", "t1")] == ["bob"]
-            assert [(each.kind, each.actor) for each in tx.world.trail("w", "t2")] == [(TopicEventKind.SALIENCE, "")]
+            assert [(each.name, each.person) for each in tx.topics.fields("w", ["t1"])] == [("shared", "")]
+            assert [each.id for each in tx.topics.revisions("w", ["t1"])] == ["b-shared"]
+            assert tx.topics.links("w", ["t1", "t2"]) == []
+            assert [each.actor for each in tx.topics.event_log("w", "t1")] == ["bob"]
+            assert [(each.kind, each.actor) for each in tx.topics.event_log("w", "t2")] == [
+                (TopicEventKind.SALIENCE, "")
+            ]
 
     def test_what_belongs_to_a_topic_moves_with_its_numbers(self, store: Store) -> None:
         with store.write() as tx:
             fill(tx, "w")
-            tx.world.put(topic("t3"))
-            tx.world.add_revision(revision("o2", person="bob"))
-            tx.world.put_field(field("t3", "own"))
-            tx.world.add_revision(revision("o3", "t3", name="own"))
-            tx.world.put(topic("new", title=None))
-            before = (tx.world.revisions("w", ["t1"]), tx.world.trail("w", "t1"))
-            tx.world.move("w", "t1", "new")
+            tx.topics.put(topic("t3"))
+            tx.topics.add_revision(revision("o2", person="bob"))
+            tx.topics.put_field(field("t3", "own"))
+            tx.topics.add_revision(revision("o3", "t3", name="own"))
+            tx.topics.put(topic("new", title=None))
+            before = (tx.topics.revisions("w", ["t1"]), tx.topics.event_log("w", "t1"))
+            tx.topics.move("w", "t1", "new")
         with store.read() as tx:
-            moved = (tx.world.revisions("w", ["new"]), tx.world.trail("w", "new"))
+            moved = (tx.topics.revisions("w", ["new"]), tx.topics.event_log("w", "new"))
             assert moved == tuple([replace(each, topic_id="new") for each in rows] for rows in before)
-            assert [each.name for each in tx.world.fields("w", ["new"])] == ["owner"]
-            assert [(each.from_id, each.to_id) for each in tx.world.links("w", ["t2"])] == [("new", "t2")]
-            assert [each.id for each in tx.world.revisions("w", ["new", "t3"])] == ["o1", "o2", "o3"]
-            left = (tx.world.fields("w", ["t1"]), tx.world.revisions("w", ["t1"]), tx.world.trail("w", "t1"))
+            assert [each.name for each in tx.topics.fields("w", ["new"])] == ["owner"]
+            assert [(each.from_id, each.to_id) for each in tx.topics.links("w", ["t2"])] == [("new", "t2")]
+            assert [each.id for each in tx.topics.revisions("w", ["new", "t3"])] == ["o1", "o2", "o3"]
+            left = (tx.topics.fields("w", ["t1"]), tx.topics.revisions("w", ["t1"]), tx.topics.event_log("w", "t1"))
             assert left == ([], [], [])
-            assert tx.world.get("w", "t1") is not None
+            assert tx.topics.get("w", "t1") is not None
         for attempt in ("move", "copy_vector"):
             with store.write() as tx, pytest.raises(NotFound):
-                getattr(tx.world, attempt)("w", "t1", "none")
+                getattr(tx.topics, attempt)("w", "t1", "none")
 
     def test_an_embedding_is_copied(self, store: Store) -> None:
         with store.write() as tx:
             fill(tx, "w")
-            tx.world.copy_vector("w", "t2", "t1")  # it has none
-            tx.world.copy_vector("w", "t1", "t2")
+            tx.topics.copy_vector("w", "t2", "t1")  # it has none
+            tx.topics.copy_vector("w", "t1", "t2")
         with store.read() as tx:
-            found = tx.world.vectors("w", MODEL, ["t1", "t2"])
+            found = tx.topics.vectors("w", MODEL, ["t1", "t2"])
             assert {name: v.tolist() for name, v in found.items()} == {"t1": [0.9, 0.1], "t2": [0.9, 0.1]}
 
     def test_entries_that_name_a_topic_are_found_and_told_anew(self, store: Store) -> None:
@@ -332,12 +336,12 @@ class WorldContract(StoreCase):
             fill(tx, "w")
             fill(tx, "v")
             for kind, detail in named.items():
-                tx.world.append(replace(happened("t2", kind), detail=detail))
-            tx.world.append(replace(happened("t2", TopicEventKind.LINKED, "v"), detail={"to": "t1"}))
-            found = tx.world.naming("w", ["t1", "none"])
+                tx.topics.append(replace(happened("t2", kind), detail=detail))
+            tx.topics.append(replace(happened("t2", TopicEventKind.LINKED, "v"), detail={"to": "t1"}))
+            found = tx.topics.naming("w", ["t1", "none"])
             assert [each.detail for each in found] == [named[each.kind] for each in found]
             assert [each.kind for each in found] == ["linked", "merged", "restored"]
-            assert (tx.world.naming("w", ["t2"]), tx.world.naming("w", [])) == ([], [])
-            tx.world.retell(replace(found[1], detail={"into": "t3"}))
-            assert [each.kind for each in tx.world.naming("w", ["t1"])] == ["linked", "restored"]
-            assert tx.world.naming("w", ["t3"]) == [replace(found[1], detail={"into": "t3"})]
+            assert (tx.topics.naming("w", ["t2"]), tx.topics.naming("w", [])) == ([], [])
+            tx.topics.retell(replace(found[1], detail={"into": "t3"}))
+            assert [each.kind for each in tx.topics.naming("w", ["t1"])] == ["linked", "restored"]
+            assert tx.topics.naming("w", ["t3"]) == [replace(found[1], detail={"into": "t3"})]

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from memory.model import Incoming, Progress, Turn, Visibility
 from memory.model.upkeep import Lease
-from memory.ports import Held, Store, Transaction
+from memory.ports import LeasedMessage, Store, Transaction
 from tests.memory.adapters.store_case import StoreCase
 from tests.memory.adapters.store_samples import NOW, incoming, outgoing
 
@@ -36,7 +36,7 @@ def live(tx: Transaction, *processes: str, seconds: float = 6) -> None:
 
 def taken(tx: Transaction, process: str, *, later: bool = False, limit: int = 9) -> list[str]:
     """The event ids that a process takes."""
-    found = tx.turns.take(process, "slack:w", LATER if later else NOW, limit)
+    found = tx.conversation_leases.take(process, "slack:w", LATER if later else NOW, limit)
     return [each.event_id for each in found]
 
 
@@ -50,7 +50,7 @@ class TurnsContract(StoreCase):
             assert accept(tx, said("3", by="q", thread="other")) == [Turn.HAS]
             assert accept(tx, said("4", by="p", thread=""), said("5", by="p", thread="", person="bo")) == [Turn.HAS] * 2
             assert taken(tx, "p") == taken(tx, "q") == []
-            assert [each.event_id for each in tx.turns.held("q")] == ["3"]
+            assert [each.event_id for each in tx.conversation_leases.held("q")] == ["3"]
         with store.read() as tx:
             kept = tx.deliveries.incoming("slack:w", "2")
         assert kept is not None
@@ -67,7 +67,7 @@ class TurnsContract(StoreCase):
             assert accept(tx, said("3", by="p", seconds=2)) == [Turn.WAITS]
             assert tx.deliveries.post("slack:w", "r1", 1, "m1", NOW)
             assert (taken(tx, "p"), taken(tx, "q")) == ([], ["2"])
-            assert tx.turns.held("p") == []
+            assert tx.conversation_leases.held("p") == []
 
     def test_what_waits_goes_in_order_and_is_taken_by_whoever_holds_it(self, store: Store) -> None:
         with store.write() as tx:
@@ -84,10 +84,12 @@ class TurnsContract(StoreCase):
             live(tx, "q", seconds=60)
             accept(tx, said("1", by="p"), said("2", by="p", seconds=1), said("3", by="p", thread="other", seconds=2))
             assert taken(tx, "q") == []
-            found = tx.turns.take("q", "slack:w", LATER, 9)
-            assert found == [Held(workspace="slack:w", event_id=each, holder_before="p") for each in ("1", "3")]
+            found = tx.conversation_leases.take("q", "slack:w", LATER, 9)
+            assert found == [
+                LeasedMessage(workspace="slack:w", event_id=each, holder_before="p") for each in ("1", "3")
+            ]
             assert taken(tx, "q", later=True) == []
-            assert [each.event_id for each in tx.turns.held("q")] == ["1", "3"]
+            assert [each.event_id for each in tx.conversation_leases.held("q")] == ["1", "3"]
 
     def test_what_nobody_holds_is_taken_once_and_only_in_its_workspace(self, store: Store) -> None:
         with store.write() as tx:
@@ -109,9 +111,9 @@ class TurnsContract(StoreCase):
             live(tx, "p")
             live(tx, "q", seconds=60)
             accept(tx, said("1", by="p"), said("2", by="q", seconds=1))
-            tx.turns.leave("q", [("slack:w", "1")])
+            tx.conversation_leases.leave("q", [("slack:w", "1")])
             assert taken(tx, "q") == []
-            tx.turns.leave("p", [("slack:w", "1")])
+            tx.conversation_leases.leave("p", [("slack:w", "1")])
             assert taken(tx, "q") == ["2"]
             assert accept(tx, said("3", by="p", seconds=2)) == [Turn.WAITS]
             assert taken(tx, "q", later=True) == []
@@ -125,11 +127,13 @@ class TurnsContract(StoreCase):
             here = tx.deliveries.being_answered("slack:w", "C1", "t", NOW)
             assert [each.event_id for each in here] == ["1"]
             assert tx.deliveries.being_answered("slack:w", "C1", "t", LATER) == []
-            assert tx.turns.stop("slack:w", "1")
-            assert not tx.turns.stop("slack:w", "1")
-            assert not tx.turns.stop("slack:w", "2")
-            assert tx.turns.held("p") == [Held(workspace="slack:w", event_id="1", is_stopped=True)]
-            tx.turns.announce("stop")
+            assert tx.conversation_leases.stop("slack:w", "1")
+            assert not tx.conversation_leases.stop("slack:w", "1")
+            assert not tx.conversation_leases.stop("slack:w", "2")
+            assert tx.conversation_leases.held("p") == [
+                LeasedMessage(workspace="slack:w", event_id="1", is_stopped=True)
+            ]
+            tx.conversation_leases.announce("stop")
 
     def test_the_dead_hold_no_lease(self, store: Store) -> None:
         with store.write() as tx:
@@ -137,10 +141,10 @@ class TurnsContract(StoreCase):
             live(tx, "q", seconds=60)
             for name, owner in (("upkeep", "p"), ("grading", "q"), ("login", "a process before there were turns")):
                 tx.upkeep.take_lease(Lease(name=name, owner=owner, until=NOW + timedelta(hours=1)), NOW)
-            assert tx.turns.alive(NOW) == ["p", "q"]
-            tx.turns.bury(NOW)
+            assert tx.conversation_leases.alive(NOW) == ["p", "q"]
+            tx.conversation_leases.release_dead(NOW)
             assert tx.upkeep.lease("upkeep")
-            tx.turns.bury(LATER)
-            assert (tx.turns.alive(LATER), tx.upkeep.lease("upkeep")) == (["q"], None)
+            tx.conversation_leases.release_dead(LATER)
+            assert (tx.conversation_leases.alive(LATER), tx.upkeep.lease("upkeep")) == (["q"], None)
             assert tx.upkeep.lease("grading")
             assert tx.upkeep.lease("login")

@@ -67,7 +67,7 @@ def read_a_few(tx: Transaction) -> None:
     tx.log.gradings("w", ["e1", "e2"])
     tx.log.newest("w", kind=EventKind.CORRECTED, limit=10)
     tx.log.newest("w", actor="ana", limit=10)
-    tx.world.changes("w", actor="ana", before=9, limit=10)
+    tx.topics.changes("w", actor="ana", before=9, limit=10)
     tx.people.held("w", "ana")
     tx.episodes.search("w", EpisodeFilter(author="ana", include_archived=True, limit=None))
     tx.log.by_actor("w", "ana", [EventKind.CREATED, EventKind.VOTED])

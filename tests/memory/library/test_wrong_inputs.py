@@ -258,7 +258,7 @@ def test_what_a_broken_embedder_gives_is_neither_stored_nor_matched() -> None:
     made = world.memory.world.ingest(HERE, Ingest(title="Deploy"))
     with world.memory.store.read() as tx:
         assert tx.episodes.vectors(HERE.workspace, [answer.id]) == {}
-        assert tx.world.vectors(HERE.workspace, "broken", [made.topic_id]) == {}
+        assert tx.topics.vectors(HERE.workspace, "broken", [made.topic_id]) == {}
     assert world.recalled("what is for lunch today?") == []
     assert world.memory.world.query(HERE, {"q": "lunch"}).candidates == ()
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memory.model import Audience, Episode, Role, Scope, TeachingPolicy, Verdict, Verdicts, Visibility
 from memory.model.evidence import Evidence
-from memory.rules.audience import filing_of, proposals_for
+from memory.rules.audience import index_entries_of, proposals_for
 from memory.rules.evidence.posterior import EvidenceConfig
 from memory.services.evidence import Weighing
 from tests.doubles.memory_world import World, scope
@@ -166,7 +166,7 @@ def test_no_name_can_spell_its_way_into_another_places_proposals(
         verdicts=Verdicts(proposed=S),
     )
     named = set(proposals_for(asker))
-    found = any(entry.partition in named for entry in filing_of(episode))
+    found = any(entry.partition in named for entry in index_entries_of(episode))
     assert found is is_of_the_place(episode, asker, now or made.visibility)
 
 

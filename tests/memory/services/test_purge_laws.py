@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory.model import Audience, Episode, Lesson, Origin, Role, Signal, Verdict
-from memory.rules.audience import filing_of, partitions_for, partitions_of
+from memory.rules.audience import index_entries_of, partitions_for, partitions_of
 from memory.rules.retrieval.config import RetrievalConfig
 from tests.doubles.memory_world import START, World, scope
 
@@ -128,7 +128,7 @@ class Play:
         with self.world.memory.store.read() as tx:
             filed = {number: tx.episodes.index_of(W, episode.id) for number, episode in now.items()}
         for number, episode in now.items():
-            assert filed[number] == filing_of(episode)
+            assert filed[number] == index_entries_of(episode)
         return {
             number: (episode.verdicts, episode.status, episode.promoted, filed[number])
             for number, episode in now.items()

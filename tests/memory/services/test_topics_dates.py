@@ -55,7 +55,7 @@ def test_a_time_without_a_date_in_utc_is_refused_at_the_door(moment: datetime, s
     with pytest.raises(InvalidInput, match="valid_from of n is outside the years 1 to 9999"):
         FieldInput(name="n", value=1, valid_from=moment)
     with pytest.raises(InvalidInput, match=r"Revision\.valid_from"), store.write() as tx:
-        tx.world.add_revision(
+        tx.topics.add_revision(
             Revision(workspace="w", topic_id="t1", name="n", id="r1", person="ana", value=1, valid_from=moment)
         )
 

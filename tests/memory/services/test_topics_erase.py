@@ -39,7 +39,7 @@ def opened(world: World, who: str, title: str | None = None, topic_id: str = "",
 def seen(world: World, of: Scope) -> list[Bundle]:
     """Every topic that is active and found here, with its whole history and links."""
     with world.memory.store.read() as tx:
-        ids = [name for topic in tx.world.within(W) for name in (topic.id, topic.public_id)]
+        ids = [name for topic in tx.topics.within(W) for name in (topic.id, topic.public_id)]
     asked = {"q": "", "topic_ids": ids, "reinforce": False, "stages": ["temporal", "structural"], "explain": True}
     return list({each.topic_id: each for each in world.memory.world.query(of, asked).candidates}.values())
 
@@ -83,7 +83,7 @@ class TestForgetting(Attacked):
         assert held(world) == [(None, {"where": "attic"})]
         world.memory.privacy.forget(W, "cy")
         with world.memory.store.read() as tx:
-            assert tx.world.within(W) == []
+            assert tx.topics.within(W) == []
 
     def test_what_only_they_brought_up_goes_entirely(self, world: World) -> None:
         topic = opened(world, GONE, "alone")
@@ -92,7 +92,7 @@ class TestForgetting(Attacked):
         world.memory.world.restore(scope("bob"), topic)
         world.memory.privacy.forget(W, GONE)
         with world.memory.store.read() as tx:
-            assert tx.world.within(W) == []
+            assert tx.topics.within(W) == []
 
     def test_a_topic_that_was_only_linked_stays_for_its_link(self, world: World) -> None:
         topic, bobs = opened(world, GONE, "theirs"), opened(world, "bob", "bobs")
@@ -119,12 +119,12 @@ class TestForgetting(Attacked):
         extend(world, "bob", "b", FieldInput(name="owner", value="old"))
         opened(world, "cy", "deploy", "c")
         with world.memory.store.write() as tx:  # said of a duplicate before it was joined
-            topic = tx.world.get(W, "c")
+            topic = tx.topics.get(W, "c")
             assert topic is not None
-            tx.world.put_field(TopicField(workspace=W, topic_id="c", name="owner", person="cy"))
+            tx.topics.put_field(TopicField(workspace=W, topic_id="c", name="owner", person="cy"))
             later = world.clock.tick()
             new = Revision(workspace=W, topic_id="c", name="owner", id="n", person="cy", value="new", valid_from=later)
-            tx.world.add_revision(new)
+            tx.topics.add_revision(new)
         opened(world, GONE, "deploy", "a")
         assert held(world) == [("deploy", {"owner": "new"})]
         world.memory.privacy.forget(W, GONE)
@@ -154,7 +154,7 @@ class TestForgetting(Attacked):
         for who in ("bob", "cy"):
             world.memory.privacy.forget(W, who)
         with world.memory.store.read() as tx:
-            assert tx.world.within(W) == []
+            assert tx.topics.within(W) == []
 
 
 WHATS = ("open", "open", "say", "say", "say", "say", "link", "refer", "archive", "restore", "join", "purge")
@@ -240,19 +240,19 @@ class History:
 def stored(world: World) -> set[object]:
     """Every value, edge and reference of others in the store."""
     with world.memory.store.read() as tx:
-        ids = [each.id for each in tx.world.within(W)]
-        values = {(each.person, str(each.value), each.valid_from) for each in tx.world.revisions(W, ids)}
-        edges = {(each.person, each.kind) for each in tx.world.links(W, ids)}
-        refs = {(each.person, each.name) for each in tx.world.fields(W, ids) if each.ref_topic_id in ids}
+        ids = [each.id for each in tx.topics.within(W)]
+        values = {(each.person, str(each.value), each.valid_from) for each in tx.topics.revisions(W, ids)}
+        edges = {(each.person, each.kind) for each in tx.topics.links(W, ids)}
+        refs = {(each.person, each.name) for each in tx.topics.fields(W, ids) if each.ref_topic_id in ids}
         return {each for each in values | edges | refs if each[0] not in (GONE, "") and GONE not in str(each[1])}
 
 
 def whole(world: World) -> object:
     with world.memory.store.read() as tx:
-        topics = tx.world.within(W)
+        topics = tx.topics.within(W)
         ids = [each.id for each in topics]
-        trails = [tx.world.trail(W, each) for each in ids]
-        return (topics, tx.world.fields(W, ids), tx.world.revisions(W, ids), tx.world.links(W, ids), trails)
+        trails = [tx.topics.event_log(W, each) for each in ids]
+        return (topics, tx.topics.fields(W, ids), tx.topics.revisions(W, ids), tx.topics.links(W, ids), trails)
 
 
 def forgets(store: Store, history: list[Act]) -> None:
@@ -278,7 +278,7 @@ def forgets(store: Store, history: list[Act]) -> None:
         assert play.world.memory.audit.check() == []
     assert bytes_left(store, ["bob", "cy", "zyzzy"]) == []
     with store.read() as tx:
-        assert tx.world.within(W) == []
+        assert tx.topics.within(W) == []
 
 
 @given(acts)

@@ -51,8 +51,8 @@ def test_a_value_told_again_through_a_duplicates_id_is_taken_once(here: TopicWor
     here.add("b", "Other")
     here.value("b", "x", "once", revision_id="r1")
     with here.store.write() as tx:
-        topic = tx.world.get_many(here.scope.workspace, ["b"])["b"]
-        tx.world.put(type(topic)(**{name: getattr(topic, name) for name in topic.__slots__} | {"title": "Deploy"}))
+        topic = tx.topics.get_many(here.scope.workspace, ["b"])["b"]
+        tx.topics.put(type(topic)(**{name: getattr(topic, name) for name in topic.__slots__} | {"title": "Deploy"}))
     assert here.world.revise(here.scope.workspace) == [("b", "a")]
     for topic_id in ("b", "a"):
         here.value(topic_id, "x", "once", revision_id="r1")

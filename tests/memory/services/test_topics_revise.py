@@ -63,7 +63,7 @@ def test_m38_only_the_newest_values_are_shown_and_none_is_lost(store: Store) -> 
         here.value("t1", "n", value)
     assert here.fields("t1") == {"n": [4, 3, 2]}
     with store.read() as tx:
-        assert len(tx.world.revisions(here.scope.workspace, ["t1"])) == 5
+        assert len(tx.topics.revisions(here.scope.workspace, ["t1"])) == 5
 
 
 def test_m39_a_new_value_leaves_the_topics_salience_alone(here: TopicWorld) -> None:
@@ -99,7 +99,7 @@ def test_m38_what_does_not_fit_is_refused_and_nothing_happens(here: TopicWorld) 
     with pytest.raises(Conflict):
         here.world.ingest(here.scope, Ingest(topic_id="t1"))
     with here.store.read() as tx:
-        assert tx.world.count(here.scope.workspace) == 1
+        assert tx.topics.count(here.scope.workspace) == 1
     with pytest.raises(NotFound):
         here.world.archive(here.scope, "none")
 
@@ -138,7 +138,7 @@ def test_secrets_are_taken_out_before_anything_is_stored(store: Store) -> None:
     field = FieldInput(name="pw", value={"a": ["hunter2"]}, why_changed="was hunter2")
     world.ingest(here.scope, Ingest(topic_id="t1", title="hunter2", summary="hunter2", fields=[field]))
     with store.read() as tx:
-        found = (tx.world.get(here.scope.workspace, "t1"), tx.world.revisions(here.scope.workspace, ["t1"]))
+        found = (tx.topics.get(here.scope.workspace, "t1"), tx.topics.revisions(here.scope.workspace, ["t1"]))
     assert "***" in repr(found)
     assert "hunter2" not in repr((found, world.trail(here.scope, "t1")))
 
@@ -157,7 +157,7 @@ def test_m40_duplicates_become_one_topic_with_both_histories(here: TopicWorld) -
     here.value("t2", "x", "new")  # an old id is still good
     assert here.fields("t1")["x"] == ["new", "keep", "lost"]
     with here.store.read() as tx:
-        assert tx.world.get_many(here.scope.workspace, ["t2"])["t2"].merged_into == "t1"
+        assert tx.topics.get_many(here.scope.workspace, ["t2"])["t2"].merged_into == "t1"
 
 
 def test_m40_three_of_a_kind_keep_everything_and_an_edge_between_them_is_no_loop(here: TopicWorld) -> None:
@@ -165,8 +165,8 @@ def test_m40_three_of_a_kind_keep_everything_and_an_edge_between_them_is_no_loop
         here.add(topic_id, f"{topic_id} at first", fields=[FieldInput(name=topic_id, value=topic_id)])
     here.extend("b", "c")
     with here.store.write() as tx:
-        for topic in tx.world.within(here.scope.workspace):
-            tx.world.put(replace(topic, title="Same"))
+        for topic in tx.topics.within(here.scope.workspace):
+            tx.topics.put(replace(topic, title="Same"))
     assert sorted(here.world.revise(here.scope.workspace)) == [("b", "a"), ("c", "a")]
     assert here.world.revise(here.scope.workspace) == []
     assert here.fields("a") == {"a": ["a"], "b": ["b"], "c": ["c"]}
@@ -256,8 +256,8 @@ def test_every_number_is_what_the_trail_says_and_a_wrong_one_is_found(store: Sto
     people.memory.world.query(who, {"q": "deploy"})
     assert people.memory.audit.check() == []
     with store.write() as tx:
-        for topic in tx.world.within(who.workspace):
-            tx.world.put(replace(topic, salience=9.0, merged_into="", archived_at=START))
+        for topic in tx.topics.within(who.workspace):
+            tx.topics.put(replace(topic, salience=9.0, merged_into="", archived_at=START))
     wrong = people.memory.audit.check()
     assert sorted({each.what for each in wrong}) == ["topic archived_at", "topic merged_into", "topic salience"]
     assert people.memory.audit.rebuild() == len(wrong)

@@ -71,7 +71,7 @@ def test_no_two_queries_raise_from_the_same_value(store: SqlStore) -> None:
         assert sorted(answer[each] for answer in answers) == pytest.approx(expected)
     with store.read() as tx:
         bumps = [each for each in tx.log.of_episode("terminal:w", lesson) if each.kind is EventKind.QUERY_BUMP]
-        trail = [each for each in tx.world.trail("terminal:w", topic) if each.kind is TopicEventKind.SALIENCE]
+        trail = [each for each in tx.topics.event_log("terminal:w", topic) if each.kind is TopicEventKind.SALIENCE]
     for entries in (bumps, trail):
         assert [each.detail["from"] for each in entries] == pytest.approx(expected)
     assert world.memory.audit.check() == []
@@ -99,7 +99,7 @@ def test_what_was_taken_away_meanwhile_is_neither_returned_nor_raised(store: Sql
     assert query(world) == {}
     with store.read() as tx:
         assert [each.kind for each in tx.log.of_episode("terminal:w", lesson)].count(EventKind.QUERY_BUMP) == 0
-        assert [each.kind for each in tx.world.trail("terminal:w", topic)].count(TopicEventKind.SALIENCE) == 1
+        assert [each.kind for each in tx.topics.event_log("terminal:w", topic)].count(TopicEventKind.SALIENCE) == 1
 
 
 def test_what_was_erased_meanwhile_is_not_raised(store: SqlStore) -> None:

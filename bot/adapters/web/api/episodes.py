@@ -72,7 +72,7 @@ class Page(BaseModel):
 
 
 class Decision(StrEnum):
-    """What needs no more than its name."""
+    """A decision that takes no arguments."""
 
     ARCHIVE = "archive"
     RESTORE = "restore"

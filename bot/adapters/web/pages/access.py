@@ -45,7 +45,7 @@ class WebRole(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Somebody who may come in."""
+    """An account that may log in."""
 
     name: str
     roles: tuple[tuple[str, WebRole], ...]
@@ -68,7 +68,7 @@ class Account:
 
 
 class Accounts:
-    """Everybody who may come in. Without a password and without accounts, whoever reaches it is an administrator."""
+    """All accounts. Without a password and without accounts, whoever reaches the pages is an administrator."""
 
     def __init__(self, password: str, accounts: Iterable[Account] = ()) -> None:
         self._key = secrets.token_bytes(32)

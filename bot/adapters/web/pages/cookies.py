@@ -1,4 +1,4 @@
-"""The signed cookie: who came in, the token that every form repeats, and what is shown once."""
+"""The signed cookie: who is logged in, the token that every form repeats, and what is shown once."""
 
 import secrets
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Coming in with the identity that an OpenID provider vouches for."""
+"""Login through an OpenID Connect provider."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The overview: how it goes, in numbers and charts."""
+"""The overview of a workspace, in numbers and charts."""
 
 from starlette.responses import Response
 

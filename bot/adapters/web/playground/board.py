@@ -1,4 +1,4 @@
-"""What is to be seen in the test channels, and what changed since somebody looked. Kept in this process alone."""
+"""The messages of the test channels, and what changed since a browser looked. Kept in this process alone."""
 
 import asyncio
 from collections import OrderedDict

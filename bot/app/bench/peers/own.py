@@ -10,7 +10,7 @@ from memory.adapters.sql import SqlStore
 from memory.adapters.system import TimeOrderedIds, utc_now
 from memory.library.episodic import EpisodicMemory, EpisodicMemoryConfig
 from memory.model import Episode, EpisodeStatus, Origin, Scope, Vector, Verdict, Verdicts
-from memory.rules.audience import filing_of, partitions_for
+from memory.rules.audience import index_entries_of, partitions_for
 from memory.rules.fold import facts, with_verdicts
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.services import Memory
@@ -56,7 +56,7 @@ class Search:
                 tx.episodes.put(*lessons)
                 vectors = {lesson.id: self._vectors.of(lesson.id) for lesson in lessons}
                 tx.episodes.add_vectors(lessons[0].workspace, self._embedder.name, vectors)
-                entries = [(lesson.id, entry) for lesson in lessons for entry in filing_of(lesson)]
+                entries = [(lesson.id, entry) for lesson in lessons for entry in index_entries_of(lesson)]
                 tx.episodes.change_index(lessons[0].workspace, put=entries, remove=[])
 
     def search(self, person: str, text: str) -> list[str]:

@@ -1,6 +1,7 @@
-"""Who is to hear that a teacher approved or rejected what they wrote: kept until they were told, and told once.
+"""Notices that are given once, whatever restarts and however many processes run: decisions, welcomes, digests.
 
-Each is a short memory of the author (`memory.model.ShortMemory`), so that it is forgotten with them.
+A decision about a lesson waits for its author as a short memory of theirs (`memory.model.ShortMemory`), so that it is
+forgotten with them.
 """
 
 from collections.abc import Collection
@@ -73,3 +74,39 @@ def note_decision(tx: Transaction, before: Episode, after: Episode, actor: str, 
 def _is_shared(lesson: Episode) -> bool:
     is_in_use = lesson.archived_at is None and not lesson.quarantine
     return is_in_use and (lesson.verdicts.channel.is_validated or lesson.verdicts.workspace.is_validated)
+
+
+@dataclass(frozen=True, slots=True)
+class Welcomes:
+    """Claims of a welcome, taken before it is said. Forgetting or purging a person takes theirs back."""
+
+    _core: Core
+
+    def claim(self, workspace: str, *, channel: str = "", person: str = "") -> bool:
+        """Whether this person, channel or (with neither) workspace is to be welcomed now: true once."""
+        with self._core.store.write() as tx:
+            return tx.people.welcome(workspace, self._core.clock(), channel=channel, person=person)
+
+
+@dataclass(frozen=True, slots=True)
+class Digests:
+    """Claims of a digest, taken before it is sent: after a crash it is lost rather than sent twice."""
+
+    _core: Core
+
+    def claim(self, workspace: str, reader: str, lesson_ids: Collection[str]) -> list[str]:
+        """Those of these lessons that are new to this reader; none where they had a digest today."""
+        with self._core.store.write() as tx:
+            now = self._core.clock()
+            if not tx.log.claim(workspace, f"digest/{reader}/{now:%Y-%m-%d}", now):
+                return []
+            return [each for each in lesson_ids if tx.log.claim(workspace, _item(reader, each), now)]
+
+    def not_sent(self, workspace: str, reader: str, news: Collection[str]) -> None:
+        """Take the claims of these lessons back, so that the digest of another day has them."""
+        with self._core.store.write() as tx:
+            tx.log.give_back(workspace, [_item(reader, each) for each in news])
+
+
+def _item(reader: str, lesson_id: str) -> str:
+    return f"digest/{reader}/{lesson_id}"
