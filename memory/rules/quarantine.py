@@ -56,6 +56,13 @@ _INJECTION = re.compile(
     r"|\b(?:system|developer) (?:prompt|message|override)\s*:"
     r"|\b(?:jailbreak|developer mode (?:on|enabled)|do anything now)\b"
 )
+_CUES = (
+    "ignor", "disregard", "forget", "override", "bypass", "vergiss", "missachte", "oublie", "olvida",
+    "игнорируй", "забудь", "忽略", "无视", "無視", "忘记", "from now on", "henceforth", "you are n",
+    "prompt", "instruction", "message", " tell ", " inform ", " warn ", " mention ",
+    "jailbreak", "developer mode", "do anything now",
+)  # fmt: skip
+"""One of them is in everything that the pattern above finds: a text without any, like most, needs no closer look."""
 _TEMPLATE = re.compile(
     r"<\|[a-z_]{2,24}\|>|\[/?inst\]|<</?sys>>|<(?:/|)(?:system|assistant|instructions?)>"
     r"|^[ \t]*#{2,8}[ \t]*+(?:system|instructions?|assistant|response)[ \t]*+(?::[ \t]*+)?$",
@@ -69,7 +76,8 @@ def flags(text: str, *, limit: int | None = None) -> tuple[Flag, ...]:
         return ()
     plain = normalised("NFKC", visible(text)).replace("\u200d", "").replace("\ufe0f", "").casefold()
     found: list[Flag] = []
-    if _INJECTION.search(" ".join(plain.split())):
+    folded = " ".join(plain.split())
+    if any(cue in folded for cue in _CUES) and _INJECTION.search(folded):
         found.append(Flag.INJECTION)
     if escapes(text) or (plain != text and escapes(plain)) or _TEMPLATE.search(plain):
         found.append(Flag.DELIMITER)

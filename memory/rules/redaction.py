@@ -74,6 +74,11 @@ _FORMS = (
     ),
     ("key", re.compile(r"(?<![A-Z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Z0-9])")),
 )  # fmt: skip
+_CUES = (
+    "-----begin", "://", "bearer", "bas", "sk-", "github_pat_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "xox", "xapp-",
+    "hf_", "npm_", "aiza", "ya29.", "eyj", "akia", "asia", "abia", "acca",
+)  # fmt: skip
+"""One of them is in everything that these forms find, in small letters: a text without any needs no closer look."""
 _PLACEHOLDER = re.compile(r"[<{$\[(%]|\*+$|x+$|\.\.\.|…", re.IGNORECASE)
 """How examples write "your password here"."""
 _SYMBOL = re.compile(r"[^\w.,;:?)\]}>/-]")
@@ -158,11 +163,11 @@ class Redactor:
 
 def _known_forms(text: str) -> list[Secret]:
     found: list[Secret] = []
-    for kind, pattern in _FORMS:
+    folded = text.casefold()
+    for kind, pattern in _FORMS if any(cue in folded for cue in _CUES) else ():
         for match in pattern.finditer(text):
             start, end = match.span("secret" if "secret" in pattern.groupindex else 0)
             found.append(Secret(start=start, end=end, kind=kind))
-    folded = text.casefold()
     is_named = any(part in folded for part in _NAME_PARTS)
     for pattern, is_secret in ((_ASSIGNED, _looks_secret), (_GIVEN, _is_no_word)) if is_named else ():
         for match in pattern.finditer(text):

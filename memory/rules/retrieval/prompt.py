@@ -66,8 +66,10 @@ def neutralise(text: str) -> str:
 
 def escapes(text: str) -> bool:
     """Whether a text imitates the prompt around it: a tag of a block, the header of the lessons, a numbered lesson."""
-    plain = _JOINER.sub("", visible(text))
-    return bool(_TAG.search(plain) or _FORMAT.search(plain))
+    plain = visible(text)
+    if not plain.isascii():
+        plain = _JOINER.sub("", plain)
+    return bool(("<" in plain and _TAG.search(plain)) or _FORMAT.search(plain))
 
 
 def visible(text: str) -> str:

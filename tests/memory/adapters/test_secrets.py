@@ -39,6 +39,24 @@ def test_a_password_is_found_however_it_is_set_off(said: str) -> None:
     assert "swordfish1" not in Redactor().text(f"the password {said} swordfish1")
 
 
+_FORMS = (
+    "-----BEGIN RSA PRIVATE KEY-----\naB3", "ftp://me:aB3@host", "BEARER aB3aB3aB3aB3aB3aB3",
+    "ba\u017fic aB3aB3aB3aB3aB3aB3",
+    "bas\u0130c aB3aB3aB3aB3aB3aB3", f"sk-{_LETTERS[:20]}", f"github_pat_{_LETTERS[:22]}",
+    *(f"gh{kind}_{_LETTERS[:36]}" for kind in "pousr"), f"xoxb-{_LETTERS[:10]}", f"xapp-{_LETTERS[:10]}",
+    f"hf_{_LETTERS[:30]}", f"npm_{_LETTERS[:36]}", f"AIza{_LETTERS[:35]}", f"ya29.{_LETTERS[:20]}",
+    f"eyJ{_LETTERS[:10]}.eyJ{_LETTERS[:10]}", f"x_sk-{_LETTERS[:20]}T3BlbkFJ{_LETTERS[:20]}",
+    *(f"{kind}AB3AB3AB3AB3AB3A" for kind in ("AKIA", "ASIA", "ABIA", "ACCA")),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("form", _FORMS)
+def test_each_form_is_known_without_the_library(form: str) -> None:
+    redacted = Redactor().text(f"here: {form}")
+    assert "aB3" not in redacted
+    assert "AB3" not in redacted
+
+
 _NAMES = (
     "password", "PASSWD", "pwd", "passphrase", "passcode", "pass", "secret", "\u017fecret", "credential", "credentials",
     "token", "to\u212aen", "pat", "api key", "access_token", "private-\u212aey", "client secret", "app-password",
