@@ -24,7 +24,7 @@ from memory.adapters.dry_run_store import DryRunStore
 from memory.adapters.system import TimeOrderedIds, utc_now
 from memory.model import ASK, Episode, Grant, Permission, Role, StepKind, Termination, Usage, Verdict
 from memory.ports import EpisodeFilter
-from memory.rules.retrieval.cosine import unit_cosine
+from memory.rules.retrieval.likeness import unit_cosine
 from memory.services import Memory
 
 log = logging.getLogger(__name__)

@@ -32,7 +32,7 @@ from memory.model import (
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.approvals import argument_kinds, permission_key
 from memory.rules.chat_settings import APPROVALS, LEARNED
-from memory.rules.retrieval.cosine import unit_cosine
+from memory.rules.retrieval.likeness import unit_cosine
 from memory.services.chat_settings import settings_at
 from memory.services.core import Core, event
 

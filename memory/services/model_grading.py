@@ -33,8 +33,7 @@ from memory.rules.quarantine import flags
 from memory.rules.retrieval.adapter import RetrievalInput
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.rules.retrieval.consensus import is_same_question
-from memory.rules.retrieval.cosine import unit_cosine
-from memory.rules.retrieval.lexical import likeness
+from memory.rules.retrieval.likeness import likeness, unit_cosine
 from memory.rules.retrieval.pipeline import overlap
 from memory.services.core import Core
 

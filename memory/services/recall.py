@@ -35,8 +35,7 @@ from memory.rules.retrieval.adapter import (
 )
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.rules.retrieval.consensus import Voice, settle_disagreements, voice_of
-from memory.rules.retrieval.cosine import unit_cosine
-from memory.rules.retrieval.lexical import likeness
+from memory.rules.retrieval.likeness import likeness, unit_cosine
 from memory.rules.retrieval.pipeline import Candidate, overlap
 from memory.services.chat_settings import settable_of
 from memory.services.core import Core

@@ -3,7 +3,7 @@
 from memory.model import Scope
 from memory.ports import EpisodeFilter, Neighbour, Neighbourhood, Transaction
 from memory.rules.audience import nearest_entry, partitions_for
-from memory.rules.retrieval.lexical import likeness
+from memory.rules.retrieval.likeness import likeness
 
 
 def nearest_by_words(tx: Transaction, scope: Scope, goal: str, gate: float, most: int) -> Neighbourhood:

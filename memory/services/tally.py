@@ -36,7 +36,7 @@ class Tally:
     more or less than before."""
 
 
-def retally(
+def update_votes(
     tx: Transaction, workspace: str, polls: Mapping[str, Poll], policy: TeachingPolicy, *, from_scratch: bool = False
 ) -> Tally:
     """Make the stored votes and evidence of these runs what their registers say.
@@ -44,13 +44,13 @@ def retally(
     What no changed vote can touch is taken to be right already, unless all is counted `from_scratch`.
     """
     before = {run_id: poll.votes for run_id, poll in polls.items()}
-    votes = {run_id: _recast(poll, poll.people) for run_id, poll in polls.items()}
+    votes = {run_id: _votes_of_registers(poll, poll.people) for run_id, poll in polls.items()}
     taught_from = next((poll.people.taught_from for poll in polls.values()), None)
     records = {actor: record for poll in polls.values() for actor, record in poll.records.items()}
     _store(tx, workspace, before, votes)
-    moved = _restand(tx, workspace, before, votes, taught_from)
-    moved |= _reprove(tx, workspace, before, votes, records, policy, from_scratch=from_scratch)
-    moved |= _relimit(tx, votes, _changed(before, votes, from_scratch=from_scratch), records, policy)
+    moved = _update_standings(tx, workspace, before, votes, taught_from)
+    moved |= _update_trust_evidence(tx, workspace, before, votes, records, policy, from_scratch=from_scratch)
+    moved |= _update_limits(tx, votes, _changed(before, votes, from_scratch=from_scratch), records, policy)
     voters = {vote.actor for cast in votes.values() for vote in cast}
     if unknown := voters - records.keys():
         records.update(tx.teaching.record_of(workspace, unknown))
@@ -71,7 +71,7 @@ def _store(
     tx.teaching.put_votes(*new)
 
 
-def _recast(poll: Poll, known: Acquaintance) -> list[Vote]:
+def _votes_of_registers(poll: Poll, known: Acquaintance) -> list[Vote]:
     """What the registers say, with the marks that the votes had, but for those that have no limit any more."""
     limited = {(vote.node_id, vote.actor) for vote in poll.votes if vote.is_limited}
     return [
@@ -84,7 +84,7 @@ def _recast(poll: Poll, known: Acquaintance) -> list[Vote]:
     ]
 
 
-def _restand(
+def _update_standings(
     tx: Transaction,
     workspace: str,
     before: Mapping[str, Sequence[Vote]],
@@ -127,7 +127,7 @@ def runs_with_changed_standing(tx: Transaction, workspace: str, taught_from: dat
     return {vote.run_id for vote in _cast_between(tx, workspace, taught_from)}
 
 
-def _reprove(
+def _update_trust_evidence(
     tx: Transaction,
     workspace: str,
     before: Mapping[str, Sequence[Vote]],
@@ -189,7 +189,7 @@ def _place(vote: Vote) -> tuple[datetime, str, str]:
     return vote.at, vote.run_id, vote.node_id
 
 
-def _relimit(
+def _update_limits(
     tx: Transaction,
     votes: dict[str, list[Vote]],
     changed: Mapping[str, Sequence[Vote]],

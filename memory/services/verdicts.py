@@ -27,7 +27,7 @@ from memory.rules.trust import weights
 from memory.rules.verdict import is_news, judge
 from memory.services.archive import restored_by_reaction
 from memory.services.core import Cause, Changes, Core, event, update_index
-from memory.services.tally import retally
+from memory.services.tally import update_votes
 from memory.services.thresholds import JudgedRun, keep_judgements
 
 
@@ -263,7 +263,7 @@ def _settle(
     `causes` are those of each run, by the node that they are about; that of the last signal by an empty name.
     """
     workspace = next(iter(runs.values()))[0].workspace
-    tally = retally(tx, workspace, polls, policy)
+    tally = update_votes(tx, workspace, polls, policy)
     other_nodes: list[tuple[Verdicts, Episode]] = []
     judged_runs: list[JudgedRun] = []
     read: Mapping[str, Poll] = {}
@@ -325,7 +325,7 @@ def refold(tx: Transaction, workspace: str, run_ids: Collection[str], policy: Te
 
     For after an erasure, a purge or a repair: as if what is gone had never been there.
     """
-    tally = retally(tx, workspace, tx.teaching.polls(workspace, run_ids), policy, from_scratch=True)
+    tally = update_votes(tx, workspace, tx.teaching.polls(workspace, run_ids), policy, from_scratch=True)
     runs = sorted({*run_ids, *tally.other_runs})
     polls, nodes = tx.teaching.polls(workspace, runs), tx.episodes.of_runs(workspace, runs)
     judged_runs: list[JudgedRun] = []

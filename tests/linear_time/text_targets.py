@@ -30,7 +30,7 @@ from memory.rules.feedback import KeywordDetector, OverlapDetector, polarity, vo
 from memory.rules.feedback import words as feedback_words
 from memory.rules.feedback.similarity import SimilarityDetector
 from memory.rules.redaction import Redactor
-from memory.rules.retrieval import consensus, given, lexical, prompt
+from memory.rules.retrieval import consensus, given, likeness, prompt
 from memory.rules.retrieval.answer_words import AnswerWords
 from tests.doubles.emoji import DEFAULT_EMOJI
 from tests.linear_time.target import Target
@@ -141,7 +141,7 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "keyword detector, answer": lambda text: KeywordDetector().match(_LESSON, text),
     "keyword detector, lesson": lambda text: KeywordDetector().match(text, _LESSON),
     # memory/rules/retrieval
-    "lexical.likeness": lambda text: lexical.likeness(text, text[::-1]),
+    "likeness.likeness": lambda text: likeness.likeness(text, text[::-1]),
     "prompt.neutralise": prompt.neutralise,
     "prompt.escapes": prompt.escapes,
     "prompt.indented": prompt.indented,

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 
 from memory.model import Vector
-from memory.rules.retrieval.cosine import unit_cosine
+from memory.rules.retrieval.likeness import unit_cosine
 
 Embed = Callable[[Sequence[str]], Awaitable[Sequence[Vector]]]
 """One unit vector per text, in order. Raises `memory.errors.EmbeddingFailed`."""

@@ -13,7 +13,7 @@ from memory.model import Audience, Episode, Exemplar, Lesson, Vector, Verdict, V
 from memory.model.normal_form import comparable
 from memory.rules.feedback.vocabulary import all_languages, stop_words
 from memory.rules.retrieval.answer_words import AnswerWords
-from memory.rules.retrieval.cosine import unit_cosine
+from memory.rules.retrieval.likeness import unit_cosine
 
 SAME_QUESTION = 0.9
 """Cosine from which two goals count as one question (the bound at which ACE joins its bullets)."""

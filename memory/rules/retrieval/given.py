@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from memory.model import Verdict
 from memory.rules.retrieval.config import RetrievalConfig
-from memory.rules.retrieval.cosine import cosine
+from memory.rules.retrieval.likeness import cosine
 from memory.rules.retrieval.pipeline import Candidate
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from memory.adapters.sql import SqlStore
 from memory.model import Reaction, Role, TeachingPolicy, Vote
 from memory.ports import Store, Transaction
-from memory.services.tally import retally, with_limits
+from memory.services.tally import update_votes, with_limits
 from memory.services.verdicts import refold
 from tests.doubles.memory_world import START
 
@@ -79,7 +79,7 @@ def cast(store: Store, act: Act, policy: TeachingPolicy) -> None:
             if earlier.actor == person:
                 tx.teaching.put_reaction(replace(earlier, is_active=False))
         tx.teaching.put_reaction(vote)
-        retally(tx, W, tx.teaching.polls(W, [vote.run_id]), policy)
+        update_votes(tx, W, tx.teaching.polls(W, [vote.run_id]), policy)
 
 
 def stored(tx: Transaction) -> list[Vote]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from math import sqrt
 
 from memory.model import Vector
-from memory.rules.retrieval.cosine import unit_cosine
+from memory.rules.retrieval.likeness import unit_cosine
 
 Embed = Callable[[Sequence[str]], list[Vector]]
 """`memory.ports.Embedder.embed`: blocking, one unit vector per text. Raises `EmbeddingFailed`."""

@@ -1,8 +1,10 @@
-"""How alike two embeddings are, exactly: computed in double precision, whatever they were stored in."""
+"""How alike two embeddings are, exactly, whatever they were stored in; and how alike two texts are by their words."""
 
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+
+from memory.rules.feedback import content_words
 
 if TYPE_CHECKING:
     from memory.model import Vector
@@ -32,3 +34,9 @@ def _bounded(cosine: float) -> float:
 
 def _dot(one: Sequence[float], other: Sequence[float]) -> float:
     return sum(a * b for a, b in zip(one, other, strict=True))
+
+
+def likeness(left: str, right: str) -> float:
+    """Dice coefficient of the words that carry meaning, 0..1; 0 when either side has none."""
+    one, other = content_words(left), content_words(right)
+    return 2 * len(one & other) / (len(one) + len(other)) if one and other else 0.0
