@@ -98,6 +98,7 @@ def test_steps_of_the_gate_exist(command: str) -> None:
     subprocess.run(["bash", "-n", CHECKOUT / ".ci" / "run"], check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.process
 def test_commands_of_pytest_find_tests() -> None:
     """Collected together, for that is quick: where no test is named, those of this folder's conventions."""
@@ -285,6 +286,7 @@ SMALL = {
 """The least that each benchmark can be asked for. Others start processes or take long: they show their help."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", commands(BENCHMARK))
 def test_benchmarks_run(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     _, _, module, *arguments = shlex.split(command)

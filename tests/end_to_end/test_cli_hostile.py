@@ -128,6 +128,7 @@ def test_no_command_prints_what_a_terminal_would_obey(home: Home) -> None:
     assert done["show --json"].json()["nodes"][0]["output"] == f"line one {HOSTILE}\nline two {HOSTILE} {LONG}"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 @pytest.mark.parametrize(
     "command", [("episodes", "list"), ("episodes", "show", ID), ("episodes", "export", "--format", "csv")]
