@@ -38,6 +38,8 @@ _CANCELLED = re.compile(
     rf"{_PLEASE}(?:cancel|delete|remove|stop)\s+(?:the|my|that)?\s*reminder\s+(?:about|to|for|of|that)?\s*",
     re.IGNORECASE,
 )
+_COURTESY_FIT = 0.8
+"""An answer that people taught for such a message is surer."""
 _URL = re.compile(r"https?://[^\s<>\"'|()]++")
 _CLOSING = re.compile(r"(?<![\s.!?])[\s.!?]++\Z")
 
@@ -256,7 +258,7 @@ def _reminder(goal: str) -> _Found | None:
 
 def _courtesy(goal: str) -> _Found | None:
     kind = find_courtesy(goal)
-    return _Found(value=kind, fit=1.0) if kind else None
+    return _Found(value=kind, fit=_COURTESY_FIT) if kind else None
 
 
 def _url(goal: str) -> _Found | None:

@@ -124,3 +124,13 @@ def test_a_right_pair_that_was_refused_is_right_again(tmp_path: Path) -> None:
         return found
 
     assert asyncio.run(refuse()) == [True] * 6
+
+
+def test_thanks_get_the_answer_that_people_taught_for_them(tmp_path: Path) -> None:
+    async def thank() -> list[str]:
+        async with taught_bot(tmp_path) as asker:
+            before = await asker.ask("thanks for the help")
+            await asker.teach("thanks for the help", "Any time, mate.")
+            return [before, await asker.ask("thanks for the help")]
+
+    assert asyncio.run(thank()) == ["You are welcome.", "Any time, mate."]
