@@ -30,8 +30,7 @@ class ActionText:
         return self.description if name.casefold() in self.description.casefold() else f"{name}. {self.description}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LessonWeight:
+class LessonWeight(NamedTuple):
     """What one lesson adds to one belief."""
 
     episode_id: str
@@ -47,8 +46,7 @@ class LessonWeight:
     """What it adds to the belief: its weight times what it says beyond the prior."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InfluentialLesson:
+class InfluentialLesson(NamedTuple):
     """A lesson that may be shown to whoever decides: all lessons on what it speaks about say together what it says."""
 
     episode_id: str

@@ -1,11 +1,11 @@
 """The evidence for one goal: what all lessons in reach say together about what could be done or said."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 from memory.errors import EmbeddingFailed
-from memory.model import ASK, TAP, Audience, Origin, Scope, TeachingPolicy, Termination, Vector, Verdict
+from memory.model import ASK, TAP, Audience, Origin, Role, Scope, Standing, Termination, Vector, Verdict
 from memory.model.evidence import ActionText, Evidence, Threshold
 from memory.ports import Ballot, LessonSummary, Neighbour, Neighbourhood, Transaction, WeighingInput
 from memory.rules.audience import partitions_for, proposals_for
@@ -17,6 +17,9 @@ from memory.rules.trust import voice_weight
 from memory.services.core import Core
 from memory.services.thresholds import threshold_of
 
+WeightOf = Callable[[Standing, int, int, Role], float]
+"""What a vote of somebody with this standing, and proven right and wrong so often, weighs for others."""
+
 
 class Weighing:
     """The use case of evidence. The descriptions of a set of actions are embedded once."""
@@ -24,6 +27,10 @@ class Weighing:
     def __init__(self, core: Core, config: EvidenceConfig | None = None) -> None:
         self._core = core
         self.config = config or EvidenceConfig()
+        # By the voter alone: to look the policy up as well takes longer than its rule.
+        self._weight_of: WeightOf = lru_cache(maxsize=4096)(
+            lambda standing, right, wrong, role: voice_weight(standing, right, wrong, role, core.policy)
+        )
         self._described = lru_cache(maxsize=8)(
             lambda actions: rows(core.embedder.embed([each.text for each in actions]))
         )
@@ -44,6 +51,8 @@ class Weighing:
         found = tx.episodes.nearest(
             scope.workspace, partitions, model, goal, k=count, min_cosine=-1.0, beside=beside, actions=actions
         )
+        if not found.beside:
+            return found
         every = [*found.hits, *found.beside]
         every.sort(key=lambda hit: (hit.cosine, hit.episode_id), reverse=True)
         return replace(found, hits=tuple(every[:count]), beside=())
@@ -68,8 +77,8 @@ class Weighing:
         stored = read.lessons
         summaries = [stored[each] for each in hits if each in stored and stored[each].run_id != run_id]
         names = [action.name for action in actions]
-        policy = self._core.policy
-        lessons = [one for each in summaries for one in _judged(each, hits[each.id], scope, names, policy)]
+        weight_of = self._weight_of
+        lessons = [one for each in summaries for one in _judged(each, hits[each.id], scope, names, weight_of)]
         try:
             descriptions = self._described(tuple(actions)) if actions else rows([goal])
         except EmbeddingFailed:
@@ -86,42 +95,43 @@ class Weighing:
 
 
 def _judged(
-    summary: LessonSummary, hit: Neighbour, scope: Scope, actions: Collection[str], policy: TeachingPolicy
+    summary: LessonSummary, hit: Neighbour, scope: Scope, actions: Collection[str], weight_of: WeightOf
 ) -> Iterator[JudgedLesson]:
     """The lesson as those who approve and as those who refuse judge it.
 
     None if it speaks about nothing that can be done here: an action, or an answer. What was decided, for the asker or
     for more, speaks for itself; of what is only proposed everybody speaks whose vote does something for others.
     """
-    action = summary.action
-    if action == ANSWER and summary.origin is not Origin.RUN:
+    action, is_written = summary.action, summary.origin is not Origin.RUN
+    offered: tuple[tuple[str, str], ...] = ()
+    if action == ANSWER and is_written:
         action = named_action(summary.output, actions) or ANSWER
-    offered = tuple(each.candidate for each in summary.offered if each.action in (ANSWER, *actions))
+    if summary.offered:
+        offered = tuple([each.candidate for each in summary.offered if each.action in (ANSWER, *actions)])
     is_question = action == ASK and bool(offered)
-    if (action not in (ANSWER, *actions) and not is_question) or hit.vector is None:
+    if (action != ANSWER and action not in actions and not is_question) or hit.vector is None:
         return
     is_own, is_decided, person = hit.audience is Audience.PERSONAL, hit.verdict.is_validated, scope.person
-    is_written = summary.origin is not Origin.RUN
     counted = [vote for vote in summary.votes if not vote.is_limited or vote.actor == person]
     for approves in (hit.verdict is Verdict.SUCCESS,) if is_decided else (True, False):
         behind = [vote for vote in counted if (vote.value > 0) is approves]
         if not behind and not is_decided:
             continue
         # Of what the asker alone decided, nothing goes by the voice.
-        voices = () if is_decided and is_own and len(behind) < 2 else _voices(behind, policy)
+        voices = () if is_decided and is_own and len(behind) < 2 else _voices(behind, weight_of)
         is_agreed = is_decided and (len(voices) > 1 or hit.audience is Audience.WORKSPACE)
         is_trusted = is_agreed or any(vote.role.may_promote for vote in behind)
         says_nothing = is_question and approves  # that the question was liked is no opinion of what it offered
         if (is_decided or voices) and not says_nothing:
             yield JudgedLesson(
-                id=summary.id,
-                goal=summary.goal,
-                vector=hit.vector,
-                action=action,
-                text=summary.output if action == ANSWER else "",
-                approves=approves,
-                author=behind[0].actor if len(behind) == 1 else summary.author,  # one vote of each
-                decided_at=summary.decided_at,
+                summary.id,
+                summary.goal,
+                hit.vector,
+                action,
+                approves,
+                summary.decided_at,
+                summary.output if action == ANSWER else "",
+                behind[0].actor if len(behind) == 1 else summary.author,  # one vote of each
                 is_own=is_own,
                 is_written=is_written,
                 is_tapped=any(vote.source == TAP for vote in behind),
@@ -131,10 +141,11 @@ def _judged(
             )
 
 
-def _voices(votes: Sequence[Ballot], policy: TeachingPolicy) -> tuple[Voice, ...]:
+def _voices(votes: Sequence[Ballot], weight_of: WeightOf) -> tuple[Voice, ...]:
     """Each voter once, with what they weigh for others: newcomers, and those whose trust is used up, have no voice."""
     weights: dict[str, float] = {}
-    for vote in votes:
-        weight = voice_weight(vote.standing, vote.right, vote.wrong, vote.role, policy)
-        weights[vote.actor] = max(weight, weights.get(vote.actor, 0.0))
-    return tuple(Voice(author, weight) for author, weight in sorted(weights.items()) if weight > 0)
+    for actor, role, _, _, _, standing, right, wrong in votes:
+        weight = weight_of(standing, right, wrong, role)
+        if weight > weights.get(actor, 0.0):
+            weights[actor] = weight
+    return tuple([Voice(author, weight) for author, weight in sorted(weights.items())])

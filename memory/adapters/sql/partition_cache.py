@@ -121,10 +121,8 @@ def apply(news: Sequence[Row], vectors: VectorPartition, model: str, dimension: 
     _, ids, _, audiences, verdicts, *approving, _, content = zip(*live, strict=True)
     matrix = np.frombuffer(b"".join(content), "<f2").reshape(-1, dimension)
     labels = zip(ids, map(_AUDIENCES.__getitem__, audiences), map(_VERDICTS.__getitem__, verdicts), strict=True)
-    approvals = [
-        Approval(*each) if verdict == Verdict.SUCCESS.value else None
-        for verdict, *each in zip(verdicts, *approving, strict=True)
-    ]
+    success, approved = Verdict.SUCCESS.value, map(Approval._make, zip(*approving, strict=True))
+    approvals = [each if verdict == success else None for verdict, each in zip(verdicts, approved, strict=True)]
     vectors.add(list(labels), matrix, approvals)
 
 

@@ -262,7 +262,7 @@ class Session:
         """Say that a row holds what no column of ours can, if that is met while something is made of it."""
         try:
             yield
-        except (LookupError, TypeError, ValueError) as exc:
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as exc:
             raise damaged(self._where, ()) from exc
 
     @contextmanager

@@ -6,11 +6,11 @@ from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import (
+    BigInteger,
     ColumnElement,
     CompoundSelect,
     Float,
     Integer,
-    Row,
     Select,
     String,
     and_,
@@ -23,6 +23,7 @@ from sqlalchemy import (
     null,
     or_,
     select,
+    type_coerce,
     union_all,
 )
 
@@ -31,8 +32,9 @@ from memory.adapters.sql.chat_settings import settings
 from memory.adapters.sql.session import Session, matching, nothing
 from memory.adapters.sql.tables import episodes, links
 from memory.adapters.sql.teaching_tables import thresholds, trust_records, votes
+from memory.adapters.sql.types import Moment, trajectory
 from memory.adapters.sql.upkeep_tables import rules
-from memory.model import ASK, LinkKind, Termination, options_of
+from memory.model import ASK, LinkKind, Origin, Role, Standing, Termination, options_of
 from memory.model.chat_setting import ChatSetting
 from memory.model.evidence import Threshold
 from memory.ports import Ballot, LessonSummary, WeighingInput
@@ -50,20 +52,20 @@ _columns: dict[str, ColumnElement[Any]] = {
     "id": _t.id,
     "run_id": _t.run_id,
     "goal": _t.goal,
-    "origin": _t.origin,
+    "origin": type_coerce(_t.origin, String()),
     "author": _t.author,
     "action": _t.action,
     "output": _t.output,
-    "decided_at": func.coalesce(_t.graded_at, _t.created_at, type_=_t.created_at.type),
+    "decided_at": func.coalesce(_t.graded_at, _t.created_at, type_=BigInteger()),
     "node_id": _v.node_id,
     "actor": _v.actor,
-    "role": _v.role,
+    "role": type_coerce(_v.role, String()),
     "value": _v.value,
     "is_limited": _v.is_limited,
     "source": _v.source,
-    "asked": case((_t.action == ASK, _t.trajectory), else_=null()),
+    "asked": case((_t.action == ASK, type_coerce(_t.trajectory, String())), else_=null()),
     "corrected_by": case((_t.correction != "", _corrected_by), else_=null()),
-    "standing": _v.standing,
+    "standing": type_coerce(_v.standing, String()),
     "right": func.coalesce(trust_records.c.right, 0),
     "wrong": func.coalesce(trust_records.c.wrong, 0),
 }
@@ -100,6 +102,10 @@ _here = bindparam("here", type_=String())
 _NUMBERS = {"budget": thresholds.c.budget, "value": thresholds.c.value}
 _OF_VOTE = itemgetter(9, 10)
 _AT_ONCE = 500
+# What the driver has, of which there is much, is turned into what it means by looking it up.
+_ORIGINS = {each.value: each for each in Origin}
+_ROLES = {each.value: each for each in Role}
+_STANDINGS = {each.value: each for each in Standing}
 
 
 @cache
@@ -109,7 +115,12 @@ def _weighing(count: int) -> CompoundSelect[Any]:
     return union_all(
         _LESSONS.where(_t.id.in_(ids)),
         _beside(
-            _SETTING, run_id=_s.channel, goal=_s.name, output=_s.value, author=_s.changed_by, decided_at=_s.at
+            _SETTING,
+            run_id=_s.channel,
+            goal=_s.name,
+            output=_s.value,
+            author=_s.changed_by,
+            decided_at=type_coerce(_s.at, BigInteger()),
         ).where(matching(settings), _s.channel.in_(["", _here])),
         *(
             _beside(_THRESHOLD, number, id=literal(name)).where(matching(thresholds))
@@ -124,32 +135,29 @@ def _weighing(count: int) -> CompoundSelect[Any]:
 def weighing_input(session: Session, workspace: str, channel: str, episode_ids: Iterable[str]) -> WeighingInput:
     """`EpisodeTable.weighing_input`."""
     of_one: dict[str, list[Any]] = {}
-    beside: dict[str, list[Row[Any]]] = {}
+    beside: dict[str, list[Any]] = {}
     for ids in list(chunks(dict.fromkeys(episode_ids), _AT_ONCE)) or [[]]:
         beside = {_SETTING: [], _THRESHOLD: [], _RULES: []}
         given = {"workspace": workspace, "here": channel} | {f"e{n}": each for n, each in enumerate(ids)}
-        for row in session.rows(_weighing(len(ids)), given):
-            if row.what == _LESSON:
-                of_one.setdefault(row.id, []).append(row)
+        for row in session.stored(_weighing(len(ids)), given):
+            if row[0] == _LESSON:
+                of_one.setdefault(row[1], []).append(row)
             else:
-                beside[row.what].append(row)
-    numbers = {row.id: row.number for row in beside[_THRESHOLD]}
-    return WeighingInput(
-        lessons={episode_id: _summary(rows) for episode_id, rows in of_one.items()},
-        threshold=Threshold(workspace=workspace, **numbers) if numbers else None,
-        settings=tuple(_setting(workspace, row) for row in beside[_SETTING]),
-        has_rules=bool(beside[_RULES]),
-    )
+                beside[row[0]].append(row)
+    numbers = {row[1]: row[-1] for row in beside[_THRESHOLD]}
+    with session.readable():
+        return WeighingInput(
+            lessons={episode_id: _summary(rows) for episode_id, rows in of_one.items()},
+            threshold=Threshold(workspace=workspace, **numbers) if numbers else None,
+            settings=tuple([_setting(workspace, row) for row in beside[_SETTING]]),
+            has_rules=bool(beside[_RULES]),
+        )
 
 
-def _setting(workspace: str, row: Row[Any]) -> ChatSetting:
+def _setting(workspace: str, row: Sequence[Any]) -> ChatSetting:
+    _, _, channel, name, _, changed_by, _, value, at = row[:9]
     return ChatSetting(
-        workspace=workspace,
-        channel=row.run_id,
-        name=row.goal,
-        value=row.output,
-        changed_by=row.author,
-        at=row.decided_at,
+        workspace=workspace, channel=channel, name=name, value=value, changed_by=changed_by, at=Moment.of_stored(at)
     )
 
 
@@ -163,19 +171,21 @@ def _summary(rows: Sequence[Any]) -> LessonSummary:
         rows = sorted(rows, key=_OF_VOTE)
     votes_on: dict[str, Ballot] = {}
     for row in rows:
-        _, actor, role, value, is_limited, source = row[9:15]
+        _, actor, role, value, is_limited, source, _, _, standing, right, wrong = row[9:20]
         if actor is not None:
-            votes_on[actor] = Ballot(actor, role, value, is_limited, source, *row[17:20])
+            votes_on[actor] = Ballot(
+                actor, _ROLES[role], value, bool(is_limited), source, _STANDINGS[standing], right, wrong
+            )
     return LessonSummary(
         episode_id,
         run_id,
         goal,
-        origin,
+        _ORIGINS[origin],
         author,
         action,
         output,
-        decided_at,
+        Moment.of_stored(decided_at),
         tuple(votes_on.values()),
-        options_of(asked) if asked else (),
+        options_of(trajectory.from_stored(asked) or ()) if asked else (),
         tuple(sorted(corrected_by.split(_AND))) if corrected_by else (),
     )

@@ -164,12 +164,18 @@ def _noise(observations: Sequence[Observation], config: EvidenceConfig) -> "Matr
     """
     import numpy as np
 
-    authors = {voice.author: 0 for each in observations for voice in each.voices}
-    columns = {author: column for column, author in enumerate(authors)}
-    bias = np.zeros((len(observations), len(columns)))
+    noise: Matrix = np.diag([each.noise for each in observations])
+    columns: dict[str, int] = {}
+    rows, places, shares = list[int](), list[int](), list[float]()
     for row, each in enumerate(observations):
-        together = sum(voice.weight for voice in each.voices)
-        for voice in each.voices:
-            bias[row, columns[voice.author]] = math.sqrt(voice.weight) / together
-    noise: Matrix = np.diag([each.noise for each in observations]) + config.author_effect * (bias @ bias.T)
-    return noise
+        together = sum([voice.weight for voice in each.voices])
+        for author, weight in each.voices:
+            rows.append(row)
+            places.append(columns.setdefault(author, len(columns)))
+            shares.append(math.sqrt(weight) / together)
+    if not columns:
+        return noise
+    bias = np.zeros((len(observations), len(columns)))
+    bias[rows, places] = shares
+    shared: Matrix = noise + config.author_effect * (bias @ bias.T)
+    return shared

@@ -1,10 +1,10 @@
 """From judged lessons to the beliefs in what could be done or said for one goal, and the most influential lessons."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.model import Vector
 from memory.model.evidence import ActionText, Belief, Evidence, InfluentialLesson, LessonWeight
@@ -42,22 +42,21 @@ INFLUENTIAL = 0.05
 """The least a lesson must add to a belief, or take from it, to be worth showing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedLesson:
+class JudgedLesson(NamedTuple):
     """One lesson as the rule looks at it."""
 
     id: str
     goal: str
-    vector: Vector = field(compare=False, repr=False)
+    vector: Vector
     """The goal's embedding, of unit length."""
     action: str
     """One of the actions, or `answer`."""
+    approves: bool
+    decided_at: datetime
     text: str = ""
     """The answer, where that is the action."""
-    approves: bool
     author: str = ""
     """The only person whose verdict it is, or whoever wrote it."""
-    decided_at: datetime
     is_own: bool = False
     """Whether it is a lesson of the asker's own scope."""
     is_written: bool = False
@@ -95,8 +94,9 @@ def weigh(
     goals = rows([goal, *(lesson.vector for lesson in lessons)])
     cosines = goals @ goals.T
     kept = _valid_places(lessons, cosines[1:, 1:])
-    lessons, chosen = [lessons[n] for n in kept], [0, *(n + 1 for n in kept)]
-    goals, cosines = goals[chosen], cosines[np.ix_(chosen, chosen)]
+    if len(kept) < len(lessons):
+        lessons, chosen = [lessons[n] for n in kept], [0, *(n + 1 for n in kept)]
+        goals, cosines = goals[chosen], cosines[np.ix_(chosen, chosen)]
     candidates, columns = _candidates(lessons, actions)
     prior = np.zeros((len(goals), len(candidates)))
     if actions:
@@ -105,12 +105,7 @@ def weigh(
         lessons_of, cosines_of = np.array([(each.lessons, each.cosine) for each in known]).T
         prior[0, : len(actions)] = learned_prior(descriptions @ goals[0], lessons_of, cosines_of, config).round(9)
     observations = [
-        Observation(
-            candidates=judged,
-            approves=lesson.approves,
-            noise=_noise_of(lesson, config),
-            voices=lesson.voices,
-        )
+        Observation(judged, lesson.approves, _noise_of(lesson, config), lesson.voices)
         for judged, lesson in zip(columns, lessons, strict=True)
     ]
     found = posterior(cosines[0, 1:], cosines[1:, 1:], observations, prior[0], prior[1:], config)
@@ -118,7 +113,7 @@ def weigh(
     ranked = np.argsort(-found.values.round(9), kind="stable").tolist()
     order = [*ranked[:BELIEFS], *(n for n in ranked[BELIEFS:] if found.values[n] - prior[0, n] <= AGAINST)]
     evidence = Evidence(
-        beliefs=tuple(_belief(candidates[n], lessons, found, n, prior=float(prior[0, n])) for n in order),
+        beliefs=_beliefs(order, candidates, lessons, found, prior[0]),
         nearest=float(cosines[0, 1:].max(initial=0.0)),
         lessons=len(lessons),
     )
@@ -143,7 +138,7 @@ def _noise_of(lesson: JudgedLesson, config: EvidenceConfig) -> float:
     elif lesson.is_own and lesson.is_written:
         noise = config.written_noise
     else:
-        noise = config.member_noise / (sum(voice.weight for voice in lesson.voices) or 1.0)
+        noise = config.member_noise / (sum([voice.weight for voice in lesson.voices]) or 1.0)
     return noise * config.tap_noise if lesson.is_tapped else noise
 
 
@@ -187,46 +182,59 @@ def _candidates(
     candidates = [(action.name, "") for action in actions]
     known = {candidate: column for column, candidate in enumerate(candidates)}
     answers: dict[tuple[str, ...], list[tuple[AnswerWords, int]]] = {}
-    of_each = [lesson.candidates for lesson in lessons]
-    for judged in dict.fromkeys(judged for of_one in of_each for judged in of_one):
-        if judged in known:
-            continue
-        words = AnswerWords.of(judged[1])
-        alike = answers.setdefault(words.exact, [])
-        column = next((column for other, column in alike if words.says_the_same_as(other)), len(candidates))
-        if column == len(candidates):
-            candidates.append(judged)
-            alike.append((words, column))
-        known[judged] = column
-    places = [tuple([known[judged] for judged in of_one]) for of_one in of_each]
-    return candidates, [each if len(each) == 1 else tuple(dict.fromkeys(each)) for each in places]
+
+    def column_of(judged: tuple[str, str]) -> int:
+        column = known.get(judged)
+        if column is None:
+            words = AnswerWords.of(judged[1])
+            alike = answers.setdefault(words.exact, [])
+            column = next((column for other, column in alike if words.says_the_same_as(other)), len(candidates))
+            if column == len(candidates):
+                candidates.append(judged)
+                alike.append((words, column))
+            known[judged] = column
+        return column
+
+    places: list[tuple[int, ...]] = []
+    for lesson in lessons:
+        if lesson.offered:
+            places.append(tuple(dict.fromkeys(map(column_of, lesson.offered))))
+        else:
+            places.append((column_of((lesson.action, lesson.text)),))
+    return candidates, places
 
 
-def _belief(
-    candidate: tuple[str, str], lessons: Sequence[JudgedLesson], found: Posterior, column: int, *, prior: float
-) -> Belief:
+def _beliefs(
+    order: Sequence[int],
+    candidates: Sequence[tuple[str, str]],
+    lessons: Sequence[JudgedLesson],
+    found: Posterior,
+    prior: "Matrix",
+) -> tuple[Belief, ...]:
+    """The beliefs in these candidates, each with the lessons that have the largest effects on it."""
     import numpy as np
 
-    effects = found.effects[:, column]
-    largest = np.argsort(-np.abs(effects), kind="stable")[:WEIGHTS].tolist()
-    return Belief(
-        action=candidate[0],
-        text=candidate[1],
-        value=round(float(found.values[column]), 9),
-        prior=prior,
-        weights=tuple(
-            LessonWeight(
-                episode_id=lessons[row].id,
-                goal=lessons[row].goal,
-                author=lessons[row].author,
-                approves=lessons[row].approves,
-                weight=float(found.weights[row]),
-                effect=float(effects[row]),
-            )
-            for row in largest
-            if effects[row] != 0
-        ),
+    effects = found.effects[:, order]
+    largest = np.argsort(-np.abs(effects), axis=0, kind="stable")[:WEIGHTS]
+    of_largest = np.take_along_axis(effects, largest, axis=0)
+    weights = found.weights[largest]
+    columns = zip(
+        order,
+        found.values[order].tolist(),
+        prior[order].tolist(),
+        zip(largest.T.tolist(), weights.T.tolist(), of_largest.T.tolist(), strict=True),
+        strict=True,
     )
+    beliefs: list[Belief] = []
+    for column, value, before, named in columns:
+        (action, text), of_lessons = candidates[column], list[LessonWeight]()
+        for row, weight, effect in zip(*named, strict=True):
+            if effect:
+                lesson = lessons[row]
+                each = LessonWeight(lesson.id, lesson.goal, lesson.author, lesson.approves, weight, effect)
+                of_lessons.append(each)
+        beliefs.append(Belief(action=action, text=text, value=round(value, 9), prior=before, weights=tuple(of_lessons)))
+    return tuple(beliefs)
 
 
 def influential_places(observations: Sequence["Observation"], found: "Posterior", *, is_sure: bool) -> list[int]:

@@ -1,7 +1,5 @@
 """Evidence through the store: whose lessons count, how much, and whose never."""
 
-from dataclasses import replace
-
 import pytest
 
 from memory.model import Episode, Role, Scope, Visibility
@@ -221,7 +219,7 @@ def test_it_is_sure_from_the_threshold_on_unless_two_tie(
 
 def test_what_nobody_would_see_is_not_kept() -> None:
     faint = LessonWeight(episode_id="e1", goal="", author="ana", approves=True, weight=0.5, effect=-0.0049)
-    strong = replace(faint, effect=0.123456)
+    strong = faint._replace(effect=0.123456)
     evidence = Evidence(
         beliefs=(
             Belief(action="clock", value=0.123456, prior=0.001, weights=(strong, faint)),

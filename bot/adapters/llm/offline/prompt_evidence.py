@@ -1,7 +1,6 @@
 """The evidence of the lessons in a prompt, for a request that brings none of its own."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import cast
 
@@ -27,7 +26,7 @@ def prompt_evidence(
     judged = list(_judged(lessons, [action.name for action in actions]))
     texts = [goal, *(each.goal for each in judged), *(action.text for action in actions)]
     vectors = rows(similarity.vectors(texts))
-    known = [replace(each, vector=vector) for each, vector in zip(judged, vectors[1:], strict=False)]
+    known = [each._replace(vector=vector) for each, vector in zip(judged, vectors[1:], strict=False)]
     return weigh(vectors[0], known, actions, vectors[1 + len(known) :], EvidenceConfig())
 
 
