@@ -91,6 +91,6 @@ def resting_on(tx: Transaction, workspace: str, episode_ids: Sequence[str]) -> l
 
 def _holds_words(item: RetrievalItem) -> bool:
     """Whether who was shown this lesson says what it says."""
-    if item.lesson is Lesson.REPEAT:
-        return item.signal in (Signal.USED, Signal.CONTRADICTED)
-    return item.lesson is Lesson.AVOID and item.signal is Signal.CONTRADICTED
+    if item.lesson is Lesson.AVOID:
+        return item.signal is Signal.CONTRADICTED
+    return item.signal in (Signal.USED, Signal.CONTRADICTED)

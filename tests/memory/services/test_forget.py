@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory.library.export import export_person
@@ -214,6 +214,8 @@ people = st.sampled_from([PERSON, "bob", "tea"])
 acts = st.lists(st.tuples(st.sampled_from(["ask", "👍", "👎", "correct", "undo", "echo"]), people), max_size=12)
 
 
+# An answer that says what one of two disputed corrections says.
+@example([("correct", PERSON), ("correct", "bob"), ("👍", PERSON), ("echo", "tea")], "bob")
 @given(acts, st.sampled_from([PERSON, "bob"]))
 def test_after_any_history_nothing_of_the_person_is_left(sequence: list[tuple[str, str]], forgotten: str) -> None:
     """Each person's own words carry their name; only what they said, or what repeats it, does."""
