@@ -103,7 +103,7 @@ def goodbot(ctx: click.Context, config: str | None) -> None:
 
 def main() -> None:
     """Run the command line. Exit codes: 0 done, 1 it failed, 2 wrong usage or settings, 130 interrupted."""
-    # Imports leave little garbage in cycles; by Python's own limits it is looked for a hundred times meanwhile.
+    # Imports leave little garbage in cycles; by Python's own limits it is looked for some 300 times meanwhile.
     gc.set_threshold(20_000, 20, 50)
     _open_missing_streams()
     for stream in (sys.stdout, sys.stderr):

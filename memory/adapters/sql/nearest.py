@@ -255,7 +255,7 @@ class _PlanePartition:
     ) -> list[Hit]:
         """The first k of these rows that the database still has, the nearest first."""
         hits: list[Hit] = []
-        lying = _Lying(vectors)
+        candidates = _CandidateRows(vectors)
         many = int(np.count_nonzero(cosines >= least)) if k > 0 else 0
         step = k + _SPARE
         for start in range(0, many, step):
@@ -264,7 +264,7 @@ class _PlanePartition:
             for row in self.session.rows(_STILL_THERE, {**where, "seqs": json.dumps(list(places))}):
                 place = places[row.seq]
                 label = (row.episode_id, Audience(row.audience), Verdict(row.verdict))
-                hits.append((cosines[place].item(), label, place, lying))
+                hits.append((cosines[place].item(), label, place, candidates))
             # Those that are as near as the last one are looked at too: of equal ones the later id counts.
             is_tied = start + step < many and cosines[start + step] == cosines[start + step - 1]
             if len(hits) >= k and not is_tied:
@@ -273,7 +273,7 @@ class _PlanePartition:
 
 
 @dataclass(frozen=True, slots=True)
-class _Lying:
+class _CandidateRows:
     """Candidates of planes as `Rows`."""
 
     vectors: "NDArray[np.float16]"

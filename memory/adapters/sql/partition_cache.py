@@ -104,7 +104,7 @@ def read(session: Session, workspace: str, since: Mapping[str, int], planes: Seq
         given |= {f"p{n}": name, f"s{n}": seq}
     rows: dict[str, list[Row]] = {name: [] for name in since}
     numbers: dict[str, int] = {}
-    for row in session.stored(_news(len(since), 1 + len(planes)), given):
+    for row in session.driver_rows(_news(len(since), 1 + len(planes)), given):
         if row[1]:
             rows[row[0]].append(row)
         else:

@@ -109,7 +109,7 @@ def _names(table: Table) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=256)
-def _driver_words(
+def _compiled_query(
     statement: CompoundSelect[Any] | Select[Any], dialect: Dialect
 ) -> tuple[str, Sequence[str], dict[str, Any]]:
     """A query in the words of a driver: the text, the names of what is given in their order, and what is in it."""
@@ -119,7 +119,7 @@ def _driver_words(
     return state.statement, state.positiontup or (), dict(state.parameters)
 
 
-class _Many(NamedTuple):
+class _CompiledRows(NamedTuple):
     """A statement that changes rows, in the words of a driver, and what makes the driver's rows of ours."""
 
     words: str
@@ -139,7 +139,7 @@ class _Many(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def _many(statement: Any, dialect: Dialect, names: tuple[str, ...]) -> _Many | None:  # noqa: ANN401 - of any kind
+def _compiled_rows(statement: Any, dialect: Dialect, names: tuple[str, ...]) -> _CompiledRows | None:  # noqa: ANN401 - of any kind
     """A statement with rows of these values; None for one whose words depend on them.
 
     SQLAlchemy would look at each row of thousands in several ways.
@@ -155,7 +155,7 @@ def _many(statement: Any, dialect: Dialect, names: tuple[str, ...]) -> _Many | N
     }
     order = compiled.positiontup if compiled.positional else list(compiled.binds)
     places = [(name, None if name in constants else makers[name]) for name in order]
-    return _Many(str(compiled), compiled.positional, places, constants)
+    return _CompiledRows(str(compiled), compiled.positional, places, constants)
 
 
 def _advance_statement() -> ReturningInsert[tuple[int]]:
@@ -207,7 +207,7 @@ class Session:
             with self._readable(statement, parameters):
                 return found.first()
 
-    def stored(self, statement: CompoundSelect[Any] | Select[Any], parameters: dict[str, Any]) -> Sequence[Any]:
+    def driver_rows(self, statement: CompoundSelect[Any] | Select[Any], parameters: dict[str, Any]) -> Sequence[Any]:
         """What a query finds, each row a tuple of what the driver has: nothing is made of it, and little is spent.
 
         What is given is as the driver takes it, too, and no list.
@@ -215,7 +215,7 @@ class Session:
         if not self.is_sqlite:
             return self.rows(statement, parameters)
         self._require_open()
-        words, names, constants = _driver_words(statement, self._connection.dialect)
+        words, names, constants = _compiled_query(statement, self._connection.dialect)
         given = constants | parameters
         with translated(self._where):
             cursor, values = self._connection.connection.cursor(), tuple([given[name] for name in names])
@@ -313,9 +313,9 @@ class Session:
             return 0
         with translated(self._where):
             if isinstance(parameters, Sequence) and (
-                many := _many(statement, self._connection.dialect, tuple(parameters[0]))
+                compiled := _compiled_rows(statement, self._connection.dialect, tuple(parameters[0]))
             ):
-                return self._connection.exec_driver_sql(many.words, many.rows(parameters)).rowcount
+                return self._connection.exec_driver_sql(compiled.words, compiled.rows(parameters)).rowcount
             return self._connection.execute(statement, parameters).rowcount
 
     def changed(self, statement: Executable, parameters: Mapping[str, Any]) -> Row[Any] | None:

@@ -139,7 +139,7 @@ def weighing_input(session: Session, workspace: str, channel: str, episode_ids: 
     for ids in list(chunks(dict.fromkeys(episode_ids), _AT_ONCE)) or [[]]:
         beside = {_SETTING: [], _THRESHOLD: [], _RULES: []}
         given = {"workspace": workspace, "here": channel} | {f"e{n}": each for n, each in enumerate(ids)}
-        for row in session.stored(_weighing(len(ids)), given):
+        for row in session.driver_rows(_weighing(len(ids)), given):
             if row[0] == _LESSON:
                 of_one.setdefault(row[1], []).append(row)
             else:

@@ -1,6 +1,7 @@
 """How values of the model are written in columns that every database has: text, whole numbers and bytes."""
 
 import json
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from enum import Enum
@@ -37,13 +38,13 @@ class _Direct(TypeDecorator[T]):
 
     __abstract__ = True
 
+    @abstractmethod
     def to_stored(self, value: Any) -> Any:  # noqa: ANN401 - of each type its own
         """What is stored for a value."""
-        raise NotImplementedError
 
+    @abstractmethod
     def from_stored(self, stored: Any) -> Any:  # noqa: ANN401 - the same
         """The value of what is stored."""
-        raise NotImplementedError
 
     def process_bind_param(self, value: T | None, dialect: Dialect) -> Any:  # noqa: ANN401 - what the driver takes
         return self.to_stored(value)

@@ -237,7 +237,7 @@ def _beliefs(
     return tuple(beliefs)
 
 
-def influential_places(observations: Sequence["Observation"], found: "Posterior", *, is_sure: bool) -> list[int]:
+def influential_places(observations: Sequence[Observation], found: Posterior, *, is_sure: bool) -> list[int]:
     """The places of the lessons that may be shown, largest effect first.
 
     Only if all lessons about its candidate together say what it says: an approval that the others outweigh is not shown

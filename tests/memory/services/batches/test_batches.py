@@ -1,10 +1,13 @@
 """What is learned from files: waits for a teacher, once, without secrets; is approved, rejected, edited together."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from memory.errors import InvalidInput, NotFound
 from memory.model import Audience, Role, Verdict, Visibility
 from memory.services import EntryStatus, Reviewer
+from memory.services.batches.intake import Outcome
 from tests.doubles.memory_world import World, scope
 from tests.memory.services.batches.learning import KEY, TESS, learned, proposal, recalled, waiting
 
@@ -17,8 +20,8 @@ def world() -> World:
     return World()
 
 
-def statuses(outcomes: object) -> list[EntryStatus]:
-    return [each.status for each in outcomes]  # type: ignore[attr-defined]  # a list of outcomes
+def statuses(outcomes: Sequence[Outcome]) -> list[EntryStatus]:
+    return [each.status for each in outcomes]
 
 
 def test_what_is_learned_waits_for_a_teacher_and_then_counts(world: World) -> None:
