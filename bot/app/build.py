@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from bot.app.models import make_model, make_rewriter
 from bot.app.policies import retrieval_config, teaching_policy, upkeep_policy
 from bot.app.startup import make_embedder as make_embedder
+from bot.app.startup import model_cache
 from bot.app.startup import read_settings as read_settings
 from bot.app.tools import AgentTools, make_agent_tools
 from bot.config import Settings
@@ -65,8 +66,10 @@ def open_memory(settings: Settings, embedder: Embedder | None = None) -> Iterato
 
 def make_memory(settings: Settings, store: Store, embedder: Embedder, clock: Clock, new_id: NewId) -> Memory:
     """The memory over an open database."""
+    from memory.adapters.embedding import embedder_named
     from memory.adapters.secrets import FormatFinder
 
+    cache = model_cache(settings)
     return Memory(
         store,
         embedder,
@@ -87,6 +90,7 @@ def make_memory(settings: Settings, store: Store, embedder: Embedder, clock: Clo
         approvals=ApprovalPolicy(
             learned=settings.agent.approvals == LEARNED, waits=timedelta(minutes=settings.agent.approval_minutes)
         ),
+        embedder_named=lambda name: embedder_named(name, cache),
     )
 
 

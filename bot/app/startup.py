@@ -27,15 +27,19 @@ def read_settings(config_path: Path | None = None) -> Settings:
 
 def make_embedder(settings: Settings) -> "Embedder":
     """The embedder by name. Nothing is loaded yet."""
-    from platformdirs import user_cache_path
-
     from memory.adapters.embedding import HashingEmbedder, SentenceTransformerEmbedder
 
     chosen = settings.embedder
     if chosen.name == "hashing":
         return HashingEmbedder()
-    cache = Path(chosen.cache) if chosen.cache else user_cache_path("goodbot", appauthor=False)
-    return SentenceTransformerEmbedder(chosen.name, cache=cache)
+    return SentenceTransformerEmbedder(chosen.name, cache=model_cache(settings))
+
+
+def model_cache(settings: Settings) -> Path:
+    """The folder of exported models."""
+    from platformdirs import user_cache_path
+
+    return Path(settings.embedder.cache) if settings.embedder.cache else user_cache_path("goodbot", appauthor=False)
 
 
 def load_early(embedder: "Embedder") -> None:

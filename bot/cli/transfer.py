@@ -88,8 +88,8 @@ def backup(file: Path, as_json: bool) -> None:
 def reembed(memory: Memory) -> Result:
     """Embed what has no vector of the embedder in use: after another one was chosen, or where it failed.
 
-    While the bot goes on. What is done counts at once, so breaking it off and giving the command again goes on with the
-    rest; until then what is not done is not found by meaning. A job does the same slowly.
+    While the bot goes on, which finds the rest by the embedder that was used before, if this machine has it. What is
+    done counts at once, so breaking it off and giving the command again goes on with the rest. A job does it slowly.
     """
     with progress("texts", 0) as step:
         done = memory.reembedding.run(show=lambda count, total: step(count, f"of {total}"))

@@ -301,6 +301,10 @@ class EpisodeTable(Protocol):
         """How many of them there are."""
         ...
 
+    def models(self, workspace: str) -> list[str]:
+        """Those that made embeddings of the workspace's episodes, by name. Costs the same however many episodes."""
+        ...
+
     def delete_vector(self, workspace: str, episode_id: str) -> None:
         """Erase the episode's goal embedding, if there is one: it is findable nowhere then."""
         ...

@@ -34,8 +34,9 @@ from memory.services.channels import Channels
 from memory.services.chat_settings import ChatSettings
 from memory.services.control_arm import ControlArm
 from memory.services.conversation_leases import ConversationLeases
-from memory.services.core import MESSAGE_CHARACTERS, CheckedEmbedder, Core
+from memory.services.core import MESSAGE_CHARACTERS, Core
 from memory.services.correct import CORRECTION_CHARACTERS, Corrected
+from memory.services.embedders import CheckedEmbedder, EmbedderNamed, OtherEmbedders
 from memory.services.evidence import Weighing
 from memory.services.exchanges import Exchanges
 from memory.services.explain import AnswerExplanation, Explaining, LessonExplanation
@@ -82,7 +83,8 @@ class Memory:
     lessons left with answers of the asker's that only a model judged. `message_characters` is the longest message
     taken; `settable` the names of settings that may be changed in chat; `control_arm` the share of the runs that get no
     lessons, by `chance`; `approvals` when tools with effects may run; `caps` what a day may cost; `world` has the
-    numbers of the topics.
+    numbers of the topics. `embedder_named` gives the embedders that were used before, by which lessons are found until
+    `reembedding` has embedded them anew; without it they are not found until then.
 
     An erasure that an earlier process began is brought to its end first.
 
@@ -121,10 +123,13 @@ class Memory:
         caps: Sequence[Cap] = (),
         approvals: ApprovalPolicy | None = None,
         world: WorldPolicy | None = None,
+        embedder_named: EmbedderNamed = lambda name: None,
     ) -> None:
+        checked = CheckedEmbedder(embedder)
         core = Core(
             store=store,
-            embedder=CheckedEmbedder(embedder),
+            embedder=checked,
+            others=OtherEmbedders(store, checked, clock, embedder_named),
             clock=clock,
             new_id=new_id,
             policy=policy or TeachingPolicy(),

@@ -1,7 +1,6 @@
 """What every use case of the memory works with: the ports, the rules, and the writing steps they share."""
 
-import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,8 +16,7 @@ from memory.rules.control_arm import Chance, hashed
 from memory.rules.feedback import OverlapDetector
 from memory.rules.fold import apply, with_verdicts
 from memory.rules.redaction import Redactor
-
-log = logging.getLogger(__name__)
+from memory.services.embedders import OtherEmbedders
 
 MESSAGE_CHARACTERS = 100_000
 """The longest message that is taken in where nothing else is set: all of one attached text, and words about it."""
@@ -37,6 +35,8 @@ class Core:
 
     store: Store
     embedder: Embedder
+    others: OtherEmbedders
+    """Those of models that were used before, as long as there are embeddings of theirs."""
     clock: Clock
     new_id: NewId
     policy: TeachingPolicy = field(default_factory=TeachingPolicy)
@@ -208,51 +208,3 @@ class Changes:
 def note_words_of(tx: Transaction, episode: Episode, people: Iterable[str]) -> None:
     """Note that an episode holds words of these people besides its author's, so that forgetting them reaches it."""
     tx.episodes.note_words(episode.workspace, {episode.id: sorted({*people} - {"", episode.author})})
-
-
-class CheckedEmbedder:
-    """`embedder`, with every vector looked at before anybody compares or stores it."""
-
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
-        self.failure = ""
-        """Why the last call failed; empty if it did not."""
-
-    @property
-    def name(self) -> str:
-        """Name of the wrapped embedder."""
-        return self._embedder.name
-
-    @property
-    def dimension(self) -> int:
-        """Dimension of the wrapped embedder."""
-        return self._embedder.dimension
-
-    def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector per text. Raises `EmbeddingFailed` for too few or too many, and for one that cannot be used.
-
-        The log is told when it begins to fail, and when it works again.
-        """
-        try:
-            vectors = self._checked(texts)
-        except EmbeddingFailed as error:
-            if not self.failure:
-                log.warning("%s Until it works, lessons are found by their words; a job catches up then.", error)
-            self.failure = str(error)
-            raise
-        if self.failure:
-            log.warning("the embedder %s works again", self.name)
-            self.failure = ""
-        return vectors
-
-    def _checked(self, texts: Sequence[str]) -> list[Vector]:
-        import numpy as np  # only where something is embedded
-
-        vectors = self._embedder.embed(texts)
-        usable = [np.ndim(each) == 1 and np.size(each) > 0 and bool(np.isfinite(each).all()) for each in vectors]
-        if len(usable) != len(texts) or not all(usable):
-            raise EmbeddingFailed(
-                f"The embedder {self.name} gave {sum(usable)} usable vector(s) for {len(texts)} text(s): each must be "
-                "one row of finite numbers. Check the model, or choose another embedder."
-            )
-        return vectors

@@ -1,8 +1,9 @@
 """The evidence for one goal: what all lessons in reach say together about what could be done or said."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from types import MappingProxyType
 
 from memory.errors import EmbeddingFailed
 from memory.model import ASK, TAP, Audience, Origin, Role, Scope, Standing, Termination, Vector, Verdict
@@ -15,6 +16,7 @@ from memory.rules.evidence.threshold import threshold
 from memory.rules.evidence.weighing import ANSWER, JudgedLesson, rows, weigh
 from memory.rules.trust import voice_weight
 from memory.services.core import Core
+from memory.services.embedders import merged
 from memory.services.thresholds import threshold_of
 
 WeightOf = Callable[[Standing, int, int, Role], float]
@@ -40,22 +42,35 @@ class Weighing:
         vector = self._core.embedded(goal)
         if vector is None:
             return Evidence()
+        others = self._core.others.embedded(scope.workspace, goal)
         with self._core.store.read() as tx:
-            near = self.near(tx, scope, vector, [action.name for action in actions])
+            near = self.near(tx, scope, vector, [action.name for action in actions], others)
             return self.weighed(tx, scope, vector, near, actions, run_id=run_id)[0]
 
-    def near(self, tx: Transaction, scope: Scope, goal: Vector, actions: Sequence[str] = ()) -> Neighbourhood:
-        """The lessons that are weighed for a goal: the nearest in reach, best first, and what approves the actions."""
+    def near(
+        self,
+        tx: Transaction,
+        scope: Scope,
+        goal: Vector,
+        actions: Sequence[str] = (),
+        others: Mapping[str, Vector] = MappingProxyType({}),
+    ) -> Neighbourhood:
+        """The lessons that are weighed for a goal: the nearest in reach, best first, and what approves the actions.
+
+        `others` is the goal as `OtherEmbedders` embedded it.
+        """
         partitions, model, count = partitions_for(scope), self._core.embedder.name, self.config.lessons
         beside = proposals_for(scope) if self.config.proposals else []
         found = tx.episodes.nearest(
             scope.workspace, partitions, model, goal, k=count, min_cosine=-1.0, beside=beside, actions=actions
         )
-        if not found.beside:
-            return found
-        every = [*found.hits, *found.beside]
-        every.sort(key=lambda hit: (hit.cosine, hit.episode_id), reverse=True)
-        return replace(found, hits=tuple(every[:count]), beside=())
+        if found.beside:
+            found = merged(replace(found, beside=()), Neighbourhood(searched=0, hits=found.beside), count)
+        if others:
+            every = [*partitions, *beside]
+            more = self._core.others.nearest(tx, scope.workspace, every, others, goal, count, min_cosine=-1.0)
+            found = merged(found, more, count)
+        return found
 
     def weighed(
         self,

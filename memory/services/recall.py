@@ -39,6 +39,7 @@ from memory.rules.retrieval.likeness import likeness, unit_cosine
 from memory.rules.retrieval.pipeline import Candidate, overlap
 from memory.services.chat_settings import settable_of
 from memory.services.core import Core
+from memory.services.embedders import merged
 from memory.services.evidence import Weighing
 from memory.services.model_grading import guessed_exemplars
 from memory.services.recall_by_words import nearest_by_words
@@ -94,14 +95,16 @@ class Recalling:
     ) -> Callable[[Transaction], Recollection]:
         """`recall`, to be made in a transaction: the embedding, which needs none, is done."""
         vector = self._core.embedded(goal)
+        others = {} if vector is None else self._core.others.embedded(scope.workspace, goal)
         situation = RetrievalInput(current_env=context, current_state_embedding=vector, goal=goal, scope=scope)
-        asked = partial(self._recalled, scope, vector, situation)
+        asked = partial(self._recalled, scope, vector, others, situation)
         return partial(asked, run_id=run_id, config=config or self.config, actions=actions)
 
     def _recalled(
         self,
         scope: Scope,
         vector: Vector | None,
+        others: Mapping[str, Vector],
         situation: RetrievalInput,
         tx: Transaction,
         *,
@@ -109,11 +112,11 @@ class Recalling:
         config: RetrievalConfig,
         actions: Sequence[ActionText] | None,
     ) -> Recollection:
-        search = _Search(tx=tx, scope=scope, model=self._core.embedder.name, candidates=self.candidates)
+        search = _Search(core=self._core, tx=tx, scope=scope, others=others, candidates=self.candidates)
         default = DefaultRetriever(search, self.config)
         retriever, evidence, read, output = get_retriever(default), None, None, None
         if actions is not None and vector is not None:
-            near = self.weighing.near(tx, scope, vector, [action.name for action in actions])
+            near = self.weighing.near(tx, scope, vector, [action.name for action in actions], others)
             evidence, read = self.weighing.weighed(tx, scope, vector, near, actions, run_id=run_id)
             search.lessons = read.lessons
             if retriever is default and not config.is_baseline:
@@ -167,9 +170,11 @@ class _Search:
     them is kept, so that no later step reads it again.
     """
 
+    core: Core
     tx: Transaction
     scope: Scope
-    model: str
+    others: Mapping[str, Vector]
+    """The goal as other models embed it."""
     candidates: int
     searched: int = 0
     found: dict[str, Neighbour] = field(default_factory=dict[str, Neighbour])
@@ -192,14 +197,7 @@ class _Search:
         if vector is None:
             near = nearest_by_words(self.tx, self.scope, situation.goal, config.min_intent, self.candidates)
         else:
-            near = self.tx.episodes.nearest(
-                self.scope.workspace,
-                partitions_for(self.scope),
-                self.model,
-                cast("Vector", vector),  # the use case above put it there
-                k=self.candidates,
-                min_cosine=config.min_intent,
-            )
+            near = self._nearest(cast("Vector", vector), config.min_intent)  # the use case above put it there
         self.searched = near.searched
         self.found = {hit.episode_id: hit for hit in near.hits}
         self.stored = self.tx.episodes.get_many(self.scope.workspace, self.found)
@@ -218,6 +216,15 @@ class _Search:
             for episode in self.stored.values()
             if episode.archived_at is None and episode.run_id != current_run_id and episode.action != ASK
         ]
+
+    def _nearest(self, vector: Vector, least: float) -> Neighbourhood:
+        workspace, partitions, others = self.scope.workspace, partitions_for(self.scope), self.core.others
+        model = self.core.embedder.name
+        near = self.tx.episodes.nearest(workspace, partitions, model, vector, k=self.candidates, min_cosine=least)
+        if not self.others:
+            return near
+        more = others.nearest(self.tx, workspace, partitions, self.others, vector, self.candidates, least)
+        return merged(near, more, self.candidates)
 
     def exemplars(self, chosen: Sequence[ScoredMemory[Episode]]) -> tuple[Exemplar, ...]:
         """What was chosen, with the audience that each was reached through."""

@@ -46,7 +46,7 @@ class Reembedding:
         total = episodes + topics
         room = total if limit is None else min(limit, total)
         done = [0, 0]
-        for kind, bring in enumerate((self._episodes, self._topics)):
+        for kind, bring in ((1, self._topics), (0, self._episodes)):  # episodes are found by the other model meanwhile
             for workspace in self._core.store.workspaces() if room else ():
                 after = ""
                 while (size := min(BATCH, room - sum(done))) > 0:

@@ -27,6 +27,7 @@ from memory.ports import Embedder, Store
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.services import FinishedRun, Memory, UsedLesson, VoteResult
 from memory.services.answers import question_behind
+from memory.services.embedders import EmbedderNamed
 from memory.services.finished_run import used_in
 
 START = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
@@ -68,6 +69,7 @@ class World:
         *,
         ledger_days: int = 30,
         policy: TeachingPolicy | None = None,
+        embedder_named: EmbedderNamed = lambda name: None,
     ) -> None:
         self.clock = FakeClock()
         self.actions: Sequence[ActionText] | None = None
@@ -83,6 +85,7 @@ class World:
             ledger_days=ledger_days,
             policy=policy,
             secrets=FormatFinder(),
+            embedder_named=embedder_named,
             retrieval=config
             or RetrievalConfig(
                 env_threshold=0.0, top_k=None, final_k=4, min_intent=0.3, max_per_author=1, consensus=True

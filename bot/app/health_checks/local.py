@@ -60,7 +60,7 @@ def _unfiled(settings: Settings) -> CheckResult:
     except MemoryFault as error:
         return fault("GB005", f"could not look: {error}", "mend GB002 or GB011 first")
     if lost:
-        what = f"{lost} lessons have no vector of this embedder and are not found"
+        what = f"{lost} lessons have no vector of this embedder"
         return fault("GB005", what, "run `goodbot reembed`, or go back to their embedder (GOODBOT_EMBEDDER_NAME)")
     return fine("GB005", "every lesson can be recalled")
 

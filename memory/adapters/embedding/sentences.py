@@ -71,9 +71,14 @@ class SentenceTransformerEmbedder:
                 self._dimension = len(self._encode(["dimension"])[0])
         return self._dimension
 
+    @property
+    def is_exported(self) -> bool:
+        """Whether the model's export is in the cache folder."""
+        return self._cache is not None and _folder(self._choice, self._cache).is_dir()
+
     def load_early(self) -> None:
         """Load the model if its export is there; what is slow is left for the first text."""
-        if self._cache is not None and _folder(self._choice, self._cache).is_dir():
+        if self.is_exported:
             with self._model_lock, suppress(EmbeddingFailed):  # which the first text meets again, and tells
                 self._loaded()
 

@@ -246,6 +246,9 @@ class SqlEpisodeTable(SqlTable):
     def count_without_vector(self, workspace: str, model: str) -> int:
         return missing_vectors.count_episodes(self._session, workspace, model)
 
+    def models(self, workspace: str) -> list[str]:
+        return [row.model for row in self._session.rows(missing_vectors.MODELS, {"w": workspace})]
+
     def delete_vector(self, workspace: str, episode_id: str) -> None:
         index.remove(self._session, workspace, [episode_id])
         self._session.run(_DROP_VECTOR, {"workspace": workspace, "episode_id": episode_id})

@@ -92,6 +92,7 @@ episode_vectors = Table(
     *short("workspace", "episode_id", "model"),
     Column("vector", HalfVector, nullable=False),
     PrimaryKeyConstraint("workspace", "episode_id"),
+    Index(None, "workspace", "model"),
     of_episode(),
     sqlite_with_rowid=False,
 )

@@ -109,6 +109,7 @@ def _create_episodes() -> None:
         *_columns(LargeBinary, "vector"),
         _belongs("episode_vectors", "workspace episode_id", "episodes", "workspace id"),
     )
+    _index("episode_vectors", "workspace model")
     _table(
         "quarantines",
         "workspace episode_id",

@@ -10,7 +10,7 @@ from memory.model.topic import Topic, TopicEvent, TopicEventKind, WorldPolicy
 from memory.model.validation import one_of
 from memory.ports import Clock, Embedder, NewId, Store, Transaction
 from memory.rules.strength import salience
-from memory.services.core import CheckedEmbedder
+from memory.services.embedders import CheckedEmbedder
 from memory.services.topics.audit_log import append, change_salience
 from memory.services.topics.bundles import Visible
 from memory.services.topics.ingest import Ingest, Ingested, Placement

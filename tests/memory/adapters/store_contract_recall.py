@@ -169,6 +169,16 @@ class RecallContract(StoreCase):
         assert near(store, "workspace", query=(1, 0)) == ["c"]
         assert nearest(store, "w", ["workspace"], "other", unit(1, 0, 0), 5, -1.0).searched == 1
 
+    def test_the_models_that_made_vectors_are_known(self, store: Store) -> None:
+        learn(store, "a", (1, 0, 0), model="one")
+        learn(store, "b", (1, 0, 0), model="other")
+        learn(store, "c", (1, 0), model="other")
+        with store.read() as tx:
+            assert (tx.episodes.models("w"), tx.episodes.models("v")) == (["one", "other"], [])
+        learn(store, "a", (1, 0, 0), model="other")
+        with store.read() as tx:
+            assert tx.episodes.models("w") == ["other"]
+
     def test_every_change_is_seen_by_the_next_search(self, store: Store) -> None:
         for name in ("a", "b", "c"):
             learn(store, name, (1, 0, 0))

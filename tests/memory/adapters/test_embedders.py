@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.adapters.embedding import HashingEmbedder, LoadState, SentenceTransformerEmbedder
+from memory.adapters.embedding import HashingEmbedder, LoadState, SentenceTransformerEmbedder, embedder_named
 from memory.adapters.embedding.sentences import PACKAGED_SHA256
 from memory.adapters.embedding.torch_encoder import check_weights
 from memory.errors import EmbeddingFailed
@@ -95,6 +95,20 @@ def test_the_name_tells_vectors_apart() -> None:
     assert HashingEmbedder(8).dimension == 8
     with pytest.raises(ValueError, match="dimension"):
         HashingEmbedder(0)
+
+
+@pytest.mark.parametrize("name", ["hashing-7", "all-MiniLM-L6-v2@53aa5117"])
+def test_an_embedder_is_had_by_the_name_of_its_vectors(name: str, tmp_path: Path) -> None:
+    found = embedder_named(name, tmp_path)
+    assert found is not None
+    assert found.name == name
+
+
+@pytest.mark.parametrize(
+    "name", ["", "hashing-0", "hashing-99999", "given", "BAAI/bge-small-en-v1.5", "no/such/folder"]
+)
+def test_what_is_not_here_is_not_fetched_because_a_vector_names_it(name: str, tmp_path: Path) -> None:
+    assert embedder_named(name, tmp_path) is embedder_named(name, None) is None
 
 
 # without loading the model
@@ -274,5 +288,6 @@ def test_only_an_export_is_loaded_early(tmp_path: Path) -> None:
     early = SentenceTransformerEmbedder(cache=tmp_path, on_load=heard.append)
     early.load_early()
     assert heard == ["loading", "ready"]
+    assert early.is_exported
     assert np.array_equal(early.embed([ASKED])[0], vector)
     assert heard == ["loading", "ready"]

@@ -56,6 +56,7 @@ def read_a_few(tx: Transaction) -> None:
     tx.episodes.of_runs("w", ["r1", "r2"])
     tx.episodes.attempts("w", "ana", "C1", "goal")
     tx.episodes.vectors("w", ["e1"])
+    tx.episodes.models("w")
     tx.episodes.links("w", ["e1", "e2"])
     tx.episodes.links("w", ["e1", "e2"], LinkKind.CORRECTS)
     tx.retrievals.evidence_of_runs("w", ["r1", "r2"])

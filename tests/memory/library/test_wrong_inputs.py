@@ -54,7 +54,7 @@ from memory.errors import EmbeddingFailed, InvalidInput, MemoryFault
 from memory.model import Audience, Exemplar, Signal, Step, StepKind, Vector, Verdict
 from memory.rules.feedback import KeywordDetector, SimilarityDetector
 from memory.rules.retrieval.likeness import cosine, unit_cosine
-from memory.services.core import CheckedEmbedder
+from memory.services.embedders import CheckedEmbedder
 from memory.services.topics import Placement, Related
 from memory.services.topics.source import ranked
 from tests.doubles.memory_world import FakeClock, World, scope
