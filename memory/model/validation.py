@@ -131,7 +131,7 @@ def json_value(value: T, name: str) -> T:
     """A value that JSON can say, at most `DEEPEST` levels deep."""
     level: list[object] = [value]
     for _ in range(DEEPEST):
-        level = [part for each in level for part in _parts(each, name)]
+        level = [part for each in level for part in _parts(each, name) if part is not None and type(part) is not str]
         if not level:
             return value
     raise InvalidInput(f"{name} is nested more than {DEEPEST} levels deep; store it as a text or in parts")

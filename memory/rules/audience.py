@@ -10,6 +10,7 @@ could read it: `visibility_of`. `memory/README.md` has the table of what follows
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from urllib.parse import quote
 
 from memory.errors import InvalidInput
@@ -30,6 +31,7 @@ to itself, among the others are people of elsewhere.
 """
 
 
+@cache
 def narrower(one: Visibility, other: Visibility) -> Visibility:
     """The visibility of what both allow to be shown: direct, where they have but its author in common."""
     both = _READERS[one] & _READERS[other]
