@@ -109,9 +109,10 @@ class Partition(Protocol):
     def find(
         self, query: "Vector", k: int, min_cosine: float, actions: tuple[str, ...]
     ) -> "tuple[list[Hit], NDArray[np.float64] | None]":
-        """The k rows most like the query with at least this cosine, best first; equal ones by later id.
+        """The k rows most like the query with at least this cosine, in any order; of equal ones those of later ids.
 
-        And, if there are actions, of shape (2, actions): how many rows approve each, and the sum of their cosines.
+        There may be more of those that are as like it as the last. And, if there are actions, of shape (2, actions):
+        how many rows approve each, and the sum of their cosines.
         """
         ...
 
@@ -199,15 +200,14 @@ class VectorPartition:
         return found.totals(cosines, self._approvals[: len(cosines)], self._numbers)
 
     def nearest(self, scores: "NDArray[np.float32]", k: int, min_cosine: float) -> list[Hit]:
-        """The k best rows with at least this cosine, best first; equal ones by later id."""
-        count = len(self._labels)
-        if not count or k < 1:
-            return []
-        floor = min_cosine if count <= k else max(min_cosine, np.partition(scores, count - k)[count - k].item())
-        places = np.flatnonzero(scores >= floor)
+        """The k best rows with at least this cosine, and those that are as good as the last of them, in any order."""
+        places = np.flatnonzero(scores >= min_cosine) if k > 0 else np.empty(0, np.intp)
+        near, more = scores[places], len(places) - k
+        if more > 0:
+            is_best = near >= np.partition(near, more)[more]
+            places, near = places[is_best], near[is_best]
         named = places.tolist()
-        labels = map(self._labels.__getitem__, named)
-        return best(list(zip(scores[places].tolist(), labels, named, repeat(self))), k)
+        return list(zip(near.tolist(), map(self._labels.__getitem__, named), named, repeat(self)))
 
     def vector(self, place: int) -> "Vector":
         """As `Rows.vector`."""
@@ -255,35 +255,44 @@ class VectorPartition:
 
 
 def search(
-    partitions: Sequence[Partition], vector: "Vector", k: int, min_cosine: float, actions: Sequence[str] = ()
+    partitions: Sequence[Partition],
+    vector: "Vector",
+    k: int,
+    min_cosine: float,
+    actions: Sequence[str] = (),
+    beside: Sequence[Partition] = (),
 ) -> Neighbourhood:
     """The k best of several partitions; an episode in several of them counts as its row in the first.
 
-    Exact: a row among the k best of all is among the k best of the first partition that holds it. A vector that is not
-    finite is like nothing.
+    Of those `beside`, which come last, only the rows count, and no action that they approve. Exact: a row among the k
+    best of all is among the k best of the first partition that holds it. A vector that is not finite is like nothing.
     """
     query = np.asarray(vector, np.float32)
     first: dict[str, Hit] = {}
     totals = np.zeros((2, len(actions)))
-    for partition in partitions if np.isfinite(query).all() else ():
-        found, approved = partition.find(query, k, min_cosine, tuple(actions))
+    least, wanted = min_cosine, tuple(actions)
+    is_usable = bool(np.isfinite(query).all())
+    for number, partition in enumerate((*partitions, *beside) if is_usable else ()):
+        found, approved = partition.find(query, k, least, wanted if number < len(partitions) else ())
         if approved is not None:
             totals += approved
         for hit in found:
             first.setdefault(hit[1][0], hit)
+        if len(first) >= k > 0:  # what is less like it than k others is not among the k best
+            least = max(least, sorted([hit[0] for hit in first.values()])[-k])
     fits = {
         action: ActionFit(lessons=lessons, cosine=total / lessons)
         for action, lessons, total in zip(actions, *totals.tolist(), strict=True)
         if lessons
     }
     nearest = best(list(first.values()), k)
-    vectors = np.empty((len(nearest), len(query)), np.float32)  # of their own: a row may move in its partition
-    for row, (_, _, place, rows) in zip(vectors, nearest, strict=True):
-        row[:] = rows.vector(place)
+    vectors = [rows.vector(place) for _, _, place, rows in nearest]
+    # Of their own, for a row may move in its partition.
+    own = np.concatenate(vectors).reshape(len(vectors), -1) if vectors else ()
     hits = tuple(
         [
-            Neighbour(episode_id, cosine, audience, verdict, own)
-            for (cosine, (episode_id, audience, verdict), _, _), own in zip(nearest, vectors, strict=True)
+            Neighbour(episode_id, cosine, audience, verdict, vector)
+            for (cosine, (episode_id, audience, verdict), _, _), vector in zip(nearest, own, strict=True)
         ]
     )
     return Neighbourhood(searched=sum(map(len, partitions)), hits=hits, fits=fits)

@@ -191,8 +191,6 @@ class Neighbourhood:
     hits: tuple[Neighbour, ...]
     fits: Mapping[str, ActionFit] = field(default_factory=dict[str, ActionFit])
     """By action; of those that were asked about and that a lesson approves."""
-    beside: tuple[Neighbour, ...] = ()
-    """Those of the partitions that were searched beside, found in none of the others' hits."""
 
 
 class EpisodeTable(Protocol):
@@ -356,9 +354,9 @@ class EpisodeTable(Protocol):
         """The k entries of these partitions closest to `vector` with a cosine of at least `min_cosine`.
 
         An episode found in several partitions counts once, as its entry in the partition named first.
-        Only vectors of `model` take part. `beside` names more partitions, of which the k closest come apart, read in
-        the same statement. With `actions`, it is told of each how like `vector` the entries are that approve it,
-        however far away. Quickest as the first thing a transaction reads.
+        Only vectors of `model` take part. `beside` names more partitions, behind the others, whose entries are found
+        and are not counted among those searched. With `actions`, it is told of each how like `vector` the entries are
+        that approve it, however far away, but for those beside. Quickest as the first thing a transaction reads.
         """
         ...
 

@@ -64,8 +64,6 @@ class Weighing:
         found = tx.episodes.nearest(
             scope.workspace, partitions, model, goal, k=count, min_cosine=-1.0, beside=beside, actions=actions
         )
-        if found.beside:
-            found = merged(replace(found, beside=()), Neighbourhood(searched=0, hits=found.beside), count)
         if others:
             every = [*partitions, *beside]
             more = self._core.others.nearest(tx, scope.workspace, every, others, goal, count, min_cosine=-1.0)

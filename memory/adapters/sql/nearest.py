@@ -7,7 +7,7 @@ them, and the rows that they lead to are read from the database, so that none is
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -83,11 +83,7 @@ class RecallIndex:
                 session, copies, self._plane_cache, self._large, self._exact_rows, workspace, model, len(vector)
             )
             loaded = reader.loaded([*names, *others])
-            found = search(loaded[: len(names)], vector, k, min_cosine, actions)
-            if any(map(len, loaded[len(names) :])):
-                known = {hit.episode_id for hit in found.hits}
-                apart = search(loaded[len(names) :], vector, k, min_cosine).hits
-                found = replace(found, beside=tuple(hit for hit in apart if hit.episode_id not in known))
+            found = search(loaded[: len(names)], vector, k, min_cosine, actions, loaded[len(names) :])
             copies.shrink(self._budget)
         return found
 

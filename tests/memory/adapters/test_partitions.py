@@ -38,3 +38,25 @@ def test_a_cosine_is_never_above_one() -> None:
     shelf = VectorPartition(3)
     shelf.add([("a", Audience.CHANNEL, Verdict.SUCCESS)], np.full((1, 3), 0.6, np.float32))
     assert search([shelf], np.full(3, 0.6, np.float32), 1, 0.0).hits[0].cosine == 1.0
+
+
+@given(st.lists(additions, min_size=1, max_size=4), st.lists(additions, max_size=3), st.integers(0, 7), st.data())
+def test_of_several_partitions_each_episode_counts_once(
+    partitions: list[dict[str, int]], beside: list[dict[str, int]], k: int, data: st.DataObject
+) -> None:
+    """As sorting every row would, and what lies beside comes after all others."""
+    angles = data.draw(st.fixed_dictionaries({name: st.integers(0, 90) for name in "abcdef"}))
+    shelves: list[VectorPartition] = []
+    where: dict[str, Audience] = {}
+    for number, names_of_one in enumerate((*partitions, *beside)):
+        audience = list(Audience)[number % len(Audience)]
+        shelf = VectorPartition(2)
+        labels = [(name, audience, Verdict.SUCCESS) for name in names_of_one]
+        shelf.add(labels, np.array([at_angle(angles[name]) for name in names_of_one]).reshape(-1, 2))
+        shelves.append(shelf)
+        where = dict.fromkeys(names_of_one, audience) | where
+    found = search(shelves[: len(partitions)], at_angle(0), k, -1.0, beside=shelves[len(partitions) :])
+    assert found.searched == sum(map(len, partitions))
+    expected = sorted(sorted(where, reverse=True), key=lambda name: angles[name])[:k]
+    assert [(hit.episode_id, hit.audience) for hit in found.hits] == [(name, where[name]) for name in expected]
+    assert all(hit.vector is not None and hit.vector @ at_angle(0) == hit.cosine for hit in found.hits)
