@@ -107,11 +107,11 @@ def show(memory: Memory, episode_id: str) -> Result:
 def why(memory: Memory, episode_id: str) -> Result:
     """Explain an answer: what it was shown and why; and a lesson: its votes, what moved it, how it fared."""
     episode = memory.audit.find(episode_id)
-    story = memory.explaining.answer(episode.workspace, episode.run_id)
+    explanation = memory.explaining.answer(episode.workspace, episode.run_id)
     lesson = memory.explaining.lesson(episode.workspace, episode.id)
-    lessons = {**story.weighed, **story.view.lessons}
-    value = {"recalls": story.recalls, "lessons": lessons, "votes": story.votes, "exemplar": lesson}
-    return Result(value, lambda: print_why(story, lesson))
+    lessons = {**explanation.weighed, **explanation.view.lessons}
+    value = {"recalls": explanation.recalls, "lessons": lessons, "votes": explanation.votes, "exemplar": lesson}
+    return Result(value, lambda: print_why(explanation, lesson))
 
 
 def _decision(decide: Callable[..., tuple[Episode, str]]) -> Callable[..., None]:

@@ -76,8 +76,8 @@ def _when(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S}"
 
 
-def print_why(story: AnswerExplanation, lesson: LessonExplanation) -> None:
+def print_why(explanation: AnswerExplanation, lesson: LessonExplanation) -> None:
     """Explain an answer, and how it or one of its parts did as a lesson. Administrators see everything."""
-    for part in (explain(story, None), explain_lesson(lesson, None)):
+    for part in (explain(explanation, None), explain_lesson(lesson, None)):
         say(part.replace("**", ""))
         say()

@@ -14,7 +14,7 @@ from bot.agent.prompts import DIGEST
 from bot.agent.tools.registry import ToolRegistry
 from bot.agent.tree import AgentTree, RunResult
 from bot.conversation import messages
-from bot.conversation.background import Background, BackgroundConfig, Backgrounds, PreparedRecall, without_lessons
+from bot.conversation.background import Background, BackgroundConfig, BackgroundLookup, PreparedRecall, without_lessons
 from bot.conversation.choosing import option_choices
 from bot.conversation.conversations import Pictures, unless_set
 from bot.conversation.executor import Executor
@@ -83,7 +83,7 @@ class Answering:
         self._agent = agent
         self._new_id = new_id
         background = background or BackgroundConfig()
-        self._backgrounds = Backgrounds(memory, executor, background)
+        self._backgrounds = BackgroundLookup(memory, executor, background)
         self.pictures = Pictures()
         """Of messages that wait to be answered."""
         self.late: set[str] = set()
@@ -94,7 +94,7 @@ class Answering:
         self.actions = agent.tools.known_names
         """What the agent may choose beside an answer."""
         self.worded = WordedFeedback(memory, executor, read_feedback, self.actions, background.pause, restyles=restyles)
-        self._not_knowing = UnknownAnswers(memory, executor)
+        self._unknown_answers = UnknownAnswers(memory, executor)
         self._resuming = Resuming(memory, executor)
         self._reworded: dict[str, asyncio.Event] = {}
         """Set for a message that was edited while the agent works on it, by the message's event id."""
@@ -150,7 +150,7 @@ class Answering:
             return await self._committed(messenger, incoming, cancel, show)
         finally:
             self._reworded.pop(incoming.event_id, None)
-            self._not_knowing.admitted.discard(incoming.event_id)
+            self._unknown_answers.admitted.discard(incoming.event_id)
             self.worded.events.pop(incoming.event_id, None)
 
     async def _committed(
@@ -260,7 +260,7 @@ class Answering:
                 return None
             words = result.output
             if result.knows_nothing:
-                words = await self._not_knowing.words(messenger, incoming, result)
+                words = await self._unknown_answers.words(messenger, incoming, result)
             if going_on is not None:
                 result = replace(result, allowed=(*going_on.allowed, *result.allowed))
             return self._finished(messenger, incoming, run_id, result, words, background)
@@ -329,7 +329,7 @@ class Answering:
             await self._keep_back(messenger, incoming)
             return ""
         if not answer.total:
-            await self._not_knowing.show(messenger, incoming)
+            await self._unknown_answers.show(messenger, incoming)
         lessons = tuple(messages.lesson_line(each, is_known=answer.is_from_people) for each in answer.lessons)
         people = authors_of([lesson.episode for lesson in answer.lessons])
         choices, first = option_choices(run_id, answer.options) if answer.options else (), answer.first_message

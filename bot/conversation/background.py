@@ -108,7 +108,7 @@ class Background:
         return last if may_answer and not message.text.rstrip().endswith("?") else None
 
 
-class Backgrounds:
+class BackgroundLookup:
     """Looks up the background of a message. A failed look-up is left out, and never costs the answer."""
 
     def __init__(self, memory: Memory, executor: Executor, config: BackgroundConfig) -> None:

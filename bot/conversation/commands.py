@@ -104,15 +104,15 @@ def _why(context: CommandContext) -> CommandReply:
     if run_id is None:
         return CommandReply(text=messages.NO_SUCH_ANSWER if command.message_id else messages.NO_ANSWER_YET)
     try:
-        story = context.memory.explaining.answer(context.scope.workspace, run_id)
+        explanation = context.memory.explaining.answer(context.scope.workspace, run_id)
     except NotFound:
         return CommandReply(text=messages.NO_SUCH_ANSWER)
-    view = story.view
+    view = explanation.view
     if not may_repeat(context.scope, view.root):
         return CommandReply(text=messages.NOT_YOURS)
     (root,) = context.lessons.as_seen_by(context.scope, [view.root])
-    text = explain(replace(story, view=replace(view, nodes=(root, *view.nodes[1:]))), context.scope)
-    behind = (each.vote for recall in story.recalls for shown in recall.shown for each in shown.votes)
+    text = explain(replace(explanation, view=replace(view, nodes=(root, *view.nodes[1:]))), context.scope)
+    behind = (each.vote for recall in explanation.recalls for shown in recall.shown for each in shown.votes)
     voters = (vote.actor for vote in (*view.votes, *behind))
     people = dict.fromkeys([*authors_of(list(view.lessons.values())), *voters, *deciders(view)])
     choices = parts_command.part_choices(view.nodes)
@@ -126,10 +126,10 @@ def _parts(context: CommandContext) -> CommandReply:
 
 def _why_lesson(context: CommandContext) -> CommandReply:
     lesson = context.find(item_reference(context.argument))
-    story = context.memory.explaining.lesson(lesson.workspace, lesson.id)
-    voters, deciders = (each.vote.actor for each in story.votes), (each.actor for each in story.decisions)
+    explanation = context.memory.explaining.lesson(lesson.workspace, lesson.id)
+    voters, deciders = (each.vote.actor for each in explanation.votes), (each.actor for each in explanation.decisions)
     people = dict.fromkeys([lesson.author, *voters, *deciders])
-    return CommandReply(text=explain_lesson(story, context.scope), people=tuple(people))
+    return CommandReply(text=explain_lesson(explanation, context.scope), people=tuple(people))
 
 
 def _undo(context: CommandContext) -> CommandReply:

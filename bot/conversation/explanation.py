@@ -15,18 +15,18 @@ _MOST_SEEN = 5
 """How many results of tools are shown of one node."""
 
 
-def explain(story: AnswerExplanation, reader: Scope | None) -> str:
-    """The answer's story as Markdown.
+def explain(explanation: AnswerExplanation, reader: Scope | None) -> str:
+    """The answer's explanation as Markdown.
 
     What the reader may not see is counted, not shown; no reader means an administrator, who may see all.
     """
-    view, root = story.view, story.view.root
+    view, root = explanation.view, explanation.view.root
     asked = view.incoming if view.incoming is not None and view.incoming.understood else None
     lines = [f"**Why** “{shown_line(asked.text if asked else root.goal, 100)}”", ""]
     if asked:
         lines += [f"**Understood as** “{shown_line(asked.understood, 200)}”, from what was said before it", ""]
-    lines += [*_offered(story), *_allowed(view), *_evidence(story, reader)]
-    lines += [*_lessons(story, reader), "", "**Steps**"]
+    lines += [*_offered(explanation), *_allowed(view), *_evidence(explanation, reader)]
+    lines += [*_lessons(explanation, reader), "", "**Steps**"]
     for node in view.nodes:
         lines += _node(node, reader)
     lines += _cost(view)
@@ -40,17 +40,21 @@ def explain(story: AnswerExplanation, reader: Scope | None) -> str:
     return "\n".join(lines)
 
 
-def _offered(story: AnswerExplanation) -> list[str]:
+def _offered(explanation: AnswerExplanation) -> list[str]:
     """What the asker could choose from, and what they chose."""
-    if not story.offered:
+    if not explanation.offered:
         return []
-    labels = "; ".join(f"“{shown_line(each.label, 70)}”" for each in story.offered)
-    if any(each.is_approval for each in story.offered):
-        return [f"**Asked** whether I may: {labels}.", *_decided(story.view), ""] if story.chosen is None else []
-    if story.chosen is None:
+    labels = "; ".join(f"“{shown_line(each.label, 70)}”" for each in explanation.offered)
+    if any(each.is_approval for each in explanation.offered):
+        return (
+            [f"**Asked** whether I may: {labels}.", *_decided(explanation.view), ""]
+            if explanation.chosen is None
+            else []
+        )
+    if explanation.chosen is None:
         return [f"**Asked**, because I was not sure: I offered {labels}.", ""]
-    asker = shown_line(story.view.root.person, 30)
-    return [f"**Chosen** by {asker}: “{shown_line(story.chosen.label, 70)}”, when I offered {labels}.", ""]
+    asker = shown_line(explanation.view.root.person, 30)
+    return [f"**Chosen** by {asker}: “{shown_line(explanation.chosen.label, 70)}”, when I offered {labels}.", ""]
 
 
 def deciders(view: RunView) -> list[str]:
@@ -79,20 +83,20 @@ def _allowed(view: RunView) -> list[str]:
     return [*lines, ""] if lines else []
 
 
-def _evidence(story: AnswerExplanation, reader: Scope | None) -> list[str]:
+def _evidence(explanation: AnswerExplanation, reader: Scope | None) -> list[str]:
     """What people's verdicts said together, of each recall that asked for it."""
-    weighed = [(each.retrieval, each.retrieval.evidence) for each in story.recalls]
+    weighed = [(each.retrieval, each.retrieval.evidence) for each in explanation.recalls]
     lines: list[str] = []
     for retrieval, evidence in weighed:
         if evidence is not None:
             part = f"part {shown_line(retrieval.node_path, 40)}: " if len(weighed) > 1 else ""
-            first, *rest = explain_evidence(evidence, story.weighed, reader)
+            first, *rest = explain_evidence(evidence, explanation.weighed, reader)
             lines += [f"- {part}{first}", *(f"  {line}" for line in rest)]
     return ["**What people's verdicts say**", *lines, ""] if lines else []
 
 
-def _lessons(story: AnswerExplanation, reader: Scope | None) -> list[str]:
-    recalls = story.recalls
+def _lessons(explanation: AnswerExplanation, reader: Scope | None) -> list[str]:
+    recalls = explanation.recalls
     if any(recall.retrieval.is_control for recall in recalls):
         return ["**Lessons**: none. This answer was made without any, to see what lessons are worth."]
     if not any(recall.shown for recall in recalls):
@@ -105,7 +109,7 @@ def _lessons(story: AnswerExplanation, reader: Scope | None) -> list[str]:
             if shown.lesson is None or (reader is not None and not may_see(reader, shown.lesson)):
                 hidden += 1
             else:
-                lines.extend(_exemplar(story.view, shown, shown.lesson))
+                lines.extend(_exemplar(explanation.view, shown, shown.lesson))
         if hidden:
             lines.append(f"- and {hidden} that are not yours to see or were forgotten")
         lines.extend(_rule(rule, reader) for rule in recall.rules)

@@ -38,48 +38,48 @@ def votes_text(votes: Sequence[WeighedVote]) -> str:
     return ", ".join(map(vote_text, votes)) or "none"
 
 
-def explain_lesson(story: LessonExplanation, reader: Scope | None) -> str:
-    """The lesson's story as Markdown. What the reader may not see is counted; no reader means an administrator."""
-    episode = story.episode
+def explain_lesson(explanation: LessonExplanation, reader: Scope | None) -> str:
+    """As Markdown. What the reader may not see is counted; no reader means an administrator."""
+    episode = explanation.episode
     lines = [f"**As a lesson** “{shown_line(episode.goal, 100)}” [{episode.id[-8:]}]"]
-    if story.message is not None:
-        lines.append(f"- {message_author(episode, story.message)}")
+    if explanation.message is not None:
+        lines.append(f"- {message_author(episode, explanation.message)}")
     lines.extend(
         f"- {each.audience.value}: {verdict_word(each.verdict)}; votes that count: {votes_text(each.votes)}"
-        for each in story.verdicts
+        for each in explanation.verdicts
     )
-    idle = [each for each in story.votes if not any(each in verdict.votes for verdict in story.verdicts)]
+    idle = [each for each in explanation.votes if not any(each in verdict.votes for verdict in explanation.verdicts)]
     if idle:
         lines.append(f"- votes without effect: {votes_text(idle)}")
-    lines.extend(_decisions(story))
-    lines.extend(_joined(story, reader))
+    lines.extend(_decisions(explanation))
+    lines.extend(_joined(explanation, reader))
     lines.append(
-        f"- strength {episode.strength:.2f} when last touched, {story.strength_now:.2f} now; "
-        f"salience {episode.salience:.2f}, {story.salience_now:.2f} now"
+        f"- strength {episode.strength:.2f} when last touched, {explanation.strength_now:.2f} now; "
+        f"salience {episode.salience:.2f}, {explanation.salience_now:.2f} now"
     )
-    moves = story.moves if reader is None else story.moves[-_LATEST:]
+    moves = explanation.moves if reader is None else explanation.moves[-_LATEST:]
     lines.extend(
         f"  - {move.event.at:%Y-%m-%d %H:%M} {move.event.kind.value}: "
         f"strength {move.strength:.2f}, salience {move.salience:.2f}"
         for move in moves
     )
-    if len(moves) < len(story.moves):
-        lines.append(f"  - and {len(story.moves) - len(moves)} earlier")
-    totals = ", ".join(f"{name} {count}" for name, count in story.totals.items())
-    lines.append(f"- shown as a lesson {len(story.uses)} times: {totals}")
-    lines.extend(_uses(story.uses, reader))
+    if len(moves) < len(explanation.moves):
+        lines.append(f"  - and {len(explanation.moves) - len(moves)} earlier")
+    totals = ", ".join(f"{name} {count}" for name, count in explanation.totals.items())
+    lines.append(f"- shown as a lesson {len(explanation.uses)} times: {totals}")
+    lines.extend(_uses(explanation.uses, reader))
     return "\n".join(lines)
 
 
-def _decisions(story: LessonExplanation) -> list[str]:
+def _decisions(explanation: LessonExplanation) -> list[str]:
     lines = []
-    if story.episode.promoted not in (None, Audience.PERSONAL):
-        lines.append(f"- shared with the {story.episode.promoted}")
-    if story.episode.quarantine:
-        lines.append(f"- held back: {', '.join(story.episode.quarantine)}")
-    if story.stands_in:
-        lines.append(f"- joined to [{story.stands_in[-8:]}], which stands for it")
-    for event in story.decisions:
+    if explanation.episode.promoted not in (None, Audience.PERSONAL):
+        lines.append(f"- shared with the {explanation.episode.promoted}")
+    if explanation.episode.quarantine:
+        lines.append(f"- held back: {', '.join(explanation.episode.quarantine)}")
+    if explanation.stands_in:
+        lines.append(f"- joined to [{explanation.stands_in[-8:]}], which stands for it")
+    for event in explanation.decisions:
         if event.kind is not EventKind.MERGED:
             details = ", ".join(f"{name} {value}" for name, value in event.detail.items() if value and name != "into")
             by = shown_line(event.actor, 30) or "nobody"
@@ -87,11 +87,11 @@ def _decisions(story: LessonExplanation) -> list[str]:
     return lines
 
 
-def _joined(story: LessonExplanation, reader: Scope | None) -> list[str]:
-    if not story.joined:
+def _joined(explanation: LessonExplanation, reader: Scope | None) -> list[str]:
+    if not explanation.joined:
         return []
-    seen = [each for each in story.joined if reader is None or may_see(reader, each)]
-    lines = [f"- stands for {len(story.joined)} more that say the same"]
+    seen = [each for each in explanation.joined if reader is None or may_see(reader, each)]
+    lines = [f"- stands for {len(explanation.joined)} more that say the same"]
     lines.extend(f"  - “{shown_line(each.goal, 60)}” [{each.id[-8:]}]" for each in seen)
     return lines
 

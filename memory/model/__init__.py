@@ -48,7 +48,7 @@ from memory.model.recall import (
 from memory.model.scope import Audience, Channel, Scope, Visibility
 from memory.model.teaching import (
     MAX_WEIGHT,
-    Acquaintance,
+    KnownPeople,
     Poll,
     Reaction,
     Role,
@@ -69,7 +69,6 @@ __all__ = [
     "RESTATED",
     "TAP",
     "AbnormalExit",
-    "Acquaintance",
     "ActionCall",
     "Allowed",
     "ApprovalPolicy",
@@ -87,6 +86,7 @@ __all__ = [
     "GradeSource",
     "Grant",
     "Incoming",
+    "KnownPeople",
     "LedgerEntry",
     "Lesson",
     "Link",

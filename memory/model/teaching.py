@@ -110,7 +110,7 @@ TrustRecord = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Acquaintance:
+class KnownPeople:
     """What a workspace knows of its people."""
 
     known_from: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
@@ -129,7 +129,7 @@ class Poll:
     """By node, then actor."""
     records: Mapping[str, TrustRecord] = field(default_factory=dict[str, TrustRecord])
     """Of everybody who has one of the votes."""
-    people: Acquaintance = field(default_factory=Acquaintance)
+    people: KnownPeople = field(default_factory=KnownPeople)
     """What is known of everybody who reacted, and of who else was asked for."""
     evidence: EvidenceRecord = field(default_factory=EvidenceRecord)
     """The evidence of the answer's first node."""

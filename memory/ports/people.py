@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from memory.model import Acquaintance, Channel, MutedThread
+from memory.model import Channel, KnownPeople, MutedThread
 
 EVERYBODY = ""
 """In place of a person: until when whoever comes to the workspace is known at once."""
@@ -14,8 +14,8 @@ class PeopleTable(Protocol):
     """Since when each person of a workspace is known, and whom and where the bot has welcomed."""
 
     def note(
-        self, workspace: str, person: str, at: datetime, newcomer: timedelta, *, known: Acquaintance | None = None
-    ) -> Acquaintance:
+        self, workspace: str, person: str, at: datetime, newcomer: timedelta, *, known: KnownPeople | None = None
+    ) -> KnownPeople:
         """Keep that a person was there, if nothing is kept of them: they are known `newcomer` later.
 
         Who is noted within as long after the first person of the workspace is known at once. `known` is what was read
@@ -23,7 +23,7 @@ class PeopleTable(Protocol):
         """
         ...
 
-    def acquaintance(self, workspace: str, people: Iterable[str]) -> Acquaintance:
+    def known_people(self, workspace: str, people: Iterable[str]) -> KnownPeople:
         """What is known of these people, and of the workspace's teachers."""
         ...
 

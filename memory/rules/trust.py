@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 
-from memory.model import MAX_WEIGHT, Acquaintance, Role, Standing, TeachingPolicy, TrustEvidence, TrustRecord, Vote
+from memory.model import MAX_WEIGHT, KnownPeople, Role, Standing, TeachingPolicy, TrustEvidence, TrustRecord, Vote
 
 CORRECTION = "correction"
 """Source of an author's own vote on a lesson that they wrote; with the lesson's id, of the 👎 this implies."""
@@ -85,7 +85,7 @@ def voice_weight(standing: Standing, right: int, wrong: int, role: Role, policy:
     return 0.0 if standing is Standing.NEWCOMER and not right else weight(right, wrong, role, policy)
 
 
-def standing(vote: Vote, known: Acquaintance) -> Standing:
+def standing(vote: Vote, known: KnownPeople) -> Standing:
     """What a vote may do for others. Pure: it depends on when it was cast, not on when it is looked at."""
     if vote.role is not Role.MEMBER:
         return Standing.DECIDES

@@ -202,7 +202,7 @@ class Privacy:
             tx.api_keys.erase_person(workspace, person)
             tx.batches.erase_person(workspace, person)
             tx.people.forget(workspace, person)
-            taught_from = tx.people.acquaintance(workspace, ()).taught_from
+            taught_from = tx.people.known_people(workspace, ()).taught_from
             tx.teaching.delete_runs(workspace, gone)
             touched_runs |= runs_with_changed_standing(tx, workspace, taught_from)
             erase_judgements(tx, workspace, gone, self._core.policy.error_budget)
@@ -257,7 +257,7 @@ def erase_run(core: Core, tx: Transaction, workspace: str, run_id: str) -> int:
     tx.retrievals.delete_runs(workspace, [run_id])
     tx.deliveries.delete_runs(workspace, [run_id])
     touched = runs_of_voters(tx, workspace, [run_id]) - {run_id}
-    taught_from = tx.people.acquaintance(workspace, ()).taught_from
+    taught_from = tx.people.known_people(workspace, ()).taught_from
     tx.teaching.delete_runs(workspace, [run_id])
     touched |= runs_with_changed_standing(tx, workspace, taught_from)
     erase_judgements(tx, workspace, [run_id], core.policy.error_budget)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 
-from memory.model import Acquaintance, Poll, Role, TeachingPolicy, TrustRecord, Vote
+from memory.model import KnownPeople, Poll, Role, TeachingPolicy, TrustRecord, Vote
 from memory.ports import Transaction
 from memory.rules.trust import evidence_of, is_beyond_limit, may_be_limited, standing, weight, weights
 from memory.rules.verdict import fold_votes
@@ -71,7 +71,7 @@ def _store(
     tx.teaching.put_votes(*new)
 
 
-def _votes_of_registers(poll: Poll, known: Acquaintance) -> list[Vote]:
+def _votes_of_registers(poll: Poll, known: KnownPeople) -> list[Vote]:
     """What the registers say, with the marks that the votes had, but for those that have no limit any more."""
     limited = {(vote.node_id, vote.actor) for vote in poll.votes if vote.is_limited}
     return [
@@ -101,7 +101,7 @@ def _update_standings(
     touched = _cast_between(tx, workspace, taught_from)
     if not touched:
         return set()
-    known = tx.people.acquaintance(workspace, {vote.actor for vote in touched})
+    known = tx.people.known_people(workspace, {vote.actor for vote in touched})
     marked = {
         (vote.run_id, vote.node_id, vote.actor): replace(vote, standing=now)
         for vote in touched
@@ -115,7 +115,7 @@ def _update_standings(
 
 def _cast_between(tx: Transaction, workspace: str, taught_from: datetime | None) -> Sequence[Vote]:
     """The votes between the first teacher's as it was at this time and as it is now; none where it did not move."""
-    times = {taught_from, tx.people.acquaintance(workspace, ()).taught_from}
+    times = {taught_from, tx.people.known_people(workspace, ()).taught_from}
     if len(times) == 1:
         return ()
     start, *later = sorted(at for at in times if at is not None)
@@ -253,7 +253,7 @@ def weights_of(tx: Transaction, workspace: str, votes: Sequence[Vote], policy: T
 
 def with_standings(tx: Transaction, workspace: str, votes: Sequence[Vote]) -> list[Vote]:
     """The same votes, marked with what each may do for others."""
-    known = tx.people.acquaintance(workspace, {vote.actor for vote in votes})
+    known = tx.people.known_people(workspace, {vote.actor for vote in votes})
     return [replace(vote, standing=standing(vote, known)) for vote in votes]
 
 

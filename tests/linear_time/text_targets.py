@@ -13,7 +13,7 @@ from bot.adapters.discord import posting as discord_posting
 from bot.adapters.slack import blocks, mrkdwn, streaming
 from bot.adapters.slack import events as slack_events
 from bot.adapters.terminal import commands, reactions, rich_screen, screen
-from bot.adapters.terminal.board import Board
+from bot.adapters.terminal.answer_list import AnswerList
 from bot.adapters.terminal.lines import PipedLines
 from bot.app.log_file import SecretlessFormatter
 from bot.cli import table
@@ -80,12 +80,12 @@ def _named(text: str) -> object:
 
 def _react(text: str) -> object:
     """Every emoji of a line, or every word as if it were one, put on and taken off again."""
-    board = Board()
-    board.add("m")
+    answers = AnswerList()
+    answers.add("m")
     put = reactions.reactions_in(text) or tuple(text.split())
     for each in put:
-        board.react("m", "ana", each)
-    return [board.unreact("m", "ana", each) for each in put]
+        answers.react("m", "ana", each)
+    return [answers.unreact("m", "ana", each) for each in put]
 
 
 def _read_lines(text: str) -> object:
@@ -220,7 +220,7 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "terminal, parse a command": lambda text: commands.parse(f"/{text}"),
     "terminal, parse an argument": lambda text: [commands.parse(f"/{name} {text}") for name in ("react", "why", "as")],
     "terminal, reactions_in": reactions.reactions_in,
-    "terminal, Board": _react,
+    "terminal, AnswerList": _react,
     "terminal, lines": _read_lines,
     "terminal, one_line": screen.one_line,
     "terminal, Markdown": rich_screen._markdown,

@@ -17,9 +17,9 @@ class ExplainedMemory(AgentMemory):
         """Why a recorded answer is what it is, or why a lesson counts as it does, as Markdown."""
         entry = self.memory.answers.of_message(self.scope, subject_id, self.memory.clock())
         if entry is not None:
-            story = self.memory.explaining.answer(self.scope.workspace, entry)
-            if may_read(self.scope, story.view.root):
-                return explain(story, self.scope)
+            explanation = self.memory.explaining.answer(self.scope.workspace, entry)
+            if may_read(self.scope, explanation.view.root):
+                return explain(explanation, self.scope)
         lesson = self.memory.explaining.lesson(self.scope.workspace, subject_id)
         if not may_see(self.scope, lesson.episode):
             raise NotFound(f"nothing with the id {subject_id} can be explained here; `recall` and `record` give ids")

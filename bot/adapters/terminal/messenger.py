@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bot.adapters.command_words import CORRECT, Typed
 from bot.adapters.tasks import unless
-from bot.adapters.terminal.board import Board
+from bot.adapters.terminal.answer_list import AnswerList
 from bot.adapters.terminal.commands import (
     Act,
     As,
@@ -83,7 +83,7 @@ class TerminalMessenger:
         self._wait_until_answered = wait_until_answered
         self._stop = stop
         self._teaches = teaches
-        self._board = Board()
+        self._answers = AnswerList()
         self._interactive = streams.interactive
         self._lines, self._screen = _open(streams, self._interrupted)
         self._closed = asyncio.Event()
@@ -124,12 +124,12 @@ class TerminalMessenger:
         self._check_channel(message.workspace, message.channel)
         message_id = self._new_id()
         if message.is_answer:
-            await self._screen.answer(self._board.add(message_id), message)
+            await self._screen.answer(self._answers.add(message_id), message)
         else:
             other = message.private_to if message.private_to != self._speaker.person else ""
             await self._screen.notice(f"(to {other}) {message.text}" if other else message.text)
         if message.is_answer or message.run_id:
-            self._board.offer(message.choices)
+            self._answers.offer(message.choices)
         if message.choices:
             # Under an answer, and what is asked about a message, its number is enough to type.
             is_numbered = bool(message.run_id)
@@ -144,9 +144,9 @@ class TerminalMessenger:
     async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
         """Say in one line what the bot thinks of its answer now."""
         self._check_channel(ref.workspace, ref.channel)
-        if not self._board.mark(ref.message_id, emoji, present):
+        if not self._answers.mark(ref.message_id, emoji, present):
             return
-        label = self._board.label(ref.message_id)
+        label = self._answers.label(ref.message_id)
         if emoji == "🧠":
             await self._screen.remark(f"🧠 {label} became a lesson" if present else f"{label} is no longer a lesson")
         else:
@@ -228,18 +228,18 @@ class TerminalMessenger:
     async def _tell(self, typed: Say | Correct | Command, sink: EventSink) -> None:
         """Deliver what needs nothing but itself, and the answer it is about."""
         match typed:
-            case Say(text) if (choice := self._board.chosen(text.strip())) is not None:
+            case Say(text) if (choice := self._answers.chosen(text.strip())) is not None:
                 self._stopping = None
                 await self._deliver(self._speaker.command(Typed(choice.command, choice.argument)), sink)
             case Say(text):
-                self._board.offer(())
+                self._answers.offer(())
                 self._at_rest.clear()
                 self._stopping = None
                 await self._deliver(self._speaker.message(text), sink)
             case Correct(text):
-                await self._deliver(self._speaker.command(Typed(CORRECT, text), self._board.last()), sink)
+                await self._deliver(self._speaker.command(Typed(CORRECT, text), self._answers.last()), sink)
             case Command(name, argument, number):
-                target = self._board.find(number) if number is not None else ""
+                target = self._answers.find(number) if number is not None else ""
                 if isinstance(target, Refusal):
                     await self._screen.remark(target.text)
                 else:
@@ -250,29 +250,29 @@ class TerminalMessenger:
         await self._screen.remark(f"you are {self._speaker.person} now, {ROLES[self._speaker.role]}")
 
     async def _react(self, typed: React, sink: EventSink) -> None:
-        message_id = self._board.find(typed.number)
+        message_id = self._answers.find(typed.number)
         if isinstance(message_id, Refusal):
             await self._screen.remark(message_id.text)
             return
         for emoji in typed.emoji:
             # A repeated one is delivered too: a repeat is the bot's to recognise, on every platform.
-            state = "on" if self._board.react(message_id, self._speaker.person, emoji) else "is already on"
+            state = "on" if self._answers.react(message_id, self._speaker.person, emoji) else "is already on"
             hint = "" if self._teaches(emoji) else "; it teaches nothing, 👍 and 👎 do"
             # Said once it is stored: what the screen confirms must survive whatever comes next.
             await self._deliver(self._speaker.reaction(message_id, emoji, added=True), sink)
-            await self._screen.remark(f"{emoji} {state} {self._board.label(message_id)}{hint}")
+            await self._screen.remark(f"{emoji} {state} {self._answers.label(message_id)}{hint}")
 
     async def _unreact(self, typed: Unreact, sink: EventSink) -> None:
-        message_id = self._board.find(typed.number)
+        message_id = self._answers.find(typed.number)
         if isinstance(message_id, Refusal):
             await self._screen.remark(message_id.text)
             return
-        emoji = self._board.unreact(message_id, self._speaker.person, typed.emoji)
+        emoji = self._answers.unreact(message_id, self._speaker.person, typed.emoji)
         if isinstance(emoji, Refusal):
             await self._screen.remark(emoji.text)
             return
         await self._deliver(self._speaker.reaction(message_id, emoji, added=False), sink)
-        await self._screen.remark(f"{emoji} taken off {self._board.label(message_id)}")
+        await self._screen.remark(f"{emoji} taken off {self._answers.label(message_id)}")
 
     async def _deliver(self, event: PersonEvent, sink: EventSink) -> None:
         await sink(event)

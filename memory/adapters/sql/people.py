@@ -27,7 +27,7 @@ from memory.adapters.sql.tables import borrowed_words, episodes
 from memory.adapters.sql.teaching_tables import people as people_table
 from memory.adapters.sql.teaching_tables import reactions, votes, welcomes
 from memory.adapters.sql.topic_tables import topic_revisions, topics
-from memory.model import Acquaintance, Channel, MutedThread, Origin, Role
+from memory.model import Channel, KnownPeople, MutedThread, Origin, Role
 from memory.ports.people import EVERYBODY
 
 _p, _e = people_table.c, episodes.c
@@ -91,10 +91,10 @@ class SqlPeopleTable(SqlTable):
     """`memory.ports.PeopleTable` in SQL."""
 
     def note(
-        self, workspace: str, person: str, at: datetime, newcomer: timedelta, *, known: Acquaintance | None = None
-    ) -> Acquaintance:
+        self, workspace: str, person: str, at: datetime, newcomer: timedelta, *, known: KnownPeople | None = None
+    ) -> KnownPeople:
         if known is None:
-            known = Acquaintance(known_from=self._known(workspace, [person, EVERYBODY]))
+            known = KnownPeople(known_from=self._known(workspace, [person, EVERYBODY]))
         if person in known.known_from:
             return known
         founded = known.known_from.get(EVERYBODY)
@@ -106,11 +106,11 @@ class SqlPeopleTable(SqlTable):
         self._session.run(add_statement(people_table), rows)
         return replace(known, known_from={**known.known_from, **new})
 
-    def acquaintance(self, workspace: str, people: Iterable[str]) -> Acquaintance:
+    def known_people(self, workspace: str, people: Iterable[str]) -> KnownPeople:
         rows = self._session.rows(_ACQUAINTANCE, {"workspace": workspace, "ids": list(dict.fromkeys(people))})
         known = {row.person: row.known_from for row in rows}
         taught_from = known.pop(None, None)
-        return Acquaintance(known_from=known, taught_from=taught_from)
+        return KnownPeople(known_from=known, taught_from=taught_from)
 
     def listed(self, workspace: str, *, after: str, limit: int) -> list[str]:
         behind = (_p.workspace == workspace, _p.person > after, _p.person != EVERYBODY)

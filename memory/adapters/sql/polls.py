@@ -25,7 +25,7 @@ from memory.adapters.row_validation import chunks
 from memory.adapters.sql.session import ID_LIMIT, Session, SqlTable, among, matching, nothing
 from memory.adapters.sql.tables import retrievals
 from memory.adapters.sql.teaching_tables import RECORD, WITH_RECORD, judgements, people, reactions, thresholds, votes
-from memory.model import Acquaintance, Poll, Reaction, Role, Vote
+from memory.model import KnownPeople, Poll, Reaction, Role, Vote
 from memory.model.evidence import EvidenceRecord, Judgement, JudgementCount, Threshold
 
 _r, _v, _j, _p, _q = (table.c for table in (reactions, votes, judgements, people, retrievals))
@@ -122,12 +122,12 @@ def polls(session: Session, workspace: str, run_ids: Iterable[str], asked_for: I
                 numbers[row.what] = row.number
             else:
                 rows[row.run_id].append(row)
-    everybody = Acquaintance(known_from=known, taught_from=taught_from)
+    everybody = KnownPeople(known_from=known, taught_from=taught_from)
     counted = Threshold(workspace=workspace, budget=numbers[_BUDGET], value=numbers[_THRESHOLD]) if numbers else None
     return {run_id: _poll(of_one, everybody, counted) for run_id, of_one in rows.items()}
 
 
-def _poll(rows: Sequence[Row[Any]], known: Acquaintance, threshold: Threshold | None) -> Poll:
+def _poll(rows: Sequence[Row[Any]], known: KnownPeople, threshold: Threshold | None) -> Poll:
     reacted, voted, weighed, judged = (
         [row for row in rows if row.what == what] for what in (_REACTION, _VOTE, _EVIDENCE, _JUDGEMENT)
     )

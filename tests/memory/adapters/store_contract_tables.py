@@ -323,20 +323,20 @@ class TablesContract(StoreCase):
             later = [replace(vote("tea"), run_id=f"r{weeks}", at=NOW + weeks * week) for weeks in (2, 1)]
             tx.teaching.put_votes(of_member, *later)
         with store.read() as tx:
-            known = tx.people.acquaintance("w", ["ana", "bo", "cy", "nobody"])
+            known = tx.people.known_people("w", ["ana", "bo", "cy", "nobody"])
             assert known.known_from.keys() == {"ana", "bo", "cy"}
             assert known.known_from["cy"] == NOW + timedelta(days=15)
             assert max(known.known_from[each] for each in ("ana", "bo")) < NOW
             assert known.taught_from == NOW + week
-            other = tx.people.acquaintance("v", ["ana", "cy"])
+            other = tx.people.known_people("v", ["ana", "cy"])
             assert (other.known_from["cy"] < NOW, other.taught_from) == (True, None)
             assert [each.actor for each in tx.teaching.votes_between("w", NOW - week, None)] == ["ana"]
             assert tx.teaching.votes_between("w", NOW - week, vote("ana").at) == []
         with store.write() as tx:
             tx.people.forget("w", "ana")
-            assert tx.people.acquaintance("w", ["ana"]).known_from == {}
+            assert tx.people.known_people("w", ["ana"]).known_from == {}
             tx.people.note("w", "ana", NOW + 2 * week, week)
-            assert tx.people.acquaintance("w", ["ana"]).known_from == {"ana": NOW + 3 * week}
+            assert tx.people.known_people("w", ["ana"]).known_from == {"ana": NOW + 3 * week}
 
     def test_quarantine_comes_and_goes_with_its_episode(self, store: Store) -> None:
         held = episode("e1", quarantine=("injection", "length"))

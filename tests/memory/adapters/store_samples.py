@@ -464,7 +464,7 @@ def _dump_of_tables(tx: Transaction, workspace: str) -> dict[str, object]:
         "votes": tx.teaching.votes(workspace, "r1"),
         "voted on": tx.teaching.runs_voted_on(workspace, ["ana"]),
         "evidence": tx.teaching.evidence(workspace, "r1"),
-        "known": dict(tx.people.acquaintance(workspace, ["ana", "new"]).known_from),
+        "known": dict(tx.people.known_people(workspace, ["ana", "new"]).known_from),
         "votes of members": tx.teaching.votes_between(workspace, NOW - timedelta(days=1), None),
         "ledger": tx.teaching.ledger(workspace, "C1", "m1", NOW),
         "ledger of run": tx.teaching.ledger_of_run(workspace, "r1"),

@@ -6,7 +6,7 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.model import Acquaintance, Episode, Reaction, Role, TeachingPolicy, Termination, Verdict, Verdicts
+from memory.model import Episode, KnownPeople, Reaction, Role, TeachingPolicy, Termination, Verdict, Verdicts
 from memory.rules.fold import registers
 from memory.rules.trust import standing
 from memory.rules.verdict import fold_votes, judge
@@ -80,7 +80,7 @@ def _expected(world: World, answers: list[Episode], sequence: list[Act]) -> list
     cast = fold_votes(reactions)
     # From a teacher's first vote on, members only propose.
     taught_from = min((vote.at for vote in cast if vote.role is Role.TEACHER), default=None)
-    known = Acquaintance(taught_from=taught_from)
+    known = KnownPeople(taught_from=taught_from)
     verdicts = []
     for answer in answers:
         votes = [replace(vote, standing=standing(vote, known)) for vote in cast if vote.run_id == answer.run_id]

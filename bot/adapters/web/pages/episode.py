@@ -32,18 +32,20 @@ class ShownNode:
 def show(visit: Visit) -> Response:
     """Everything about it."""
     episode = actions.found_episode(visit)
-    story = visit.memory.explaining.answer(visit.workspace, episode.run_id)
+    explanation = visit.memory.explaining.answer(visit.workspace, episode.run_id)
     lesson = visit.memory.explaining.lesson(visit.workspace, episode.id, uses=USES)
-    seen = {name: each for name, each in {**story.view.lessons, **story.weighed}.items() if visit.may_see(each)}
+    seen = {
+        name: each for name, each in {**explanation.view.lessons, **explanation.weighed}.items() if visit.may_see(each)
+    }
     return visit.render(
         "episode.html",
         here="episodes",
         episode=episode,
         visibility=visibility_of(episode),
-        story=story,
+        explanation=explanation,
         lesson=lesson,
-        nodes=_tree(story),
-        evidence=_evidence(story, seen),
+        nodes=_tree(explanation),
+        evidence=_evidence(explanation, seen),
         seen=seen,
         may_see=visit.may_see,
         may_decide=visit.role >= WebRole.TEACHER,
@@ -54,21 +56,21 @@ def show(visit: Visit) -> Response:
     )
 
 
-def _tree(story: AnswerExplanation) -> list[ShownNode]:
-    nodes = sorted(story.view.nodes, key=lambda node: [int(part) for part in node.node_path.split(".")])
+def _tree(explanation: AnswerExplanation) -> list[ShownNode]:
+    nodes = sorted(explanation.view.nodes, key=lambda node: [int(part) for part in node.node_path.split(".")])
     return [
         ShownNode(
             node=node,
             depth=min(node.node_path.count("."), 6),
-            recalls=tuple(each for each in story.recalls if each.retrieval.node_path == node.node_path),
+            recalls=tuple(each for each in explanation.recalls if each.retrieval.node_path == node.node_path),
         )
         for node in nodes
     ]
 
 
-def _evidence(story: AnswerExplanation, seen: dict[str, Episode]) -> list[tuple[EvidenceRecord, str]]:
+def _evidence(explanation: AnswerExplanation, seen: dict[str, Episode]) -> list[tuple[EvidenceRecord, str]]:
     """The evidence of each recall that has some, with its sentence."""
-    kept = [each.retrieval.evidence for each in story.recalls if each.retrieval.evidence]
+    kept = [each.retrieval.evidence for each in explanation.recalls if each.retrieval.evidence]
     return [(each, explain_evidence(each, seen, None)[0]) for each in kept if each.beliefs]
 
 

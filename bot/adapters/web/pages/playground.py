@@ -14,7 +14,7 @@ from bot.adapters.command_words import COMMANDS
 from bot.adapters.web.pages.access import WebRole
 from bot.adapters.web.pages.markdown import marked
 from bot.adapters.web.pages.page import Page, PageRoute, Redirect, Visit
-from bot.adapters.web.playground.board import Board
+from bot.adapters.web.playground.channel_messages import ChannelMessages
 from bot.adapters.web.playground.intake import MAX_CHARACTERS, Intake
 from bot.adapters.web.playground.messenger import PlaygroundMessenger
 from bot.adapters.web.playground.persona import CHANNELS, DIRECT, PEOPLE, ROLES, WORKSPACE, Persona
@@ -38,9 +38,9 @@ class _Place:
     persona: Persona
 
     @property
-    def board(self) -> Board:
+    def messages(self) -> ChannelMessages:
         """What is shown."""
-        return self.messenger.board
+        return self.messenger.messages
 
     @property
     def fields(self) -> dict[str, str]:
@@ -67,7 +67,7 @@ def show(visit: Visit) -> Response:
     if visit.workspace != WORKSPACE and visit.account.role_in(WORKSPACE) is not None:
         return Redirect(f"/w/{WORKSPACE}/{PAGE.name}", visit.login)
     place = _place(visit, visit.query)
-    news = from_thread.run_sync(place.board.seen, place.persona.channel_id, place.persona.person)
+    news = from_thread.run_sync(place.messages.seen, place.persona.channel_id, place.persona.person)
     return visit.render(
         "playground.html",
         here=PAGE.name,
@@ -92,12 +92,12 @@ def events(visit: Visit) -> Response:
 async def _stream(place: _Place, after: str) -> AsyncIterator[str]:
     """Messages as they are shown now, progress, and comments while there is nothing to tell."""
     process, _, number = after.rpartition("-")
-    if process != place.board.name or not number.isdecimal():
+    if process != place.messages.name or not number.isdecimal():
         yield _event("restart", {}, after)
         return
     card = place.visit.templates.get_template("playground_message.html")
     values = place.values()
-    async for news in place.board.follow(place.persona.channel_id, place.persona.person, int(number)):
+    async for news in place.messages.follow(place.persona.channel_id, place.persona.person, int(number)):
         at = _after(place, news.number)
         for message in news.messages:
             content = {"id": message.id, "beside": message.beside, "html": card.render(message=message, **values)}
@@ -115,13 +115,13 @@ def _event(kind: str, content: dict[str, object], after: str) -> str:
 
 
 def _after(place: _Place, number: int) -> str:
-    return f"{place.board.name}-{number}"
+    return f"{place.messages.name}-{number}"
 
 
 def file(visit: Visit) -> Response:
     """A file that was handed to the test person."""
     place = _place(visit, visit.query)
-    message = from_thread.run_sync(place.board.find, place.persona.channel_id, visit.path["message"])
+    message = from_thread.run_sync(place.messages.find, place.persona.channel_id, visit.path["message"])
     if message is None or message.file is None or message.private_to != place.persona.person:
         raise NotFound("this file is not kept any more")
     name = re.sub(r"[^\w.-]", "_", message.file.name, flags=re.ASCII)

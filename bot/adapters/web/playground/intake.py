@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from bot.adapters import forms
 from bot.adapters.command_words import CORRECT, Typed, command_event, command_in, slash_command
 from bot.adapters.private_reply import replying_to
-from bot.adapters.web.playground.board import Shown
+from bot.adapters.web.playground.channel_messages import Shown
 from bot.adapters.web.playground.messenger import PlaygroundMessenger
 from bot.adapters.web.playground.persona import Persona
 from bot.model import Attachment, Choice, PersonMessage, PersonReaction
@@ -22,7 +22,7 @@ class Intake:
 
     def __init__(self, messenger: PlaygroundMessenger) -> None:
         self._messenger = messenger
-        self._board = messenger.board
+        self._messages = messenger.messages
 
     async def write(self, persona: Persona, text: str) -> None:
         """Say something to the bot; a command as on every platform, also with a slash before it."""
@@ -40,7 +40,7 @@ class Intake:
             at=self._messenger.clock(),
             private_to=persona.person if typed is not None and typed.name != CORRECT else "",
         )
-        self._board.show(shown)
+        self._messages.show(shown)
         if typed is not None:
             await self._command(persona, typed)
             return
@@ -66,7 +66,7 @@ class Intake:
         shown.reactions[emoji] = people
         if not people:
             del shown.reactions[emoji]
-        self._board.show(shown)
+        self._messages.show(shown)
         event = PersonReaction(
             event_id=self._messenger.new_id(),
             scope=persona.scope,
@@ -128,7 +128,7 @@ class Intake:
 
     def _of_bot(self, persona: Persona, message_id: str) -> Shown:
         """One of the bot's messages that this person sees. Raises `NotFound`."""
-        shown = self._board.find(persona.channel_id, message_id)
+        shown = self._messages.find(persona.channel_id, message_id)
         if shown is None or shown.author or shown.private_to not in ("", persona.person):
             raise NotFound("this message is not shown any more: load the page again")
         return shown
@@ -138,10 +138,10 @@ class Intake:
 
         async def tell(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
             shown_id = self._messenger.say_beside(shown.channel, shown.id, persona.person, text, choices=choices)
-            asked = self._board.find(shown.channel, f"{shown.id}-correct-{persona.person}")
+            asked = self._messages.find(shown.channel, f"{shown.id}-correct-{persona.person}")
             if corrects and asked is not None:
                 asked.text, asked.asks_correction = "", False
-                self._board.show(asked)
+                self._messages.show(asked)
             return shown_id
 
         return replying_to(persona.person, tell)
@@ -151,7 +151,7 @@ class Intake:
 
         async def tell(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
             shown.text, shown.choices = text, tuple(choices)
-            self._board.show(shown)
+            self._messages.show(shown)
             return shown.id
 
         return replying_to(persona.person, tell)

@@ -1,4 +1,4 @@
-"""The messenger of the playground: what test people do becomes events, what the bot says is shown on the board."""
+"""The messenger of the playground: what test people do becomes events, what the bot says is shown in its channel."""
 
 import asyncio
 import re
@@ -8,7 +8,7 @@ from dataclasses import replace
 from bot.adapters import commonmark
 from bot.adapters.private_reply import reply_to
 from bot.adapters.tasks import Sleep
-from bot.adapters.web.playground.board import Board, Shown
+from bot.adapters.web.playground.channel_messages import ChannelMessages, Shown
 from bot.adapters.web.playground.persona import PLATFORM, WORKSPACE, is_channel
 from bot.errors import ChannelNotFound, MessengerUnavailable
 from bot.model import Attachment, BotMessage, Choice, MessageRef, PersonEvent, PersonReaction, PersonVote, Remark
@@ -29,7 +29,7 @@ class PlaygroundMessenger:
     """Test channels in this process. `sleep` is how an answer waits before it grows."""
 
     def __init__(self, *, clock: Clock, new_id: NewId, sleep: Sleep = asyncio.sleep) -> None:
-        self.board = Board(new_id())
+        self.messages = ChannelMessages(new_id())
         self.clock, self.new_id = clock, new_id
         self._sleep = sleep
         self._sink: EventSink | None = None
@@ -85,7 +85,7 @@ class PlaygroundMessenger:
         return MessageRef(workspace=message.workspace, channel=message.channel, message_id=shown_id)
 
     async def _show(self, message: BotMessage, file: Attachment | None = None) -> str:
-        asked = self.board.find(message.channel, message.reply_to)
+        asked = self.messages.find(message.channel, message.reply_to)
         shown = Shown(
             id=self.new_id(),
             channel=message.channel,
@@ -103,19 +103,19 @@ class PlaygroundMessenger:
         for end in range(_STEP, len(message.text) if message.is_answer else 0, _STEP):
             found = _WORD.search(message.text, end)
             shown.text, shown.is_growing = message.text[: found.start() if found else end], True
-            self.board.show(shown)
+            self.messages.show(shown)
             await self._sleep(_PACE_S)
         shown.text, shown.is_growing = message.text, False
-        self.board.show(shown)
+        self.messages.show(shown)
         return shown.id
 
     async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
         """Show the bot's own emoji on its message. One that is no longer shown keeps none."""
         _check(ref.workspace, ref.channel)
-        shown = self.board.find(ref.channel, ref.message_id)
+        shown = self.messages.find(ref.channel, ref.message_id)
         if shown is not None and (emoji in shown.marks) is not present:
             shown.marks = [*shown.marks, emoji] if present else [each for each in shown.marks if each != emoji]
-            self.board.show(shown)
+            self.messages.show(shown)
 
     async def ask_correction(self, event: PersonReaction | PersonVote, ref: MessageRef, question: str) -> None:
         """Beside the answer, with a form, to this person alone."""
@@ -143,13 +143,13 @@ class PlaygroundMessenger:
             choices=tuple(choices),
             asks_correction=asks_correction,
         )
-        self.board.show(shown)
+        self.messages.show(shown)
         return shown.id
 
     async def progress(self, workspace: str, channel: str, thread: str, text: str) -> None:
         """A line below the messages."""
         _check(workspace, channel)
-        self.board.progress(channel, text)
+        self.messages.progress(channel, text)
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
         """Show the file to this person alone. Raises `ChannelNotFound`."""
@@ -171,7 +171,7 @@ class PlaygroundMessenger:
     def end(self) -> None:
         """The web is no longer served."""
         self._closed.set()
-        self.board.close()
+        self.messages.close()
 
 
 def _check(workspace: str, channel: str) -> None:

@@ -42,7 +42,7 @@ class Playing(PlaygroundDriver):
 
     def answer_id(self, channel: str = "general") -> str:
         """Of the newest answer in a channel."""
-        shown = self.messenger.board.seen(channel, "ana").messages
+        shown = self.messenger.messages.seen(channel, "ana").messages
         return next(each.id for each in reversed(shown) if each.is_answer)
 
 

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from bot.adapters.web.playground.board import KEPT, KEPT_FILES, Board, Shown
+from bot.adapters.web.playground.channel_messages import KEPT, KEPT_FILES, ChannelMessages, Shown
 from bot.adapters.web.playground.persona import WORKSPACE, Persona
 from bot.model import Attachment, BotMessage, Choice
 from memory.errors import InvalidInput
@@ -249,15 +249,15 @@ def test_first_of_all_there_is_the_playground() -> None:
 
 
 def test_what_is_kept_has_bounds(world: World) -> None:
-    board = Board()
+    messages = ChannelMessages()
     for number in range(KEPT + 5):
-        board.show(_shown(f"m{number}", world, file=Attachment(name="a", content=b"", media_type="text/plain")))
-    seen = board.seen("general", "ana").messages
+        messages.show(_shown(f"m{number}", world, file=Attachment(name="a", content=b"", media_type="text/plain")))
+    seen = messages.seen("general", "ana").messages
     assert (len(seen), seen[0].id) == (KEPT, "m5")
     assert sum(each.file is not None for each in seen) == KEPT_FILES
     for number in range(60):
-        board.show(_shown("m", world, channel=f"direct-p{number}"))
-    assert board.seen("general", "ana").messages == ()
+        messages.show(_shown("m", world, channel=f"direct-p{number}"))
+    assert messages.seen("general", "ana").messages == ()
 
 
 def _shown(id_: str, world: World, **more: object) -> Shown:

@@ -61,10 +61,10 @@ class News:
     """What the bot is doing there; empty for nothing, None where that did not change."""
 
 
-class Board:
+class ChannelMessages:
     """The messages of all test channels. For use on the event loop alone."""
 
-    def __init__(self, name: str = "board") -> None:
+    def __init__(self, name: str = "messages") -> None:
         self.name = name
         """Another one after a restart, when numbers begin again."""
         self._channels: OrderedDict[str, OrderedDict[str, Shown]] = OrderedDict()
@@ -114,7 +114,7 @@ class Board:
         )
 
     async def follow(self, channel: str, person: str, after: int) -> AsyncIterator[News]:
-        """What changes there for this person, from a number on, until the board is closed.
+        """What changes there for this person, from a number on, until it is closed.
 
         Changes that come faster than they are taken are taken together. Empty news come after `PING_S` of silence.
         """

@@ -5,7 +5,7 @@ from bot.adapters.terminal.reactions import same_emoji
 from bot.model import Choice
 
 
-class Board:
+class AnswerList:
     """Answers by number. Numbers start at 1 in each process; the message ids behind them stay valid."""
 
     def __init__(self) -> None:
