@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 
 from bot.conversation.choice_messages import DO_IT, DO_IT_ALWAYS, DO_IT_FOR_A_WHILE, DO_NOT, NONE_OF_THESE
-from bot.conversation.commands import find_run
 from bot.conversation.executor import Executor
 from bot.conversation.reply import CHOOSE
 from bot.model import Choice, PersonCommand
@@ -59,7 +58,7 @@ class ChoiceHandler:
         return await self._executor(self._choose, event, found["run"], found["which"].lower(), grant)
 
     def _choose(self, event: PersonCommand, run: str | None, which: str, grant: Grant) -> Chosen | None:
-        run_id = run.lower() if run else find_run(self._memory, event.scope, event.message_id, event.at)
+        run_id = run.lower() if run else self._memory.answers.addressed(event.scope, event.message_id, event.at)
         try:
             return self._memory.asking.choose(
                 event.scope,

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 
 from bot.conversation import (
@@ -100,7 +99,7 @@ def _why(context: CommandContext) -> CommandReply:
     command = context.command
     if context.argument and not command.message_id:  # `why ID`
         return _why_lesson(context)
-    run_id = find_run(context.memory, context.scope, command.message_id, command.at)
+    run_id = context.memory.answers.addressed(context.scope, command.message_id, command.at)
     if run_id is None:
         return CommandReply(text=messages.NO_SUCH_ANSWER if command.message_id else messages.NO_ANSWER_YET)
     try:
@@ -121,7 +120,7 @@ def _why(context: CommandContext) -> CommandReply:
 
 def _parts(context: CommandContext) -> CommandReply:
     command = context.command
-    return parts_command.show(context, find_run(context.memory, context.scope, command.message_id, command.at))
+    return parts_command.show(context, context.memory.answers.addressed(context.scope, command.message_id, command.at))
 
 
 def _why_lesson(context: CommandContext) -> CommandReply:
@@ -220,11 +219,3 @@ def _document(held: PersonalData, person: str, wanted: str) -> Attachment:
 
 def _attachment(ending: str, text: str, media_type: str) -> Attachment:
     return Attachment(name=f"goodbot-export.{ending}", content=text.encode(), media_type=media_type)
-
-
-def find_run(memory: Memory, scope: Scope, message_id: str, at: datetime) -> str | None:
-    """The answer a command or correction means: the named message's, else the newest one in the thread.
-
-    Where the bot has not answered in that thread, or there are no threads, the newest one in the channel.
-    """
-    return memory.answers.of_message(scope, message_id, at) if message_id else memory.answers.newest(scope)

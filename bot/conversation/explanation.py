@@ -46,11 +46,8 @@ def _offered(explanation: AnswerExplanation) -> list[str]:
         return []
     labels = "; ".join(f"“{shown_line(each.label, 70)}”" for each in explanation.offered)
     if any(each.is_approval for each in explanation.offered):
-        return (
-            [f"**Asked** whether I may: {labels}.", *_decided(explanation.view), ""]
-            if explanation.chosen is None
-            else []
-        )
+        is_open = explanation.chosen is None
+        return [f"**Asked** whether I may: {labels}.", *_decided(explanation.view), ""] if is_open else []
     if explanation.chosen is None:
         return [f"**Asked**, because I was not sure: I offered {labels}.", ""]
     asker = shown_line(explanation.view.root.person, 30)

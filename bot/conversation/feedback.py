@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.conversation import messages
-from bot.conversation.commands import find_run
 from bot.conversation.executor import Executor
 from bot.conversation.notifications import notice, say, tell
 from bot.conversation.parts_command import NOTED_WRONG_APPROACH, WHICH_PARTS, part_choices, parts_of
@@ -203,7 +202,7 @@ class FeedbackHandler:
             has_answered = self._memory.recording.has_answered_in
             if not await self._executor(has_answered, scope.workspace, scope.channel, scope.thread):
                 return None
-        return await self._executor(find_run, self._memory, scope, message_id, event.at)
+        return await self._executor(self._memory.answers.addressed, scope, message_id, event.at)
 
     async def on_teaching(self, messenger: Messenger, event: PersonTeaching) -> None:
         """Handle a lesson that somebody teaches without a question before it."""

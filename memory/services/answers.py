@@ -24,6 +24,10 @@ class Answers:
             entry = tx.teaching.ledger(scope.workspace, scope.channel, message_id, at)
         return entry.run_id if entry else None
 
+    def addressed(self, scope: Scope, message_id: str, at: datetime) -> str | None:
+        """The run that a command or a correction is about: of the message it names, else of the newest answer."""
+        return self.of_message(scope, message_id, at) if message_id else self.newest(scope)
+
     def newest(self, scope: Scope) -> str | None:
         """The run of the newest answer in the thread; in the channel if none was given there, or there is no thread.
 
