@@ -26,12 +26,11 @@ LOOK_S = 1.0
 
 
 def shared_platforms(settings: Settings) -> frozenset[str]:
-    """The platforms whose events any process takes: Slack sends signed requests to whoever listens.
+    """The platforms whose events any process takes: Slack sends each to one of those that listen or are connected.
 
-    A connection that the bot opens is one process's at a time (`bot.app.logins`).
+    What only one process at a time may be on is kept by its login (`bot.app.logins`).
     """
-    slack = settings.slack
-    is_shared = not settings.storage.is_file and slack.mode == "http" and slack.bot_token.get_secret_value()
+    is_shared = not settings.storage.is_file and settings.slack.bot_token.get_secret_value()
     return frozenset({"slack"}) if is_shared else frozenset()
 
 

@@ -1,6 +1,6 @@
 """Processes on one PostgreSQL, killed at random while people talk to them: what was lost, what was doubled.
 
-    python -m tests.benchmarks.bench_kills --kills 200
+    python -m tests.benchmarks.bench_kills --kills 200 [--mode socket]
 
 Ends with an error at the first answer that is missing, doubled or out of order, and at the first vote that is. For a
 table it prints how long questions waited for their answers, those that a killed process had begun to answer included.
@@ -32,15 +32,20 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--processes", type=int, default=4)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--mode", choices=["http", "socket"], default="http", help="how Slack reaches them")
     given = parser.parse_args()
     began = monotonic()
-    with tempfile.TemporaryDirectory() as folder, crew(Home(Path(folder)), given.processes, given.seed) as made:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        crew(Home(Path(folder)), given.processes, given.seed, given.mode) as made,
+    ):
         for done in range(0, given.kills, _AT_ONCE):
             live_and_die(made, min(_AT_ONCE, given.kills - done))
             made.assert_nothing_is_lost_or_doubled()
             print(f"{min(done + _AT_ONCE, given.kills)} kills, {len(made.questions())} questions: all is well")
         found = waits(made)
         result = {
+            "mode": given.mode,
             "processes": given.processes,
             "kills": given.kills,
             "questions": len(found),

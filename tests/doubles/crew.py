@@ -1,4 +1,7 @@
-"""Several real processes of the bot on one PostgreSQL, behind one address that Slack sends signed requests to."""
+"""Several real processes of the bot on one PostgreSQL, all of them on Slack.
+
+They are behind one address that Slack sends signed requests to, or each has a connection of its own (Socket Mode).
+"""
 
 import random
 import re
@@ -23,6 +26,8 @@ from tests.doubles.slack.in_thread import SlackThread
 from tests.doubles.slack.state import Message
 
 PATIENCE_S = 90.0
+ACKNOWLEDGED_WITHIN_S = 3.0
+"""After so long Slack sends again what was written to a connection and not acknowledged."""
 _SUM = re.compile(r"(\d+ \+ \d+) = \d+")
 _WORKSPACE = "slack:T0001"
 _EVERY = EpisodeFilter(include_archived=True, limit=None)
@@ -46,6 +51,8 @@ class Crew:
     url: str
     chance: random.Random
     ports: list[int]
+    mode: str = "http"
+    """Or `socket`."""
     processes: list[Chat] = field(default_factory=list)
     threads: list[list[Message]] = field(default_factory=list)
     """The questions of each thread, in the order they were asked, each after the one before was taken in."""
@@ -55,7 +62,8 @@ class Crew:
 
     def start(self, port: int) -> Chat:
         """One more process."""
-        slack = self.slack.server.environment() | {"GOODBOT_SLACK_MODE": "http", "GOODBOT_SLACK_HTTP_PORT": str(port)}
+        slack = self.slack.server.environment() | {"GOODBOT_SLACK_MODE": self.mode}
+        slack["GOODBOT_SLACK_HTTP_PORT"] = str(port)
         data = {"DATABASE_URL": self.url, "XDG_DATA_HOME": str(self.home.folder / "data")}
         return Chat([sys.executable, "-m", "bot", "slack"], self.home.folder, self.home.environment(slack | data))
 
@@ -67,7 +75,7 @@ class Crew:
         self.processes[number] = self.start(self.ports[number])
 
     def only(self, *numbers: int) -> None:
-        """From now on events go to these processes in turn."""
+        """From now on requests go to these processes in turn."""
         urls = [f"http://127.0.0.1:{self.ports[each]}/slack/events" for each in numbers]
         self.slack.do(self.slack.server.deliver_to_any, urls)
 
@@ -111,7 +119,8 @@ class Crew:
     def until_taken_in(self) -> None:
         """Until every event is acknowledged."""
         server = self.slack.server
-        self.until(lambda: not server.deliveries.waiting and not server._posting)
+        deliveries, by_request = server.deliveries, self.mode == "http"
+        self.until(lambda: not deliveries.waiting and not (server._posting if by_request else deliveries.outstanding()))
 
     def answers(self) -> list[Message]:
         """What the bot has answered."""
@@ -129,9 +138,13 @@ class Crew:
 
     def until(self, is_so: Callable[[], bool]) -> None:
         """Until something is so that no process tells of."""
-        until = monotonic() + PATIENCE_S
+        began = sent = monotonic()
         while not is_so():
-            assert monotonic() < until, "\n".join(each.told()[-3000:] for each in self.processes)
+            now = monotonic()
+            assert now - began < PATIENCE_S, "\n".join(each.told()[-3000:] for each in self.processes)
+            if self.mode == "socket" and now - sent > ACKNOWLEDGED_WITHIN_S:
+                sent = now
+                self.slack.do(self.slack.server.deliveries.redeliver_unacked)
             sleep(0.1)
 
     @contextmanager
@@ -196,16 +209,17 @@ def _plain(text: str) -> str:
 
 
 @contextmanager
-def crew(home: Home, number: int, seed: int) -> Iterator[Crew]:
-    """So many processes that all listen; they end with the context."""
+def crew(home: Home, number: int, seed: int, mode: str = "http") -> Iterator[Crew]:
+    """So many processes that all listen or are connected; they end with the context."""
     with SlackThread() as slack, ExitStack() as stack:
         ports = free_ports(number)
-        made = Crew(home, slack, new_database(), random.Random(seed), ports)
+        made = Crew(home, slack, new_database(), random.Random(seed), ports, mode)
         stack.callback(lambda: [process.kill() for process in made.processes])
         made.processes += [made.start(port) for port in ports]
         for process in made.processes:
             process.wait_for_error("connected to Slack")
-        made.only(*range(number))
+        if mode == "http":
+            made.only(*range(number))
         yield made
 
 
