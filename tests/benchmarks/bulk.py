@@ -39,7 +39,10 @@ ANSWER = (
 )
 """About as long as what a model answers, in each of which other numbers stand."""
 _TIMES = {"at", "created_at", "graded_at", "posted_at", "expires_at", "sent_at", "salience_at", "known_from"}
-_ONCE = {"counters", "alembic_version", "thresholds", "settings", "channels", "people", "job_runs", "leases"}
+_ONCE = {
+    *("counters", "alembic_version", "thresholds", "settings", "channels", "people", "job_runs", "leases"),
+    "lesson_versions",
+}
 Row = dict[str, object]
 
 

@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 
 from memory.adapters.row_validation import chunks, half, storable
-from memory.adapters.sql import index, missing_vectors, summaries, use
+from memory.adapters.sql import index, missing_vectors, use
 from memory.adapters.sql.columns import READ_AS
 from memory.adapters.sql.dialect import insert as upsert
 from memory.adapters.sql.episode_filter import QUARANTINE, filtered
@@ -170,7 +170,8 @@ class SqlEpisodeTable(SqlTable):
         return {episode.id: episode for episode in found}
 
     def weighing_input(self, workspace: str, channel: str, episode_ids: Iterable[str]) -> WeighingInput:
-        return summaries.weighing_input(self._session, workspace, channel, episode_ids)
+        ids = list(dict.fromkeys(episode_ids))
+        return self._recall.lessons.weighing_input(self._session, workspace, channel, ids)
 
     def find_prefix(self, prefix: str, limit: int = 2) -> list[Episode]:
         size = len(prefix)

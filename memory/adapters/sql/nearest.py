@@ -16,6 +16,7 @@ from sqlalchemy import text
 
 from memory.adapters.partitions import Hit, Partition, VectorPartition, best, search
 from memory.adapters.planes import Planes
+from memory.adapters.sql.lesson_cache import LessonCache
 from memory.adapters.sql.partition_cache import EVERY, CachedPartition, Key, PartitionCache, State, apply, read
 from memory.adapters.sql.plane_cache import PlaneCache, counter_of
 from memory.adapters.sql.session import Session
@@ -61,6 +62,7 @@ class RecallIndex:
         self._plane_cache = plane_cache
         self._large: set[Key] = set()
         self._lock = Lock()
+        self.lessons = LessonCache()
 
     def nearest(
         self,

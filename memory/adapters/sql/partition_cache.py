@@ -23,6 +23,7 @@ from sqlalchemy.types import LargeBinary
 
 from memory.adapters.partitions import Approval, VectorPartition
 from memory.adapters.sql.index import EPOCH
+from memory.adapters.sql.lesson_version import lesson_versions
 from memory.adapters.sql.session import Session, nothing
 from memory.adapters.sql.tables import counters, recall_index
 from memory.model import Audience, Verdict
@@ -47,6 +48,8 @@ _ROW = select(*(column.label(name) for name, column in _columns.items()))
 _AUDIENCES = {each.value: each for each in Audience}
 _VERDICTS = {each.value: each for each in Verdict}
 _w = bindparam("w", type_=String())
+_MARK = "lesson_version"
+"""No partition's name, and no counter's."""
 
 
 def _number(name: Any, value: Any) -> Any:  # noqa: ANN401 - columns
@@ -56,11 +59,12 @@ def _number(name: Any, value: Any) -> Any:  # noqa: ANN401 - columns
 
 
 @cache
-def _news(count: int, counted: int) -> CompoundSelect[Any]:
+def _news(count: int, counted: int, *, is_marked: bool) -> CompoundSelect[Any]:
     """The rows of `count` partitions, of each what came after its own `seq`.
 
     Of none that has more than `most` of them. Then, without ids of episodes, the newest `seq`
-    of each partition, and the counters: the epoch, and the planes that are valid.
+    of each partition, and the counters: the epoch, and the planes that are valid; and the workspace's mark, if it has
+    any (`lesson_version`).
     """
     parts: list[Any] = []
     numbers: list[Any] = []
@@ -72,6 +76,9 @@ def _news(count: int, counted: int) -> CompoundSelect[Any]:
         numbers.append(_number(p, func.max(_t.seq)).where(_t.workspace == _w, _t.partition == p))
     wanted = [bindparam(f"c{n}", type_=String()) for n in range(counted)]
     of_names = and_(counters.c.workspace == _w, counters.c.name.in_(wanted))
+    if is_marked:
+        mark = _number(literal(_MARK), lesson_versions.c.mark)
+        numbers.append(mark.where(lesson_versions.c.workspace == _w))
     return together(*parts, *numbers, _number(counters.c.name, counters.c.value).where(of_names))
 
 
@@ -104,11 +111,13 @@ def read(session: Session, workspace: str, since: Mapping[str, int], planes: Seq
         given |= {f"p{n}": name, f"s{n}": seq}
     rows: dict[str, list[Row]] = {name: [] for name in since}
     numbers: dict[str, int] = {}
-    for row in session.driver_rows(_news(len(since), 1 + len(planes)), given):
+    for row in session.driver_rows(_news(len(since), 1 + len(planes), is_marked=session.is_sqlite), given):
         if row[1]:
             rows[row[0]].append(row)
         else:
             numbers[row[0]] = row[2] or 0
+    if _MARK in numbers:
+        session.marks[workspace] = numbers[_MARK]
     return State(rows, numbers)
 
 

@@ -186,6 +186,13 @@ class Session:
         self._is_open = True
         self.filed: set[str] = set()
         """Workspaces whose recall index this transaction, which may never commit, has changed."""
+        self.marks: dict[str, int] = {}
+        """The marks of workspaces (`lesson_version`), as far as they were read."""
+        self._has_changed = False
+
+    def mark_of(self, workspace: str) -> int | None:
+        """The workspace's mark, if it was read, and this transaction, which may never commit, has changed nothing."""
+        return None if self._has_changed else self.marks.get(workspace)
 
     def end(self) -> None:
         """The transaction is over: nothing runs any more."""
@@ -342,6 +349,7 @@ class Session:
         self._require_open()
         if not self._writes:
             raise RuntimeError("a reading transaction cannot write; use store.write()")
+        self._has_changed = True
 
     def _require_open(self) -> None:
         if not self._is_open:

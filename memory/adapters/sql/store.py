@@ -132,6 +132,7 @@ class SqlStore:
         """
         with self._session(writes=True) as (session, _):
             swept = index.sweep(session)
+        self._recall.lessons.clear()
         if self._plane_cache is not None:
             try:
                 self._plane_cache.erase(swept)

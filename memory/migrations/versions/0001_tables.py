@@ -40,6 +40,8 @@ def upgrade() -> None:
     _create_topics()
     _create_upkeep()
     _create_administration()
+    if op.get_bind().dialect.name == "sqlite":
+        _create_lesson_versions()
 
 
 def _table(name: str, key: str, *parts: SchemaItem, with_rowid: bool = False) -> None:
@@ -550,3 +552,35 @@ def _create_administration() -> None:
     )
     _index("batch_lessons", "workspace batch_id lesson_id")
     _index("batch_lessons", "workspace lesson_id")
+
+
+_WEIGHED = {
+    "episodes": "run_id parent_id author origin termination action goal output correction trajectory created_at "
+    "graded_at archived_at",
+    "votes": "node_id actor role value source is_limited standing",
+    "trust_records": "right wrong",
+    "links": "from_id to_id kind",
+    "thresholds": "budget value",
+    "settings": "channel name value changed_by at",
+    "rules": "id",
+}
+_MARK = (
+    "INSERT INTO lesson_versions SELECT ROW.workspace, 0 "
+    "WHERE NOT EXISTS (SELECT 1 FROM lesson_versions WHERE workspace = ROW.workspace); "
+    "UPDATE lesson_versions SET mark = random() WHERE workspace = ROW.workspace;"
+)
+
+
+def _create_lesson_versions() -> None:
+    """What marks each change of what lessons are weighed by."""
+    _table("lesson_versions", "workspace", *_columns(String, "workspace"), *_columns(BigInteger, "mark"))
+    for table, names in _WEIGHED.items():
+        changes = " OR ".join(f"OLD.{name} IS NOT NEW.{name}" for name in names.split())
+        given = {"INSERT": "1", "DELETE": "1", f"UPDATE OF {', '.join(names.split())}": changes}
+        for change, condition in given.items():
+            kind = change.split()[0]
+            if (table, kind) == ("episodes", "INSERT"):
+                continue  # a new one is not known to anybody
+            mark = _MARK.replace("ROW", "OLD" if kind == "DELETE" else "NEW")
+            name = f"mark_{table}_{kind.lower()}"
+            op.execute(f"CREATE TRIGGER {name} AFTER {change} ON {table} WHEN {condition} BEGIN {mark} END")

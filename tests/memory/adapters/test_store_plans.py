@@ -27,6 +27,7 @@ ONE_ROW = (
     "SEARCH thresholds USING PRIMARY KEY (workspace=?)",  # of which a workspace has one
     "SEARCH rules USING PRIMARY KEY (workspace=?)",  # whether there is any
     "SEARCH settings USING PRIMARY KEY (workspace=?)",  # the same
+    "SEARCH lesson_versions USING PRIMARY KEY (workspace=?)",  # of which a workspace has one
 )
 
 
