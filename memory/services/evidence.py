@@ -1,6 +1,6 @@
 """The evidence for one goal: what all lessons in reach say together about what could be done or said."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
@@ -18,6 +18,11 @@ from memory.rules.trust import voice_weight
 from memory.services.core import Core
 from memory.services.embedders import merged
 from memory.services.thresholds import threshold_of
+
+# By names of their own: to look up a member of an enumeration takes as long as all that is done with it here.
+_RUN, _PERSONAL, _WORKSPACE, _SUCCESS = Origin.RUN, Audience.PERSONAL, Audience.WORKSPACE, Verdict.SUCCESS
+_DECIDED = frozenset(verdict for verdict in Verdict if verdict.is_validated)
+_PROMOTING = frozenset(role for role in Role if role.may_promote)
 
 WeightOf = Callable[[Standing, int, int, Role], float]
 """What a vote of somebody with this standing, and proven right and wrong so often, weighs for others."""
@@ -91,7 +96,9 @@ class Weighing:
         summaries = [stored[each] for each in hits if each in stored and stored[each].run_id != run_id]
         names = [action.name for action in actions]
         weight_of = self._weight_of
-        lessons = [one for each in summaries for one in _judged(each, hits[each.id], scope, names, weight_of)]
+        lessons = list[JudgedLesson]()
+        for each in summaries:
+            lessons += _judged(each, hits[each.id], scope.person, names, weight_of)
         try:
             descriptions = self._described(tuple(actions)) if actions else rows([goal])
         except EmbeddingFailed:
@@ -108,14 +115,14 @@ class Weighing:
 
 
 def _judged(
-    summary: LessonSummary, hit: Neighbour, scope: Scope, actions: Collection[str], weight_of: WeightOf
-) -> Iterator[JudgedLesson]:
-    """The lesson as those who approve and as those who refuse judge it.
+    summary: LessonSummary, hit: Neighbour, person: str, actions: Collection[str], weight_of: WeightOf
+) -> list[JudgedLesson]:
+    """The lesson as those who approve and as those who refuse judge it, for one asker.
 
     None if it speaks about nothing that can be done here: an action, or an answer. What was decided, for the asker or
     for more, speaks for itself; of what is only proposed everybody speaks whose vote does something for others.
     """
-    action, is_written = summary.action, summary.origin is not Origin.RUN
+    action, is_written = summary.action, summary.origin is not _RUN
     offered: tuple[tuple[str, str], ...] = ()
     if action == ANSWER and is_written:
         action = named_action(summary.output, actions) or ANSWER
@@ -123,20 +130,21 @@ def _judged(
         offered = tuple([each.candidate for each in summary.offered if each.action in (ANSWER, *actions)])
     is_question = action == ASK and bool(offered)
     if (action != ANSWER and action not in actions and not is_question) or hit.vector is None:
-        return
-    is_own, is_decided, person = hit.audience is Audience.PERSONAL, hit.verdict.is_validated, scope.person
+        return []
+    is_own, is_decided = hit.audience is _PERSONAL, hit.verdict in _DECIDED
     counted = [vote for vote in summary.votes if not vote.is_limited or vote.actor == person]
-    for approves in (hit.verdict is Verdict.SUCCESS,) if is_decided else (True, False):
+    found: list[JudgedLesson] = []
+    for approves in (hit.verdict is _SUCCESS,) if is_decided else (True, False):
         behind = [vote for vote in counted if (vote.value > 0) is approves]
         if not behind and not is_decided:
             continue
         # Of what the asker alone decided, nothing goes by the voice.
         voices = () if is_decided and is_own and len(behind) < 2 else _voices(behind, weight_of)
-        is_agreed = is_decided and (len(voices) > 1 or hit.audience is Audience.WORKSPACE)
-        is_trusted = is_agreed or any(vote.role.may_promote for vote in behind)
+        is_agreed = is_decided and (len(voices) > 1 or hit.audience is _WORKSPACE)
+        is_trusted = is_agreed or not _PROMOTING.isdisjoint([vote.role for vote in behind])
         says_nothing = is_question and approves  # that the question was liked is no opinion of what it offered
         if (is_decided or voices) and not says_nothing:
-            yield JudgedLesson(
+            one = JudgedLesson(
                 summary.id,
                 summary.goal,
                 hit.vector,
@@ -145,13 +153,15 @@ def _judged(
                 summary.decided_at,
                 summary.output if action == ANSWER else "",
                 behind[0].actor if len(behind) == 1 else summary.author,  # one vote of each
-                is_own=is_own,
-                is_written=is_written,
-                is_tapped=any(vote.source == TAP for vote in behind),
-                is_trusted=is_trusted,
-                offered=offered,
-                voices=() if is_own or is_trusted else voices,
+                is_own,
+                is_written,
+                is_trusted,
+                TAP in [vote.source for vote in behind],
+                offered,
+                () if is_own or is_trusted else voices,
             )
+            found.append(one)
+    return found
 
 
 def _voices(votes: Sequence[Ballot], weight_of: WeightOf) -> tuple[Voice, ...]:

@@ -146,8 +146,8 @@ def posterior(
     kernel = np.exp(config.sharpness * (np.minimum(between, 1.0) - 1))
     kernel_to_goal = np.exp(config.sharpness * (np.minimum(to_goal, 1.0) - 1))
     weights = np.linalg.solve(kernel + _noise(observations, config), kernel_to_goal)
-    judged = [(row, column) for row, each in enumerate(observations) for column in each.candidates]
-    rows, columns = np.array(judged, int).reshape(-1, 2).T
+    rows = np.repeat(np.arange(count), [len(each.candidates) for each in observations])
+    columns = np.array([column for each in observations for column in each.candidates], int)
     approves = np.array([each.approves for each in observations])
     # A refusal tells of the refused candidate alone: of the others it leaves the prior as it is.
     beyond_prior = np.where(approves[:, None], -prior_at_lessons, 0.0)
@@ -164,10 +164,13 @@ def _noise(observations: Sequence[Observation], config: EvidenceConfig) -> "Matr
     """
     import numpy as np
 
-    noise: Matrix = np.diag([each.noise for each in observations])
+    noise: Matrix = np.zeros((len(observations), len(observations)))
+    np.fill_diagonal(noise, [each.noise for each in observations])
     columns: dict[str, int] = {}
     rows, places, shares = list[int](), list[int](), list[float]()
     for row, each in enumerate(observations):
+        if not each.voices:
+            continue
         together = sum([voice.weight for voice in each.voices])
         for author, weight in each.voices:
             rows.append(row)

@@ -111,7 +111,8 @@ def weigh(
     found = posterior(cosines[0, 1:], cosines[1:, 1:], observations, prior[0], prior[1:], config)
     # Rounded, so that equal beliefs stay in the order of the candidates.
     ranked = np.argsort(-found.values.round(9), kind="stable").tolist()
-    order = [*ranked[:BELIEFS], *(n for n in ranked[BELIEFS:] if found.values[n] - prior[0, n] <= AGAINST)]
+    is_against = (found.values - prior[0] <= AGAINST).tolist()
+    order = [*ranked[:BELIEFS], *[n for n in ranked[BELIEFS:] if is_against[n]]]
     evidence = Evidence(
         beliefs=_beliefs(order, candidates, lessons, found, prior[0]),
         nearest=float(cosines[0, 1:].max(initial=0.0)),
@@ -137,8 +138,10 @@ def _noise_of(lesson: JudgedLesson, config: EvidenceConfig) -> float:
         noise = config.trusted_noise
     elif lesson.is_own and lesson.is_written:
         noise = config.written_noise
-    else:
+    elif lesson.voices:
         noise = config.member_noise / (sum([voice.weight for voice in lesson.voices]) or 1.0)
+    else:
+        noise = config.member_noise
     return noise * config.tap_noise if lesson.is_tapped else noise
 
 
@@ -185,22 +188,25 @@ def _candidates(
 
     def column_of(judged: tuple[str, str]) -> int:
         column = known.get(judged)
-        if column is None:
-            words = AnswerWords.of(judged[1])
-            alike = answers.setdefault(words.exact, [])
-            column = next((column for other, column in alike if words.says_the_same_as(other)), len(candidates))
-            if column == len(candidates):
-                candidates.append(judged)
-                alike.append((words, column))
-            known[judged] = column
+        if column is not None:
+            return column
+        words = AnswerWords.of(judged[1])
+        alike = answers.setdefault(words.exact, [])
+        for other, column in alike:
+            if words.says_the_same_as(other):
+                known[judged] = column
+                return column
+        known[judged] = column = len(candidates)
+        candidates.append(judged)
+        alike.append((words, column))
         return column
 
-    places: list[tuple[int, ...]] = []
-    for lesson in lessons:
-        if lesson.offered:
-            places.append(tuple(dict.fromkeys(map(column_of, lesson.offered))))
-        else:
-            places.append((column_of((lesson.action, lesson.text)),))
+    places = [
+        tuple(dict.fromkeys(map(column_of, lesson.offered)))
+        if lesson.offered
+        else (column_of((lesson.action, lesson.text)),)
+        for lesson in lessons
+    ]
     return candidates, places
 
 
@@ -216,7 +222,7 @@ def _beliefs(
 
     effects = found.effects[:, order]
     largest = np.argsort(-np.abs(effects), axis=0, kind="stable")[:WEIGHTS]
-    of_largest = np.take_along_axis(effects, largest, axis=0)
+    of_largest = effects[largest, np.arange(len(order))]
     weights = found.weights[largest]
     columns = zip(
         order,
@@ -226,13 +232,14 @@ def _beliefs(
         strict=True,
     )
     beliefs: list[Belief] = []
+    whose = {row: lessons[row] for row in set(largest.ravel().tolist())}
     for column, value, before, named in columns:
-        (action, text), of_lessons = candidates[column], list[LessonWeight]()
-        for row, weight, effect in zip(*named, strict=True):
-            if effect:
-                lesson = lessons[row]
-                each = LessonWeight(lesson.id, lesson.goal, lesson.author, lesson.approves, weight, effect)
-                of_lessons.append(each)
+        action, text = candidates[column]
+        of_lessons = [
+            LessonWeight((lesson := whose[row]).id, lesson.goal, lesson.author, lesson.approves, weight, effect)
+            for row, weight, effect in zip(*named, strict=True)
+            if effect
+        ]
         beliefs.append(Belief(action=action, text=text, value=round(value, 9), prior=before, weights=tuple(of_lessons)))
     return tuple(beliefs)
 
