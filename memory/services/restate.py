@@ -122,8 +122,10 @@ def in_words_of(tx: Transaction, workspace: str, person: str, own: Collection[st
     known = [*tx.episodes.with_words_of(workspace, person), *own]
     found = tx.episodes.get_many(workspace, dict.fromkeys(known)).values()
     lessons = [each.id for each in found if each.origin is not Origin.RUN and each.author not in ("", person)]
-    answers = [each.id for each in found if each.origin is Origin.RUN and each.id not in own]
-    return lessons, answers
+    # Whole, for a node repeats what those below it asked or found out.
+    answers = {each.run_id for each in found if each.origin is Origin.RUN and each.id not in own}
+    runs = tx.episodes.of_runs(workspace, sorted(answers))
+    return lessons, [node.id for run_id in sorted(runs) for node in runs[run_id] if node.id not in own]
 
 
 def part_from_asker(

@@ -11,7 +11,21 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory.library.export import export_person
-from memory.model import Episode, EventKind, Incoming, Role, Step, StepKind, Verdict, Verdicts, Visibility
+from memory.model import (
+    ASK,
+    Episode,
+    EventKind,
+    Incoming,
+    Option,
+    Role,
+    Step,
+    StepKind,
+    Verdict,
+    Verdicts,
+    Visibility,
+    asked_step,
+)
+from memory.services import FinishedRun
 from tests.doubles.memory_world import World, scope
 from tests.doubles.stores import content, open_file
 
@@ -152,6 +166,29 @@ def test_a_teachers_lesson_about_a_forgotten_persons_answer_stays_without_its_qu
     kept = world.episode(lesson)
     assert (kept.goal, kept.output, kept.author, kept.quarantine) == ("", "upstairs", "tea", ("needs_question",))
     assert kept.verdicts.channel is Verdict.SUCCESS
+
+
+def test_an_answer_whose_part_asked_back_goes_whole_with_the_words_it_offered(world: World) -> None:
+    asked, lesson = (
+        "where is the key, and what is 1 + 1?",
+        world.ask("the key?", f"Ask the {CANARY}.", of=scope(PERSON)),
+    )
+    option = Option(action="answer", label=f"the {CANARY}", text=lesson.output, lessons=(lesson.id,))
+    node = world.episode(lesson)
+    root = replace(
+        node, id="root", run_id="run", author="bob", person="bob", goal=asked, output=f"This? {lesson.output}"
+    )
+    part = replace(root, id="part", parent_id="root", node_path="0.0", step_number=2, goal="where is the key?")
+    part = replace(part, action=ASK, output="", trajectory=(asked_step("This?", [option]),))
+    run = FinishedRun(
+        workspace=WORKSPACE, run_id="run", event_id="", nodes=[root, part], parts=[root.output], channel="c1"
+    )
+    assert world.memory.recording.finish(run) is not None
+    world.memory.recording.sent(WORKSPACE, "run", 1, "m-run")
+    world.react(root, "👎", by="bob")
+    world.memory.privacy.forget(WORKSPACE, PERSON)
+    assert not remains(world, CANARY)
+    assert world.memory.audit.check() == []
 
 
 def test_what_repeats_a_repetition_goes_too(world: World) -> None:
