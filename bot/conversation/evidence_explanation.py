@@ -1,6 +1,6 @@
 """The evidence behind an answer in words: what people's verdicts say, because of which lessons, with the numbers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from bot.conversation.messages import verdict_word
 from memory.model import Episode, Scope, Verdict
@@ -20,20 +20,27 @@ _SHOWN = 3
 _UNSEEN = "you cannot see here"
 
 
-def explain_evidence(evidence: EvidenceRecord, lessons: Mapping[str, Episode], reader: Scope | None) -> list[str]:
+def explain_evidence(
+    evidence: EvidenceRecord, lessons: Mapping[str, Episode], reader: Scope | None, shown: Collection[str] = ()
+) -> list[str]:
     """One sentence, then the numbers behind it as list items.
 
     `lessons` are those of the weights that are still there. Only those that the reader may see are quoted, also for
-    the text of an answer; the others are counted. No reader means an administrator, who may see all.
+    the text of an answer, and those that the answer has `shown` them; the others are counted. No reader means an
+    administrator, who may see all.
     """
-    return _EvidenceExplanation(evidence, lessons, reader).lines()
+    return _EvidenceExplanation(evidence, lessons, reader, shown).lines()
 
 
 class _EvidenceExplanation:
-    def __init__(self, evidence: EvidenceRecord, lessons: Mapping[str, Episode], reader: Scope | None) -> None:
+    def __init__(
+        self, evidence: EvidenceRecord, lessons: Mapping[str, Episode], reader: Scope | None, shown: Collection[str]
+    ) -> None:
         self._evidence = evidence
         self._there = lessons
-        self._seen = {name: each for name, each in lessons.items() if reader is None or may_see(reader, each)}
+        self._seen = {
+            name: each for name, each in lessons.items() if reader is None or name in shown or may_see(reader, each)
+        }
         self._most = None if reader is None else _SHOWN
 
     def lines(self) -> list[str]:

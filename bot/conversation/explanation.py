@@ -6,7 +6,7 @@ from bot.conversation.evidence_explanation import explain_evidence
 from bot.conversation.lesson_explanation import message_author, votes_text
 from bot.conversation.messages import verdict_word
 from memory.model import Episode, EventKind, Grant, LinkKind, Scope, StepKind, Usage
-from memory.rules.audience import may_see
+from memory.rules.audience import is_in_reach, may_see
 from memory.rules.retrieval.prompt import BY_A_MODEL, percent, shown_line
 from memory.services import AnswerExplanation, RunView, guess_of
 from memory.services.explain import RecallExplanation, ShownLesson, ShownRule
@@ -87,9 +87,18 @@ def _evidence(explanation: AnswerExplanation, reader: Scope | None) -> list[str]
     for retrieval, evidence in weighed:
         if evidence is not None:
             part = f"part {shown_line(retrieval.node_path, 40)}: " if len(weighed) > 1 else ""
-            first, *rest = explain_evidence(evidence, explanation.weighed, reader)
+            first, *rest = explain_evidence(evidence, explanation.weighed, reader, _shown_to(explanation, reader))
             lines += [f"- {part}{first}", *(f"  {line}" for line in rest)]
     return ["**What people's verdicts say**", *lines, ""] if lines else []
+
+
+def _shown_to(explanation: AnswerExplanation, reader: Scope | None) -> set[str]:
+    """The lessons that the reader was answered with, or offered, where others only propose them; still in reach."""
+    if reader is None or reader.person != explanation.view.root.person:
+        return set()
+    shown = {each.item.episode_id: each.lesson for recall in explanation.recalls for each in recall.shown}
+    offered = {each: explanation.weighed.get(each) for option in explanation.offered for each in option.lessons}
+    return {name for name, each in (shown | offered).items() if each is not None and is_in_reach(reader, each)}
 
 
 def _lessons(explanation: AnswerExplanation, reader: Scope | None) -> list[str]:
@@ -98,15 +107,16 @@ def _lessons(explanation: AnswerExplanation, reader: Scope | None) -> list[str]:
         return ["**Lessons**: none. This answer was made without any, to see what lessons are worth."]
     if not any(recall.shown for recall in recalls):
         return ["**Lessons**: none was near enough.", *(_stages(recall, reader) for recall in recalls)]
-    lines = ["**Lessons it was shown**"]
+    lines, shown_to = ["**Lessons it was shown**"], _shown_to(explanation, reader)
     for recall in recalls:
         lines.append(_stages(recall, reader))
         hidden = 0
         for shown in recall.shown:
-            if shown.lesson is None or (reader is not None and not may_see(reader, shown.lesson)):
-                hidden += 1
+            lesson = shown.lesson
+            if lesson is not None and (reader is None or lesson.id in shown_to or may_see(reader, lesson)):
+                lines.extend(_exemplar(explanation.view, shown, lesson))
             else:
-                lines.extend(_exemplar(explanation.view, shown, shown.lesson))
+                hidden += 1
         if hidden:
             lines.append(f"- and {hidden} that are not yours to see or were forgotten")
         lines.extend(_rule(rule, reader) for rule in recall.rules)

@@ -10,6 +10,7 @@ from memory.model import Episode, Role, Scope, Termination, Visibility
 from memory.model.evidence import ActionText, BeliefRecord, EvidenceRecord, WeightRecord
 from tests.doubles.conversation import BOB, Chat
 from tests.doubles.memory_world import World, scope
+from tests.doubles.model import call
 from tests.memory.adapters.store_samples import episode
 
 KEY = episode("0123key1", goal="where is the spare key?", output="Under the blue pot.")
@@ -227,3 +228,15 @@ async def test_in_the_chat_why_has_the_sentence() -> None:
     told = await chat.command("why", by=BOB, message_id=asked)
     assert "speaks for an answer you cannot see here" in told
     assert "“when is lunch?”" not in told
+
+
+async def test_in_the_chat_who_was_offered_a_proposal_is_told_whence_it_comes() -> None:
+    chat = Chat()
+    chat.oracle.answers["when is lunch?"] = "at noon"
+    await chat.react(await chat.ask("when is lunch?"), "👍")
+    chat.oracle.answers["when is lunch then?"] = call("ask_person", question="This?", options=[{"answer": "at noon"}])
+    asked = await chat.ask("when is lunch then?", BOB)
+    told = await chat.command("why", by=BOB, message_id=asked)
+    assert "“at noon”: belief" in told
+    assert "approved for “when is lunch?”" in told
+    assert "you cannot see here" in await chat.command("why", by=replace(BOB, person="cy"), message_id=asked)
