@@ -15,6 +15,7 @@ from hypothesis import settings
 from memory.ports import Clock, NewId
 from tests import CHECKOUT
 from tests.doubles.compiled_once import compile_once
+from tests.doubles.migrated_once import migrate_once
 
 # Few examples each time, others every time; `.ci/run` looks longer, and HYPOTHESIS_PROFILE=thorough longest.
 settings.register_profile("goodbot", deadline=None, max_examples=6)
@@ -29,6 +30,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["XDG_CACHE_HOME"] = str(CHECKOUT / ".pytest_cache" / "user")
 
 compile_once()
+migrate_once()
+gc.disable()  # until all is imported: nothing of it is garbage
 
 _IN_MEMORY, _ROOM = Path("/dev/shm"), 2 * 2**30
 
@@ -47,6 +50,8 @@ def pytest_collection_finish() -> None:
     """What is loaded by now stays: no full collection looks through a million objects of libraries again."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(5_000, 20, 50)  # as the product has it
+    gc.enable()
 
 
 @pytest.fixture

@@ -2,7 +2,9 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -37,14 +39,59 @@ def name_of(path: Path) -> str:
     return path.relative_to(CHECKOUT).as_posix()
 
 
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+@dataclass(frozen=True, kw_only=True)
+class Syntax:
+    """What the tests ask of a file's syntax. The trees are not kept: every collection would look through them."""
+
+    functions: Sequence[tuple[str, int]]
+    """Each function's name and length."""
+    swallowing: Sequence[str]
+    """The functions that catch any exception and raise none."""
+    exceptions: Sequence[str]
+    """The public classes that are exceptions."""
+    transactions: Sequence[int]
+    """The lines where one of a store's is begun."""
 
 
-def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in ast.walk(parsed(path)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node
+@cache
+def syntax(path: Path) -> Syntax:
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return Syntax(
+        functions=[(each.name, (each.end_lineno or 0) - each.lineno) for each in functions],
+        swallowing=[each.name for each in functions if any(map(_swallows, _own_handlers(each)))],
+        exceptions=[node.name for node in nodes if isinstance(node, ast.ClassDef) and _is_public_exception(node)],
+        transactions=[node.lineno for node in nodes if isinstance(node, ast.Attribute) and _begins_transaction(node)],
+    )
+
+
+def _swallows(handler: ast.ExceptHandler) -> bool:
+    caught = ast.unparse(handler.type) if handler.type else "BaseException"
+    return bool(re.search(r"\b(Base)?Exception\b", caught)) and not _raises(handler)
+
+
+def _raises(handler: ast.ExceptHandler) -> bool:
+    return any(isinstance(node, ast.Raise) for node in ast.walk(handler))
+
+
+def _own_handlers(function: ast.AST) -> Iterator[ast.ExceptHandler]:
+    """The handlers of a function, without those of functions inside it."""
+    for child in ast.iter_child_nodes(function):
+        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(child, ast.ExceptHandler):
+            yield child
+        yield from _own_handlers(child)
+
+
+def _is_public_exception(node: ast.ClassDef) -> bool:
+    bases = {base.id for base in node.bases if isinstance(base, ast.Name)}
+    known = {"Exception", "BaseException", "BotError", "MemoryFault", "ValueError", "RuntimeError"}
+    return not node.name.startswith("_") and bool(bases & known)
+
+
+def _begins_transaction(node: ast.Attribute) -> bool:
+    return node.attr in ("read", "write") and ast.unparse(node.value).endswith("store")
 
 
 def test_there_is_something_to_check() -> None:
@@ -64,23 +111,22 @@ def test_no_file_is_long(paths: list[Path], limit: int) -> None:
 
 def test_every_function_fits_a_screen() -> None:
     long = [
-        f"{name_of(path)}: {function.name}"
+        f"{name_of(path)}: {name}"
         for path in [*SOURCES, *TESTS]
         if "versions" not in path.parts
-        for function in functions(path)
-        if (function.end_lineno or 0) - function.lineno >= 60
+        for name, length in syntax(path).functions
+        if length >= 60
     ]
     assert long == []
 
 
 def test_transactions_belong_to_memory() -> None:
     begun = [
-        f"{name_of(path)}:{node.lineno}"
+        f"{name_of(path)}:{line}"
         for path in SOURCES
         if path.relative_to(CHECKOUT).parts[0] == "bot"
         and name_of(path) != "bot/app/bench/peers/own.py"  # it times the store
-        for node in ast.walk(parsed(path))
-        if isinstance(node, ast.Attribute) and re.search(r"store\.(read|write)$", ast.unparse(node))
+        for line in syntax(path).transactions
     ]
     assert begun == []
 
@@ -117,39 +163,15 @@ def test_the_tree_of_errors_is_drawn_as_it_is(package: str) -> None:
 def test_every_exception_class_is_in_its_packages_errors() -> None:
     """Except signals within one module, which never leave it or its package."""
     allowed = {"bot/agent/run.py: Halted"}
-    found = set()
-    for path in SOURCES:
-        for node in ast.walk(parsed(path)):
-            if isinstance(node, ast.ClassDef) and path.name != "errors.py" and not node.name.startswith("_"):
-                bases = {base.id for base in node.bases if isinstance(base, ast.Name)}
-                if bases & {"Exception", "BaseException", "BotError", "MemoryFault", "ValueError", "RuntimeError"}:
-                    found.add(f"{name_of(path)}: {node.name}")
+    found = {
+        f"{name_of(path)}: {name}" for path in SOURCES if path.name != "errors.py" for name in syntax(path).exceptions
+    }
     assert found <= allowed
 
 
 def test_any_exception_is_swallowed_only_at_the_named_boundaries() -> None:
-    swallowing = set()
-    for path in SOURCES:
-        for function in functions(path):
-            for handler in _own_handlers(function):
-                caught = ast.unparse(handler.type) if handler.type else "BaseException"
-                if re.search(r"\b(Base)?Exception\b", caught) and not _raises(handler):
-                    swallowing.add((name_of(path), function.name))
+    swallowing = {(name_of(path), name) for path in SOURCES for name in syntax(path).swallowing}
     assert swallowing == BOUNDARIES
-
-
-def _own_handlers(function: ast.AST) -> Iterator[ast.ExceptHandler]:
-    """The handlers of a function, without those of functions inside it."""
-    for child in ast.iter_child_nodes(function):
-        if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            continue
-        if isinstance(child, ast.ExceptHandler):
-            yield child
-        yield from _own_handlers(child)
-
-
-def _raises(handler: ast.ExceptHandler) -> bool:
-    return any(isinstance(node, ast.Raise) for node in ast.walk(handler))
 
 
 def test_every_silenced_check_says_why() -> None:

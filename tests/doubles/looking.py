@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from itertools import count
 from typing import ParamSpec, TypeVar
 
 from bot.conversation.commands import Commands
@@ -16,7 +17,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 QUESTION = "where is the key"
-_LAST_PAGE = 9
 
 
 class _Inline(Executor):
@@ -58,8 +58,14 @@ class Looking:
         return repr((reply.text, reply.choices))
 
     def pages(self, name: str) -> str:
-        """Every page of a list."""
-        return "\n".join(self.command(name, f"page {number}") for number in range(1, _LAST_PAGE + 1))
+        """Every page of a list: behind the last one it is shown again."""
+        pages = [self.command(name, "page 1")]
+        for number in count(2):
+            page = self.command(name, f"page {number}")
+            if page == pages[-1]:
+                break
+            pages.append(page)
+        return "\n".join(pages)
 
     def prompt(self) -> str:
         """What a question here would be answered with."""

@@ -27,6 +27,13 @@ def _migrated() -> bytes:
     return content
 
 
+def copied(store: Store) -> SqlStore:
+    """Another database in memory with the same content."""
+    copy = SqlStore.in_memory()
+    _driver(store).backup(_driver(copy))
+    return copy
+
+
 def content(store: Store) -> bytes:
     """Every byte of a store: of its database in memory, or of the files in its folder."""
     assert isinstance(store, SqlStore)

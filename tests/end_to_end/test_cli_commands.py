@@ -15,7 +15,7 @@ import pytest
 from memory.model import Episode
 from memory.ports import EpisodeFilter
 from memory.rules.retrieval.config import RetrievalConfig
-from tests.doubles.process import WORKSPACE, Finished, Home, read_by
+from tests.doubles.process import WORKSPACE, Finished, Home, begun_with, read_by
 
 pytestmark = pytest.mark.process
 
@@ -341,11 +341,12 @@ def test_help_and_version_are_there_for_every_command(memories: Memories) -> Non
 
 
 def test_json_is_whole_in_a_terminal_that_knows_no_emoji(memories: Memories) -> None:
-    done = memories.home.run("episodes", "show", memories.wrong, "--json", PYTHONIOENCODING="ascii")
+    ascii_only = begun_with("sys.stdout.reconfigure(encoding='ascii')")
+    done = memories.home.run("episodes", "show", memories.wrong, "--json", program=ascii_only)
     assert (done.code, done.err) == (0, "")
     sources = {vote["source"] for vote in json.loads(done.out)["votes"]}
     assert any(source.startswith(("emoji:👎", "correction:")) for source in sources)
-    table = memories.home.run("episodes", "show", memories.wrong, PYTHONIOENCODING="ascii")
+    table = memories.home.run("episodes", "show", memories.wrong, program=ascii_only)
     assert (table.code, table.err) == (0, "")
 
 

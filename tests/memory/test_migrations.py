@@ -1,7 +1,6 @@
 """The migrations make exactly the tables the store uses, once, whoever opens the file first."""
 
 import sqlite3
-import subprocess
 import sys
 from contextlib import closing
 from importlib.resources import files
@@ -21,7 +20,8 @@ from memory.adapters.sql.lesson_version import only_in_sqlite
 from memory.adapters.sql.schema import HEAD_REVISION
 from memory.errors import SchemaMismatch
 from memory.migrations import known_revisions, upgrade
-from tests import CHECKOUT
+from tests.doubles.fork_server import INTERPRETER
+from tests.doubles.process import start
 from tests.memory.adapters.store_samples import dump, fill
 
 
@@ -157,26 +157,16 @@ with store.write() as tx:
     assert tx.log.claim("w", sys.argv[2], NOW)
 store.close()
 """
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-W", "error", "-c", script, f"sqlite:///{path}", str(number)],
-            cwd=CHECKOUT,
-            text=True,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        for number in range(4)
-    ]
+    commands = [[sys.executable, "-c", script, f"sqlite:///{path}", str(number)] for number in range(4)]
+    processes = [start(command, path.parent, INTERPRETER) for command in commands]
     for process in processes:
         assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
+        assert process.stdout.readline() == b"ready\n"
     for process in processes:
         assert process.stdin is not None
-        process.stdin.write("go\n")
-        process.stdin.flush()
+        process.stdin.write(b"go\n")
     for process in processes:
-        assert process.communicate(timeout=60)[1] == ""
+        assert process.communicate(b"", 60)[1] == b""
         assert process.returncode == 0
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT count(*) FROM processed_events").fetchone() == (4,)

@@ -2,7 +2,7 @@
 
 import asyncio
 from contextvars import ContextVar
-from threading import Event
+from threading import Event, Semaphore
 
 import pytest
 
@@ -43,27 +43,40 @@ async def test_a_call_sees_the_context_of_its_caller() -> None:
 
 
 async def test_calls_of_earlier_work_go_first_and_those_of_none_before_all() -> None:
-    executor, begun, end = Executor(threads=1), Event(), Event()
-    order: list[str] = []
+    executor, begun, may_end = Executor(threads=1), Event(), Semaphore(0)
+    finished: asyncio.Queue[str] = asyncio.Queue()
 
-    def hold() -> None:
+    def work() -> None:
         begun.set()
-        end.wait()
+        may_end.acquire()
 
-    async def work(name: str, calls: int) -> None:
+    async def call(name: str) -> None:
+        await executor(work)
+        finished.put_nowait(name)
+
+    async def earlier() -> None:
         with after_earlier_work():
-            for number in range(calls):
-                await executor(order.append, f"{name}{number}")
+            await call("a0")
+            await call("a1")
 
-    held = [asyncio.create_task(executor(hold)) for _ in range(2)]  # what runs, and what lies ready
+    async def later() -> None:
+        with after_earlier_work():
+            await asyncio.gather(*(call(f"b{number}") for number in range(4)))
+
+    calls = [asyncio.create_task(call(name)) for name in ("runs", "lies ready")]
     await asyncio.to_thread(begun.wait)
-    working = [asyncio.create_task(work(name, 2)) for name in "ab"]
+    calls += [asyncio.create_task(earlier()), asyncio.create_task(later())]
+    for _ in range(2):  # until all of the later work's calls wait
+        await asyncio.sleep(0)
+    calls.append(asyncio.create_task(call("taken in")))
     await asyncio.sleep(0)
-    working.append(asyncio.create_task(executor(order.append, "taken in")))
-    await asyncio.sleep(0)
-    end.set()
-    await asyncio.gather(*held, *working)
-    assert order == ["taken in", "a0", "a1", "b0", "b1"]
+    order: list[str] = []
+    while len(order) < 9:
+        may_end.release()  # one call at a time: what follows from its end is done before the next one ends
+        order.append(await finished.get())
+    # When a1 was made, b0 lay ready, and b1 had the place of a0.
+    assert order == ["runs", "lies ready", "taken in", "a0", "b0", "b1", "a1", "b2", "b3"]
+    await asyncio.gather(*calls)
     executor.close()
 
 

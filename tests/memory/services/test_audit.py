@@ -26,6 +26,7 @@ from memory.model import (
 from memory.model.upkeep import Rule
 from memory.ports import EpisodeFilter, IndexEntry, Transaction
 from tests.doubles.memory_world import START, World, scope
+from tests.doubles.stores import copied
 
 S, F = Verdict.SUCCESS, Verdict.FAILURE
 SHARED = IndexEntry(partition="workspace", audience=Audience.WORKSPACE, verdict=S)
@@ -55,6 +56,24 @@ def history(world: World) -> Episode:
     world.clock.tick()
     teaching.grade(failed.workspace, failed.id, F, actor="adm", reason="no dinner here")
     return world.episode(lesson)
+
+
+@pytest.fixture(scope="module")
+def past() -> Iterator[tuple[World, Episode]]:
+    """To be copied."""
+    world = World()
+    yield world, history(world)
+    world.memory.store.close()
+
+
+@pytest.fixture
+def lived(past: tuple[World, Episode]) -> Iterator[tuple[World, Episode]]:
+    """A history, and its lesson."""
+    (before, lesson), store = past, copied(past[0].memory.store)
+    world = World(store)
+    world.clock.now = before.clock.now
+    yield world, lesson
+    store.close()
 
 
 def tamper(episode: Episode, **changes: object) -> Callable[[Transaction], None]:
@@ -87,8 +106,8 @@ def test_a_full_history_is_a_fold_of_its_log(world: World) -> None:
 
 
 @pytest.mark.parametrize("name", SCALARS)
-def test_an_altered_scalar_is_found_and_repaired(world: World, name: str) -> None:
-    lesson = history(world)
+def test_an_altered_scalar_is_found_and_repaired(lived: tuple[World, Episode], name: str) -> None:
+    world, lesson = lived
     with world.memory.store.write() as tx:
         tamper(lesson, **{name: SCALARS[name]})(tx)
     found = world.memory.audit.check()
@@ -243,9 +262,9 @@ def a_rule_of_nothing(tx: Transaction, lesson: Episode) -> None:
     ids=lambda value: getattr(value, "__name__", value),
 )
 def test_altered_votes_reactions_and_index_are_found_and_repaired(
-    world: World, damage: Callable[[Transaction, Episode], None], what: str
+    lived: tuple[World, Episode], damage: Callable[[Transaction, Episode], None], what: str
 ) -> None:
-    lesson = history(world)
+    world, lesson = lived
     recalled = world.recalled("when is lunch?", scope("dan", channel="elsewhere"))
     with world.memory.store.write() as tx:
         damage(tx, lesson)

@@ -1,4 +1,4 @@
-"""What a page costs the database: as many statements with five times as much in it, on every route that shows one."""
+"""What a page costs the database: as many statements with three times as much in it, on every route that shows one."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.doubles.memory_world import World, scope
 from tests.doubles.pages import Visitor, counted_statements, site_parts
 from tests.memory.services.batches.learning import learned, proposal
 
-FEW, MANY = 20, 100
+FEW, MANY = 20, 60
 MOST = 35
 """Statements of the costliest page."""
 QUERIES = (
