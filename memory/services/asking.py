@@ -35,7 +35,7 @@ from memory.services.approvals import carried_out, decide, decision_on, why_not
 from memory.services.channels import note
 from memory.services.core import Core, event, note_words_of
 from memory.services.correct import taught_lesson
-from memory.services.finished_run import FinishedRun
+from memory.services.finished_run import FinishedRun, note_lessons_in
 from memory.services.verdicts import withdraw_votes, write_votes
 
 
@@ -312,13 +312,8 @@ def _ended_well(node: Episode) -> bool:
 def note_offered(tx: Transaction, nodes: Sequence[Episode]) -> None:
     """Note whose words a question holds that offers answers. Raises `NotFound` if one of them is erased since."""
     for offer in offers_of(nodes):
-        if lessons := offer.option.lessons:
-            known = tx.episodes.get_many(offer.node.workspace, lessons)
-            if len(known) < len(set(lessons)):
-                raise NotFound(f"what {offer.node.run_id} in {offer.node.workspace} offers is erased; work it out anew")
-            words = tx.episodes.words_of_others(offer.node.workspace, lessons)
-            people = {each.author for each in known.values()} | {name for names in words.values() for name in names}
-            note_words_of(tx, offer.node, people)
+        if offer.option.lessons:
+            note_lessons_in(tx, offer.node, offer.option.lessons)
 
 
 def _is_last_part(above: Episode, part: Episode) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import reduce
 
+from memory.errors import NotFound
 from memory.model import (
     Allowed,
     Episode,
@@ -25,10 +26,11 @@ from memory.model.evidence import EvidenceRecord
 from memory.ports import LessonUse, Transaction
 from memory.rules.audience import is_only_proposed
 from memory.rules.evidence.threshold import is_followed
+from memory.rules.evidence.weighing import ANSWER
 from memory.rules.feedback import Evidence, OverlapDetector
 from memory.rules.fold import apply, facts
 from memory.rules.quarantine import flags_of
-from memory.services.core import event
+from memory.services.core import event, note_words_of
 from memory.services.model_grading import guess_of
 from memory.services.quarantine_actions import SYSTEM
 
@@ -109,6 +111,28 @@ def attach(tx: Transaction, run: FinishedRun, nodes: Sequence[Episode]) -> None:
             if node.parent_id
         )
     )
+
+
+def note_lessons_in(tx: Transaction, node: Episode, lessons: Collection[str]) -> None:
+    """Note whose words a node holds that repeats these lessons. Raises `NotFound` if one of them is erased since."""
+    known = tx.episodes.get_many(node.workspace, lessons)
+    if len(known) < len(set(lessons)):
+        raise NotFound(f"what {node.run_id} in {node.workspace} repeats is erased; work it out once more")
+    words = tx.episodes.words_of_others(node.workspace, lessons)
+    people = {each.author for each in known.values()} | {name for names in words.values() for name in names}
+    note_words_of(tx, node, people)
+
+
+def note_followed(tx: Transaction, run: FinishedRun, nodes: Iterable[Episode], shown: Iterable["JudgedLesson"]) -> None:
+    """Note whose words an answer holds that the evidence had, though its lessons were not shown: what is proposed."""
+    used = {each.exemplar.episode.id for each in shown if each.evidence.signal is Signal.USED}
+    evidence = {recall.node_path: recall.evidence for recall in run.recalls}
+    for node in nodes:
+        known = evidence.get(node.node_path)
+        for belief in known.beliefs if known is not None and node.action == ANSWER else ():
+            lessons = {each.episode_id for each in belief.weights if each.approves and each.effect > 0}
+            if belief.text and belief.text == node.output and lessons and not lessons & used:
+                note_lessons_in(tx, node, lessons)
 
 
 def retrieval_of(run: FinishedRun, recall: Recollection, now: datetime) -> Retrieval:

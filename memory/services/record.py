@@ -36,6 +36,7 @@ from memory.services.finished_run import (
     as_made,
     attach,
     lessons_shown,
+    note_followed,
     retrieval_of,
     rules_shown,
     still_there,
@@ -251,6 +252,7 @@ class Recording:
         options = _options(nodes)
         if options:
             note_offered(tx, nodes)
+        note_followed(tx, run, nodes, shown)
         tx.retrievals.add([retrieval_of(run, recall, now) for recall in run.recalls], [each.item() for each in shown])
         if run.tap is not None:
             count_choice(self._core, tx, run, run.tap, nodes, now)

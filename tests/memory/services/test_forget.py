@@ -191,6 +191,17 @@ def test_an_answer_whose_part_asked_back_goes_whole_with_the_words_it_offered(wo
     assert world.memory.audit.check() == []
 
 
+def test_an_answer_that_the_evidence_had_goes_though_no_lesson_of_it_was_shown(world: World) -> None:
+    """One member alone proposes: it is in no prompt, and the agent says it all the same."""
+    world.actions = ()
+    world.react(world.ask("where is the spare key?", f"Ask the {CANARY}.", of=scope(PERSON)), by=PERSON)
+    answer = world.ask("where is the spare key?", f"Ask the {CANARY}.", of=scope("bob"))
+    assert world.lessons_used(answer) == ()
+    world.memory.privacy.forget(WORKSPACE, PERSON)
+    assert not remains(world, CANARY)
+    assert world.memory.audit.check() == []
+
+
 def test_what_repeats_a_repetition_goes_too(world: World) -> None:
     told = f"the {CANARY} says noon"
     chain: list[Episode] = []
