@@ -66,16 +66,12 @@ def known_options(options: Iterable[Option], tools: ToolRegistry, evidence: Evid
     for option in options:
         tool = tools.get(option.action)
         if option.action == ANSWER:
-            known.append(replace(option, lessons=_lessons(behind.get(option.text))))
+            belief = behind.get(option.text)
+            known.append(replace(option, lessons=belief.sources if belief else ()))
         elif tool is not None:
             label = option.label or tool_label(tool.spec, option.arguments)
             known.append(replace(option, label=label))
     return tuple(known[:MOST_OPTIONS])
-
-
-def _lessons(belief: Belief | None) -> tuple[str, ...]:
-    weights = belief.weights if belief else ()
-    return tuple(each.episode_id for each in weights if each.approves and each.weight > 0 and each.effect > 0)
 
 
 def question_text(question: str, options: Sequence[Option], task: Task) -> str:

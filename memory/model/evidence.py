@@ -73,6 +73,15 @@ class Belief:
     weights: tuple[LessonWeight, ...] = ()
     """The lessons with the largest effects, largest first."""
 
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The ids of the lessons that an answer comes from: those that speak for it, or else all that have its words.
+
+        What was only refused, of a question quite unlike this one, may be believed a little.
+        """
+        approving = [each.episode_id for each in self.weights if each.approves and each.weight > 0 and each.effect > 0]
+        return tuple(approving or [each.episode_id for each in self.weights])
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:

@@ -130,9 +130,8 @@ def note_followed(tx: Transaction, run: FinishedRun, nodes: Iterable[Episode], s
     for node in nodes:
         known = evidence.get(node.node_path)
         for belief in known.beliefs if known is not None and node.action == ANSWER else ():
-            lessons = {each.episode_id for each in belief.weights if each.approves and each.effect > 0}
-            if belief.text and belief.text == node.output and lessons and not lessons & used:
-                note_lessons_in(tx, node, lessons)
+            if belief.text and belief.text == node.output and not used.intersection(belief.sources):
+                note_lessons_in(tx, node, belief.sources)
 
 
 def retrieval_of(run: FinishedRun, recall: Recollection, now: datetime) -> Retrieval:

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from bot.agent.asking import tool_label
+from bot.agent.asking import known_options, tool_label
 from bot.agent.decision import Ask, decide
-from bot.agent.tools.registry import Tool, ToolContext
+from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
 from bot.agent.tree import RunResult
 from bot.model import ToolSpec
 from memory.model import ASK, Grant, Option, Permission, Recollection, Scope, StageCounts, Termination, options_of
@@ -70,6 +70,17 @@ def test_options_that_cannot_be_carried_out_are_left_out() -> None:
     assert decide(call("ask_person", question="Which?", options="both")).choice == Ask(question="Which?")
     many = [{"answer": str(number)} for number in range(5)]
     assert len(decide(call("ask_person", question="Which?", options=many)).choice.options) == 3  # type: ignore[union-attr]
+
+
+def test_an_offered_answer_names_whose_words_it_has_though_they_were_only_refused() -> None:
+    good, bad = belief(YARD, 0.4).weights[0], LessonWeight("e-no", "g", "", approves=False, weight=-0.1, effect=0.1)
+    beliefs = [
+        Belief(action="answer", text=text, value=0.1, prior=0.0, weights=weights)
+        for text, weights in ((YARD, (good, bad)), ("No.", (bad,)))
+    ]
+    options = [Option(action="answer", label=each, text=each) for each in (YARD, "No.", "Mine.")]
+    known = known_options(options, ToolRegistry(), Evidence(beliefs=tuple(beliefs)))
+    assert [option.lessons for option in known] == [(good.episode_id,), ("e-no",), ()]
 
 
 @pytest.mark.parametrize(
