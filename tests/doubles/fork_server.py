@@ -25,6 +25,7 @@ from threading import Lock
 from typing import BinaryIO
 
 from tests import CHECKOUT
+from tests.doubles.migrated_once import migrate_before_forking
 
 _PRELOADED = (
     *("bot.app.chat", "bot.app.health_checks", "bot.app.serve", "bot.adapters.terminal.messenger"),
@@ -166,6 +167,7 @@ def _serve(asked: socket.socket) -> list[str]:
     """Fork for every request. Returns in each new process, with its command, and at the end, with none."""
     for module in _PRELOADED:
         import_module(module)
+    migrate_before_forking()
     gc.collect()
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody here asks how a child ended

@@ -5,7 +5,7 @@ The migration library takes a hundred times as long as the statements that it ma
 
 from typing import Any
 
-from sqlalchemy import Connection, event
+from sqlalchemy import Connection, create_engine, event
 
 from memory import migrations
 
@@ -17,6 +17,15 @@ _statements: list[tuple[str, Any]] = []
 def migrate_once() -> None:
     """From now on, in this process."""
     migrations.upgrade = _upgrade
+
+
+def migrate_before_forking() -> None:
+    """The same for processes that are forked from this one, none of which needs the migration library then."""
+    migrate_once()
+    engine = create_engine("sqlite://")
+    with engine.begin() as connection:
+        _upgrade(connection)
+    engine.dispose()
 
 
 def _upgrade(connection: Connection) -> None:

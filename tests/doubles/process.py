@@ -20,6 +20,7 @@ from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.sql import SqlStore
 from memory.adapters.system import TimeOrderedIds, utc_now
 from memory.services import Memory
+from tests import CHECKOUT
 from tests.doubles.fork_server import INTERPRETER, Forked, fork
 
 GOODBOT = (sys.executable, "-m", "bot")
@@ -73,6 +74,11 @@ def start(command: Sequence[str], folder: Path, environment: Mapping[str, str]) 
         env=environment,
         bufsize=0,
     )
+
+
+def python(code: str, *arguments: str) -> "Forked | subprocess.Popen[bytes]":
+    """Start `python -c CODE ...`, which may import the program and the tests."""
+    return start([sys.executable, "-c", code, *arguments], CHECKOUT, INTERPRETER)
 
 
 class Home:

@@ -1,7 +1,6 @@
 """The migrations make exactly the tables the store uses, once, whoever opens the file first."""
 
 import sqlite3
-import sys
 from contextlib import closing
 from importlib.resources import files
 from pathlib import Path
@@ -20,8 +19,7 @@ from memory.adapters.sql.lesson_version import only_in_sqlite
 from memory.adapters.sql.schema import HEAD_REVISION
 from memory.errors import SchemaMismatch
 from memory.migrations import known_revisions, upgrade
-from tests.doubles.fork_server import INTERPRETER
-from tests.doubles.process import start
+from tests.doubles.process import python
 from tests.memory.adapters.store_samples import dump, fill
 
 
@@ -157,8 +155,7 @@ with store.write() as tx:
     assert tx.log.claim("w", sys.argv[2], NOW)
 store.close()
 """
-    commands = [[sys.executable, "-c", script, f"sqlite:///{path}", str(number)] for number in range(4)]
-    processes = [start(command, path.parent, INTERPRETER) for command in commands]
+    processes = [python(script, f"sqlite:///{path}", str(number)) for number in range(4)]
     for process in processes:
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"

@@ -3,8 +3,6 @@
 import shutil
 import signal
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ from memory.adapters.sql.types import Word
 from memory.errors import Conflict, InvalidInput, SchemaMismatch, StoreUnavailable
 from memory.model import Episode
 from tests.doubles.memory_world import World, scope
+from tests.doubles.process import python
 
 ROWS = 7
 BATCH = 3
@@ -238,8 +237,9 @@ move(sys.argv[1], sys.argv[2], show)
 @pytest.mark.parametrize("step", [1, 60])
 def test_a_kill_loses_nothing(ends: tuple[Path, Path], step: int) -> None:
     source, target = ends
-    done = subprocess.run([sys.executable, "-c", _KILLED, url(source), url(target), str(step)], check=False)
-    assert done.returncode == -signal.SIGKILL
+    process = python(_KILLED, url(source), url(target), str(step))
+    process.communicate(b"", timeout=60)
+    assert process.returncode == -signal.SIGKILL
     moved(source, target)
     assert dump(target) == dump(source)
 

@@ -6,7 +6,6 @@ import os
 import signal
 import stat
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -17,8 +16,7 @@ from bot.app.log_file import LogFile
 from memory.adapters import private_files
 from memory.adapters.private_files import is_open_to_others, is_plain_file, make_folder, write_whole
 from memory.adapters.sql import SqlStore
-from tests import CHECKOUT
-from tests.doubles.process import Home
+from tests.doubles.process import Home, python
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="files have no such modes there")
 
@@ -177,19 +175,13 @@ write_whole(Path(sys.argv[1]), b"half")
 def test_a_kill_leaves_the_old_content_and_the_next_one_cleans_up(tmp_path: Path) -> None:
     path = tmp_path / "export.json"
     path.write_bytes(b"before")
-    process = subprocess.Popen(
-        [sys.executable, "-c", _KILLED, str(path)],
-        cwd=CHECKOUT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    process = python(_KILLED, str(path))
     assert process.stdout is not None
-    assert process.stdout.readline() == "written\n"
+    assert process.stdout.readline() == b"written\n"
     write_whole(path, b"another")  # while the first one works
     assert len(names(tmp_path)) == 2
     process.send_signal(signal.SIGKILL)
-    process.communicate()
+    process.communicate(b"", timeout=60)
     assert (path.read_bytes(), len(names(tmp_path))) == (b"another", 2)
     write_whole(path, b"after")
     assert (path.read_bytes(), names(tmp_path)) == (b"after", ["export.json"])

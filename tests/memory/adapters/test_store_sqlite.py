@@ -30,6 +30,7 @@ from memory.errors import (
 from memory.model import EventKind, Origin
 from memory.ports import Store
 from tests import CHECKOUT
+from tests.doubles.process import python
 from tests.doubles.stores import open_file
 from tests.memory.adapters.store_contract import StoreContract
 from tests.memory.adapters.store_contract_channels import ChannelsContract
@@ -212,12 +213,12 @@ with store.write() as tx:
     print("writing", flush=True)
     sys.stdin.readline()
 """
-    process = _start(script, f"sqlite:///{path}")
+    process = python(script, f"sqlite:///{path}")
     assert process.stdout is not None
-    assert process.stdout.readline() == "writing\n"
+    assert process.stdout.readline() == b"writing\n"
     with pair[0].read() as tx:
         assert tx.episodes.get("w", "theirs") is None
-    process.communicate("go on\n", timeout=30)
+    process.communicate(b"go on\n", timeout=30)
     with pair[0].write() as tx:
         assert tx.episodes.get("w", "theirs") is not None
 
@@ -238,9 +239,9 @@ for number in range(200):
         tx.log.append(event(name, EventKind.CREATED))
     assert nearest(store, "w", ["workspace"], MODEL, unit(1, 0, 0), 1000, 0.0).searched > number
 """
-    processes = [_start(script, f"sqlite:///{path}", name) for name in ("a", "b")]
+    processes = [python(script, f"sqlite:///{path}", name) for name in ("a", "b")]
     for process in processes:
-        assert process.communicate(timeout=120)[1] == ""
+        assert process.communicate(b"", timeout=120)[1] == b""
         assert process.returncode == 0
     with closing(open_at(path)) as store:
         with store.read() as tx:
@@ -248,17 +249,6 @@ for number in range(200):
             log = tx.log.by_actor("w", "ana", [EventKind.CREATED], 1000)
         assert sorted(e.seq for e in log) == list(range(1, 401))
         assert len(near(store, "workspace", k=1000)) == 400
-
-
-def _start(script: str, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", script, *arguments],
-        cwd=CHECKOUT,
-        text=True,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
 
 
 # erasing
@@ -438,8 +428,9 @@ from memory.adapters.sql import SqlStore
 SqlStore.open(sys.argv[1]).close()
 print(sorted({"alembic", "torch", "pydantic_ai"} & set(sys.modules)))
 """
-    out, errors = _start(script, f"sqlite:///{path}").communicate(timeout=60)
-    assert (out, errors) == ("[]\n", "")
+    new_interpreter = [sys.executable, "-c", script, f"sqlite:///{path}"]
+    done = subprocess.run(new_interpreter, cwd=CHECKOUT, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
 # faults

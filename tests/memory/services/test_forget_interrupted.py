@@ -2,8 +2,6 @@
 
 import shutil
 import signal
-import subprocess
-import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,8 +14,8 @@ from memory.errors import StoreUnavailable
 from memory.model import EventKind, Role
 from memory.model.upkeep import Erasure
 from memory.ports import Store
-from tests import CHECKOUT
 from tests.doubles.memory_world import World, scope
+from tests.doubles.process import python
 
 W, PERSON, WORD = "terminal:w", "quokka", "zyzzyva"
 
@@ -134,8 +132,9 @@ SqlStore.erase_free_space = lambda self: os.kill(os.getpid(), signal.SIGKILL)
 World(SqlStore.open(sys.argv[1])).memory.privacy.forget(sys.argv[2], sys.argv[3])
 """
     url = f"sqlite:///{folder / 'goodbot.db'}"
-    ended = subprocess.run([sys.executable, "-c", script, url, W, PERSON], cwd=CHECKOUT, check=False, timeout=60)
-    assert ended.returncode == -signal.SIGKILL
+    process = python(script, url, W, PERSON)
+    process.communicate(b"", timeout=60)
+    assert process.returncode == -signal.SIGKILL
     assert remains(folder), "in the log file at least"
     store = SqlStore.open(url)
     assert World(store).memory.privacy.personal_data(W, PERSON).is_empty
