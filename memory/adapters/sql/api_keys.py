@@ -4,18 +4,18 @@ from sqlalchemy import Column, Index, PrimaryKeyConstraint, Table, select, updat
 
 from memory.adapters.sql.columns import READ_AS, metadata, moment, short
 from memory.adapters.sql.session import SqlTable, add_statement, matching, row_of
-from memory.adapters.sql.types import Moment, Word
+from memory.adapters.sql.types import EnumText, UtcDateTime
 from memory.model.api_key import ApiKey, Right
 
 api_keys = Table(
     "api_keys",
     metadata,
     *short("workspace", "name", "digest"),
-    Column("right", Word(Right), nullable=False),
+    Column("right", EnumText(Right), nullable=False),
     *short("channel", "made_by"),
     *moment("made_at"),
     *short("revoked_by"),
-    Column("revoked_at", Moment, nullable=True),
+    Column("revoked_at", UtcDateTime, nullable=True),
     PrimaryKeyConstraint("workspace", "name"),
     Index(None, "workspace", "digest", unique=True),
     sqlite_with_rowid=False,

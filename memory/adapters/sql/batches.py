@@ -6,7 +6,7 @@ from sqlalchemy import Column, ForeignKeyConstraint, Index, PrimaryKeyConstraint
 
 from memory.adapters.sql.columns import READ_AS, metadata, moment, short
 from memory.adapters.sql.session import SqlTable, among, matching
-from memory.adapters.sql.types import Moment, Word
+from memory.adapters.sql.types import EnumText, UtcDateTime
 from memory.model import Audience
 from memory.model.batch import Batch, BatchLesson
 
@@ -15,7 +15,7 @@ batches = Table(
     metadata,
     *short("workspace", "id", "name", "digest", "actor"),
     *moment("at"),
-    Column("undone_at", Moment, nullable=True),
+    Column("undone_at", UtcDateTime, nullable=True),
     PrimaryKeyConstraint("workspace", "id"),
     sqlite_with_rowid=False,
     info={READ_AS: Batch},
@@ -26,7 +26,7 @@ batch_lessons = Table(
     "batch_lessons",
     metadata,
     *short("workspace", "key", "batch_id", "lesson_id"),
-    Column("audience", Word(Audience), nullable=False),
+    Column("audience", EnumText(Audience), nullable=False),
     *short("source"),
     PrimaryKeyConstraint("workspace", "key"),
     ForeignKeyConstraint(

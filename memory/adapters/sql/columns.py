@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import Column, Float, ForeignKeyConstraint, MetaData
 
 from memory.adapters.sql.dialect import NUMBER, PROSE, SHORT
-from memory.adapters.sql.types import Moment
+from memory.adapters.sql.types import UtcDateTime
 
 metadata = MetaData(
     naming_convention={
@@ -46,7 +46,7 @@ def real(*names: str) -> list[Column[float]]:
 
 def moment(*names: str) -> list[Column[datetime]]:
     """Times."""
-    return [Column(name, Moment, nullable=False) for name in names]
+    return [Column(name, UtcDateTime, nullable=False) for name in names]
 
 
 def of_episode() -> ForeignKeyConstraint:

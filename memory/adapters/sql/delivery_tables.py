@@ -3,7 +3,7 @@
 from sqlalchemy import Column, ForeignKeyConstraint, Index, PrimaryKeyConstraint, Table, text
 
 from memory.adapters.sql.columns import READ_AS, metadata, moment, number, prose, short
-from memory.adapters.sql.types import Moment, Word
+from memory.adapters.sql.types import EnumText, UtcDateTime
 from memory.model import (
     Channel,
     MutedThread,
@@ -18,7 +18,7 @@ channels = Table(
     "channels",
     metadata,
     *short("workspace", "channel"),
-    Column("visibility", Word(Visibility), nullable=False),
+    Column("visibility", EnumText(Visibility), nullable=False),
     *moment("since"),
     PrimaryKeyConstraint("workspace", "channel"),
     sqlite_with_rowid=False,
@@ -39,13 +39,13 @@ incoming = Table(
     "incoming",
     metadata,
     *short("workspace", "event_id", "channel", "message_id", "thread", "person"),
-    Column("visibility", Word(Visibility), nullable=False),
-    Column("progress", Word(Progress), nullable=False),
+    Column("visibility", EnumText(Visibility), nullable=False),
+    Column("progress", EnumText(Progress), nullable=False),
     *moment("at"),
     *short("run_id", "place"),
     *number("crashes", "kills"),
     *short("reply_to", "held_by"),
-    Column("turn", Word(Turn), nullable=False),
+    Column("turn", EnumText(Turn), nullable=False),
     *prose("text", "understood"),
     PrimaryKeyConstraint("workspace", "event_id"),
     Index(None, "workspace", "run_id"),
@@ -80,7 +80,7 @@ incoming_taps = Table(
     metadata,
     *short("workspace", "event_id", "asked_run_id"),
     *number("number"),
-    Column("role", Word(Role), nullable=False),
+    Column("role", EnumText(Role), nullable=False),
     PrimaryKeyConstraint("workspace", "event_id"),
     ForeignKeyConstraint(["workspace", "event_id"], ["incoming.workspace", "incoming.event_id"], ondelete="CASCADE"),
     Index(None, "workspace", "asked_run_id"),
@@ -103,7 +103,7 @@ outgoing = Table(
     *short("workspace", "run_id"),
     *number("part"),
     *short("channel", "thread", "message_id"),
-    Column("sent_at", Moment, nullable=True),
+    Column("sent_at", UtcDateTime, nullable=True),
     *prose("text"),
     PrimaryKeyConstraint("workspace", "run_id", "part"),
     Index(None, "workspace", "channel", "thread"),

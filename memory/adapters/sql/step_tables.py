@@ -3,7 +3,7 @@
 from sqlalchemy import BigInteger, Boolean, Column, Index, PrimaryKeyConstraint, Table
 
 from memory.adapters.sql.columns import READ_AS, metadata, moment, number, of_episode, prose, real, short
-from memory.adapters.sql.types import Word, environment, json_object, numbers
+from memory.adapters.sql.types import EnumText, environment, json_object, numbers
 from memory.model import GradeSource, SessionRun, ShortMemory, StoredStep
 
 session_runs = Table(
@@ -42,7 +42,7 @@ step_grades = Table(
     *short("workspace"),
     Column("seq", BigInteger, nullable=False),
     *short("episode_id", "actor"),
-    Column("source", Word(GradeSource), nullable=False),
+    Column("source", EnumText(GradeSource), nullable=False),
     *short("grader"),
     Column("is_correct", Boolean, nullable=False),
     *real("confidence"),

@@ -32,7 +32,7 @@ from memory.adapters.sql.chat_settings import settings
 from memory.adapters.sql.session import Session, matching, nothing
 from memory.adapters.sql.tables import episodes, links
 from memory.adapters.sql.teaching_tables import thresholds, trust_records, votes
-from memory.adapters.sql.types import Moment, trajectory
+from memory.adapters.sql.types import UtcDateTime, trajectory
 from memory.adapters.sql.upkeep_tables import rules
 from memory.model import ASK, LinkKind, Origin, Role, Standing, Termination, options_of
 from memory.model.chat_setting import ChatSetting
@@ -157,7 +157,12 @@ def weighing_input(session: Session, workspace: str, channel: str, episode_ids: 
 def _setting(workspace: str, row: Sequence[Any]) -> ChatSetting:
     _, _, channel, name, _, changed_by, _, value, at = row[:9]
     return ChatSetting(
-        workspace=workspace, channel=channel, name=name, value=value, changed_by=changed_by, at=Moment.of_stored(at)
+        workspace=workspace,
+        channel=channel,
+        name=name,
+        value=value,
+        changed_by=changed_by,
+        at=UtcDateTime.of_stored(at),
     )
 
 
@@ -184,7 +189,7 @@ def _summary(rows: Sequence[Any]) -> LessonSummary:
         author,
         action,
         output,
-        Moment.of_stored(decided_at),
+        UtcDateTime.of_stored(decided_at),
         tuple(votes_on.values()),
         options_of(trajectory.from_stored(asked) or ()) if asked else (),
         tuple(sorted(corrected_by.split(_AND))) if corrected_by else (),

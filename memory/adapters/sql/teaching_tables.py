@@ -3,7 +3,7 @@
 from sqlalchemy import BigInteger, Boolean, Column, Index, PrimaryKeyConstraint, SmallInteger, Table, and_, func, text
 
 from memory.adapters.sql.columns import READ_AS, metadata, moment, number, real, short
-from memory.adapters.sql.types import Word
+from memory.adapters.sql.types import EnumText
 from memory.model import LedgerEntry, Reaction, Role, Standing, TrustEvidence, Vote
 from memory.model.evidence import Judgement, Threshold
 
@@ -12,7 +12,7 @@ reactions = Table(
     metadata,
     *short("workspace", "channel", "message_id", "node_id", "actor", "source"),
     Column("value", SmallInteger, nullable=False),
-    Column("role", Word(Role), nullable=False),
+    Column("role", EnumText(Role), nullable=False),
     *moment("at"),
     *short("run_id"),
     Column("is_active", Boolean, nullable=False),
@@ -35,12 +35,12 @@ votes = Table(
     "votes",
     metadata,
     *short("workspace", "run_id", "node_id", "actor"),
-    Column("role", Word(Role), nullable=False),
+    Column("role", EnumText(Role), nullable=False),
     Column("value", SmallInteger, nullable=False),
     *moment("at"),
     *short("source", "event_id"),
     Column("is_limited", Boolean, nullable=False),
-    Column("standing", Word(Standing), nullable=False),
+    Column("standing", EnumText(Standing), nullable=False),
     PrimaryKeyConstraint("workspace", "run_id", "node_id", "actor"),
     Index(None, "workspace", "actor", "at"),
     Index(

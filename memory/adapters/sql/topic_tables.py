@@ -19,7 +19,7 @@ from sqlalchemy.types import TypeDecorator
 from memory.adapters.row_validation import exact
 from memory.adapters.sql.columns import READ_AS, metadata, moment, real, short
 from memory.adapters.sql.dialect import PROSE, SHORT
-from memory.adapters.sql.types import Moment, Word, json_object, json_value
+from memory.adapters.sql.types import EnumText, UtcDateTime, json_object, json_value
 from memory.model import Visibility
 from memory.model.topic import FieldType, Revision, Topic, TopicEvent, TopicEventKind, TopicField, TopicLink
 
@@ -65,7 +65,7 @@ topics = Table(
     *moment("created_at"),
     *real("first_salience", "failed_salience", "salience"),
     *moment("salience_at"),
-    Column("archived_at", Moment, nullable=True),
+    Column("archived_at", UtcDateTime, nullable=True),
     *short("merged_into", "alias"),
     *maybe("topic_kind", "title", "summary"),
     PrimaryKeyConstraint("workspace", "id"),
@@ -80,7 +80,7 @@ topic_places = Table(
     "topic_places",
     metadata,
     *short("workspace", "topic_id", "channel"),
-    Column("visibility", Word(Visibility), nullable=False),
+    Column("visibility", EnumText(Visibility), nullable=False),
     PrimaryKeyConstraint("workspace", "topic_id"),
     *_of_topic("topic_places", "topic_id"),
     sqlite_with_rowid=False,
@@ -100,7 +100,7 @@ topic_fields = Table(
     "topic_fields",
     metadata,
     *short("workspace", "topic_id", "name", "person"),
-    Column("field_type", Word(FieldType), nullable=False),
+    Column("field_type", EnumText(FieldType), nullable=False),
     Column("ref_topic_id", SHORT, nullable=True),
     PrimaryKeyConstraint("workspace", "topic_id", "name"),
     *_of_topic("topic_fields", "topic_id"),
@@ -149,7 +149,7 @@ topic_events = Table(
     *short("workspace"),
     Column("seq", BigInteger, nullable=False),
     *short("topic_id"),
-    Column("kind", Word(TopicEventKind), nullable=False),
+    Column("kind", EnumText(TopicEventKind), nullable=False),
     *short("actor"),
     *moment("at"),
     Column("detail", json_object, nullable=False),

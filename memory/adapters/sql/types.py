@@ -59,7 +59,7 @@ class _Direct(TypeDecorator[T]):
         return self.to_stored
 
 
-class Moment(_Direct[datetime]):
+class UtcDateTime(_Direct[datetime]):
     """An aware time as whole microseconds since 1970 UTC: exact, sorted, and the same in every database."""
 
     impl = BigInteger
@@ -82,7 +82,7 @@ class Moment(_Direct[datetime]):
         return _EPOCH + timedelta(microseconds=value)
 
 
-class Word(_Direct[E], Generic[E]):
+class EnumText(_Direct[E], Generic[E]):
     """A member of an enumeration as its value."""
 
     impl = SHORT

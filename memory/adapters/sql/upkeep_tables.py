@@ -3,7 +3,7 @@
 from sqlalchemy import Column, PrimaryKeyConstraint, Table
 
 from memory.adapters.sql.columns import READ_AS, metadata, moment, prose, short
-from memory.adapters.sql.types import Word, text_tuple
+from memory.adapters.sql.types import EnumText, text_tuple
 from memory.model import Verdict
 from memory.model.upkeep import Erasure, JobRun, Lease, Rule
 
@@ -32,7 +32,7 @@ rules = Table(
     "rules",
     metadata,
     *short("workspace", "id", "partition"),
-    Column("verdict", Word(Verdict), nullable=False),
+    Column("verdict", EnumText(Verdict), nullable=False),
     Column("lesson_ids", text_tuple, nullable=False),
     PrimaryKeyConstraint("workspace", "id"),
     sqlite_with_rowid=False,

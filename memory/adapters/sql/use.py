@@ -7,7 +7,7 @@ from sqlalchemy import BigInteger, Float, String, bindparam, case, func, select,
 
 from memory.adapters.sql.session import Session, among
 from memory.adapters.sql.tables import episodes
-from memory.adapters.sql.types import Moment
+from memory.adapters.sql.types import UtcDateTime
 from memory.model import Signal, Verdict, Verdicts
 from memory.ports import Attention, LessonUse
 from memory.rules.strength import bumped, nudged, strength
@@ -16,7 +16,7 @@ _t = episodes.c
 
 
 def _bumped(salience: float, salience_at: int, now: int) -> float:
-    return bumped(salience, Moment.of_stored(salience_at), Moment.of_stored(now))
+    return bumped(salience, UtcDateTime.of_stored(salience_at), UtcDateTime.of_stored(now))
 
 
 def _nudged(nudge: float, signal: str) -> float:
@@ -31,7 +31,7 @@ def _strength(personal: str, channel: str, workspace: str, nudge: float) -> floa
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {"bumped": _bumped, "nudged": _nudged, "strength_of": _strength}
 """What every connection to SQLite must know by these names."""
 
-_AT = bindparam("at", type_=Moment)
+_AT = bindparam("at", type_=UtcDateTime)
 _SIGNAL = bindparam("signal", type_=String)
 _NUDGE = func.nudged(_t.nudge, _SIGNAL, type_=Float(53))
 _VERDICTS = (_t.verdict_personal, _t.verdict_channel, _t.verdict_workspace)

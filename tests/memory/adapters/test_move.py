@@ -14,7 +14,7 @@ from sqlalchemy.types import TypeDecorator
 from memory.adapters.sql import SqlStore, whole_tables
 from memory.adapters.sql.columns import metadata
 from memory.adapters.sql.move import MovedTable, move
-from memory.adapters.sql.types import Word
+from memory.adapters.sql.types import EnumText
 from memory.errors import Conflict, InvalidInput, SchemaMismatch, StoreUnavailable
 from memory.model import Episode
 from tests.doubles.memory_world import World, scope
@@ -33,7 +33,7 @@ def value(table: Table, name: str, number: int) -> Any:
     kind = table.c[name].type
     if name == "workspace":
         return "w"
-    if isinstance(kind, Word):
+    if isinstance(kind, EnumText):
         words = [member.value for member in kind.enumeration.__members__.values()]
         return words[number % len(words)]
     stored = kind.impl_instance if isinstance(kind, TypeDecorator) else kind
