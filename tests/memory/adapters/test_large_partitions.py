@@ -1,8 +1,6 @@
 """Large partitions: whoever changes them, and whatever becomes of their planes, a search finds what a scan does."""
 
-import os
 import random
-import signal
 import subprocess
 import sys
 import tempfile
@@ -22,17 +20,14 @@ from memory.adapters.sql import SqlStore
 from memory.adapters.sql.sqlite import SqliteDatabase
 from memory.adapters.sql.tables import recall_index
 from memory.model import Vector
+from tests.doubles.process import python
 from tests.doubles.stores import open_file
 from tests.memory.adapters.store_samples import CHANNEL, EVERYONE, MODEL, aborted, episode, nearest
+from tests.memory.adapters.vector_samples import DIMENSION, vector_of
 
 pytestmark = pytest.mark.slow
 
-DIMENSION, EXACT_ROWS = 16, 5
-
-
-def vector_of(number: int, dimension: int = DIMENSION) -> Vector:
-    found: Vector = np.random.default_rng(number).standard_normal(dimension).astype(np.float32)
-    return found / np.linalg.norm(found)
+EXACT_ROWS = 5
 
 
 def opened(path: Path) -> SqlStore:
@@ -270,7 +265,7 @@ from pathlib import Path
 from memory.adapters.sql import SqlStore
 from memory.adapters.sql.sqlite import SqliteDatabase
 from tests.memory.adapters.store_samples import CHANNEL, EVERYONE, MODEL, episode
-from tests.memory.adapters.test_large_partitions import vector_of
+from tests.memory.adapters.vector_samples import vector_of
 store, first = SqlStore(SqliteDatabase(Path(sys.argv[1])), exact_rows=5), int(sys.argv[2])
 chance = random.Random(first)
 for number in range(first, first + 60):
@@ -309,7 +304,7 @@ from pathlib import Path
 from memory.adapters.sql import SqlStore
 from memory.adapters.sql.sqlite import SqliteDatabase
 from tests.memory.adapters.store_samples import MODEL, nearest
-from tests.memory.adapters.test_large_partitions import vector_of
+from tests.memory.adapters.vector_samples import vector_of
 store = SqlStore(SqliteDatabase(Path(sys.argv[1])), exact_rows=5)
 from memory.adapters.sql.partition_cache import Key
 key = Key("w", "workspace", MODEL, 16)
@@ -324,16 +319,13 @@ while True:
 def test_a_process_that_is_killed_while_it_makes_planes_leaves_a_valid_file_or_none(store: SqlStore) -> None:
     add(store, *range(200))
     for number in range(4):
-        builder = subprocess.Popen(
-            [sys.executable, "-c", BUILDER, str(file_of(store))], stdout=subprocess.PIPE, text=True
-        )
+        builder = python(BUILDER, str(file_of(store)))
         assert builder.stdout is not None
-        assert builder.stdout.readline() == "building\n"
+        assert builder.stdout.readline() == b"building\n"
         for query in range(20 * number):
             found(store, vector_of(query))
-        os.kill(builder.pid, signal.SIGKILL)
-        builder.wait()
-        builder.stdout.close()
+        builder.kill()
+        builder.communicate(b"", timeout=60)
         add(store, 300 + number)
         with closing(SqlStore(SqliteDatabase(file_of(store)), exact_rows=EXACT_ROWS)) as other:
             for query in range(5):

@@ -12,13 +12,12 @@ import pytest
 from sqlalchemy import Connection, event, text
 
 from memory.adapters.sql import SqlStore
-from memory.adapters.sql.columns import metadata
 from memory.adapters.sql.move import move, planned
 from memory.adapters.sql.partitioning import partition_tables
 from memory.errors import InvalidInput
 from memory.ports import Store
 from tests.doubles.memory_world import World, scope
-from tests.doubles.postgres import new_database
+from tests.doubles.postgres import empty, new_database
 from tests.memory.adapters.store_contract import StoreContract
 from tests.memory.adapters.store_contract_channels import ChannelsContract
 from tests.memory.adapters.store_contract_deliveries import DeliveriesContract
@@ -42,9 +41,7 @@ def open_partitioned() -> SqlStore:
     """A store on an empty database whose tables are in parts."""
     for url, stores in _made:
         if all(store._is_closed for store in stores):
-            with closing(SqlStore.open(url)) as store, store._engine.connect() as connection:
-                for table in reversed(metadata.sorted_tables):
-                    connection.execute(table.delete())
+            empty(url)
             stores[:] = [SqlStore.open(url)]
             return stores[0]
     url = new_database()
