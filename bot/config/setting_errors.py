@@ -48,7 +48,7 @@ def _length(field: FieldInfo) -> str:
 def shown(field: FieldInfo, value: object) -> str:
     """The wrong value, shortened; never a secret's."""
     if isinstance(field.default, SecretStr):
-        return "a secret"
+        return "a value that is not shown"
     try:
         text = repr(value)
     except (ValueError, RecursionError):  # a number of thousands of digits
