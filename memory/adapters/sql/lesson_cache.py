@@ -49,7 +49,8 @@ class LessonCache:
             lessons = {each: known.lessons[each] for each in episode_ids if each in known.lessons}
             beside = known.beside.get(channel)
         if beside is None or len(lessons) < len(episode_ids):
-            read = weighing_input(session, workspace, channel, [each for each in episode_ids if each not in lessons])
+            unknown = [each for each in episode_ids if each not in lessons]
+            read = weighing_input(session, workspace, channel, unknown, room=len(episode_ids))
             lessons |= read.lessons
             beside = replace(read, lessons={})
             with self._lock:

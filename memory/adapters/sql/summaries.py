@@ -132,14 +132,20 @@ def _weighing(count: int) -> CompoundSelect[Any]:
     )
 
 
-def weighing_input(session: Session, workspace: str, channel: str, episode_ids: Iterable[str]) -> WeighingInput:
-    """`EpisodeTable.weighing_input`."""
+def weighing_input(
+    session: Session, workspace: str, channel: str, episode_ids: Iterable[str], *, room: int = 0
+) -> WeighingInput:
+    """`EpisodeTable.weighing_input`, in the statement for at least `room` lessons, if that is not too many.
+
+    Each number of them has one of its own, which takes longer to put together than to run.
+    """
     of_one: dict[str, list[Any]] = {}
     beside: dict[str, list[Any]] = {}
     for ids in list(chunks(dict.fromkeys(episode_ids), _AT_ONCE)) or [[]]:
         beside = {_SETTING: [], _THRESHOLD: [], _RULES: []}
-        given = {"workspace": workspace, "here": channel} | {f"e{n}": each for n, each in enumerate(ids)}
-        for row in session.driver_rows(_weighing(len(ids)), given):
+        named = [*ids, *[""] * (min(room, _AT_ONCE) - len(ids))]
+        given = {"workspace": workspace, "here": channel} | {f"e{n}": each for n, each in enumerate(named)}
+        for row in session.driver_rows(_weighing(len(named)), given):
             if row[0] == _LESSON:
                 of_one.setdefault(row[1], []).append(row)
             else:
