@@ -82,7 +82,7 @@ def test_a_fatal_signal_leaves_the_same_report(tmp_path: Path) -> None:
 
 def test_a_thread_that_never_returns_costs_one_answer_and_then_the_process_not_its_memory(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    quick = {"GOODBOT_AGENT_MAX_SECONDS": "1", "GOODBOT_LIMITS_FROZEN_AFTER_S": "0.2"}
+    quick = {"GOODBOT_AGENT_MAX_SECONDS": "1", "GOODBOT_LIMITS_FROZEN_AFTER_S": "1"}
     with home.chat(program=DEADLY, DEADLY="stick", **quick) as chat:
         chat.ask(QUESTION, "I reached my limit of 1 seconds")
         ended = chat.wait()
