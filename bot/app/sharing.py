@@ -28,7 +28,7 @@ LOOK_S = 1.0
 def shared_platforms(settings: Settings) -> frozenset[str]:
     """The platforms whose events any process takes: Slack sends each to one of those that listen or are connected.
 
-    What only one process at a time may be on is kept by its login (`bot.app.logins`).
+    Where only one process may be connected at a time, a login keeps the others out (`bot.app.logins`).
     """
     is_shared = not settings.storage.is_file and settings.slack.bot_token.get_secret_value()
     return frozenset({"slack"}) if is_shared else frozenset()

@@ -109,7 +109,11 @@ class OtherEmbedders:
         if looked_at is None or now - looked_at >= LOOK_EVERY:
             with self._store.read() as tx:
                 models = tuple(model for model in tx.episodes.models(workspace) if model != self._embedder.name)
-            self._used[workspace] = now, models
+            with self._lock:
+                self._used[workspace] = now, models
+                # No model is kept loaded of which there are no embeddings any more.
+                in_use = {model for _, models in self._used.values() for model in models}
+                self._known = {model: each for model, each in self._known.items() if model in in_use}
         return models
 
     def _of(self, model: str) -> Embedder | None:

@@ -130,3 +130,4 @@ def test_models_are_looked_for_once_in_a_while(monkeypatch: pytest.MonkeyPatch) 
     opened.clock.tick(seconds=LOOK_EVERY.total_seconds())
     assert others.embedded("terminal:w", ASKED) == {}
     assert asked == [BEFORE.name]
+    assert others._known == {}, "the model of before is no longer kept in memory"
