@@ -6,7 +6,7 @@ from datetime import datetime
 
 from bot.agent.control import Flow, Outcome
 from bot.agent.tools.registry import ToolRegistry
-from memory.model import ASK, Episode, Exemplar, Option, Scope, Step, StepKind, Termination, Usage, asked_step
+from memory.model import ASK, GAVE_UP, Episode, Exemplar, Option, Scope, Step, StepKind, Termination, Usage, asked_step
 from memory.model.evidence import Evidence
 from memory.rules.retrieval.prompt import one_line
 
@@ -134,7 +134,7 @@ class Trace:
             return self.last_tool
         if termination is Termination.SUCCESS:
             return ("answer", self.task.goal)
-        return expansion if self.expanded is not None else ("none", self.task.goal)
+        return expansion if self.expanded is not None else (GAVE_UP, self.task.goal)
 
     def episode(self, outcome: Outcome, *, run_id: str, scope: Scope, context_after: tuple[str, ...]) -> Episode:
         """The finished node as a pending episode."""

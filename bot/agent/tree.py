@@ -15,7 +15,7 @@ from bot.agent.tools.registry import ToolRegistry
 from bot.agent.understanding import understood
 from bot.model import ImageFile
 from bot.ports import LanguageModel
-from memory.model import Allowed, Episode, Option, Recollection, Role, Scope, Termination, Usage
+from memory.model import GAVE_UP, Allowed, Episode, Option, Recollection, Role, Scope, Termination, Usage
 from memory.model.spending import Allowance
 from memory.ports import Clock, NewId
 
@@ -47,7 +47,7 @@ class RunResult:
     @property
     def knows_nothing(self) -> bool:
         """Whether it says only that the answer is not known: the root failed, and neither tools nor parts found any."""
-        return self.termination is Termination.FAILURE and not self.asked and self.nodes[0].action == "none"
+        return self.termination is Termination.FAILURE and not self.asked and self.nodes[0].action == GAVE_UP
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

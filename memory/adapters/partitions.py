@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from memory.model import Audience, Verdict
+from memory.model import GAVE_UP, Audience, Verdict
 from memory.ports import ActionFit, Neighbour, Neighbourhood
 from memory.rules.evidence.answers import named_action
 
@@ -40,6 +40,10 @@ class Approval(NamedTuple):
     words: str
     """What a person wrote as the right answer, if it is short: it may name an action. Empty for what the agent did."""
     author: str
+
+
+NOTHING_FOUND = Approval(GAVE_UP, "", "")
+"""What stands for a row of a run that found no answer, whatever its verdict."""
 
 
 class ActionRows:
@@ -107,12 +111,12 @@ class Partition(Protocol):
         ...
 
     def find(
-        self, query: "Vector", k: int, min_cosine: float, actions: tuple[str, ...]
+        self, query: "Vector", k: int, min_cosine: float, actions: tuple[str, ...], *, gave_up: bool
     ) -> "tuple[list[Hit], NDArray[np.float64] | None]":
         """The k rows most like the query with at least this cosine, in any order; of equal ones those of later ids.
 
-        There may be more of those that are as like it as the last. And, if there are actions, of shape (2, actions):
-        how many rows approve each, and the sum of their cosines.
+        Without `gave_up`, none of `NOTHING_FOUND`. There may be more of those that are as like it as the last. And, if
+        there are actions, of shape (2, actions): how many rows approve each, and the sum of their cosines.
         """
         ...
 
@@ -183,13 +187,16 @@ class VectorPartition:
         return np.clip(found, -1.0, 1.0, out=found)
 
     def find(
-        self, query: "Vector", k: int, min_cosine: float, actions: tuple[str, ...]
+        self, query: "Vector", k: int, min_cosine: float, actions: tuple[str, ...], *, gave_up: bool
     ) -> "tuple[list[Hit], NDArray[np.float64] | None]":
         """As `Partition.find`."""
         if not self._labels:
             return [], None
         cosines = self.cosines(query)
-        return self.nearest(cosines, k, min_cosine), self.approved(cosines, actions) if actions else None
+        approved = self.approved(cosines, actions) if actions else None
+        if not gave_up and (number := self._numbers.get(NOTHING_FOUND)) is not None:
+            cosines[self._approvals[: len(cosines)] == number] = -np.inf
+        return self.nearest(cosines, k, min_cosine), approved
 
     def approved(self, cosines: "NDArray[np.float32]", actions: tuple[str, ...]) -> "NDArray[np.float64]":
         """Shape (2, actions): how many rows approve each action, and the sum of their cosines."""
@@ -261,10 +268,13 @@ def search(
     min_cosine: float,
     actions: Sequence[str] = (),
     beside: Sequence[Partition] = (),
+    *,
+    gave_up: bool = True,
 ) -> Neighbourhood:
     """The k best of several partitions; an episode in several of them counts as its row in the first.
 
-    Of those `beside`, which come last, only the rows count, and no action that they approve. Exact: a row among the k
+    Of those `beside`, which come last, only the rows count, and no action that they approve. Without `gave_up`, rows
+    of runs that found no answer are left out. Exact: a row among the k
     best of all is among the k best of the first partition that holds it. A vector that is not finite is like nothing.
     """
     query = np.asarray(vector, np.float32)
@@ -273,7 +283,8 @@ def search(
     least, wanted = min_cosine, tuple(actions)
     is_usable = bool(np.isfinite(query).all())
     for number, partition in enumerate((*partitions, *beside) if is_usable else ()):
-        found, approved = partition.find(query, k, least, wanted if number < len(partitions) else ())
+        of_these = wanted if number < len(partitions) else ()
+        found, approved = partition.find(query, k, least, of_these, gave_up=gave_up)
         if approved is not None:
             totals += approved
         for hit in found:

@@ -17,6 +17,7 @@ from memory.model.entry import (
 )
 from memory.model.episode import (
     FROM_PEOPLE,
+    GAVE_UP,
     NEEDS_QUESTION,
     RESTATED,
     Episode,
@@ -63,6 +64,7 @@ from memory.model.validation import is_in_calendar
 __all__ = [
     "ASK",
     "FROM_PEOPLE",
+    "GAVE_UP",
     "MAX_WEIGHT",
     "MOST_OPTIONS",
     "NEEDS_QUESTION",

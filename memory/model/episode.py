@@ -79,6 +79,10 @@ class Termination(StrEnum):
     ABORTED = "aborted"
 
 
+GAVE_UP = "none"
+"""The action of an episode that found no answer and did nothing on the way."""
+
+
 class Verdict(StrEnum):
     """What people said. A pure function of the votes (`memory.rules.verdict`)."""
 

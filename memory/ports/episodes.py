@@ -350,13 +350,15 @@ class EpisodeTable(Protocol):
         *,
         beside: Sequence[str] = (),
         actions: Sequence[str] = (),
+        gave_up: bool = True,
     ) -> Neighbourhood:
         """The k entries of these partitions closest to `vector` with a cosine of at least `min_cosine`.
 
         An episode found in several partitions counts once, as its entry in the partition named first.
         Only vectors of `model` take part. `beside` names more partitions, behind the others, whose entries are found
         and are not counted among those searched. With `actions`, it is told of each how like `vector` the entries are
-        that approve it, however far away, but for those beside. Quickest as the first thing a transaction reads.
+        that approve it, however far away, but for those beside. Without `gave_up`, entries of runs that found no answer
+        (`GAVE_UP`) are not found. Quickest as the first thing a transaction reads.
         """
         ...
 

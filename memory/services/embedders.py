@@ -132,15 +132,18 @@ class OtherEmbedders:
         goal: Vector,
         k: int,
         min_cosine: float,
+        *,
+        gave_up: bool = True,
     ) -> Neighbourhood:
         """What the other models find, as near as it is by the embedder in use, best first: at most `k`.
 
-        `goals` is what `embedded` made of the goal, `goal` the same by the embedder in use. Nothing where that fails.
+        `goals` is what `embedded` made of the goal, `goal` the same by the embedder in use, `gave_up` as in
+        `EpisodeTable.nearest`. Nothing where that fails.
         """
         found: dict[str, Neighbour] = {}
         searched = 0
         for model, vector in goals.items():
-            near = tx.episodes.nearest(workspace, partitions, model, vector, k=k, min_cosine=-1.0)
+            near = tx.episodes.nearest(workspace, partitions, model, vector, k=k, min_cosine=-1.0, gave_up=gave_up)
             searched += near.searched
             found |= {hit.episode_id: hit for hit in near.hits}
         stored = tx.episodes.get_many(workspace, found)

@@ -62,16 +62,16 @@ class Weighing:
     ) -> Neighbourhood:
         """The lessons that are weighed for a goal: the nearest in reach, best first, and what approves the actions.
 
-        `others` is the goal as `OtherEmbedders` embedded it.
+        `others` is the goal as `OtherEmbedders` embedded it. Runs that found no answer say nothing of what is right.
         """
         partitions, model, count = partitions_for(scope), self._core.embedder.name, self.config.lessons
         beside = proposals_for(scope) if self.config.proposals else []
         found = tx.episodes.nearest(
-            scope.workspace, partitions, model, goal, k=count, min_cosine=-1.0, beside=beside, actions=actions
+            scope.workspace, partitions, model, goal, count, -1.0, beside=beside, actions=actions, gave_up=False
         )
         if others:
             every = [*partitions, *beside]
-            more = self._core.others.nearest(tx, scope.workspace, every, others, goal, count, min_cosine=-1.0)
+            more = self._core.others.nearest(tx, scope.workspace, every, others, goal, count, -1.0, gave_up=False)
             found = merged(found, more, count)
         return found
 

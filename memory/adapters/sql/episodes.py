@@ -296,8 +296,11 @@ class SqlEpisodeTable(SqlTable):
         *,
         beside: Sequence[str] = (),
         actions: Sequence[str] = (),
+        gave_up: bool = True,
     ) -> Neighbourhood:
-        return self._recall.nearest(self._session, workspace, partitions, model, vector, k, min_cosine, beside, actions)
+        return self._recall.nearest(
+            self._session, workspace, partitions, model, vector, k, min_cosine, beside, actions, gave_up=gave_up
+        )
 
     def first_indexed(self, workspace: str, partitions: Sequence[str], limit: int) -> list[str]:
         return index.first_episodes(self._session, workspace, partitions, limit)

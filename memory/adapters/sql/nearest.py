@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sqlalchemy import text
 
-from memory.adapters.partitions import Hit, Partition, VectorPartition, best, search
+from memory.adapters.partitions import NOTHING_FOUND, Hit, Partition, VectorPartition, best, search
 from memory.adapters.planes import Planes
 from memory.adapters.sql.lesson_cache import LessonCache
 from memory.adapters.sql.partition_cache import EVERY, CachedPartition, Key, PartitionCache, State, apply, read
 from memory.adapters.sql.plane_cache import PlaneCache, counter_of
 from memory.adapters.sql.session import Session
-from memory.model import Audience, Verdict
+from memory.model import GAVE_UP, Audience, Verdict
 from memory.ports import Neighbourhood
 
 if TYPE_CHECKING:
@@ -39,11 +39,11 @@ SCANNED = 20_000
 
 _STILL_THERE = text(
     "SELECT seq, episode_id, audience, verdict FROM recall_index WHERE workspace = :w AND partition = :p "
-    "AND seq IN (SELECT value FROM json_each(:seqs)) AND model = :m AND vector IS NOT NULL"
+    "AND seq IN (SELECT value FROM json_each(:seqs)) AND model = :m AND vector IS NOT NULL AND action IS NOT :without"
 )
 _SCAN = text(
-    "SELECT seq, episode_id, audience, verdict, vector FROM recall_index WHERE workspace = :w AND partition = :p "
-    "AND model = :m AND length(vector) = :n ORDER BY seq DESC LIMIT :most"
+    "SELECT seq, episode_id, audience, verdict, action, vector FROM recall_index WHERE workspace = :w "
+    "AND partition = :p AND model = :m AND length(vector) = :n ORDER BY seq DESC LIMIT :most"
 )
 _COUNT = text("SELECT count(*) FROM (SELECT 1 FROM recall_index WHERE workspace = :w AND partition = :p LIMIT :most)")
 
@@ -75,6 +75,8 @@ class RecallIndex:
         min_cosine: float,
         beside: Sequence[str] = (),
         actions: Sequence[str] = (),
+        *,
+        gave_up: bool = True,
     ) -> Neighbourhood:
         """`EpisodeTable.nearest` in the snapshot of this transaction."""
         names, others = list(dict.fromkeys(partitions)), list(dict.fromkeys(beside))
@@ -85,7 +87,7 @@ class RecallIndex:
                 session, copies, self._plane_cache, self._large, self._exact_rows, workspace, model, len(vector)
             )
             loaded = reader.loaded([*names, *others])
-            found = search(loaded[: len(names)], vector, k, min_cosine, actions, loaded[len(names) :])
+            found = search(loaded[: len(names)], vector, k, min_cosine, actions, loaded[len(names) :], gave_up=gave_up)
             copies.shrink(self._budget)
         return found
 
@@ -219,7 +221,8 @@ def _scanned(session: Session, key: Key) -> VectorPartition:
     rows = session.rows(_SCAN, where)
     found = VectorPartition(key.dimension)
     matrix = np.frombuffer(b"".join(row.vector for row in rows), "<f2").reshape(-1, key.dimension)
-    found.add([(row.episode_id, Audience(row.audience), Verdict(row.verdict)) for row in rows], matrix)
+    labels = [(row.episode_id, Audience(row.audience), Verdict(row.verdict)) for row in rows]
+    found.add(labels, matrix, [NOTHING_FOUND if row.action == GAVE_UP else None for row in rows])
     return found
 
 
@@ -237,28 +240,34 @@ class _PlanePartition:
         return len(self.planes) + len(self.later)
 
     def find(
-        self, query: "Vector", k: int, min_cosine: float, actions: tuple[str, ...]
+        self, query: "Vector", k: int, min_cosine: float, actions: tuple[str, ...], *, gave_up: bool
     ) -> "tuple[list[Hit], NDArray[np.float64] | None]":
         """As `Partition.find`; how like the query what approves an action is, is told by a sample."""
         near = self.planes.nearest(query, max(CANDIDATES, 4 * k))
         if not self.planes.is_whole:  # replaced, and erased, since the database was asked
-            return _scanned(self.session, self.key).find(query, k, min_cosine, actions)
-        found, totals = self.later.find(query, k, min_cosine, actions)
+            return _scanned(self.session, self.key).find(query, k, min_cosine, actions, gave_up=gave_up)
+        found, totals = self.later.find(query, k, min_cosine, actions, gave_up=gave_up)
         if actions and self.some is not None and totals is not None:
             totals = totals + self.some.approved(self.some.cosines(query), actions)
-        return best([*found, *self._there(*near, k, min_cosine)], k), totals
+        return best([*found, *self._there(*near, k, min_cosine, None if gave_up else GAVE_UP)], k), totals
 
     def _there(
-        self, seqs: list[int], cosines: "NDArray[np.float32]", vectors: "NDArray[np.float16]", k: int, least: float
+        self,
+        seqs: list[int],
+        cosines: "NDArray[np.float32]",
+        vectors: "NDArray[np.float16]",
+        k: int,
+        least: float,
+        without: str | None,
     ) -> list[Hit]:
-        """The first k of these rows that the database still has, the nearest first."""
+        """The first k of these rows that the database still has, `without` an action, the nearest first."""
         hits: list[Hit] = []
         candidates = _CandidateRows(vectors)
         many = int(np.count_nonzero(cosines >= least)) if k > 0 else 0
         step = k + _SPARE
         for start in range(0, many, step):
             places = {seq: place for place, seq in enumerate(seqs[start : min(many, start + step)], start)}
-            where = {"w": self.key.workspace, "p": self.key.partition, "m": self.key.model}
+            where = {"w": self.key.workspace, "p": self.key.partition, "m": self.key.model, "without": without}
             for row in self.session.rows(_STILL_THERE, {**where, "seqs": json.dumps(list(places))}):
                 place = places[row.seq]
                 label = (row.episode_id, Audience(row.audience), Verdict(row.verdict))

@@ -21,12 +21,12 @@ from sqlalchemy import (
 from sqlalchemy import union_all as together
 from sqlalchemy.types import LargeBinary
 
-from memory.adapters.partitions import Approval, VectorPartition
+from memory.adapters.partitions import NOTHING_FOUND, Approval, VectorPartition
 from memory.adapters.sql.index import EPOCH
 from memory.adapters.sql.lesson_version import lesson_versions
 from memory.adapters.sql.session import Session, nothing
 from memory.adapters.sql.tables import counters, recall_index
-from memory.model import Audience, Verdict
+from memory.model import GAVE_UP, Audience, Verdict
 
 EVERY = 2**62
 """No limit."""
@@ -131,7 +131,10 @@ def apply(news: Sequence[Row], vectors: VectorPartition, model: str, dimension: 
     matrix = np.frombuffer(b"".join(content), "<f2").reshape(-1, dimension)
     labels = zip(ids, map(_AUDIENCES.__getitem__, audiences), map(_VERDICTS.__getitem__, verdicts), strict=True)
     success, approved = Verdict.SUCCESS.value, map(Approval._make, zip(*approving, strict=True))
-    approvals = [each if verdict == success else None for verdict, each in zip(verdicts, approved, strict=True)]
+    approvals = [
+        NOTHING_FOUND if each.action == GAVE_UP else each if verdict == success else None
+        for verdict, each in zip(verdicts, approved, strict=True)
+    ]
     vectors.add(list(labels), matrix, approvals)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from memory.model import Exemplar, Lesson, Signal
+from memory.model import GAVE_UP, Exemplar, Lesson, Signal
 from memory.rules.feedback.evidence import USED_ABOVE, Evidence
 from memory.rules.feedback.polarity import Denials, admits_ignorance, simplified, stance
 from memory.rules.feedback.vocabulary import Language, fold, likely_languages, small_words
@@ -26,7 +26,7 @@ SEVERAL, SOME_OF_MANY = 3, 0.20
 SAME_SENTENCE = 0.60
 """Share of a lesson's words, the question's included, that make the answer the same sentence."""
 
-_WORDY_ACTIONS = frozenset({"", "answer", "none"})
+_WORDY_ACTIONS = frozenset({"", "answer", GAVE_UP})
 """Actions whose substance is the text; any other (a tool, an expansion) is recognised by its name."""
 
 

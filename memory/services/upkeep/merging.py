@@ -7,7 +7,7 @@ one is gone, archived or judged otherwise.
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from memory.model import Episode, EventKind, Link, LinkKind
+from memory.model import GAVE_UP, Episode, EventKind, Link, LinkKind, Termination
 from memory.model.normal_form import comparable
 from memory.ports import EpisodeFilter, Store, Transaction
 from memory.rules.audience import partitions_of
@@ -34,7 +34,7 @@ def _alike(lessons: Iterable[Episode]) -> list[list[Episode]]:
     groups: dict[object, list[Episode]] = {}
     for lesson in lessons:
         places = tuple((entry.partition, entry.verdict) for entry in partitions_of(lesson))
-        if places and not lesson.quarantine and lesson.action not in ("none", "expand"):
+        if places and not lesson.quarantine and lesson.action not in (GAVE_UP, Termination.EXPAND):
             key = (places, lesson.is_root, advice_of(lesson), comparable(lesson.correction))
             groups.setdefault(key, []).append(lesson)
     return [group for group in groups.values() if len(group) > 1]

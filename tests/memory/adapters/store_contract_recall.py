@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.errors import NotFound
-from memory.model import Audience, Origin, Role, Verdict
+from memory.model import GAVE_UP, Audience, Origin, Role, Verdict
 from memory.ports import Ballot, IndexEntry, LessonSummary, Store
 from tests.memory.adapters.store_case import StoreCase
 from tests.memory.adapters.store_samples import (
@@ -280,18 +280,28 @@ class RecallContract(StoreCase):
             order=st.permutations(PARTITIONS),
             k=st.integers(0, 6),
             floor=st.sampled_from([-1.0, 0.0, 0.5]),
+            actions=st.lists(st.sampled_from(["", "answer", GAVE_UP]), min_size=12, max_size=12),
+            gave_up=st.booleans(),
         )
         @settings(max_examples=2 * settings().max_examples)  # each is quick
-        def law(vectors: list[tuple[int, ...]], filed: list[set[str]], order: list[str], k: int, floor: float) -> None:
+        def law(
+            vectors: list[tuple[int, ...]],
+            filed: list[set[str]],
+            order: list[str],
+            k: int,
+            floor: float,
+            actions: list[str],
+            gave_up: bool,
+        ) -> None:
             store = self.make_store(tmp_path_factory.mktemp("law"))
             expected: list[tuple[float, str]] = []
             for number, (vector, partitions) in enumerate(zip(vectors, filed, strict=False)):
                 name = f"e{number:02d}"
-                file_under(store, name, vector, partitions)
+                file_under(store, name, vector, partitions, actions[number])
                 cosine = float(np.dot(unit(*vector).astype(np.float16).astype(np.float64), query))
-                if partitions and cosine >= floor:
+                if partitions and cosine >= floor and (gave_up or actions[number] != GAVE_UP):
                     expected.append((round(cosine, 5), name))
-            found = nearest(store, "w", order, MODEL, query.astype(np.float32), k, floor).hits
+            found = nearest(store, "w", order, MODEL, query.astype(np.float32), k, floor, gave_up=gave_up).hits
             store.close()
             assert [(round(hit.cosine, 5), hit.episode_id) for hit in found] == sorted(expected, reverse=True)[:k]
 
@@ -300,9 +310,9 @@ class RecallContract(StoreCase):
         law()
 
 
-def file_under(store: Store, name: str, vector: tuple[int, ...], partitions: set[str]) -> None:
+def file_under(store: Store, name: str, vector: tuple[int, ...], partitions: set[str], action: str = "answer") -> None:
     with store.write() as tx:
-        tx.episodes.put(episode(name))
+        tx.episodes.put(episode(name, action=action))
         tx.episodes.put_vector("w", name, MODEL, unit(*vector))
         entries = [IndexEntry(partition=p, audience=Audience.CHANNEL, verdict=Verdict.SUCCESS) for p in partitions]
         tx.episodes.set_index("w", name, entries)

@@ -344,11 +344,19 @@ def short(key: str = "k1", workspace: str = "w", kind: str = "notes", **changes:
 
 
 def nearest(
-    store: Store, workspace: str, partitions: Sequence[str], model: str, vector: Vector, k: int, floor: float
+    store: Store,
+    workspace: str,
+    partitions: Sequence[str],
+    model: str,
+    vector: Vector,
+    k: int,
+    floor: float,
+    *,
+    gave_up: bool = True,
 ) -> Neighbourhood:
     """A search in a transaction of its own."""
     with store.read() as tx:
-        return tx.episodes.nearest(workspace, partitions, model, vector, k, floor)
+        return tx.episodes.nearest(workspace, partitions, model, vector, k, floor, gave_up=gave_up)
 
 
 def use(episode_id: str, workspace: str = "w") -> LessonUse:

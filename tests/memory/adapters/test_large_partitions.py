@@ -19,7 +19,7 @@ from memory.adapters.planes import read, sign_words
 from memory.adapters.sql import SqlStore
 from memory.adapters.sql.sqlite import SqliteDatabase
 from memory.adapters.sql.tables import recall_index
-from memory.model import Vector
+from memory.model import GAVE_UP, Vector
 from tests.doubles.process import python
 from tests.doubles.stores import open_file
 from tests.memory.adapters.store_samples import CHANNEL, EVERYONE, MODEL, aborted, episode, nearest
@@ -45,7 +45,7 @@ def file_of(store: SqlStore) -> Path:
 def add(store: SqlStore, *numbers: int, dimension: int = DIMENSION) -> None:
     with store.write() as tx:
         for number in numbers:
-            tx.episodes.put(episode(f"e{number}"))
+            tx.episodes.put(episode(f"e{number}", action="answer" if number % 4 else GAVE_UP))
             tx.episodes.put_vector("w", f"e{number}", MODEL, vector_of(number, dimension))
             tx.episodes.set_index("w", f"e{number}", [EVERYONE, CHANNEL] if number % 3 else [EVERYONE])
 
@@ -57,14 +57,14 @@ def ready(store: SqlStore) -> None:
 
 
 def found(
-    store: SqlStore, query: Vector, k: int = 10, partitions: Sequence[str] = ("workspace",)
+    store: SqlStore, query: Vector, k: int = 10, partitions: Sequence[str] = ("workspace",), *, gave_up: bool = True
 ) -> list[tuple[str, float]]:
-    hits = nearest(store, "w", partitions, MODEL, query, k, -1.0).hits
+    hits = nearest(store, "w", partitions, MODEL, query, k, -1.0, gave_up=gave_up).hits
     return [(hit.episode_id, round(hit.cosine, 4)) for hit in hits]
 
 
 def scanned(
-    store: SqlStore, query: Vector, k: int = 10, partitions: Sequence[str] = ("workspace",)
+    store: SqlStore, query: Vector, k: int = 10, partitions: Sequence[str] = ("workspace",), *, gave_up: bool = True
 ) -> list[tuple[str, float]]:
     """What a full scan of the table finds."""
     with store._engine.connect() as connection:
@@ -73,7 +73,7 @@ def scanned(
         row.episode_id: round(float(np.clip(row.vector @ query, -1, 1)), 4)
         for row in rows
         if row.workspace == "w" and row.partition in partitions and row.vector is not None and row.model == MODEL
-        if len(row.vector) == len(query)
+        if len(row.vector) == len(query) and (gave_up or row.action != GAVE_UP)
     }
     return sorted(named.items(), key=lambda each: (each[1], each[0]), reverse=True)[:k]
 
@@ -98,7 +98,9 @@ def test_a_large_partition_is_searched_by_planes_and_what_came_after(store: SqlS
     assert len(planes) == 30
     add(store, 30, 31)
     for query in range(80, 99):
-        assert found(store, vector_of(query)) == scanned(store, vector_of(query))
+        for gave_up in (True, False):
+            near = found(store, vector_of(query), gave_up=gave_up)
+            assert near == scanned(store, vector_of(query), gave_up=gave_up)
     assert store._recall._plane_cache is store._plane_cache
     assert nearest(store, "w", ["workspace"], MODEL, vector_of(0), 3, -1.0).searched == 32
 
@@ -253,7 +255,9 @@ class Shared(RuleBasedStateMachine):
         for store in self.stores:
             for partitions in (["workspace"], ["channel/C1", "workspace"]):
                 query = vector_of(99)
-                assert found(store, query, 12, partitions) == scanned(store, query, 12, partitions)
+                for gave_up in (True, False):
+                    near = found(store, query, 12, partitions, gave_up=gave_up)
+                    assert near == scanned(store, query, 12, partitions, gave_up=gave_up)
 
 
 TestShared = Shared.TestCase

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.model import Episode, Role, Scope, Visibility
+from memory.model import GAVE_UP, Episode, Role, Scope, Termination, Visibility
 from memory.model.evidence import ActionText, Belief, BeliefRecord, Evidence, LessonWeight, WeightRecord
 from memory.rules.retrieval.config import RetrievalConfig
 from tests.doubles.memory_world import World, scope
@@ -36,6 +36,19 @@ def taught(world: World, goal: str = GOAL, answer: str = "At the desk.", of: Sco
     episode = world.ask(goal, answer, of=of)
     world.react(episode, "👍", by=(of or scope()).person)
     return episode
+
+
+def test_refused_runs_that_found_no_answer_take_no_places_from_lessons(world: World) -> None:
+    approved = taught(world, "the electricity, please settle it soon")
+    before = value(weigh(world), text="At the desk.")
+    for _ in range(world.memory.recalling.weighing.config.lessons):
+        refused = world.ask(GOAL, "I don't know that.", action=GAVE_UP, termination=Termination.FAILURE)
+        world.react(refused, "👎", by="ana")
+    evidence = weigh(world)
+    assert evidence.lessons == 1
+    assert value(evidence, text="At the desk.") == pytest.approx(before)
+    assert before > 0
+    assert set(world.recalled(GOAL)) - {approved.id}  # the seeds' retriever warns of one
 
 
 def test_without_lessons_there_is_what_the_actions_say_of_themselves(world: World) -> None:
