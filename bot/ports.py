@@ -168,12 +168,12 @@ class StreamsAnswers(Protocol):
 
 
 @runtime_checkable
-class KnowsWorkspace(Protocol):
-    """A messenger that is in one workspace."""
+class KnowsWorkspaces(Protocol):
+    """A messenger that knows for which workspaces it can answer."""
 
     @property
-    def workspace(self) -> str:
-        """Which one, as in a scope; empty until events come in."""
+    def workspaces(self) -> frozenset[str]:
+        """Which ones, as in scopes; none until events come in."""
         ...
 
 

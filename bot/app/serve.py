@@ -297,12 +297,14 @@ def _make_slack(settings: Settings, memory: Memory, goodbot: Goodbot) -> Messeng
             clock=utc_now,
             queries=goodbot.queries(),
         )
+    from bot.adapters.slack.installation_database import InstallationFile, SharedInstallations
     from bot.adapters.slack.workspaces import SlackWorkspaces
 
-    database = settings.storage.beside
+    storage = settings.storage
+    beside = storage.beside.with_name(f"{storage.beside.stem}-slack{storage.beside.suffix or '.db'}")
     return SlackWorkspaces(
         settings.slack,
-        path=database.with_name(f"{database.stem}-slack{database.suffix or '.db'}"),
+        database=InstallationFile(beside) if storage.is_file else SharedInstallations(storage.database_url),
         clock=utc_now,
         queries=goodbot.queries(),
     )

@@ -30,7 +30,8 @@ def shared_platforms(settings: Settings) -> frozenset[str]:
 
     Where only one process may be connected at a time, a login keeps the others out (`bot.app.logins`).
     """
-    is_shared = not settings.storage.is_file and settings.slack.bot_token.get_secret_value()
+    slack = settings.slack
+    is_shared = not settings.storage.is_file and (slack.bot_token.get_secret_value() or slack.client_id)
     return frozenset({"slack"}) if is_shared else frozenset()
 
 

@@ -14,7 +14,7 @@ from bot.conversation.conversations import Conversations
 from bot.conversation.executor import Executor
 from bot.errors import MessengerUnavailable
 from bot.model import BotMessage, MessageRef
-from bot.ports import KnowsWorkspace, Messenger
+from bot.ports import KnowsWorkspaces, Messenger
 from memory.errors import MemoryFault
 from memory.model import Incoming, Scope, Turn
 from memory.ports import LeasedMessage
@@ -117,8 +117,8 @@ class Sharing:
             self._awaited_until = began + _AWAITED_S
         self.awake.clear()
         turns, left = self._memory.conversation_leases, self._idle - working
-        known = (each.workspace for each in self.messengers.values() if isinstance(each, KnowsWorkspace))
-        workspaces = [] if self._conversations.is_leaving else sorted(filter(None, known))
+        known = (each.workspaces for each in self.messengers.values() if isinstance(each, KnowsWorkspaces))
+        workspaces = [] if self._conversations.is_leaving else sorted(frozenset().union(*known))
         try:
             found = await looking(turns.look, self.process, workspaces, left)
             self._looked_at = began

@@ -38,6 +38,10 @@ class ConversationLeaseTable(Protocol):
         """
         ...
 
+    def unfinished_in(self) -> set[str]:
+        """The workspaces with messages that are unfinished, whoever holds them."""
+        ...
+
     def held(self, process: str) -> list[LeasedMessage]:
         """Whose turn it is by this process, as far as they are unfinished."""
         ...

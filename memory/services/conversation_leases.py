@@ -43,6 +43,9 @@ class ConversationLeases:
             tx.conversation_leases.release_dead(now)
             tx.conversation_leases.leave(process, left)
             held = tx.conversation_leases.held(process)
+            if len(workspaces) > 1:  # nearly always nothing waits in any of them
+                unfinished = tx.conversation_leases.unfinished_in()
+                workspaces = [each for each in workspaces if each in unfinished]
             taken = [
                 each
                 for workspace in workspaces

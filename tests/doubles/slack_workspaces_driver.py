@@ -17,6 +17,7 @@ from pydantic import SecretStr
 from slack_sdk.oauth.installation_store import Installation
 
 from bot.adapters.slack.encryption import TokenCipher
+from bot.adapters.slack.installation_database import InstallationDatabase, InstallationFile, SharedInstallations
 from bot.adapters.slack.installations import Installations
 from bot.adapters.slack.oauth import INSTALL_PATH, REDIRECT_PATH
 from bot.adapters.slack.workspaces import SlackWorkspaces
@@ -51,23 +52,34 @@ def workspaces_settings(server: SlackServer, **more: Any) -> SlackSettings:
     return slack_settings(server, **(given | more))
 
 
-def make_workspaces(settings: SlackSettings, path: Path) -> SlackWorkspaces:
+Place = Path | str
+"""A file of installations, or the address of a PostgreSQL that has them."""
+
+
+def _database(place: Place) -> InstallationDatabase:
+    return InstallationFile(place) if isinstance(place, Path) else SharedInstallations(SecretStr(place))
+
+
+def make_workspaces(settings: SlackSettings, place: Place) -> SlackWorkspaces:
     """A messenger that is not connected yet."""
-    return SlackWorkspaces(settings, path=path, clock=utc_now, sleep=Naps())
+    return SlackWorkspaces(settings, database=_database(place), clock=utc_now, sleep=Naps())
 
 
-def installations(path: Path, keys: str = KEY, **more: Any) -> Installations:
-    """What is kept in the file."""
-    return Installations(path, client_id=CLIENT_ID, cipher=TokenCipher(SecretStr(keys)), clock=utc_now, **more)
+def installations(place: Place, keys: str = KEY, **more: Any) -> Installations:
+    """What is kept there."""
+    return Installations(
+        _database(place), client_id=CLIENT_ID, cipher=TokenCipher(SecretStr(keys)), clock=utc_now, **more
+    )
 
 
-async def install_beforehand(path: Path, *workspaces: Workspace, keys: str = KEY, **more: Any) -> None:
+async def install_beforehand(place: Place, *workspaces: Workspace, keys: str = KEY, **more: Any) -> None:
     """As if people had installed the app earlier."""
-    store = installations(path, keys)
+    store = installations(place, keys)
     await store.open()
     for workspace in workspaces:
         given = {"team_id": workspace.id, "bot_token": workspace.bot_token, "user_id": "U1", **more}
         await store.save(Installation(app_id=APP_ID, bot_user_id=workspace.bot.id, **given))
+    store.close()
 
 
 @dataclass(frozen=True)
@@ -138,13 +150,13 @@ class Running:
 
 @asynccontextmanager
 async def running(
-    server: SlackServer, path: Path, *, heard: Heard | None = None, **more: Any
+    server: SlackServer, place: Place, *, heard: Heard | None = None, **more: Any
 ) -> AsyncIterator[Running]:
     """Connected, and closed at the end. `more` are settings."""
     settings = workspaces_settings(server, **more)
     base = f"http://127.0.0.1:{settings.http_port}"
     server.slack.redirect_url = f"{base}{REDIRECT_PATH}"
-    messenger, heard = make_workspaces(settings, path), heard or Heard()
+    messenger, heard = make_workspaces(settings, place), heard or Heard()
     task = asyncio.create_task(_run(messenger, heard))
     if settings.mode == "socket":
         await server.connected()

@@ -23,11 +23,12 @@ class Neighbours:
 
     def __init__(self, slack: SlackThread, home: Home) -> None:
         self.slack, self.server, self.home = slack, slack.server, home
-        self._port = free_port()
+        self.port = free_port()
+        """Where whoever is started next has its pages, and where people open them."""
         self.acme = self.server.workspace
         self.umbrella = slack.do(self.server.add_workspace, "T0002", "umbrella")
         self.ana = {workspace.id: self._person(workspace) for workspace in (self.acme, self.umbrella)}
-        self.server.slack.redirect_url = f"http://127.0.0.1:{self._port}/slack/oauth_redirect"
+        self.server.slack.redirect_url = f"http://127.0.0.1:{self.port}/slack/oauth_redirect"
 
     def _person(self, workspace: Workspace) -> Person:
         def arrives() -> Person:
@@ -36,19 +37,22 @@ class Neighbours:
 
         return self.slack.do(arrives)
 
-    def start(self) -> Chat:
-        """The process, connected."""
-        before = self.server.socket_mode.opened
-        environment = {
+    def environment(self) -> dict[str, str]:
+        """What the process is told."""
+        return {
             "SLACK_API_URL": self.server.api_url,
             "SLACK_APP_TOKEN": APP_TOKEN,
             "SLACK_CLIENT_ID": CLIENT_ID,
             "SLACK_CLIENT_SECRET": CLIENT_SECRET,
             "GOODBOT_SLACK_TOKEN_KEY": KEY,
-            "GOODBOT_SLACK_HTTP_PORT": str(self._port),
+            "GOODBOT_SLACK_HTTP_PORT": str(self.port),
             "GOODBOT_SLACK_ANSWERS": "post",
         }
-        process = Chat(COMMAND, self.home.folder, self.home.environment(environment))
+
+    def start(self) -> Chat:
+        """The process, connected."""
+        before = self.server.socket_mode.opened
+        process = Chat(COMMAND, self.home.folder, self.home.environment(self.environment()))
         self.slack.wait_for(lambda: self.server.socket_mode.opened > before, timeout_s=30)
         return process
 
@@ -57,7 +61,7 @@ class Neighbours:
 
         async def browse() -> Page:
             async with ClientSession() as session:
-                return await Browser(session, f"http://127.0.0.1:{self._port}").install(workspace)
+                return await Browser(session, f"http://127.0.0.1:{self.port}").install(workspace)
 
         return self.slack.run(browse())
 

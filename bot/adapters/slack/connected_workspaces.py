@@ -51,6 +51,8 @@ class ConnectedWorkspaces:
         self._in_order = KeyedLock()
         """Whatever is done about one workspace."""
         self._removing: set[asyncio.Task[None]] = set()
+        self.teams: frozenset[str] = frozenset()
+        """Those that have the app, as `refresh` found it."""
         self._is_closed = False
 
     async def of(self, team: str) -> ConnectedWorkspace | None:
@@ -87,6 +89,14 @@ class ConnectedWorkspaces:
         if why and not (is_old and await self._still_works(installed.token)):
             await self._remove(installed, why)
 
+    async def refresh(self) -> None:
+        """Learn from the installations what other processes did: who has the app now, and by which token."""
+        times = await (await self._installations()).times()
+        self.teams = frozenset(times)
+        for team, connected in list(self._workspaces.items()):
+            if times.get(team) != connected.installed.at:
+                await self._replace(team)
+
     async def leave(self) -> None:
         """Finish what people began, and give up connections. What is still said opens connections of its own."""
         self._is_closed = True
@@ -108,6 +118,18 @@ class ConnectedWorkspaces:
             if connected is None or self._is_closed:
                 await messenger.leave()
         return connected
+
+    async def _replace(self, team: str) -> None:
+        """Let go of a workspace whose token is another one now, or none; whoever asks for it next joins it anew."""
+        async with self._in_order(team):
+            installed = await (await self._installations()).of(team)
+            token = installed.token if installed is not None else ""
+            left = self._taken_out(team, lambda used: used != token)
+            if installed is not None and team in self._workspaces:
+                self._workspaces[team].installed = installed
+        if left is not None and installed is None:
+            log.warning("no longer serving workspace %s: another process removed its installation", team)
+        await _leave(left)
 
     def _remove_soon(self, installed: Installed, why: str) -> None:
         """From within a call that Slack refused, which must end first."""

@@ -28,6 +28,7 @@ _WHERE_IT_IS = (
 )
 _LARGEST_BODY = 1024 * 1024
 _GRACE_S = 3.0
+_PORT_LOOK_S = 1.0
 _PINGS_BEFORE_NEW = 6
 """slack-sdk replaces a silent connection after four missed pings; after six it is stuck and is replaced whole."""
 
@@ -168,11 +169,16 @@ class SocketConnection:
 
 
 class HttpConnection:
-    """An HTTP server for Slack's requests and people's browsers."""
+    """An HTTP server for Slack's requests and people's browsers.
 
-    def __init__(self, routes: Sequence[web.RouteDef], *, host: str, port: int) -> None:
+    One that `waits` lets another process have the port, and listens once it is free.
+    """
+
+    def __init__(self, routes: Sequence[web.RouteDef], *, host: str, port: int, waits: bool = False) -> None:
         self._host = host
         self._port = port
+        self._waits = waits
+        self._waiting: asyncio.Task[None] | None = None
         self._paths = ", ".join(route.path for route in routes)
         site = web.Application(client_max_size=_LARGEST_BODY)
         site.add_routes(routes)
@@ -180,23 +186,42 @@ class HttpConnection:
 
     @property
     def is_up(self) -> bool:
-        """Whether it listens."""
-        return bool(self._runner.sites)
+        """Whether it listens, or need not."""
+        return self._waits or bool(self._runner.sites)
 
     async def open(self) -> None:
         """Listen. Raises `ConfigError` when the port is taken."""
         await self._runner.setup()
         try:
-            await web.TCPSite(self._runner, self._host, self._port).start()
+            await self._listen()
         except OSError as exc:
-            raise ConfigError(
-                f"cannot listen for Slack on {self._host}:{self._port}: {exc.strerror}; set slack.http_port"
-            ) from exc
-        log.info("listening for Slack on %s:%d%s", self._host, self._port, self._paths)
+            where, why = f"{self._host}:{self._port}", exc.strerror
+            if not self._waits:
+                raise ConfigError(f"cannot listen for Slack on {where}: {why}; set slack.http_port") from exc
+            log.warning("another process listens on %s (%s): the pages are its, and ours when it ends", where, why)
+            self._waiting = asyncio.create_task(self._listen_when_free())
 
     async def close(self) -> None:
         """Finish the requests under way."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+            await asyncio.wait({self._waiting})
         await self._runner.cleanup()
+
+    async def _listen(self) -> None:
+        site = web.TCPSite(self._runner, self._host, self._port)
+        try:
+            await site.start()
+        except OSError:
+            await site.stop()
+            raise
+        log.info("listening for Slack on %s:%d%s", self._host, self._port, self._paths)
+
+    async def _listen_when_free(self) -> None:
+        while not self._runner.sites:
+            await asyncio.sleep(_PORT_LOOK_S)
+            with contextlib.suppress(OSError):
+                await self._listen()
 
 
 def event_route(app: AsyncApp) -> web.RouteDef:
@@ -236,14 +261,23 @@ def check_given(settings: SlackSettings, *names: str) -> None:
 
 
 def make_connections(
-    app: AsyncApp, api: Web, settings: SlackSettings, pages: Sequence[web.RouteDef] = ()
+    app: AsyncApp,
+    api: Web,
+    settings: SlackSettings,
+    pages: Sequence[web.RouteDef] = (),
+    *,
+    pages_wait: bool = False,
 ) -> list[Connection]:
-    """What the settings ask for, in the order to open. `pages` are for browsers, and served in both modes."""
+    """What the settings ask for, in the order to open. `pages` are for browsers, and served in both modes.
+
+    Where they wait, another process may serve them, unless events come in by the same port.
+    """
     is_http = settings.mode == "http"
     routes = [event_route(app), *pages] if is_http else pages
     connections: list[Connection] = []
     if routes:
-        connections.append(HttpConnection(routes, host=settings.http_host, port=settings.http_port))
+        waits = pages_wait and not is_http
+        connections.append(HttpConnection(routes, host=settings.http_host, port=settings.http_port, waits=waits))
     if not is_http:
         app_token = settings.app_token.get_secret_value()
         connections.append(SocketConnection(app, api, app_token=app_token, ping_interval_s=settings.ping_interval_s))

@@ -42,7 +42,7 @@ class TokenCipher:
         except InvalidToken:
             raise ConfigError(
                 f"{_SETTING} does not hold the key that a stored Slack token was encrypted with: put that key back, "
-                "after a comma if there is a new one, or delete the file of installations and install the app again"
+                "after a comma if there is a new one, or delete the stored installations and install the app again"
             ) from None
 
     def is_of_first_key(self, secret: str) -> bool:

@@ -1,30 +1,26 @@
 """The workspaces that installed the app, in slack-sdk's own tables with every secret in them encrypted.
 
-They are in a file of their own beside the bot's database: the memory's tables and migrations know nothing of Slack, and
-a copy of the memory carries no credentials. slack-sdk's stores are synchronous; every call runs on a thread, one at a
-time, and never on the event loop.
+The memory's tables and migrations know nothing of them (`installation_database.py`). slack-sdk's stores are
+synchronous; every call runs on a thread, one at a time, and never on the event loop.
 """
 
 import asyncio
-import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from slack_sdk.oauth.installation_store import Installation
 from slack_sdk.oauth.installation_store.sqlalchemy import SQLAlchemyInstallationStore
 from slack_sdk.oauth.state_store.sqlalchemy import SQLAlchemyOAuthStateStore
-from sqlalchemy import URL, Connection, Engine, Table, Text, create_engine, event, inspect, select, type_coerce
+from sqlalchemy import Connection, Table, Text, func, inspect, select, type_coerce
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from bot.adapters.slack.encryption import EncryptedText, TokenCipher
+from bot.adapters.slack.installation_database import InstallationDatabase
 from bot.adapters.slack.web import library_log
 from bot.errors import ConfigError, MessengerUnavailable
-from memory.adapters.private_files import make_file, make_folder
 from memory.ports import Clock
 
 P = ParamSpec("P")
@@ -35,8 +31,6 @@ STATE_GOOD_FOR_S = 600
 
 SECRETS = ("bot_token", "bot_refresh_token", "user_token", "user_refresh_token", "incoming_webhook_url")
 """Columns that give access to a workspace."""
-
-_BUSY_SECONDS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,19 +47,25 @@ class Installed:
 
 
 class Installations:
-    """Keeps installations, and the states of those under way. `path` is an SQLite file, which is made when needed.
+    """Keeps installations, and the states of those under way.
 
-    Raises `ConfigError` when the file or its keys do not fit, `MessengerUnavailable` when the file cannot be used now.
+    Raises `ConfigError` when the database or its keys do not fit, `MessengerUnavailable` when it cannot be used now.
     """
 
     def __init__(
-        self, path: Path, *, client_id: str, cipher: TokenCipher, clock: Clock, state_good_for_s: int = STATE_GOOD_FOR_S
+        self,
+        database: InstallationDatabase,
+        *,
+        client_id: str,
+        cipher: TokenCipher,
+        clock: Clock,
+        state_good_for_s: int = STATE_GOOD_FOR_S,
     ) -> None:
-        self._path = path
+        self._database = database
         self._client_id = client_id
         self._cipher = cipher
         self._clock = clock
-        self._engine = _engine(path)
+        self._engine = database.engine
         self._store = SQLAlchemyInstallationStore(client_id, self._engine, logger=library_log())
         self._states = SQLAlchemyOAuthStateStore(state_good_for_s, self._engine, logger=library_log())
         self._tables = (self._store.bots, self._store.installations)
@@ -76,12 +76,20 @@ class Installations:
         self._one_at_a_time = asyncio.Lock()
 
     async def open(self) -> None:
-        """Make the file and its tables where they are missing, and encrypt with the first key what another one did."""
+        """Make the tables where they are missing, and encrypt with the first key what another one did."""
         await self._executor(self._open)
 
     async def of(self, team: str) -> Installed | None:
         """The installation in a workspace."""
         return await self._executor(self._of, team)
+
+    async def times(self) -> dict[str, datetime]:
+        """The workspaces that have the app, and when it was installed there last."""
+        return await self._executor(self._times)
+
+    def close(self) -> None:
+        """Give up connections; whoever asks again opens another one."""
+        self._engine.dispose()
 
     async def save(self, installation: Installation) -> None:
         """Keep a workspace's installation; from now on it is the one in force."""
@@ -97,7 +105,7 @@ class Installations:
 
     async def use_state(self, state: str) -> bool:
         """Whether it was given out, is not too old, and was not used before."""
-        return await self._executor(self._states.consume, state)
+        return await self._executor(self._use_state, state)
 
     # On a thread ----------------------------------------------------------------------------------------------------
 
@@ -106,15 +114,13 @@ class Installations:
             try:
                 return await asyncio.to_thread(partial(function, *args, **kwargs))
             except (SQLAlchemyError, OSError) as exc:
-                reason = getattr(exc, "orig", None) or type(exc).__name__
+                database, reason = self._database, getattr(exc, "orig", None) or type(exc).__name__
                 raise MessengerUnavailable(
-                    f"the Slack installations in {self._path} cannot be used: {reason}; check the file and the disk"
+                    f"the Slack installations in {database.name} cannot be used: {reason}; {database.remedy}"
                 ) from exc
 
     def _open(self) -> None:
-        make_folder(self._path.parent)
-        make_file(self._path)
-        with self._engine.begin() as connection:
+        with self._database.make() as connection:
             for store in (self._store, self._states):
                 store.metadata.create_all(connection)
             for table in self._tables:
@@ -125,8 +131,8 @@ class Installations:
         there = {column["name"] for column in inspect(connection).get_columns(table.name)}
         if missing := sorted({column.name for column in table.c} - there):
             raise ConfigError(
-                f"{self._path} is of another version of slack-sdk: its table {table.name} lacks {', '.join(missing)}; "
-                "move the file away and install the app again"
+                f"{self._database.name} is of another version of slack-sdk: its table {table.name} lacks "
+                f"{', '.join(missing)}; {self._database.start_anew} and install the app again"
             )
 
     def _encrypt_anew(self, connection: Connection, table: Table) -> None:
@@ -156,6 +162,13 @@ class Installations:
             installer=installation.user_id if installation is not None else "",
         )
 
+    def _times(self) -> dict[str, datetime]:
+        c = self._store.bots.c
+        mine = (c.client_id == self._client_id, c.team_id.is_not(None), c.bot_token.is_not(None))
+        query = select(c.team_id, func.max(c.installed_at)).where(*mine).group_by(c.team_id)
+        with self._engine.connect() as connection:
+            return {team: at.replace(tzinfo=UTC) for team, at in connection.execute(query)}
+
     def _new_state(self) -> str:
         states = self._states.oauth_states
         with self._engine.begin() as connection:
@@ -163,25 +176,9 @@ class Installations:
             connection.execute(states.delete().where(states.c.expire_at < self._clock().replace(tzinfo=None)))
         return self._states.issue()
 
-
-def _engine(path: Path) -> Engine:
-    # `hide_parameters`: an error must not quote a token.
-    engine = create_engine(
-        URL.create("sqlite", database=str(path)),
-        connect_args={"timeout": _BUSY_SECONDS},
-        poolclass=NullPool,
-        hide_parameters=True,
-    )
-    event.listen(engine, "connect", _configure)
-    event.listen(engine, "begin", _begin)
-    return engine
-
-
-def _configure(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
-    # The driver would begin a transaction at its first write, so that two processes could use one state.
-    connection.isolation_level = None
-    connection.execute("PRAGMA secure_delete=ON")
-
-
-def _begin(connection: Connection) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+    def _use_state(self, state: str) -> bool:
+        # In one statement, where slack-sdk's two would let two processes use it.
+        c, now = self._states.oauth_states.c, self._clock().replace(tzinfo=None)
+        used = self._states.oauth_states.delete().where(c.state == state, c.expire_at > now)
+        with self._engine.begin() as connection:
+            return connection.execute(used).rowcount == 1

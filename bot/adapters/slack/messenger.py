@@ -125,9 +125,9 @@ class SlackMessenger(Lookups):
         return bool(self._connections) and all(each.is_up for each in self._connections)
 
     @property
-    def workspace(self) -> str:
-        """Whose token it is; empty while nothing comes in."""
-        return self._identity.workspace if self._identity and self.is_connected else ""
+    def workspaces(self) -> frozenset[str]:
+        """The one whose token it is; none while nothing comes in."""
+        return frozenset({self._identity.workspace} if self._identity and self.is_connected else ())
 
     # Taking in ------------------------------------------------------------------------------------------------------
 

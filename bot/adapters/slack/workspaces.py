@@ -8,7 +8,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from pathlib import Path
 from typing import Any
 
 from pydantic import SecretStr
@@ -19,15 +18,16 @@ from bot.adapters.slack.connected_workspaces import ConnectedWorkspaces
 from bot.adapters.slack.connection import Connection, check_given, deliver, make_connections, needed_by_mode
 from bot.adapters.slack.context import LISTS
 from bot.adapters.slack.encryption import TokenCipher
+from bot.adapters.slack.installation_database import InstallationDatabase
 from bot.adapters.slack.installations import Installations, Installed
 from bot.adapters.slack.listeners import WorkspaceListeners, make_app
 from bot.adapters.slack.messenger import SlackMessenger
 from bot.adapters.slack.oauth import INSTALL_PATH, oauth_pages
 from bot.adapters.slack.streaming import PACE_S
 from bot.adapters.slack.web import Web
-from bot.adapters.tasks import Sleep
+from bot.adapters.tasks import Sleep, unless
 from bot.config import SlackSettings
-from bot.errors import ChannelNotFound, ConfigError, NotPermitted
+from bot.errors import ChannelNotFound, ConfigError, MessengerError, NotPermitted
 from bot.model import (
     Attachment,
     BotMessage,
@@ -50,10 +50,12 @@ _at_work: ContextVar[SlackMessenger | None] = ContextVar("workspace_at_work", de
 
 _PREFIX = "slack:"
 _NAME = "goodbot"
+_LOOK_S = 1.0
+"""How often it is looked for what other processes installed or removed."""
 
 
 class SlackWorkspaces:
-    """Slack with several workspaces. `path` is the file of their installations; the rest is as for `SlackMessenger`."""
+    """Slack with several workspaces. `database` has their installations; the rest is as for `SlackMessenger`."""
 
     pace_s = PACE_S
 
@@ -61,13 +63,13 @@ class SlackWorkspaces:
         self,
         settings: SlackSettings,
         *,
-        path: Path,
+        database: InstallationDatabase,
         clock: Clock,
         queries: ConversationQueries | None = None,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._settings = settings
-        self._path = path
+        self._database = database
         self._clock = clock
         self._queries = queries or ConversationQueries()
         self._sleep = sleep
@@ -91,6 +93,11 @@ class SlackWorkspaces:
         """Whether payloads come in now."""
         return bool(self._connections) and all(each.is_up for each in self._connections)
 
+    @property
+    def workspaces(self) -> frozenset[str]:
+        """Those that have the app, as far as it is looked for; none while nothing comes in."""
+        return frozenset(f"{_PREFIX}{team}" for team in self._connected.teams) if self.is_connected else frozenset()
+
     # Taking in ------------------------------------------------------------------------------------------------------
 
     async def run(self, sink: EventSink) -> None:
@@ -101,16 +108,23 @@ class SlackWorkspaces:
         """
         self._running = asyncio.current_task()
         await self._web.open()
+        refreshing: asyncio.Task[None] | None = None
         try:
             installations = await self._installations()
+            if self._database.is_shared:
+                refreshing = asyncio.create_task(self._keep_refreshed())
             await self._deliver(sink, installations)
         except NotPermitted:
             if not self._ended.is_set():
                 raise
         finally:
             self._running = None
+            self._ended.set()
+            if refreshing is not None:
+                await asyncio.wait({refreshing})
             await self._connected.leave()
             await self._web.close()
+            self._give_up_database()
 
     async def close(self) -> None:
         """End `run` once what it is handling is done. What is still posted afterwards opens connections of its own."""
@@ -119,6 +133,24 @@ class SlackWorkspaces:
         if running is not None and running is not asyncio.current_task():
             await asyncio.wait({running})
         await self._connected.leave()
+        self._give_up_database()
+
+    async def _keep_refreshed(self) -> None:
+        is_told = False
+        # Not broken off: a thread is in the database.
+        while not self._ended.is_set():
+            try:
+                await self._connected.refresh()
+                is_told = False
+            except (MessengerError, ConfigError) as error:
+                if not is_told:
+                    log.error("it is not known which workspaces have the app: %s", error)
+                is_told = True
+            await unless(self._ended, self._sleep(_LOOK_S))
+
+    def _give_up_database(self) -> None:
+        if self._opened is not None:
+            self._opened.close()
 
     async def _deliver(self, sink: EventSink, installations: Installations) -> None:
         settings = self._settings
@@ -141,7 +173,7 @@ class SlackWorkspaces:
             removed=self._connected.removed,
         )
         pages = oauth_pages(settings, installations, self._web.library_client, self._connected.keep)
-        self._connections = make_connections(app, self._web, settings, pages)
+        self._connections = make_connections(app, self._web, settings, pages, pages_wait=self._database.is_shared)
         address = settings.public_url or f"http://{settings.http_host}:{settings.http_port}"
         on_open = f"connected to Slack; install the app in a workspace at {address}{INSTALL_PATH}"
         await deliver(self._connections, self._ended, self._sleep, on_open=on_open)
@@ -162,7 +194,7 @@ class SlackWorkspaces:
                 check_oauth(self._settings)
                 cipher = TokenCipher(self._settings.token_key)
                 installations = Installations(
-                    self._path, client_id=self._settings.client_id, cipher=cipher, clock=self._clock
+                    self._database, client_id=self._settings.client_id, cipher=cipher, clock=self._clock
                 )
                 await installations.open()
                 self._opened = installations

@@ -16,6 +16,7 @@ from sqlalchemy import (
     or_,
     select,
     tuple_,
+    union,
     update,
 )
 
@@ -80,6 +81,9 @@ _TAKE = (
 _PUT = update(incoming).where(_i.workspace == bindparam("home"), _i.event_id == bindparam("event"))
 _GIVE = _PUT.values(held_by=bindparam("process"), turn=Turn.HAS)
 _STOP = _PUT.where(_i.turn == Turn.HAS).values(turn=Turn.STOPS)
+_UNFINISHED_IN = union(
+    select(_i.workspace).where(_i.progress == Progress.ACCEPTED), select(_o.workspace).where(_o.sent_at.is_(None))
+)
 _HELD = select(*_KEY, _i.turn).where(_i.held_by == bindparam("process"), _i.turn.in_(AT_WORK), _IS_OPEN)
 _LEAVE = (
     update(incoming)
@@ -141,6 +145,9 @@ class SqlConversationLeaseTable(SqlTable):
             )
             for row in taken
         ]
+
+    def unfinished_in(self) -> set[str]:
+        return {str(row.workspace) for row in self._session.rows(_UNFINISHED_IN)}
 
     def held(self, process: str) -> list[LeasedMessage]:
         rows = self._session.rows(_HELD, {"process": process})

@@ -56,6 +56,18 @@ class TurnsContract(StoreCase):
         assert kept is not None
         assert (kept.held_by, kept.turn) == ("q", Turn.WAITS)
 
+    def test_it_is_known_in_which_workspaces_something_waits_to_be_answered_or_posted(self, store: Store) -> None:
+        unsent = replace(outgoing(1, "slack:w"), sent_at=None, message_id="")
+        with store.write() as tx:
+            assert tx.conversation_leases.unfinished_in() == set()
+            accept(tx, said("1", by="p"), replace(incoming("1", "slack:v"), held_by="p"))
+            assert tx.conversation_leases.unfinished_in() == {"slack:v", "slack:w"}
+            tx.deliveries.answer("slack:w", "1", unsent.run_id)
+            assert tx.deliveries.advance("slack:v", "1", Progress.ACCEPTED, Progress.WITHDRAWN)
+            assert tx.conversation_leases.unfinished_in() == set()
+            tx.deliveries.put_outgoing(unsent)
+            assert tx.conversation_leases.unfinished_in() == {"slack:w"}
+
     def test_a_turn_is_over_when_every_part_of_the_answer_is_posted(self, store: Store) -> None:
         part = replace(outgoing(1, "slack:w"), sent_at=None, message_id="")
         with store.write() as tx:

@@ -15,6 +15,7 @@ from bot.adapters.slack.installations import SECRETS
 from bot.adapters.slack.scopes import SCOPES
 from bot.errors import ConfigError, MessengerUnavailable
 from tests.bot.adapters.messenger_contract import Heard
+from tests.doubles.postgres import files, new_database
 from tests.doubles.slack import ConnectionReset, Refused, ServerBroken, SlackServer
 from tests.doubles.slack.core import CLIENT_SECRET
 from tests.doubles.slack_workspaces_driver import (
@@ -300,6 +301,35 @@ async def test_two_processes_make_the_file_at_once_and_use_a_state_once(path: Pa
     await asyncio.gather(*(process.open() for process in processes))
     state = await processes[0].new_state()
     assert sorted(await asyncio.gather(*(process.use_state(state) for process in processes))) == [False] * 3 + [True]
+
+
+async def test_on_a_server_all_processes_have_the_same_installations(server: SlackServer) -> None:
+    url = new_database()
+    one, other, *more = processes = [installations(url) for _ in range(4)]
+    late, both = installations(url, state_good_for_s=-1), installations(url, f"{OTHER_KEY},{KEY}")
+    keyless = installations(url, OTHER_KEY)
+    await asyncio.gather(*(process.open() for process in processes))
+    state = await one.new_state()
+    assert sorted(await asyncio.gather(*(process.use_state(state) for process in processes))) == [False] * 3 + [True]
+    assert not await other.use_state(await late.new_state())
+
+    await install_beforehand(url, server.workspace)
+    found = [await process.of("T0001") for process in processes]
+    assert [each and each.token for each in found] == [server.workspace.bot_token] * 4
+    assert found[0] is not None
+    assert await other.times() == {"T0001": found[0].at}
+    with pytest.raises(ConfigError, match="put that key back"):
+        await keyless.open()
+    await both.open()
+    again = await keyless.of("T0001")
+    assert (again and again.token, await keyless.times()) == (server.workspace.bot_token, await one.times())
+    assert b"xoxb-" not in files(url)
+
+    await other.remove(found[0])
+    assert [await process.of("T0001") for process in (one, *more)] == [None] * 3
+    assert await one.times() == {}
+    for process in (*processes, late, both, keyless):
+        process.close()
 
 
 async def test_the_event_loop_goes_on_while_the_file_is_locked(server: SlackServer, path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from bot.model import BotMessage, MessageRef, PersonCommand, PersonEvent, Person
 from memory.model import Role
 from tests.bot.adapters.messenger_contract import Driver, Heard, MessengerContract, overridden
 from tests.bot.adapters.slack.test_contract import SlackDriver
+from tests.doubles.postgres import new_database
 from tests.doubles.slack import Person, Refused, ServerBroken, SlackServer, Workspace
 from tests.doubles.slack_driver import make_messenger
 from tests.doubles.slack_workspaces_driver import (
@@ -270,6 +271,46 @@ async def test_a_workspace_that_comes_back_has_a_new_token_and_old_news_do_not_r
         await session.messenger.post(said("slack:T0001", ana.dm))
     assert [text for _, text in texts(session)] == ["before", "after"]
     assert server.calls("chat.postMessage")[-1].token == acme.bot_token == "xoxb-T0001-2"
+
+
+async def test_what_another_process_installs_and_removes_is_known_soon(
+    server: SlackServer, acme: Workspace, caplog: pytest.LogCaptureFixture
+) -> None:
+    url = new_database()
+    await install_beforehand(url, acme)
+    ana, elsewhere = server.person("ana"), installations(url)
+    async with running(server, url) as session:
+
+        async def until(is_so: Callable[[], bool]) -> None:
+            async with asyncio.timeout(30):
+                while not is_so():
+                    await elsewhere.times()
+
+        async def known(*workspaces: str) -> None:
+            await until(lambda: session.messenger.workspaces == {*workspaces})
+
+        ana.says(ana.dm, "before")
+        await session.settled()
+        await known("slack:T0001")
+        first = await session.messenger._messenger("slack:T0001")
+        await install_beforehand(url, acme, server.slack.workspaces["T0002"])
+        await known("slack:T0001", "slack:T0002")
+        assert await session.messenger._messenger("slack:T0001") is first
+
+        acme.bot_token = "xoxb-T0001-2"
+        await install_beforehand(url, acme)
+        await until(lambda: session.messenger._connected._workspaces == {})
+        await session.messenger.post(said("slack:T0001", ana.dm))
+        now = await elsewhere.of("T0001")
+        assert now is not None
+        await elsewhere.remove(now)
+        await known("slack:T0002")
+        with pytest.raises(ChannelNotFound, match="not installed"):
+            await session.messenger.post(said("slack:T0001", ana.dm))
+    elsewhere.close()
+    assert [call.token for call in server.calls("chat.postMessage")] == ["xoxb-T0001-2"]
+    assert session.messenger.workspaces == frozenset()
+    assert caplog.text.count("no longer serving workspace T0001") == 1
 
 
 async def test_old_news_of_an_installation_that_is_dead_again_do_remove_it(
