@@ -21,6 +21,7 @@ from bot.app.playground import has_playground, playground_running
 from bot.app.reminder_schedule import reminders_running
 from bot.app.scheduler import LOOK_S, SHARED_LOOK_S, jobs_running, owner_name
 from bot.app.sharing import shared_by, shared_platforms, sharing_running
+from bot.app.slack_installations import installation_database
 from bot.app.watchdog import count_abnormal_exits, reporting, watching
 from bot.app.web import is_configured, web_running
 from bot.config import Settings
@@ -297,14 +298,11 @@ def _make_slack(settings: Settings, memory: Memory, goodbot: Goodbot) -> Messeng
             clock=utc_now,
             queries=goodbot.queries(),
         )
-    from bot.adapters.slack.installation_database import InstallationFile, SharedInstallations
     from bot.adapters.slack.workspaces import SlackWorkspaces
 
-    storage = settings.storage
-    beside = storage.beside.with_name(f"{storage.beside.stem}-slack{storage.beside.suffix or '.db'}")
     return SlackWorkspaces(
         settings.slack,
-        database=InstallationFile(beside) if storage.is_file else SharedInstallations(storage.database_url),
+        database=installation_database(settings.storage),
         clock=utc_now,
         queries=goodbot.queries(),
     )

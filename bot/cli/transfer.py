@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 from bot.app.log_file import note_failures
+from bot.app.slack_installations import installed_workspaces, move_installations
 from bot.app.transfer import back_up_memory, move_memory, planned_move
 from bot.cli.progress import progress
 from bot.cli.session import Result, json_option, memory_command, print_json, say, settings_of
 from bot.cli.table import print_table
+from bot.conversation.counts import count
 from memory.errors import InvalidInput
 from memory.services import Memory
 
@@ -37,7 +39,8 @@ def move(url: str, parts: int | None, dry_run: bool, as_json: bool) -> None:
     note_failures(settings)
     try:
         if dry_run:
-            _show_plan(planned_move(settings, url), parts or 0, as_json=as_json)
+            plan = planned_move(settings, url)
+            _show_plan(plan, parts or 0, installed_workspaces(settings), as_json=as_json)
             return
         with progress("rows", 0) as step:
             moved = move_memory(
@@ -45,23 +48,29 @@ def move(url: str, parts: int | None, dry_run: bool, as_json: bool) -> None:
             )
     except InvalidInput as error:
         raise InvalidInput(str(error).replace("DATABASE_URL", "--to")) from error
+    installed = move_installations(settings, url)
     if as_json:
-        print_json({"tables": moved})
+        print_json({"tables": moved, "slack_workspaces": installed})
         return
     print_table(
         ["table", "rows", "copied now", "digest, the same in both"],
         [[each.name, f"{each.rows}", f"{each.copied}", each.digest] for each in moved if each.rows],
     )
-    say(f"{sum(each.rows for each in moved)} rows are in the new database. Set DATABASE_URL to it, then start the bot.")
+    also = f", and so are the tokens of {count(installed, 'Slack workspace')}" if installed else ""
+    total = sum(each.rows for each in moved)
+    say(f"{total} rows are in the new database{also}. Set DATABASE_URL to it, then start the bot.")
 
 
-def _show_plan(tables: list[tuple[str, int]], parts: int, *, as_json: bool) -> None:
+def _show_plan(tables: list[tuple[str, int]], parts: int, installed: int, *, as_json: bool) -> None:
     if as_json:
-        print_json({"tables": [{"name": name, "rows": rows} for name, rows in tables], "parts": parts})
+        found = [{"name": name, "rows": rows} for name, rows in tables]
+        print_json({"tables": found, "parts": parts, "slack_workspaces": installed})
         return
     print_table(["table", "rows to copy"], [[name, f"{rows}"] for name, rows in tables if rows])
     divided = f", each table in {parts} partitions by workspace" if parts else ""
-    say(f"Dry run: {sum(rows for _, rows in tables)} rows would be copied{divided}. Nothing was created or changed.")
+    also = f", and the tokens of {count(installed, 'Slack workspace')}" if installed else ""
+    total = sum(rows for _, rows in tables)
+    say(f"Dry run: {total} rows would be copied{divided}{also}. Nothing was created or changed.")
 
 
 @click.command()

@@ -1,5 +1,6 @@
 """`goodbot move`, `goodbot backup` and `goodbot reembed` as an administrator gives them."""
 
+import asyncio
 import json
 import sqlite3
 from contextlib import closing
@@ -7,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.doubles.postgres import new_database
 from tests.doubles.process import Finished, Home, full_after
+from tests.doubles.slack.in_thread import SlackThread
+from tests.doubles.slack_workspaces_driver import install_beforehand, installations
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
@@ -87,3 +91,21 @@ def test_another_embedder_is_told_by_doctor_and_brought_by_one_command(taught: H
     assert {each["code"]: each["ok"] for each in home.run("doctor", "--json").json()}["GB005"]
     told(home.run("reembed"), 0, "0 episodes and 0 topics embedded")
     assert exported(home, home.database) == exported(taught, taught.database)
+
+
+def test_a_move_brings_what_workspaces_installed(taught: Home, tmp_path: Path) -> None:
+    home, url = taught.copy(tmp_path), new_database()
+    with SlackThread() as slack:
+        acme = slack.server.workspace
+    asyncio.run(install_beforehand(tmp_path / "goodbot-slack.db", acme))
+    told(home.run("move", "--to", url, "--dry-run"), 0, "and the tokens of 1 Slack workspace. Nothing")
+    told(home.run("move", "--to", url), 0, "and so are the tokens of 1 Slack workspace. Set")
+    there = installations(url)
+    found = asyncio.run(there.of("T0001"))
+    there.close()
+    assert found is not None
+    assert found.token == acme.bot_token
+    moved = home.run("move", "--to", f"sqlite:///{tmp_path / 'back.db'}", "--json", DATABASE_URL=url).json()
+    assert moved["slack_workspaces"] == 1
+    back = asyncio.run(installations(tmp_path / "back-slack.db").of("T0001"))
+    assert back == found

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from pydantic import SecretStr
-from sqlalchemy import URL, Connection, Engine, create_engine, event, func, make_url, select
+from sqlalchemy import URL, Connection, Engine, create_engine, event, func, inspect, make_url, select
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from memory.adapters.private_files import make_file, make_folder
@@ -28,6 +28,10 @@ class InstallationDatabase(Protocol):
     """What to do with it when its tables do not fit."""
     is_shared: bool
     """Whether other processes serve the same workspaces at the same time."""
+
+    def is_there(self) -> bool:
+        """Whether anything was ever installed here. Raises SQLAlchemy's errors."""
+        ...
 
     def make(self) -> AbstractContextManager[Connection]:
         """A transaction that makes tables, one at a time of all processes."""
@@ -54,6 +58,10 @@ class InstallationFile:
         event.listen(self.engine, "connect", _configure)
         event.listen(self.engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
 
+    def is_there(self) -> bool:
+        """As `InstallationDatabase` says."""
+        return self._path.exists()
+
     @contextmanager
     def make(self) -> Iterator[Connection]:
         """As `InstallationDatabase` says."""
@@ -74,6 +82,10 @@ class SharedInstallations:
     def __init__(self, url: SecretStr) -> None:
         self.engine = open_engine(make_url(url.get_secret_value()).set(drivername="postgresql+psycopg"))
         event.listen(self.engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
+
+    def is_there(self) -> bool:
+        """As `InstallationDatabase` says."""
+        return inspect(self.engine).has_table("slack_bots")
 
     @contextmanager
     def make(self) -> Iterator[Connection]:

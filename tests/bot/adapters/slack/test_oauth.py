@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from bot.adapters.slack.installation_copy import copy_installations, count_installations
+from bot.adapters.slack.installation_database import InstallationFile, SharedInstallations
 from bot.adapters.slack.installations import SECRETS
 from bot.adapters.slack.scopes import SCOPES
 from bot.errors import ConfigError, MessengerUnavailable
@@ -345,3 +347,39 @@ async def test_the_event_loop_goes_on_while_the_file_is_locked(server: SlackServ
     found = await finding
     assert found is not None
     assert found.token == server.workspace.bot_token
+
+
+# From one database to another -----------------------------------------------------------------------------------------
+
+
+async def test_a_copy_has_the_same_tokens_either_way_and_needs_no_key(server: SlackServer, path: Path) -> None:
+    other, file, url = server.add_workspace("T0002", "umbrella"), InstallationFile(path), new_database()
+    assert (count_installations(file), contents(path.parent)) == (0, {})
+    assert count_installations(SharedInstallations(SecretStr(url))) == 0
+    await install_beforehand(path, server.workspace, other, user_token="xoxp-1")
+    copy_installations(file, SharedInstallations(SecretStr(url)))
+    back = path.with_name("back.db")
+    for place in (url, back):
+        if place == back:
+            copy_installations(SharedInstallations(SecretStr(url)), InstallationFile(back))
+        kept_there = installations(place)
+        await kept_there.open()
+        # One more: the numbers of the rows go on behind those that were copied.
+        await install_beforehand(place, server.workspace)
+        found = [await kept_there.of(each.id) for each in (server.workspace, other)]
+        assert [each and each.token for each in found] == [server.workspace.bot_token, other.bot_token]
+        kept_there.close()
+    assert count_installations(InstallationFile(back)) == 2
+    assert b"xox" not in back.read_bytes() + files(url)
+    assert mode_of(back) == 0o600
+
+
+async def test_a_copy_takes_the_place_of_what_was_there(server: SlackServer, path: Path) -> None:
+    other, target = server.add_workspace("T0002", "umbrella"), path.with_name("target.db")
+    await install_beforehand(path, server.workspace)
+    await install_beforehand(target, other)
+    copy_installations(InstallationFile(path), InstallationFile(target))
+    assert await kept(target, server) == [server.workspace.bot_token]
+    overwrite(target, b"not a database at all" * 100)
+    with pytest.raises(MessengerUnavailable, match="check the file"):
+        copy_installations(InstallationFile(path), InstallationFile(target))
