@@ -1,6 +1,6 @@
 """Processes on one PostgreSQL, killed at random while people talk to them: what was lost, what was doubled.
 
-    python -m tests.benchmarks.bench_kills --kills 200 [--mode socket]
+    python -m tests.benchmarks.bench_kills --kills 200 [--mode socket] [--workspaces 3]
 
 Ends with an error at the first answer that is missing, doubled or out of order, and at the first vote that is. For a
 table it prints how long questions waited for their answers, those that a killed process had begun to answer included.
@@ -32,12 +32,13 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--processes", type=int, default=4)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workspaces", type=int, default=1, help="more than one have installed the app")
     parser.add_argument("--mode", choices=["http", "socket"], default="http", help="how Slack reaches them")
     given = parser.parse_args()
     began = monotonic()
     with (
         tempfile.TemporaryDirectory() as folder,
-        crew(Home(Path(folder)), given.processes, given.seed, given.mode) as made,
+        crew(Home(Path(folder)), given.processes, given.seed, given.mode, given.workspaces) as made,
     ):
         for done in range(0, given.kills, _AT_ONCE):
             live_and_die(made, min(_AT_ONCE, given.kills - done))
@@ -47,6 +48,7 @@ def main() -> None:
         result = {
             "mode": given.mode,
             "processes": given.processes,
+            "workspaces": given.workspaces,
             "kills": given.kills,
             "questions": len(found),
             "threads with several": sum(len(thread) > 1 for thread in made.threads),

@@ -3,6 +3,7 @@
 They are behind one address that Slack sends signed requests to, or each has a connection of its own (Socket Mode).
 """
 
+import asyncio
 import random
 import re
 import socket
@@ -22,14 +23,16 @@ from memory.ports import EpisodeFilter
 from memory.services import Memory
 from tests.doubles.postgres import new_database
 from tests.doubles.process import Chat, Home
+from tests.doubles.slack import Workspace
+from tests.doubles.slack.core import CLIENT_ID, CLIENT_SECRET
 from tests.doubles.slack.in_thread import SlackThread
 from tests.doubles.slack.state import Message
+from tests.doubles.slack_workspaces_driver import KEY, install_beforehand
 
 PATIENCE_S = 90.0
 ACKNOWLEDGED_WITHIN_S = 3.0
 """After so long Slack sends again what was written to a connection and not acknowledged."""
 _SUM = re.compile(r"(\d+ \+ \d+) = \d+")
-_WORKSPACE = "slack:T0001"
 _EVERY = EpisodeFilter(include_archived=True, limit=None)
 
 
@@ -53,6 +56,10 @@ class Crew:
     ports: list[int]
     mode: str = "http"
     """Or `socket`."""
+    workspaces: list[Workspace] = field(default_factory=list)
+    """More than one have installed the app."""
+    places: dict[str, Workspace] = field(default_factory=dict)
+    """In which of them a sum was asked for."""
     processes: list[Chat] = field(default_factory=list)
     threads: list[list[Message]] = field(default_factory=list)
     """The questions of each thread, in the order they were asked, each after the one before was taken in."""
@@ -64,6 +71,9 @@ class Crew:
         """One more process."""
         slack = self.slack.server.environment() | {"GOODBOT_SLACK_MODE": self.mode}
         slack["GOODBOT_SLACK_HTTP_PORT"] = str(port)
+        if len(self.workspaces) > 1:
+            secrets = {"SLACK_CLIENT_SECRET": CLIENT_SECRET, "GOODBOT_SLACK_TOKEN_KEY": KEY}
+            slack |= {"SLACK_BOT_TOKEN": "", "SLACK_CLIENT_ID": CLIENT_ID} | secrets
         data = {"DATABASE_URL": self.url, "XDG_DATA_HOME": str(self.home.folder / "data")}
         return Chat([sys.executable, "-m", "bot", "slack"], self.home.folder, self.home.environment(slack | data))
 
@@ -86,10 +96,12 @@ class Crew:
         if thread:
             self.until_taken_in()
         number, server = sum(map(len, self.threads)), self.slack.server
-        person = server.person(self.chance.choice(["ana", "bo", "cleo"]))
+        place = self.places[sum_of(thread[0])] if thread else self.chance.choice(self.workspaces)
+        person = server.person(self.chance.choice(["ana", "bo", "cleo"]), workspace=place)
         text = f"what is {1000 + number} + {self.chance.randrange(100, 1000)}?"
-        root = thread[0].ts if thread else ""
-        thread.append(self.slack.do(lambda: person.says(server.channel("general"), text, thread_ts=root)))
+        root, channel = thread[0].ts if thread else "", server.channel("general", workspace=place)
+        thread.append(self.slack.do(lambda: person.says(channel, text, thread_ts=root)))
+        self.places[_plain(text)] = place
 
     def begin(self) -> None:
         """A question that begins a thread."""
@@ -102,7 +114,7 @@ class Crew:
         if answers:
             answer = self.chance.choice(answers)
             self.liked.append(answer)
-            ana = self.slack.server.person("ana")
+            ana = self.slack.server.person("ana", workspace=self.places[sum_in(answer)])
             self.slack.do(lambda: ana.reacts(answer, "+1"))
 
     def act(self) -> None:
@@ -124,8 +136,11 @@ class Crew:
 
     def answers(self) -> list[Message]:
         """What the bot has answered."""
-        server = self.slack.server
-        return self.slack.do(lambda: [each for each in server.said_by_bot(server.channel("general")) if sum_in(each)])
+        return self.slack.do(lambda: [each for place in self.workspaces for each in self._answers_in(place)])
+
+    def _answers_in(self, place: Workspace) -> list[Message]:
+        said = place.said_by_bot(self.slack.server.channel("general", workspace=place))
+        return [each for each in said if sum_in(each)]
 
     def questions(self) -> list[Message]:
         """All of them."""
@@ -178,7 +193,7 @@ class Crew:
             assert Counter(_plain(each.text) for each in said) == {sum_of(each): 1 for each in self.questions()}
             runs = {_plain(each.text): each.run_id for each in said}
             for answer in answers:
-                view = memory.audit.run(_WORKSPACE, runs[sum_in(answer)])
+                view = memory.audit.run(f"slack:{self.places[sum_in(answer)].id}", runs[sum_in(answer)])
                 assert [entry.message_id for entry in view.ledger] == [answer.ts]
                 assert len(view.votes) == (answer in self.liked)
 
@@ -186,8 +201,10 @@ class Crew:
 def stored(memory: Memory) -> list[Incoming]:
     """Every message of people, in the order they were written."""
     with memory.store.read() as tx:
-        people = {each.person for each in tx.episodes.search(_WORKSPACE, _EVERY)}
-        found = [each for person in people for each in tx.deliveries.messages_of(_WORKSPACE, "", person, 1_000_000)]
+        people = {
+            (place, each.person) for place in memory.store.workspaces() for each in tx.episodes.search(place, _EVERY)
+        }
+        found = [each for place, who in people for each in tx.deliveries.messages_of(place, "", who, 1_000_000)]
     return sorted(found, key=lambda each: each.at)
 
 
@@ -209,11 +226,17 @@ def _plain(text: str) -> str:
 
 
 @contextmanager
-def crew(home: Home, number: int, seed: int, mode: str = "http") -> Iterator[Crew]:
-    """So many processes that all listen or are connected; they end with the context."""
+def crew(home: Home, number: int, seed: int, mode: str = "http", workspaces: int = 1) -> Iterator[Crew]:
+    """So many processes that all listen or are connected, for so many workspaces; they end with the context."""
     with SlackThread() as slack, ExitStack() as stack:
         ports = free_ports(number)
-        made = Crew(home, slack, new_database(), random.Random(seed), ports, mode)
+        made = Crew(home, slack, new_database(), random.Random(seed), ports, mode, [slack.server.workspace])
+        made.workspaces += [
+            slack.do(slack.server.add_workspace, f"T000{2 + n}", f"w{n}") for n in range(workspaces - 1)
+        ]
+        if workspaces > 1:
+            SqlStore.open(made.url).close()
+            asyncio.run(install_beforehand(made.url, *made.workspaces))
         stack.callback(lambda: [process.kill() for process in made.processes])
         made.processes += [made.start(port) for port in ports]
         for process in made.processes:

@@ -36,9 +36,9 @@ def with_model(folder: Path, model: OpenAIServer) -> Home:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", ["http", "socket"])
-def test_nothing_is_lost_or_doubled_when_any_of_four_processes_dies(tmp_path: Path, mode: str) -> None:
-    with crew(Home(tmp_path), 4, seed=1, mode=mode) as made:
+@pytest.mark.parametrize(("mode", "workspaces"), [("http", 1), ("socket", 1), ("socket", 3)])
+def test_nothing_is_lost_or_doubled_when_any_of_four_processes_dies(tmp_path: Path, mode: str, workspaces: int) -> None:
+    with crew(Home(tmp_path), 4, seed=1, mode=mode, workspaces=workspaces) as made:
         live_and_die(made, kills=10)
         made.assert_nothing_is_lost_or_doubled()
 
