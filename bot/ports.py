@@ -173,7 +173,7 @@ class KnowsWorkspaces(Protocol):
 
     @property
     def workspaces(self) -> frozenset[str]:
-        """Which ones, as in scopes; none until events come in."""
+        """Which ones, as in scopes, those included where it no longer can; none until events come in."""
         ...
 
 

@@ -95,6 +95,31 @@ def test_what_one_process_installs_is_served_by_all(tmp_path: Path) -> None:
     assert home.run("rebuild", "--check").code == 0
 
 
+def test_what_waits_in_a_workspace_that_removed_the_app_comes_to_its_end(tmp_path: Path) -> None:
+    url = new_database()
+    home = Home(tmp_path, DATABASE_URL=url, XDG_DATA_HOME=str(tmp_path / "data"))
+    one, other = free_port(), free_port()
+    with SlackThread() as slack, ExitStack() as stack:
+        both = ByRequests(slack, home)
+        acme, umbrella = both.acme, both.umbrella
+        first, second = (stack.enter_context(both.start_at(port)) for port in (one, other))
+        assert [both.begins_and_comes_back(each, one, one).status for each in (acme, umbrella)] == [200, 200]
+        both.only(one)
+        both.server.faults.next("chat.postMessage", Hang())
+        question, ana = both.asks(umbrella, "what is 6*8?"), both.ana[umbrella.id]
+        slack.wait_for(lambda: [call for call in both.server.calls("chat.postMessage") if call.fault])
+        slack.do(lambda: ana.says(question.channel, "what is 6*9?", mention=True, thread_ts=question.ts))
+        deliveries = both.server.deliveries
+        slack.wait_for(lambda: not deliveries.waiting and all(each.acked for each in deliveries.sent))
+        first.kill()
+        both.only(other)
+        slack.do(both.server.uninstall, umbrella)
+        second.wait_for_error("no longer serving workspace T0002")
+        second.wait_for_error("the app is not installed there", times=2)
+        assert "42" in both.ask(acme, "what is 6*7?").text
+        assert umbrella.said_by_bot(question.channel) == []
+
+
 def test_an_installation_is_finished_by_another_process_than_began_it(tmp_path: Path) -> None:
     """On one machine the pages have one port, which is the next process's when the one before it dies."""
     home = Home(tmp_path, DATABASE_URL=new_database(), XDG_DATA_HOME=str(tmp_path / "data"))

@@ -52,7 +52,7 @@ class ConnectedWorkspaces:
         """Whatever is done about one workspace."""
         self._removing: set[asyncio.Task[None]] = set()
         self.teams: frozenset[str] = frozenset()
-        """Those that have the app, as `refresh` found it."""
+        """Those that had the app since this process looks: what waits where it was removed must end, too."""
         self._is_closed = False
 
     async def of(self, team: str) -> ConnectedWorkspace | None:
@@ -92,7 +92,7 @@ class ConnectedWorkspaces:
     async def refresh(self) -> None:
         """Learn from the installations what other processes did: who has the app now, and by which token."""
         times = await (await self._installations()).times()
-        self.teams = frozenset(times)
+        self.teams |= times.keys()
         for team, connected in list(self._workspaces.items()):
             if times.get(team) != connected.installed.at:
                 await self._replace(team)
@@ -145,6 +145,7 @@ class ConnectedWorkspaces:
             now = await installations.of(team)
             if now is not None and now.token == token:
                 await installations.remove(now)
+                self.teams |= {team}
                 log.warning("no longer serving workspace %s: %s", team, why)
             connected = self._taken_out(team, lambda used: used == token)
         await _leave(connected)

@@ -95,7 +95,7 @@ class SlackWorkspaces:
 
     @property
     def workspaces(self) -> frozenset[str]:
-        """Those that have the app, as far as it is looked for; none while nothing comes in."""
+        """Those that have the app or had it lately, as far as it is looked for; none while nothing comes in."""
         return frozenset(f"{_PREFIX}{team}" for team in self._connected.teams) if self.is_connected else frozenset()
 
     # Taking in ------------------------------------------------------------------------------------------------------

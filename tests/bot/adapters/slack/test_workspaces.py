@@ -304,7 +304,8 @@ async def test_what_another_process_installs_and_removes_is_known_soon(
         now = await elsewhere.of("T0001")
         assert now is not None
         await elsewhere.remove(now)
-        await known("slack:T0002")
+        await until(lambda: session.messenger._connected._workspaces == {})
+        await known("slack:T0001", "slack:T0002")
         with pytest.raises(ChannelNotFound, match="not installed"):
             await session.messenger.post(said("slack:T0001", ana.dm))
     elsewhere.close()
