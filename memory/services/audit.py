@@ -235,18 +235,20 @@ class Audit:
         """Every stored scalar, vote, index entry, link, signal or rule that is not as the log says. Empty is proof."""
         workspaces = self._core.store.workspaces()
         with self._core.store.read() as tx:
-            found = [
-                difference
-                for workspace in workspaces
-                for run_id in _runs(tx, workspace)
-                for difference in self._differences(tx, workspace, run_id)
-            ]
+            found: list[Difference] = []
+            beside: list[Difference] = []
             for workspace in workspaces:
-                found += [
+                runs = _runs(tx, workspace)
+                of_runs: list[Fault] = []
+                for run_id in runs:
+                    nodes, log = tx.episodes.of_run(workspace, run_id), tx.log.of_run(workspace, run_id)
+                    found += self._differences(tx, workspace, run_id, nodes, log)
+                    of_runs += faults_of_run(tx, workspace, nodes, log)
+                beside += [
                     _difference(workspace, each.episode_id, each.what, each.stored, each.expected)
-                    for each in _faults(tx, workspace)
+                    for each in _faults(tx, workspace, runs, of_runs)
                 ]
-        return found
+        return found + beside
 
     def rebuild(self) -> int:
         """Make every derived value what the log says. Returns how many differed."""
@@ -254,12 +256,22 @@ class Audit:
         with self._core.store.write() as tx:
             count = 0
             for workspace in workspaces:
-                faults = _faults(tx, workspace)
+                runs = _runs(tx, workspace)
+                of_runs = [
+                    fault
+                    for run_id in runs
+                    for fault in faults_of_run(
+                        tx, workspace, tx.episodes.of_run(workspace, run_id), tx.log.of_run(workspace, run_id)
+                    )
+                ]
+                faults = _faults(tx, workspace, runs, of_runs)
                 count += len(faults)
                 for fault in faults:
                     fault.mend()
-                runs = _runs(tx, workspace)
-                wrong = sum(len(self._differences(tx, workspace, run_id)) for run_id in runs)
+                wrong = 0
+                for run_id in runs:
+                    nodes, log = tx.episodes.of_run(workspace, run_id), tx.log.of_run(workspace, run_id)
+                    wrong += len(self._differences(tx, workspace, run_id, nodes, log))
                 count += wrong
                 if wrong:
                     # One run's votes say how far voters are trusted in others, so all are refolded together.
@@ -277,9 +289,9 @@ class Audit:
         for reaction in logged:
             tx.teaching.put_reaction(reaction)
 
-    def _differences(self, tx: Transaction, workspace: str, run_id: str) -> list[Difference]:
-        log = tx.log.of_run(workspace, run_id)
-        nodes = tx.episodes.of_run(workspace, run_id)
+    def _differences(
+        self, tx: Transaction, workspace: str, run_id: str, nodes: Sequence[Episode], log: Sequence[Event]
+    ) -> list[Difference]:
         root_id = nodes[0].id
 
         logged = registers(log)
@@ -303,14 +315,11 @@ class Audit:
         return [_difference(workspace, *each) for each in values if each[2] != each[3]]
 
 
-def _faults(tx: Transaction, workspace: str) -> list[Fault]:
-    """What is wrong in the tables beside the episodes, and of the topics."""
-    runs = _runs(tx, workspace)
+def _faults(tx: Transaction, workspace: str, runs: Sequence[str], of_runs: Sequence[Fault]) -> list[Fault]:
+    """What is wrong in the tables beside the episodes, that of each run among it, and of the topics."""
     found = faults_of_rules(tx, workspace) + faults_of_records(tx, workspace, runs)
     found += faults_of_threshold(tx, workspace)
-    for run_id in runs:
-        found += faults_of_run(tx, workspace, tx.episodes.of_run(workspace, run_id), tx.log.of_run(workspace, run_id))
-    return [*found, *faults_of_topics(tx, workspace)]
+    return [*found, *of_runs, *faults_of_topics(tx, workspace)]
 
 
 def _difference(workspace: str, episode_id: str, what: str, stored: object, expected: object) -> Difference:
@@ -320,7 +329,7 @@ def _difference(workspace: str, episode_id: str, what: str, stored: object, expe
 
 
 def _runs(tx: Transaction, workspace: str) -> list[str]:
-    every = tx.episodes.search(workspace, EpisodeFilter(include_archived=True, limit=None, newest_first=False))
+    every = tx.episodes.outlines(workspace, EpisodeFilter(include_archived=True, limit=None, newest_first=False))
     return list(dict.fromkeys(episode.run_id for episode in every))
 
 

@@ -45,8 +45,11 @@ def content(store: Store) -> bytes:
 
 
 def rows(store: Store) -> list[str]:
-    """All that is stored, as statements that would make it again, but for the marks of changes, which are random."""
-    return [each for each in _driver(store).iterdump() if not each.startswith('INSERT INTO "lesson_versions"')]
+    """Every row that is stored, with its table's name before it, but for the marks of changes, which are random."""
+    driver = _driver(store)
+    tables = [name for (name,) in driver.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
+    kept = [name for name in tables if name != "lesson_versions"]
+    return [f"{name} {row!r}" for name in kept for row in driver.execute(f'SELECT * FROM "{name}"')]
 
 
 def _driver(store: Store) -> Connection:

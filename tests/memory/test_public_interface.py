@@ -114,7 +114,7 @@ def test_storing_asks_the_memory_nothing(library: Library) -> None:
     ana.store(Episode(goal="deploy", output="make all", parent_id=first.id))
     ana.store(Episode(goal="deploy", output="make it", id="e3", parent_id="none such"))
     assert [each.parent_id for each in (ana._known("e3"), ana._known(first.id)) if each] == ["none such", ""]
-    assert not any('INSERT INTO "retrievals"' in row for row in rows(library.service.store))
+    assert not any(row.startswith("retrievals ") for row in rows(library.service.store))
 
 
 @pytest.mark.parametrize(
@@ -346,7 +346,7 @@ def test_what_is_erased_is_erased_from_the_ledger(library: Library) -> None:
     ledger.record("m1", ReactionContext(goal="zyzzyva", output="zyzzyva"))
     library.service.privacy.forget(ana.scope.workspace, "ana")
     assert b"zyzzyva" not in content(library.service.store)
-    assert not any(row.startswith('INSERT INTO "short_memories"') for row in rows(library.service.store))
+    assert not any(row.startswith("short_memories ") for row in rows(library.service.store))
     assert ledger.lookup("m1") is None
 
 

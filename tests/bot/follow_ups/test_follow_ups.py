@@ -16,6 +16,7 @@ from memory.model import Audience, Incoming, Role, Scope
 from memory.services import Memory
 from tests.bot.follow_ups.cases import FOLLOW_UPS, STAND_ALONE
 from tests.doubles.conversation import RecordingMessenger
+from tests.doubles.packaged_embedder import packaged_embedder
 
 pytestmark = [pytest.mark.model, pytest.mark.slow]
 
@@ -70,7 +71,7 @@ async def channel(folder: Path) -> AsyncIterator[Channel]:
         "GOODBOT_LOG_FILE": str(folder / "goodbot.log"),
     }
     settings = load_settings(environment, config_path=None, cwd=folder, data_dir=folder)
-    with open_memory(settings) as memory:
+    with open_memory(settings, packaged_embedder()) as memory:
         running = assemble(settings, memory)
         try:
             yield Channel(memory, running.goodbot)
