@@ -82,6 +82,9 @@ class Termination(StrEnum):
 GAVE_UP = "none"
 """The action of an episode that found no answer and did nothing on the way."""
 
+WORDY_ACTIONS = frozenset({"", "answer", GAVE_UP})
+"""Actions whose substance is the text; any other (a tool, an expansion) is recognised by its name."""
+
 
 class Verdict(StrEnum):
     """What people said. A pure function of the votes (`memory.rules.verdict`)."""

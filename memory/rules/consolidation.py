@@ -7,7 +7,7 @@ archived is never in it.
 import hashlib
 from collections.abc import Iterable, Sequence
 
-from memory.model import GAVE_UP, Episode, Verdict
+from memory.model import WORDY_ACTIONS, Episode, Verdict
 from memory.model.normal_form import comparable, shortened
 from memory.model.upkeep import Rule
 from memory.ports import IndexEntry
@@ -18,13 +18,11 @@ GOALS_NAMED = 3
 GOAL_CHARACTERS = 60
 """How much of each it names."""
 _ADVICE_CHARACTERS = 200
-_IN_WORDS = frozenset({"", "answer", GAVE_UP})
-"""Actions whose substance is the text."""
 
 
 def advice_of(lesson: Episode) -> tuple[str, str]:
     """What a lesson advises: the words of a plain answer; of a tool its name and target, for its result varies."""
-    if lesson.action in _IN_WORDS:
+    if lesson.action in WORDY_ACTIONS:
         return "answer", comparable(lesson.output)
     return lesson.action, comparable(lesson.action_target)
 
@@ -85,7 +83,7 @@ def rule_line(rule: Rule, lessons: Sequence[Episode], at_least: int) -> str:
 
 
 def _advice(lesson: Episode, verdict: Verdict) -> str:
-    done = lesson.output if lesson.action in _IN_WORDS else f"{lesson.action} {lesson.action_target}".strip()
+    done = lesson.output if lesson.action in WORDY_ACTIONS else f"{lesson.action} {lesson.action_target}".strip()
     done = shortened(done, _ADVICE_CHARACTERS)
     if verdict is Verdict.SUCCESS:
         return done

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from memory.model import GAVE_UP, Exemplar, Lesson, Signal
+from memory.model import WORDY_ACTIONS, Exemplar, Lesson, Signal
 from memory.rules.feedback.evidence import USED_ABOVE, Evidence
 from memory.rules.feedback.polarity import Denials, admits_ignorance, simplified, stance
 from memory.rules.feedback.vocabulary import Language, fold, likely_languages, small_words
@@ -25,9 +25,6 @@ SEVERAL, SOME_OF_MANY = 3, 0.20
 """So many words, and this share, are enough of a long lesson whose other words the answer had no need of."""
 SAME_SENTENCE = 0.60
 """Share of a lesson's words, the question's included, that make the answer the same sentence."""
-
-_WORDY_ACTIONS = frozenset({"", "answer", GAVE_UP})
-"""Actions whose substance is the text; any other (a tool, an expansion) is recognised by its name."""
 
 
 class OverlapDetector:
@@ -45,7 +42,7 @@ class OverlapDetector:
 
 def _judged(exemplar: Exemplar, question: str, answer: "_Answer", action: str) -> Evidence:
     taught = exemplar.named_action or exemplar.episode.action
-    if taught == action and taught not in _WORDY_ACTIONS:
+    if taught == action and taught not in WORDY_ACTIONS:
         repeats = exemplar.lesson is Lesson.REPEAT
         return Evidence(signal=Signal.USED if repeats else Signal.CONTRADICTED, ratio=1.0)
     if not answer.has_words:
