@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TypeAlias
 
+from bot.adapters.command_words import command_in
 from bot.adapters.terminal.reactions import reactions_in
 from memory.model.normal_form import normalised
 
@@ -156,7 +157,7 @@ def parse(line: str) -> Typed | None:
     if text.startswith("//"):
         return Say(text[1:])
     if not text.startswith("/"):
-        return Say(text)
+        return _words(text)
     word, _, rest = re.sub(r"\s", " ", text[1:], count=1).partition(" ")
     known = _COMMANDS.get(word.casefold())
     return known(rest.strip()) if known else _unknown(word)
@@ -169,6 +170,16 @@ def problem_with(text: str) -> str:
     # Cc: control characters; Cs: halves of characters, from input that was not valid UTF-8.
     wrong = next((c for c in text if c not in "\t\n\r" and unicodedata.category(c) in ("Cc", "Cs")), "")
     return f"the message holds a control character (U+{ord(wrong):04X}) and looks like binary data" if wrong else ""
+
+
+def _words(text: str) -> Typed:
+    """A message, or a command in words alone, as in a direct message of every platform."""
+    typed = command_in(text)
+    if typed is None or typed.name not in _COMMANDS:
+        return Say(text)
+    if typed.name == "export":
+        return Export("", typed.argument)
+    return _COMMANDS[typed.name](typed.argument)
 
 
 def _unknown(word: str) -> Refusal:
@@ -235,6 +246,7 @@ def _plain(name: str) -> Callable[[str], Typed]:
 
 _PLAIN = (
     *("memory", "archive", "restore", "ratings", "unrate", "undo", "new", "restate", "forget", "privacy", "parts"),
+    "part",
     *("stop", "choose", "review", "promote", "release", "purge", "gaps", "teach", "known-answers", "settings"),
     "reminders",
 )

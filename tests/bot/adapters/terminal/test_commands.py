@@ -62,6 +62,7 @@ from bot.adapters.terminal.reactions import reactions_in, same_emoji
         ("/purge ana maria yes", Command("purge", "ana maria yes")),
         ("/review", Command("review")),
         ("/stop", Command("stop")),
+        ("/part 0661378a57906b378b0dcc95 right", Command("part", "0661378a57906b378b0dcc95 right")),
         ("/FORGET me", Command("forget", "me")),
         ("/undo", Command("undo")),
         ("/export", Export()),
@@ -75,6 +76,30 @@ from bot.adapters.terminal.reactions import reactions_in, same_emoji
     ],
 )
 def test_a_line_means(line: str, meaning: Act | Quit) -> None:
+    assert parse(line) == meaning
+
+
+@pytest.mark.parametrize(
+    ("line", "meaning"),
+    [
+        ("why", Command("why")),
+        ("Why?", Command("why")),
+        ("why is the sky blue?", Say("why is the sky blue?")),
+        ("undo", Command("undo")),
+        ("memory page 2", Command("memory", "page 2")),
+        ("forget me", Command("forget", "me")),
+        ("forget me?", Say("forget me?")),
+        ("correct: Under the blue pot.", Correct("Under the blue pot.")),
+        ("teach 0a1b2c3d Room 5", Command("teach", "0a1b2c3d Room 5")),
+        ("export csv", Export("", "csv")),
+        ("help!", Help()),
+        ("mode", Say("mode")),
+        ("remember this", Say("remember this")),
+        ("quit", Say("quit")),
+        ("//why", Say("/why")),
+    ],
+)
+def test_the_words_of_a_command_alone_are_the_command(line: str, meaning: Act) -> None:
     assert parse(line) == meaning
 
 
