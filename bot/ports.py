@@ -173,7 +173,17 @@ class KnowsWorkspaces(Protocol):
 
     @property
     def workspaces(self) -> frozenset[str]:
-        """Which ones, as in scopes, those included where it no longer can; none until events come in."""
+        """Which ones, as in scopes; none until events come in."""
+        ...
+
+
+@runtime_checkable
+class AnswersEverywhere(Protocol):
+    """A messenger for every workspace of its platform, also where it can only bring what waits to an end."""
+
+    @property
+    def answers_everywhere(self) -> bool:
+        """Whether it does so now: false until events come in."""
         ...
 
 

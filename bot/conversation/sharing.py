@@ -14,7 +14,7 @@ from bot.conversation.conversations import Conversations
 from bot.conversation.executor import Executor
 from bot.errors import MessengerUnavailable
 from bot.model import BotMessage, MessageRef
-from bot.ports import KnowsWorkspaces, Messenger
+from bot.ports import AnswersEverywhere, KnowsWorkspaces, Messenger
 from memory.errors import MemoryFault
 from memory.model import Incoming, Scope, Turn
 from memory.ports import LeasedMessage
@@ -117,10 +117,9 @@ class Sharing:
             self._awaited_until = began + _AWAITED_S
         self.awake.clear()
         turns, left = self._memory.conversation_leases, self._idle - working
-        known = (each.workspaces for each in self.messengers.values() if isinstance(each, KnowsWorkspaces))
-        workspaces = [] if self._conversations.is_leaving else sorted(frozenset().union(*known))
+        workspaces, platforms = self._where()
         try:
-            found = await looking(turns.look, self.process, workspaces, left)
+            found = await looking(turns.look, self.process, workspaces, left, platforms)
             self._looked_at = began
             await self._take(found.taken, looking)
             while self._news:
@@ -135,6 +134,15 @@ class Sharing:
                 self._conversations.stop_event(each.key)
         # What was accepted just now is not in work yet: only what is idle twice is left.
         self._idle = frozenset(each.key for each in found.held) - self._conversations.taken
+
+    def _where(self) -> tuple[list[str], list[str]]:
+        """The workspaces that this process may take something in, and the platforms where it may in every one."""
+        if self._conversations.is_leaving:
+            return [], []
+        messengers = self.messengers.values()
+        known = (each.workspaces for each in messengers if isinstance(each, KnowsWorkspaces))
+        everywhere = [each for each in messengers if isinstance(each, AnswersEverywhere) and each.answers_everywhere]
+        return sorted(frozenset().union(*known)), [each.platform for each in everywhere]
 
     async def _take(self, taken: tuple[LeasedMessage, ...], looking: Executor) -> None:
         if not taken:

@@ -35,17 +35,26 @@ class ConversationLeases:
 
     _core: Core
 
-    def look(self, process: str, workspaces: Sequence[str], left: Collection[tuple[str, str]] = ()) -> LeaseUpdate:
-        """Say that this process lives, leave what it could not finish, and take what is free."""
+    def look(
+        self,
+        process: str,
+        workspaces: Sequence[str],
+        left: Collection[tuple[str, str]] = (),
+        platforms: Collection[str] = (),
+    ) -> LeaseUpdate:
+        """Say that this process lives, leave what it could not finish, and take what is free.
+
+        It takes of these workspaces, and of every one of these platforms.
+        """
         now = self._core.clock()
         with self._core.store.write() as tx:
             tx.upkeep.take_lease(Lease(name=f"process/{process}", owner=process, until=now + PROCESS_FOR), now)
             tx.conversation_leases.release_dead(now)
             tx.conversation_leases.leave(process, left)
             held = tx.conversation_leases.held(process)
-            if len(workspaces) > 1:  # nearly always nothing waits in any of them
-                unfinished = tx.conversation_leases.unfinished_in()
-                workspaces = [each for each in workspaces if each in unfinished]
+            if platforms or len(workspaces) > 1:  # nearly always nothing waits in any of them
+                unfinished = sorted(tx.conversation_leases.unfinished_in())
+                workspaces = [each for each in unfinished if each in workspaces or each.partition(":")[0] in platforms]
             taken = [
                 each
                 for workspace in workspaces

@@ -38,8 +38,8 @@ def make_server() -> "MCPServer[Any]":
 
     @server.tool()
     def hang() -> str:
-        """Never returns."""
-        time.sleep(60)
+        """Never returns: whoever waits for it does so for an hour."""
+        time.sleep(3600)
         return "late"
 
     @server.tool()

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from time import monotonic
 
 import pytest
 
@@ -21,7 +20,6 @@ from tests.doubles.slack.state import Message
 
 pytestmark = pytest.mark.process
 
-TAKEN_OVER_S = 10.0
 ANSWER = "Because of Rayleigh."
 
 
@@ -77,25 +75,20 @@ def test_a_message_waits_for_the_one_before_it_wherever_that_is_answered(tmp_pat
         assert one.run_id < other.run_id
 
 
-def test_what_a_killed_process_was_answering_is_answered_within_seconds(tmp_path: Path, model: OpenAIServer) -> None:
+def test_what_a_killed_process_was_answering_is_answered_by_another(tmp_path: Path, model: OpenAIServer) -> None:
     with crew(with_model(tmp_path, model), 2, seed=1) as made:
         model.script(hang(), text(ANSWER))
         question = begin_at(made, 0, model)
         made.processes[0].kill()
-        killed_at, server = monotonic(), made.slack.server
+        server = made.slack.server
         made.slack.wait_for(lambda: server.said_by_bot(question.channel, question.ts), 60)
-        took = monotonic() - killed_at
         assert [each.text for each in server.said_by_bot(question.channel, question.ts)] == [ANSWER]
         with made.memory() as memory:
             # Jobs were run by one of the two; when one is due again, whoever is left runs it.
             an_hour_ago = utc_now() - timedelta(hours=2)
             with memory.store.write() as tx:
                 tx.upkeep.put_job_run(JobRun(name="sweep", started_at=an_hour_ago, finished_at=an_hour_ago))
-            due_at = monotonic()
             made.until(lambda: any(s.job.name == "sweep" and s.due_at > utc_now() for s in memory.upkeep.states()))
-            ran_after = monotonic() - due_at
-    assert took < TAKEN_OVER_S
-    assert ran_after < TAKEN_OVER_S
 
 
 def test_discord_is_taken_over_from_a_machine_that_is_gone(tmp_path: Path) -> None:
@@ -119,9 +112,7 @@ def test_discord_is_taken_over_from_a_machine_that_is_gone(tmp_path: Path) -> No
                 second.wait_for_error("this one stands by")
                 assert "5" in seat.asks("what is 2 + 3?")
                 first.kill()
-                killed_at = monotonic()
                 second.wait_for_error("this one takes over")
-                assert monotonic() - killed_at < TAKEN_OVER_S
                 assert "9" in seat.asks("what is 4 + 5?")
 
 

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import datetime
 
 from slack_sdk.oauth.installation_store import Installation
 
@@ -51,8 +52,8 @@ class ConnectedWorkspaces:
         self._in_order = KeyedLock()
         """Whatever is done about one workspace."""
         self._removing: set[asyncio.Task[None]] = set()
-        self.teams: frozenset[str] = frozenset()
-        """Those that had the app since this process looks: what waits where it was removed must end, too."""
+        self._read: dict[str, datetime] = {}
+        """The installations whose token this process could read, by when they were made."""
         self._is_closed = False
 
     async def of(self, team: str) -> ConnectedWorkspace | None:
@@ -90,9 +91,15 @@ class ConnectedWorkspaces:
             await self._remove(installed, why)
 
     async def refresh(self) -> None:
-        """Learn from the installations what other processes did: who has the app now, and by which token."""
-        times = await (await self._installations()).times()
-        self.teams |= times.keys()
+        """Learn from the installations what other processes did: who has the app now, and by which token.
+
+        Raises `ConfigError` where another process encrypted one with a key that this one has not.
+        """
+        installations = await self._installations()
+        times = await installations.times()
+        for team in [team for team, at in times.items() if self._read.get(team) != at]:
+            await installations.of(team)
+        self._read = times
         for team, connected in list(self._workspaces.items()):
             if times.get(team) != connected.installed.at:
                 await self._replace(team)
@@ -145,7 +152,6 @@ class ConnectedWorkspaces:
             now = await installations.of(team)
             if now is not None and now.token == token:
                 await installations.remove(now)
-                self.teams |= {team}
                 log.warning("no longer serving workspace %s: %s", team, why)
             connected = self._taken_out(team, lambda used: used == token)
         await _leave(connected)

@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
 from functools import wraps
+from typing import TYPE_CHECKING
 
 import aiohttp
 from slack_sdk.errors import SlackApiError
@@ -19,11 +20,15 @@ from bot.adapters.slack.scopes import EVENTS, SCOPES
 from bot.adapters.slack.web import Json, Method, Web, code_of
 from bot.adapters.tasks import Sleep
 from bot.config import SlackSettings
+from bot.conversation.counts import count
 from bot.errors import ChannelNotFound, ConfigError, MessengerError, MessengerUnavailable
 from memory.ports import Clock
 
-TOKENS, ACCOUNT, GRANTED, CONNECTION, SUBSCRIBED, CHANNELS, CLOCK, COMMAND, TEACHERS = (
-    f"GB02{number}" for number in range(9)
+if TYPE_CHECKING:
+    from bot.adapters.slack.installation_database import InstallationDatabase
+
+TOKENS, ACCOUNT, GRANTED, CONNECTION, SUBSCRIBED, CHANNELS, CLOCK, COMMAND, TEACHERS, INSTALLED = (
+    f"GB02{number}" for number in range(10)
 )
 
 APPS = "api.slack.com/apps"
@@ -96,8 +101,10 @@ class SlackHealthChecks:
         patience_s: float = 10.0,
         sleep: Sleep = asyncio.sleep,
         named_in_chat: Sequence[str] = (),
+        database: "InstallationDatabase | None" = None,
     ) -> None:
         self._settings = settings
+        self._database = database
         self._named_in_chat = named_in_chat
         self._clock = clock
         self._patience_s = patience_s
@@ -145,7 +152,28 @@ class SlackHealthChecks:
         socket = [await self._socket({})] if self._settings.mode == "socket" else []
         address = self._settings.public_url or "the address that leads to this machine"
         what = f"workspaces install the app at {address}{INSTALL_PATH}; each one's token is tried when it is used"
-        return [fine(ACCOUNT, what), *socket, pages, await self._clock_of_several(), self._command(), self._teachers()]
+        found = [fine(ACCOUNT, what), *socket, pages, await self._clock_of_several(), self._command(), self._teachers()]
+        return [*found, await self._installed(self._database)] if self._database is not None else found
+
+    async def _installed(self, database: "InstallationDatabase") -> CheckResult:
+        """Whether the token key of this process reads what this or another one stored."""
+        from bot.adapters.slack.encryption import TokenCipher
+        from bot.adapters.slack.installations import Installations
+
+        settings = self._settings
+        kept = Installations(
+            database, client_id=settings.client_id, cipher=TokenCipher(settings.token_key), clock=self._clock
+        )
+        try:
+            number = await kept.check()
+        except ConfigError as error:
+            remedy = "give every process the same GOODBOT_SLACK_TOKEN_KEY; a new key goes behind the old one first"
+            return fault(INSTALLED, str(error), remedy)
+        except MessengerUnavailable as error:
+            return fault(INSTALLED, str(error), "see the message")
+        finally:
+            kept.close()
+        return fine(INSTALLED, f"{count(number, 'workspace')} installed the app, and the token key reads every token")
 
     async def _clock_of_several(self) -> CheckResult:
         """Slack tells everybody the time, and refuses this question without a token."""

@@ -60,7 +60,7 @@ class InstallationFile:
 
     def is_there(self) -> bool:
         """As `InstallationDatabase` says."""
-        return self._path.exists()
+        return self._path.exists() and inspect(self.engine).has_table("slack_bots")
 
     @contextmanager
     def make(self) -> Iterator[Connection]:

@@ -87,6 +87,10 @@ class Installations:
         """The workspaces that have the app, and when it was installed there last."""
         return await self._executor(self._times)
 
+    async def check(self) -> int:
+        """How many workspaces have the app; changes nothing, and raises `ConfigError` where a key does not fit."""
+        return await self._executor(self._check_all)
+
     def close(self) -> None:
         """Give up connections; whoever asks again opens another one."""
         self._engine.dispose()
@@ -126,6 +130,16 @@ class Installations:
             for table in self._tables:
                 self._check(connection, table)
                 self._encrypt_anew(connection, table)
+
+    def _check_all(self) -> int:
+        if not self._database.is_there():
+            return 0
+        with self._engine.connect() as connection:
+            for table in self._tables:
+                self._check(connection, table)
+                # Each is decrypted as it is read.
+                connection.execute(select(*(table.c[name] for name in SECRETS if name in table.c))).all()
+        return len(self._times())
 
     def _check(self, connection: Connection, table: Table) -> None:
         there = {column["name"] for column in inspect(connection).get_columns(table.name)}

@@ -79,6 +79,7 @@ class SlackWorkspaces:
         self._connections: list[Connection] = []
         self._opening = asyncio.Lock()
         self._opened: Installations | None = None
+        self._wrong_key: ConfigError | None = None
         self._connected = ConnectedWorkspaces(self._installations, self._new_messenger, self._still_works)
         self._web = self._web_of("", gone=self._end)
         """Belongs to no workspace: it asks for connections and exchanges codes."""
@@ -94,9 +95,9 @@ class SlackWorkspaces:
         return bool(self._connections) and all(each.is_up for each in self._connections)
 
     @property
-    def workspaces(self) -> frozenset[str]:
-        """Those that have the app or had it lately, as far as it is looked for; none while nothing comes in."""
-        return frozenset(f"{_PREFIX}{team}" for team in self._connected.teams) if self.is_connected else frozenset()
+    def answers_everywhere(self) -> bool:
+        """Whether payloads come in: what waits where the app was removed must end, whoever knew of that."""
+        return self.is_connected
 
     # Taking in ------------------------------------------------------------------------------------------------------
 
@@ -114,6 +115,8 @@ class SlackWorkspaces:
             if self._database.is_shared:
                 refreshing = asyncio.create_task(self._keep_refreshed())
             await self._deliver(sink, installations)
+            if self._wrong_key is not None:
+                raise self._wrong_key
         except NotPermitted:
             if not self._ended.is_set():
                 raise
@@ -142,11 +145,18 @@ class SlackWorkspaces:
             try:
                 await self._connected.refresh()
                 is_told = False
-            except (MessengerError, ConfigError) as error:
+            except ConfigError as error:
+                self._end_by(error)
+            except MessengerError as error:
                 if not is_told:
                     log.error("it is not known which workspaces have the app: %s", error)
                 is_told = True
             await unless(self._ended, self._sleep(_LOOK_S))
+
+    def _end_by(self, error: ConfigError) -> None:
+        """Take nothing more in: what this process cannot read the token for is for those that can."""
+        self._wrong_key = error
+        self._ended.set()
 
     def _give_up_database(self) -> None:
         if self._opened is not None:
@@ -156,7 +166,11 @@ class SlackWorkspaces:
         settings = self._settings
 
         async def find(team: str) -> WorkspaceListeners | None:
-            connected = await self._connected.of(team)
+            try:
+                connected = await self._connected.of(team)
+            except ConfigError as error:
+                self._end_by(error)
+                raise
             if connected is None:
                 log.warning("something of workspace %s is dropped: the app is not installed there", team)
                 return None

@@ -5,6 +5,7 @@ import logging
 
 from bot.adapters.check_result import CheckResult, fault, fine
 from bot.app.build import open_store
+from bot.app.slack_installations import installation_database
 from bot.config import Settings
 from memory.adapters.system import utc_now
 from memory.errors import MemoryFault
@@ -23,7 +24,10 @@ def _slack(settings: Settings) -> list[CheckResult]:
         from bot.adapters.slack.health_checks import SlackHealthChecks
 
         named = _teachers_in_chat(settings, "slack")
-        return asyncio.run(SlackHealthChecks(slack, clock=utc_now, named_in_chat=named).results())
+        several = slack.client_id and not slack.bot_token.get_secret_value()
+        database = installation_database(settings.storage) if several else None
+        checks = SlackHealthChecks(slack, clock=utc_now, named_in_chat=named, database=database)
+        return asyncio.run(checks.results())
     except ImportError as error:
         return [_not_installed(SLACK, "slack", error)]
 

@@ -19,7 +19,7 @@ from tests.memory.services.test_laws_isolation import PEOPLE, PLACES, WORKSPACES
 
 pytestmark = pytest.mark.slow
 
-FEWER = settings().max_examples // 5
+FEWER = max(5, settings().max_examples // 5)
 
 
 class OneOfEach(TwoStores):

@@ -221,4 +221,6 @@ class TwoStores(RuleBasedStateMachine):
 
 
 TestTwoStores = TwoStores.TestCase
-TestTwoStores.settings = settings(deadline=None, max_examples=settings().max_examples // 5, stateful_step_count=30)
+TestTwoStores.settings = settings(
+    deadline=None, max_examples=max(5, settings().max_examples // 5), stateful_step_count=30
+)

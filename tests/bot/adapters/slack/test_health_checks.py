@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from bot.adapters.check_result import CheckResult
 from bot.adapters.slack import health_checks
 from bot.adapters.slack.connection import HttpConnection
 from bot.adapters.slack.health_checks import SlackHealthChecks
+from bot.adapters.slack.installation_database import InstallationFile
 from bot.adapters.slack.oauth import INSTALL_PATH
 from bot.adapters.slack.scopes import EVENTS, SCOPES
 from memory.adapters.system import utc_now
@@ -22,6 +24,7 @@ from tests.doubles.slack import ConnectionReset, RateLimited, Refused, ServerBro
 from tests.doubles.slack.faults import Fault, Hang
 from tests.doubles.slack.workspace import ALL_SCOPES
 from tests.doubles.slack_driver import connected, slack_settings
+from tests.doubles.slack_workspaces_driver import KEY, OTHER_KEY, install_beforehand, workspaces_settings
 from tests.doubles.sleep import Naps
 
 
@@ -290,6 +293,29 @@ async def test_several_workspaces_with_wrong_settings(server: SlackServer, wrong
     assert list(found) == [health_checks.TOKENS]
     assert told in finding.what
     assert "Several workspaces" in finding.remedy
+
+
+async def test_the_token_key_is_tried_on_what_workspaces_installed(server: SlackServer, tmp_path: Path) -> None:
+    path = tmp_path / "goodbot-slack.db"
+
+    async def installed(key: str) -> CheckResult:
+        settings = workspaces_settings(server, token_key=SecretStr(key))
+        checks = SlackHealthChecks(settings, clock=utc_now, sleep=Naps(), database=InstallationFile(path))
+        return (await checks.results())[-1]
+
+    nobody = await installed(KEY)
+    assert (nobody.code, nobody.ok, nobody.what[:12], path.exists()) == ("GB029", True, "0 workspaces", False)
+    await install_beforehand(path, server.workspace)
+    kept = path.read_bytes()
+    assert (await installed(KEY)).what.startswith("1 workspace installed")
+    wrong = await installed(OTHER_KEY)
+    assert (wrong.code, wrong.ok) == ("GB029", False)
+    assert "put that key back" in wrong.what
+    assert "every process the same GOODBOT_SLACK_TOKEN_KEY" in wrong.remedy
+    assert (await installed(f"{OTHER_KEY},{KEY}")).ok
+    assert path.read_bytes() == kept
+    path.write_bytes(b"not a database at all" * 100)
+    assert "cannot be used" in (await installed(KEY)).what
 
 
 async def test_channels_that_the_bot_cannot_use(server: SlackServer) -> None:

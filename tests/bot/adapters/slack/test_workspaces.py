@@ -10,7 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.adapters.slack.workspaces import SlackWorkspaces
-from bot.errors import ChannelNotFound, MessengerUnavailable, NotPermitted
+from bot.errors import ChannelNotFound, ConfigError, MessengerUnavailable, NotPermitted
 from bot.model import BotMessage, MessageRef, PersonCommand, PersonEvent, PersonMessage, PersonReaction, PersonVote
 from memory.model import Role
 from tests.bot.adapters.messenger_contract import Driver, Heard, MessengerContract, overridden
@@ -286,15 +286,12 @@ async def test_what_another_process_installs_and_removes_is_known_soon(
                 while not is_so():
                     await elsewhere.times()
 
-        async def known(*workspaces: str) -> None:
-            await until(lambda: session.messenger.workspaces == {*workspaces})
-
         ana.says(ana.dm, "before")
         await session.settled()
-        await known("slack:T0001")
         first = await session.messenger._messenger("slack:T0001")
         await install_beforehand(url, acme, server.slack.workspaces["T0002"])
-        await known("slack:T0001", "slack:T0002")
+        times = await elsewhere.times()
+        await until(lambda: session.messenger._connected._read == times)
         assert await session.messenger._messenger("slack:T0001") is first
 
         acme.bot_token = "xoxb-T0001-2"
@@ -305,12 +302,12 @@ async def test_what_another_process_installs_and_removes_is_known_soon(
         assert now is not None
         await elsewhere.remove(now)
         await until(lambda: session.messenger._connected._workspaces == {})
-        await known("slack:T0001", "slack:T0002")
+        assert session.messenger.answers_everywhere
         with pytest.raises(ChannelNotFound, match="not installed"):
             await session.messenger.post(said("slack:T0001", ana.dm))
     elsewhere.close()
     assert [call.token for call in server.calls("chat.postMessage")] == ["xoxb-T0001-2"]
-    assert session.messenger.workspaces == frozenset()
+    assert not session.messenger.answers_everywhere
     assert caplog.text.count("no longer serving workspace T0001") == 1
 
 
@@ -396,6 +393,21 @@ async def test_with_a_wrong_key_nothing_is_posted_and_nothing_is_given_up(server
     messenger = make_workspaces(workspaces_settings(server, token_key=SecretStr(OTHER_KEY)), path)
     with pytest.raises(NotPermitted, match="GOODBOT_SLACK_TOKEN_KEY"):
         await messenger.post(said("slack:T0001", "C1"))
+
+
+async def test_who_cannot_read_what_another_process_installed_takes_nothing_in(
+    server: SlackServer, acme: Workspace
+) -> None:
+    url = new_database()
+    messenger = make_workspaces(workspaces_settings(server, token_key=SecretStr(OTHER_KEY)), url)
+    running = asyncio.create_task(messenger.run(Heard().__call__))
+    await server.connected()
+    await install_beforehand(url, acme)
+    async with asyncio.timeout(60):
+        with pytest.raises(ConfigError, match="GOODBOT_SLACK_TOKEN_KEY"):
+            await running
+    assert not messenger.is_connected
+    await messenger.close()
 
 
 async def test_while_the_file_cannot_be_read_an_event_is_kept_by_slack(server: SlackServer, path: Path) -> None:

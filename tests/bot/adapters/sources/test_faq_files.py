@@ -1,7 +1,6 @@
 """FAQs as people have them: whatever a spreadsheet, an editor or a script wrote, broken in places or on purpose."""
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -57,12 +56,10 @@ def test_a_table_without_its_columns_is_refused() -> None:
     assert list(faq_table.read("")) == list(faq_table.read("\n\n")) == []
 
 
-def test_ten_thousand_quotes_that_nobody_closed_take_no_longer_than_they_should() -> None:
-    text = "question,answer\n" + '"open,1\n' * 10_001
-    started = time.monotonic()
-    found = [*faq_table.read(text)]
-    assert time.monotonic() - started < 20
-    assert found
+def test_quotes_that_nobody_closed_are_read_to_the_end() -> None:
+    """So many that reading on to the end from each of them would take hours."""
+    found = [*faq_table.read("question,answer\n" + '"open,1\n' * 100_000)]
+    assert len(found) == 100_000
     huge = "question,answer\nq?," + "x" * 2_000_000 + "\nr?,1\n"
     assert pairs(faq_table.read(huge)) == [("r?", "1")]
 

@@ -103,7 +103,7 @@ async def test_a_function_that_hangs_costs_its_time_alone() -> None:
     result = await ToolRegistry([tool_from(hanging)], timeout_s=0.05).run(tool_call("hanging"), CONTEXT)
     beside.cancel()
     assert result.content == "hanging took longer than 0.05 seconds."
-    assert ticks > 10
+    assert ticks > 1
     assert all(thread.daemon for thread in threading.enumerate() if thread.name == "tool hanging")
     _HUNG.set()
 
