@@ -36,21 +36,16 @@ def installed_workspaces(settings: Settings) -> int:
         ) from error
 
 
-def move_installations(settings: Settings, target_url: str) -> int:
-    """Copy them to where the bot looks for them when it uses another database, which has the rest already.
-
-    Returns of how many workspaces they are. Raises `ConfigError`.
-    """
+def move_installations(settings: Settings, target_url: str) -> None:
+    """Copy them to where the bot looks for them when it uses another database. Raises `ConfigError`."""
     from bot.adapters.slack.installation_copy import copy_installations
 
     try:
-        installed = installed_workspaces(settings)
-        if installed:
+        if installed_workspaces(settings):
             target = settings.storage.model_copy(update={"database_url": SecretStr(target_url)})
             copy_installations(installation_database(settings.storage), installation_database(target))
     except BotError as error:
         raise ConfigError(
             f"everything is in the new database but the tokens of Slack workspaces: {error}. "
-            "Without them people install the app again."
+            "Then give the same command again, which goes on; nothing opens the new database before."
         ) from error
-    return installed

@@ -1,9 +1,11 @@
 """The configured memory as a whole: into another database, or into a file."""
 
 import shlex
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bot.app.slack_installations import move_installations
 from bot.config import Settings
 from memory.errors import InvalidInput
 
@@ -13,10 +15,14 @@ if TYPE_CHECKING:
 
 
 def move_memory(settings: Settings, target_url: str, show: "ShowsMove", *, parts: int = 0) -> "list[MovedTable]":
-    """Copy everything into another database. Raises what `memory.adapters.sql.move.move` raises."""
+    """Copy everything into another database, with the tokens of Slack workspaces.
+
+    Raises what `memory.adapters.sql.move.move` raises, and `ConfigError` where the tokens cannot be brought.
+    """
     from memory.adapters.sql.move import move
 
-    return move(settings.storage.database_url.get_secret_value(), target_url, show, parts=parts)
+    tokens = partial(move_installations, settings, target_url)
+    return move(settings.storage.database_url.get_secret_value(), target_url, show, parts=parts, also=tokens)
 
 
 def planned_move(settings: Settings, target_url: str) -> list[tuple[str, int]]:

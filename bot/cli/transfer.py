@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bot.app.log_file import note_failures
-from bot.app.slack_installations import installed_workspaces, move_installations
+from bot.app.slack_installations import installed_workspaces
 from bot.app.transfer import back_up_memory, move_memory, planned_move
 from bot.cli.progress import progress
 from bot.cli.session import Result, json_option, memory_command, print_json, say, settings_of
@@ -42,13 +42,13 @@ def move(url: str, parts: int | None, dry_run: bool, as_json: bool) -> None:
             plan = planned_move(settings, url)
             _show_plan(plan, parts or 0, installed_workspaces(settings), as_json=as_json)
             return
+        installed = installed_workspaces(settings)
         with progress("rows", 0) as step:
             moved = move_memory(
                 settings, url, lambda done, total, table: step(done, f"of {total} rows, {table}"), parts=parts or 0
             )
     except InvalidInput as error:
         raise InvalidInput(str(error).replace("DATABASE_URL", "--to")) from error
-    installed = move_installations(settings, url)
     if as_json:
         print_json({"tables": moved, "slack_workspaces": installed})
         return

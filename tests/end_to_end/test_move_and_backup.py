@@ -93,6 +93,24 @@ def test_another_embedder_is_told_by_doctor_and_brought_by_one_command(taught: H
     assert exported(home, home.database) == exported(taught, taught.database)
 
 
+def test_a_move_that_cannot_bring_tokens_is_gone_on_with(taught: Home, tmp_path: Path) -> None:
+    home, target = taught.copy(tmp_path), tmp_path / "new.db"
+    command = ("move", "--to", f"sqlite:///{target}")
+    beside = tmp_path / "goodbot-slack.db"
+    beside.write_bytes(b"not a database at all" * 100)
+    told(home.run(*command), 1, "goodbot-slack.db cannot be used")
+    assert not target.exists()
+    beside.unlink()
+    with SlackThread() as slack:
+        asyncio.run(install_beforehand(beside, slack.server.workspace))
+    (tmp_path / "new-slack.db").mkdir()
+    told(home.run(*command), 2, "but the tokens of Slack workspaces", "new-slack.db cannot be used", "same command")
+    told(home.run("stats", DATABASE_URL=f"sqlite:///{target}"), 1, "move")
+    (tmp_path / "new-slack.db").rmdir()
+    told(home.run(*command), 0, "and so are the tokens of 1 Slack workspace. Set")
+    assert exported(home, target) == exported(taught, taught.database)
+
+
 def test_a_move_brings_what_workspaces_installed(taught: Home, tmp_path: Path) -> None:
     home, url = taught.copy(tmp_path), new_database()
     with SlackThread() as slack:

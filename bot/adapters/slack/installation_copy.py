@@ -23,23 +23,31 @@ def count_installations(database: InstallationDatabase) -> int:
 
 def copy_installations(source: InstallationDatabase, target: InstallationDatabase) -> None:
     """Copy all of them; those that the target had before are gone then. Raises `MessengerUnavailable`."""
+    tables = _tables(source)
     try:
-        with source.engine.connect() as reading, target.make() as writing:
-            for table in _tables(source):
+        with source.engine.connect() as reading:
+            rows = [_rows(table, reading) for table in tables]
+    except SQLAlchemyError as exc:
+        raise _cannot_be_used(source, exc) from exc
+    finally:
+        source.engine.dispose()
+    try:
+        with target.make() as writing:
+            for table, values in zip(tables, rows, strict=True):
                 table.create(writing, checkfirst=True)
-                _copy(table, reading, writing)
+                writing.execute(table.delete())
+                if values:
+                    writing.execute(table.insert(), values)
     except (SQLAlchemyError, OSError) as exc:
         raise _cannot_be_used(target, exc) from exc
     finally:
-        source.engine.dispose()
         target.engine.dispose()
 
 
-def _copy(table: Table, reading: Connection, writing: Connection) -> None:
-    writing.execute(table.delete())
+def _rows(table: Table, reading: Connection) -> list[dict[str, object]]:
+    """Without their numbers, which the target gives itself."""
     rows = reading.execute(select(*(column for column in table.c if column.name != "id")).order_by(table.c.id))
-    if values := [dict(row) for row in rows.mappings()]:
-        writing.execute(table.insert(), values)
+    return [dict(row) for row in rows.mappings()]
 
 
 def _tables(database: InstallationDatabase) -> tuple[Table, Table]:

@@ -54,10 +54,13 @@ def planned(source_url: str, target_url: str) -> list[tuple[str, int]]:
             return [(table.name, count(reading, table)) for table in metadata.sorted_tables]
 
 
-def move(source_url: str, target_url: str, show: ShowsMove, *, parts: int = 0) -> list[MovedTable]:
+def move(
+    source_url: str, target_url: str, show: ShowsMove, *, parts: int = 0, also: Callable[[], None] = lambda: None
+) -> list[MovedTable]:
     """Copy every table, and compare. What breaks off is gone on with by calling it again.
 
     The tables of the target are made in so many `parts` by workspace, if any (`partition_tables`, PostgreSQL alone).
+    `also` brings what is beside the tables, before anything may open the target: where it raises, the move broke off.
 
     Raises `InvalidInput` for a target that is the source, is not empty, or belongs to the move of another source;
     `Conflict` where the source was written to meanwhile: everything up to then is in the target, and calling it again,
@@ -79,6 +82,7 @@ def move(source_url: str, target_url: str, show: ShowsMove, *, parts: int = 0) -
                     "The source was written to meanwhile, so not everything is in the target yet. End every process "
                     "of the bot, and give the same command again: it brings what is missing."
                 )
+            also()
             _mark(writing, HEAD_REVISION)
     return moved
 
