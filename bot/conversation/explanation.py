@@ -7,6 +7,7 @@ from bot.conversation.lesson_explanation import message_author, votes_text
 from bot.conversation.messages import verdict_word
 from memory.model import Episode, EventKind, Grant, LinkKind, Scope, StepKind, Usage
 from memory.rules.audience import is_in_reach, may_see
+from memory.rules.evidence.weighing import ANSWER
 from memory.rules.retrieval.prompt import BY_A_MODEL, percent, shown_line
 from memory.services import AnswerExplanation, RunView, guess_of
 from memory.services.explain import RecallExplanation, ShownLesson, ShownRule
@@ -98,7 +99,14 @@ def _shown_to(explanation: AnswerExplanation, reader: Scope | None) -> set[str]:
         return set()
     shown = {each.item.episode_id: each.lesson for recall in explanation.recalls for each in recall.shown}
     offered = {each: explanation.weighed.get(each) for option in explanation.offered for each in option.lessons}
-    return {name for name, each in (shown | offered).items() if each is not None and is_in_reach(reader, each)}
+    every = shown | offered | _repeated(explanation)
+    return {name for name, each in every.items() if each is not None and is_in_reach(reader, each)}
+
+
+def _repeated(explanation: AnswerExplanation) -> dict[str, Episode]:
+    """What was weighed and says what is answered, though it was shown to no node."""
+    answers = {node.output for node in explanation.view.nodes if node.action == ANSWER}
+    return {name: each for name, each in explanation.weighed.items() if each.output in answers}
 
 
 def _lessons(explanation: AnswerExplanation, reader: Scope | None) -> list[str]:
@@ -106,7 +114,11 @@ def _lessons(explanation: AnswerExplanation, reader: Scope | None) -> list[str]:
     if any(recall.retrieval.is_control for recall in recalls):
         return ["**Lessons**: none. This answer was made without any, to see what lessons are worth."]
     if not any(recall.shown for recall in recalls):
-        return ["**Lessons**: none was near enough.", *(_stages(recall, reader) for recall in recalls)]
+        is_above = _repeated(explanation) or any(option.lessons for option in explanation.offered)
+        why = (
+            "none was sure enough to be shown; what they say together is above" if is_above else "none was near enough"
+        )
+        return [f"**Lessons**: {why}.", *(_stages(recall, reader) for recall in recalls)]
     lines, shown_to = ["**Lessons it was shown**"], _shown_to(explanation, reader)
     for recall in recalls:
         lines.append(_stages(recall, reader))

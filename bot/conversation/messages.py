@@ -160,7 +160,8 @@ def lesson_line(used: UsedLesson, *, is_known: bool = False) -> str:
     verb = "proposed" if used.is_proposed else "taught"
     whose = "judged by a model, not by a person" if used.is_guess else f"{verb} by {shown_line(episode.author, 30)}"
     known = "; known from people, no model was asked" if is_known else ""
-    return f"“{about}” ({percent(used.relevance)}% match, {whose}{known})"
+    match = f"{percent(used.relevance)}% match, " if used.relevance is not None else ""
+    return f"“{about}” ({match}{whose}{known})"
 
 
 def lesson_saved(lesson: Episode, spell: Spell, action: str = "") -> str:

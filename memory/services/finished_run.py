@@ -34,6 +34,9 @@ from memory.services.core import event, note_words_of
 from memory.services.model_grading import guess_of
 from memory.services.quarantine_actions import SYSTEM
 
+_MOST_FOLLOWED = 3
+"""Lessons that an answer may name without having been shown them: one would often do."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedRun:
@@ -113,25 +116,43 @@ def attach(tx: Transaction, run: FinishedRun, nodes: Sequence[Episode]) -> None:
     )
 
 
-def note_lessons_in(tx: Transaction, node: Episode, lessons: Collection[str]) -> None:
-    """Note whose words a node holds that repeats these lessons. Raises `NotFound` if one of them is erased since."""
+def note_lessons_in(tx: Transaction, node: Episode, lessons: Collection[str]) -> dict[str, Episode]:
+    """Note whose words a node holds that repeats these lessons, which are returned.
+
+    Raises `NotFound` if one of them is erased since.
+    """
     known = tx.episodes.get_many(node.workspace, lessons)
     if len(known) < len(set(lessons)):
         raise NotFound(f"what {node.run_id} in {node.workspace} repeats is erased; work it out once more")
     words = tx.episodes.words_of_others(node.workspace, lessons)
     people = {each.author for each in known.values()} | {name for names in words.values() for name in names}
     note_words_of(tx, node, people)
+    return known
 
 
-def note_followed(tx: Transaction, run: FinishedRun, nodes: Iterable[Episode], shown: Iterable["JudgedLesson"]) -> None:
+def note_followed(
+    tx: Transaction, run: FinishedRun, nodes: Iterable[Episode], shown: Iterable["JudgedLesson"]
+) -> tuple["UsedLesson", ...]:
     """Note whose words an answer holds that the evidence had, though its lessons were not shown: what is proposed."""
+    followed: list[UsedLesson] = []
     used = {each.exemplar.episode.id for each in shown if each.evidence.signal is Signal.USED}
     evidence = {recall.node_path: recall.evidence for recall in run.recalls}
     for node in nodes:
         known = evidence.get(node.node_path)
         for belief in known.beliefs if known is not None and node.action == ANSWER else ():
             if belief.text and belief.text == node.output and not used.intersection(belief.sources):
-                note_lessons_in(tx, node, belief.sources)
+                known_lessons = note_lessons_in(tx, node, belief.sources)
+                followed += _followed(node, [known_lessons[each] for each in belief.sources])
+    return tuple(followed)
+
+
+def _followed(node: Episode, lessons: Iterable[Episode]) -> list["UsedLesson"]:
+    """Lessons that a node's answer repeats without having been shown them."""
+    same = [each for each in lessons if each.output == node.output]
+    return [
+        UsedLesson(episode=each, relevance=None, is_proposed=is_only_proposed(each, node.scope))
+        for each in same[:_MOST_FOLLOWED]
+    ]
 
 
 def retrieval_of(run: FinishedRun, recall: Recollection, now: datetime) -> Retrieval:
@@ -271,7 +292,8 @@ class UsedLesson:
     """A remembered lesson that an answer rests on."""
 
     episode: Episode
-    relevance: float
+    relevance: float | None
+    """None where it was not shown, and the answer is what the evidence made of it and its like."""
     is_guess: bool = False
     """Whether only a model judged it."""
     is_proposed: bool = False
@@ -295,9 +317,11 @@ def used_of(run: FinishedRun, shown: Sequence[JudgedLesson]) -> tuple[UsedLesson
 
 def used_in(tx: Transaction, workspace: str, run_id: str) -> tuple[UsedLesson, ...]:
     """The same of a run that was committed, as its lessons are now."""
-    items = [item for _, items in tx.retrievals.of_run(workspace, run_id) for item in items]
-    used = [item for item in items if item.signal is Signal.USED]
-    scope = next((node.scope for node in tx.episodes.of_run(workspace, run_id)), None) if used else None
+    recalls = tx.retrievals.of_run(workspace, run_id)
+    used = [item for _, items in recalls for item in items if item.signal is Signal.USED]
+    if not used:
+        return _followed_in(tx, workspace, run_id, [recall for recall, _ in recalls])
+    scope = next((node.scope for node in tx.episodes.of_run(workspace, run_id)), None)
     episodes = tx.episodes.get_many(workspace, {item.episode_id for item in used})
     grades = tx.steps.grades(workspace, [each.id for each in episodes.values() if not each.verdict.is_validated])
     lessons = [
@@ -317,6 +341,24 @@ def used_in(tx: Transaction, workspace: str, run_id: str) -> tuple[UsedLesson, .
     return _once(lessons, corrections)
 
 
+def _followed_in(tx: Transaction, workspace: str, run_id: str, recalls: Iterable[Retrieval]) -> tuple[UsedLesson, ...]:
+    """What `note_followed` found when the run was committed."""
+    nodes = {node.node_path: node for node in tx.episodes.of_run(workspace, run_id) if node.action == ANSWER}
+    weights = [
+        (nodes[recall.node_path], [each.episode_id for each in belief.weights if each.approves and each.effect > 0])
+        for recall in recalls
+        if recall.evidence is not None and recall.node_path in nodes
+        for belief in recall.evidence.beliefs
+        if belief.action == ANSWER
+    ]
+    known = tx.episodes.get_many(workspace, {name for _, names in weights for name in names}) if weights else {}
+    return tuple(
+        lesson
+        for node, names in weights
+        for lesson in _followed(node, [known[name] for name in names if name in known])
+    )
+
+
 def _once(used: Sequence[UsedLesson], corrections: Iterable[tuple[str, str]]) -> tuple[UsedLesson, ...]:
     """Each once, most relevant first.
 
@@ -325,8 +367,12 @@ def _once(used: Sequence[UsedLesson], corrections: Iterable[tuple[str, str]]) ->
     best: dict[str, UsedLesson] = {}
     for lesson in used:
         known = best.get(lesson.episode.id)
-        if known is None or lesson.relevance > known.relevance:
+        if known is None or _relevance(lesson) > _relevance(known):
             best[lesson.episode.id] = lesson
     corrected = {mistake for correction, mistake in corrections if correction in best}
     named = (lesson for lesson in best.values() if lesson.episode.id not in corrected)
-    return tuple(sorted(named, key=lambda lesson: (-lesson.relevance, lesson.episode.id)))
+    return tuple(sorted(named, key=lambda lesson: (-_relevance(lesson), lesson.episode.id)))
+
+
+def _relevance(lesson: UsedLesson) -> float:
+    return lesson.relevance or 0.0

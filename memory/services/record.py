@@ -252,7 +252,7 @@ class Recording:
         options = _options(nodes)
         if options:
             note_offered(tx, nodes)
-        note_followed(tx, run, nodes, shown)
+        followed = note_followed(tx, run, nodes, shown)
         tx.retrievals.add([retrieval_of(run, recall, now) for recall in run.recalls], [each.item() for each in shown])
         if run.tap is not None:
             count_choice(self._core, tx, run, run.tap, nodes, now)
@@ -265,7 +265,7 @@ class Recording:
         return Answer(
             parts=tuple(replace(part, channel_visibility=readers) for part in parts),
             total=len(parts),
-            lessons=used_of(run, shown),
+            lessons=used_of(run, shown) or followed,
             options=options,
             is_from_people=_is_from_people(nodes),
         )

@@ -28,7 +28,8 @@ def put(chat: Chat, name: str, value: str | None, by: Scope = ROOT) -> None:
 
 async def is_a_lesson_for_others(chat: Chat) -> bool:
     await chat.ask(QUESTION, CY)
-    return bool(chat.messenger.posts[-1].lessons) or "behind the desk" in str(chat.oracle.requests[-1])
+    taught = any("taught by" in lesson for lesson in chat.messenger.posts[-1].lessons)
+    return taught or "behind the desk" in str(chat.oracle.requests[-1])
 
 
 @pytest.mark.parametrize("way", ["reaction", "button", "correction", "overtaking reaction"])

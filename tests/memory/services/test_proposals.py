@@ -125,6 +125,17 @@ def test_it_is_no_lesson_in_prompts_and_lists_unless_the_evidence_is_sure() -> N
     assert (used.episode.id, used.is_proposed) == (answer.id, True)
 
 
+def test_an_answer_that_repeats_it_though_the_evidence_is_not_sure_names_it_all_the_same() -> None:
+    world = World()
+    world.actions = ()
+    with_teacher(world)
+    answer = answered(world, "ana")
+    told = world.ask(GOAL, RIGHT, of=scope("vic"))
+    (used,) = world.lessons_used(told)
+    assert (used.episode.id, used.is_proposed, used.relevance) == (answer.id, True, None)
+    assert world.lessons_used(world.ask(GOAL, "something else", of=scope("vic"))) == ()
+
+
 @given(st.lists(lived, min_size=1, max_size=5))
 def test_nobody_meets_as_evidence_what_is_not_of_their_place(lives: list[Lived]) -> None:
     world = World()
