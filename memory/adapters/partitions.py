@@ -1,15 +1,16 @@
 """Exact vector search in the process: one partition's vectors side by side, and the merge of several partitions."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import compress, islice, repeat
+from collections.abc import Iterable, Sequence
+from itertools import compress, repeat
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from memory.model import GAVE_UP, Audience, Verdict
+from memory.adapters.action_rows import NOTHING_FOUND, ActionRows, Approval
+from memory.adapters.halves import finite_rows
+from memory.model import Audience, Verdict
 from memory.ports import ActionFit, Neighbour, Neighbourhood
-from memory.rules.evidence.answers import named_action
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,78 +18,23 @@ if TYPE_CHECKING:
     from memory.model import Vector
 
 
-Label = tuple[str, Audience, Verdict]
-"""Whose row it is (an episode's id), and the audience and verdict it is found with."""
+class Kind(NamedTuple):
+    """What many rows have in common: how they are found, and what they approve."""
+
+    audience: Audience
+    verdict: Verdict
+    approves: Approval | None = None
+
 
 _RANK = itemgetter(0, 1)
 _SETS_OF_ACTIONS = 4
 """For how many sets of actions a partition keeps which rows approve them."""
+_BYTES_OF_ROW, _BYTES_OF_PLACE = 100, 120
+"""About what a row takes beside its vector, and what more once it is known by its id where it lies."""
 
 
 BLOCK = 1024
 """How many rows lie side by side: a partition that grows copies no more than these."""
-
-
-FROM_ONE = 10
-"""How many rows of one person count for one action; if there are more, each counts less."""
-
-
-class Approval(NamedTuple):
-    """What a row approves."""
-
-    action: str
-    words: str
-    """What a person wrote as the right answer, if it is short: it may name an action. Empty for what the agent did."""
-    author: str
-
-
-NOTHING_FOUND = Approval(GAVE_UP, "", "")
-"""What stands for a row of a run that found no answer, whatever its verdict."""
-
-
-class ActionRows:
-    """The rows of one partition by the action that they approve, of some actions, and by their author."""
-
-    def __init__(self, actions: Sequence[str]) -> None:
-        self._actions = tuple(actions)
-        self._column = {name: column for column, name in enumerate(actions)}
-        self._groups: dict[tuple[int, str], int] = {}
-        self._group_of: list[int] = []
-        """By the number of an approval; 0 for one of none of the actions."""
-        self._of_row = np.zeros(0, np.intp)
-        self._is_current = False
-
-    def forget_rows(self) -> None:
-        """The rows are others now."""
-        self._is_current = False
-
-    def totals(
-        self, cosines: "NDArray[np.float32]", approvals: "NDArray[np.intp]", known: Mapping[Approval | None, int]
-    ) -> "NDArray[np.float64]":
-        """Shape (2, actions): how many rows approve each action, and the sum of their cosines.
-
-        Of each row the number of what it approves in `known`, to which more may have come at the end.
-        """
-        if not self._is_current:
-            self._group_of += map(self._group, islice(known, len(self._group_of), None))
-            self._of_row = np.array(self._group_of, np.intp)[approvals]
-            self._columns = np.array([column for column, _ in self._groups], np.intp)
-            rows = np.bincount(self._of_row, minlength=len(self._columns) + 1)[1:]
-            self._share = np.minimum(rows, FROM_ONE) / np.maximum(rows, 1)
-            self._rows = self._by_action(rows)
-            self._is_current = True
-        sums = np.bincount(self._of_row, cosines, minlength=len(self._columns) + 1)[1:]
-        return np.stack([self._rows, self._by_action(sums)])
-
-    def _by_action(self, of_groups: "NDArray[np.floating | np.integer]") -> "NDArray[np.float64]":
-        return np.bincount(self._columns, self._share * of_groups, len(self._actions)).astype(np.float64, copy=False)
-
-    def _group(self, approval: Approval | None) -> int:
-        if approval is None:
-            return 0
-        action, words, author = approval
-        column = self._column.get(named_action(words, self._actions) if words else action)
-        return 0 if column is None else self._groups.setdefault((column, author), len(self._groups) + 1)
 
 
 class Rows(Protocol):
@@ -99,8 +45,8 @@ class Rows(Protocol):
         ...
 
 
-Hit = tuple[float, Label, int, Rows]
-"""A row that was found: its cosine, whose it is, and where it lies."""
+Hit = tuple[float, str, Kind, int, Rows]
+"""A row that was found: its cosine, its episode, its kind, and where it lies."""
 
 
 class Partition(Protocol):
@@ -122,66 +68,75 @@ class Partition(Protocol):
 
 
 class VectorPartition:
-    """The vectors of one partition, all of one model, as float32: exact."""
+    """The vectors of one partition, all of one model, as float32: exact. What else is known of rows lies in columns."""
 
     def __init__(self, dimension: int) -> None:
         self._dimension = dimension
         self._blocks: list[NDArray[np.float32]] = []
-        self._labels: list[Label] = []
-        self._place: dict[str, int] = {}
-        self._numbers: dict[Approval | None, int] = {}
-        self._approvals = np.zeros(0, np.intp)
-        """Of each row the number of what it approves."""
+        self._ids: list[str] = []
+        self._place: dict[str, int] | None = None
+        """Where each episode's row lies; None until somebody asks."""
+        self._kinds: list[Kind] = []
+        self._number_of: dict[Kind, int] = {}
+        self._numbers = np.zeros(0, np.int32)
+        """Of each row the number of its kind."""
+        self._found_nothing: list[int] = []
+        """The numbers of the kinds that are of `NOTHING_FOUND`."""
         self._approved: dict[tuple[str, ...], ActionRows] = {}
 
     def __len__(self) -> int:
-        return len(self._labels)
+        return len(self._ids)
 
     @property
     def nbytes(self) -> int:
-        """Bytes held by the vectors, and about 200 per row for its labels."""
-        return sum([block.nbytes for block in self._blocks]) + 200 * len(self._labels)
+        """About how many bytes it holds."""
+        of_row = _BYTES_OF_ROW if self._place is None else _BYTES_OF_ROW + _BYTES_OF_PLACE
+        return sum([block.nbytes for block in self._blocks]) + of_row * len(self._ids)
 
     def add(
-        self, labels: Sequence[Label], matrix: "NDArray[np.floating]", approvals: Sequence[Approval | None] = ()
+        self, ids: Sequence[str], kinds: Sequence[Kind], of_row: Sequence[int], matrix: "NDArray[np.floating]"
     ) -> None:
-        """Append rows of shape (len(labels), dimension), each replacing the episode's earlier one.
+        """Append rows of shape (len(ids), dimension), each replacing the episode's earlier one.
 
-        A row that is not finite is like nothing, so it is not kept. `approvals` has what each row approves, if known.
+        `of_row` says which of the kinds each is of. A row that is not finite is like nothing, so it is not kept.
         """
-        self.remove(label[0] for label in labels)
-        approvals = approvals or [None] * len(labels)
-        usable = np.isfinite(matrix).all(axis=1)
-        if not usable.all():
-            labels, approvals = list(compress(labels, usable)), list(compress(approvals, usable))
-            matrix = matrix[usable]
-        start = len(self._labels)
-        self._put(start, matrix)
-        self._labels.extend(labels)
-        self._place.update(zip([label[0] for label in labels], range(start, len(self._labels)), strict=True))
-        self._put_approvals(start, approvals)
+        self.remove(ids)
+        numbers = self._numbered(kinds)[np.asarray(of_row, np.intp)]
+        wide, is_finite = finite_rows(matrix)
+        if not is_finite.all():
+            ids, numbers, wide = list(compress(ids, is_finite)), numbers[is_finite], wide[is_finite]
+        start = len(self._ids)
+        self._put(start, wide)
+        if start + len(ids) > len(self._numbers):
+            self._numbers = np.concatenate([self._numbers[:start], numbers, np.zeros(start, np.int32)])
+        self._numbers[start : start + len(ids)] = numbers
+        self._ids.extend(ids)
+        if self._place is not None:
+            self._place.update(zip(ids, range(start, len(self._ids)), strict=True))
+        self._forget_rows()
 
     def remove(self, episode_ids: Iterable[str]) -> None:
         """Drop the rows of these episodes, if they are here: the last row takes the place of each."""
-        if not self._labels:
+        if not self._ids:
             return
+        if self._place is None:
+            self._place = dict(zip(self._ids, range(len(self._ids)), strict=True))
         for episode_id in episode_ids:
             place = self._place.pop(episode_id, None)
             if place is None:
                 continue
-            last = self._labels.pop()
-            if last[0] != episode_id:
-                self._labels[place] = last
-                self._approvals[place] = self._approvals[len(self._labels)]
-                self.vector(place)[:] = self.vector(len(self._labels))
-                self._place[last[0]] = place
-            for approved in self._approved.values():
-                approved.forget_rows()
+            last = self._ids.pop()
+            if last != episode_id:
+                self._ids[place] = last
+                self._numbers[place] = self._numbers[len(self._ids)]
+                self.vector(place)[:] = self.vector(len(self._ids))
+                self._place[last] = place
+            self._forget_rows()
 
     def cosines(self, vector: "Vector") -> "NDArray[np.float32]":
         """Those of all rows with a finite vector; one without length has the cosine 0 with every row."""
         # vecdot uses no BLAS threads, which spin when the machine is busy; numpy's float32 is as fast for one query.
-        count, found = len(self._labels), np.empty(len(self._labels), np.float32)
+        count, found = len(self._ids), np.empty(len(self._ids), np.float32)
         for block, start in zip(self._blocks, range(0, count, BLOCK), strict=False):
             np.vecdot(block[: count - start], vector, out=found[start : start + BLOCK])
         return np.clip(found, -1.0, 1.0, out=found)
@@ -190,12 +145,12 @@ class VectorPartition:
         self, query: "Vector", k: int, min_cosine: float, actions: tuple[str, ...], *, gave_up: bool
     ) -> "tuple[list[Hit], NDArray[np.float64] | None]":
         """As `Partition.find`."""
-        if not self._labels:
+        if not self._ids:
             return [], None
         cosines = self.cosines(query)
         approved = self.approved(cosines, actions) if actions else None
-        if not gave_up and (number := self._numbers.get(NOTHING_FOUND)) is not None:
-            cosines[self._approvals[: len(cosines)] == number] = -np.inf
+        if not gave_up and self._found_nothing:
+            cosines[np.isin(self._numbers[: len(cosines)], self._found_nothing)] = -np.inf
         return self.nearest(cosines, k, min_cosine), approved
 
     def approved(self, cosines: "NDArray[np.float32]", actions: tuple[str, ...]) -> "NDArray[np.float64]":
@@ -204,7 +159,7 @@ class VectorPartition:
         self._approved[actions] = found
         if len(self._approved) > _SETS_OF_ACTIONS:
             del self._approved[next(iter(self._approved))]
-        return found.totals(cosines, self._approvals[: len(cosines)], self._numbers)
+        return found.totals(cosines, self._numbers[: len(cosines)], (kind.approves for kind in self._kinds))
 
     def nearest(self, scores: "NDArray[np.float32]", k: int, min_cosine: float) -> list[Hit]:
         """The k best rows with at least this cosine, and those that are as good as the last of them, in any order."""
@@ -213,35 +168,46 @@ class VectorPartition:
         if more > 0:
             is_best = near >= np.partition(near, more)[more]
             places, near = places[is_best], near[is_best]
-        named = places.tolist()
-        return list(zip(near.tolist(), map(self._labels.__getitem__, named), named, repeat(self)))
+        named, numbers = places.tolist(), self._numbers[places].tolist()
+        whose, kinds = map(self._ids.__getitem__, named), map(self._kinds.__getitem__, numbers)
+        return list(zip(near.tolist(), whose, kinds, named, repeat(self)))
 
     def vector(self, place: int) -> "Vector":
         """As `Rows.vector`."""
         vector: NDArray[np.float32] = self._blocks[place // BLOCK][place % BLOCK]
         return vector
 
-    def _put_approvals(self, start: int, approvals: Sequence[Approval | None]) -> None:
-        if len(self._numbers) > 2 * len(self._labels) + BLOCK:  # most of them no row has any more
-            self._renumber(start)
-        numbers = self._numbers
-        end = start + len(approvals)
-        if end > len(self._approvals):
-            grown = np.zeros(max(end, 2 * len(self._approvals)), np.intp)
-            grown[:start] = self._approvals[:start]
-            self._approvals = grown
-        self._approvals[start:end] = [numbers.setdefault(each, len(numbers)) for each in approvals]
+    def _numbered(self, kinds: Sequence[Kind]) -> "NDArray[np.int32]":
+        """The numbers of these kinds."""
+        if len(self._kinds) > 2 * len(self._ids) + BLOCK:  # most of them no row has any more
+            self._renumber()
+        return self._added(kinds)
+
+    def _added(self, kinds: Sequence[Kind]) -> "NDArray[np.int32]":
+        for kind in kinds:
+            if kind not in self._number_of:
+                if kind.approves == NOTHING_FOUND:
+                    self._found_nothing.append(len(self._kinds))
+                self._number_of[kind] = len(self._kinds)
+                self._kinds.append(kind)
+        return np.array([self._number_of[kind] for kind in kinds], np.int32)
+
+    def _renumber(self) -> None:
+        used, places = np.unique(self._numbers[: len(self._ids)], return_inverse=True)
+        known = [self._kinds[number] for number in used.tolist()]
+        self._kinds, self._number_of, self._found_nothing = [], {}, []
+        self._numbers = self._added(known)[places]
+        self._approved.clear()
+
+    def _forget_rows(self) -> None:
         for approved in self._approved.values():
             approved.forget_rows()
 
-    def _renumber(self, rows: int) -> None:
-        known, numbers = list(self._numbers), dict[Approval | None, int]()
-        kept = [numbers.setdefault(known[each], len(numbers)) for each in self._approvals[:rows].tolist()]
-        self._approvals, self._numbers = np.array(kept, np.intp), numbers
-        self._approved.clear()
-
-    def _put(self, start: int, matrix: "NDArray[np.floating]") -> None:
-        """Write rows behind those that are there."""
+    def _put(self, start: int, matrix: "NDArray[np.float32]") -> None:
+        """Write rows behind those that are there; the first ones are taken as they are."""
+        if not start:
+            self._blocks = [matrix[place : place + BLOCK] for place in range(0, len(matrix), BLOCK)]
+            return
         taken = 0
         while taken < len(matrix):
             number, place = divmod(start + taken, BLOCK)
@@ -288,7 +254,7 @@ def search(
         if approved is not None:
             totals += approved
         for hit in found:
-            first.setdefault(hit[1][0], hit)
+            first.setdefault(hit[1], hit)
         if len(first) >= k > 0:  # what is less like it than k others is not among the k best
             least = max(least, sorted([hit[0] for hit in first.values()])[-k])
     fits = {
@@ -297,13 +263,13 @@ def search(
         if lessons
     }
     nearest = best(list(first.values()), k)
-    vectors = [rows.vector(place) for _, _, place, rows in nearest]
+    vectors = [rows.vector(place) for _, _, _, place, rows in nearest]
     # Of their own, for a row may move in its partition.
     own = np.concatenate(vectors).reshape(len(vectors), -1) if vectors else ()
     hits = tuple(
         [
-            Neighbour(episode_id, cosine, audience, verdict, vector)
-            for (cosine, (episode_id, audience, verdict), _, _), vector in zip(nearest, own, strict=True)
+            Neighbour(episode_id, cosine, kind.audience, kind.verdict, vector)
+            for (cosine, episode_id, kind, _, _), vector in zip(nearest, own, strict=True)
         ]
     )
     return Neighbourhood(searched=sum(map(len, partitions)), hits=hits, fits=fits)

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sqlalchemy import text
 
-from memory.adapters.partitions import NOTHING_FOUND, Hit, Partition, VectorPartition, best, search
+from memory.adapters.partitions import Hit, Kind, Partition, VectorPartition, best, search
 from memory.adapters.planes import Planes
 from memory.adapters.sql.lesson_cache import LessonCache
-from memory.adapters.sql.partition_cache import EVERY, CachedPartition, Key, PartitionCache, State, apply, read
+from memory.adapters.sql.partition_cache import CachedPartition, Key, PartitionCache
+from memory.adapters.sql.partition_rows import EVERY, State, apply, read, scanned
 from memory.adapters.sql.plane_cache import PlaneCache, counter_of
 from memory.adapters.sql.session import Session
 from memory.model import GAVE_UP, Audience, Verdict
@@ -40,10 +41,6 @@ SCANNED = 20_000
 _STILL_THERE = text(
     "SELECT seq, episode_id, audience, verdict FROM recall_index WHERE workspace = :w AND partition = :p "
     "AND seq IN (SELECT value FROM json_each(:seqs)) AND model = :m AND vector IS NOT NULL AND action IS NOT :without"
-)
-_SCAN = text(
-    "SELECT seq, episode_id, audience, verdict, action, vector FROM recall_index WHERE workspace = :w "
-    "AND partition = :p AND model = :m AND length(vector) = :n ORDER BY seq DESC LIMIT :most"
 )
 _COUNT = text("SELECT count(*) FROM (SELECT 1 FROM recall_index WHERE workspace = :w AND partition = :p LIMIT :most)")
 
@@ -157,7 +154,7 @@ class _Reader:
         since = {name: source.copy.seq for name, source in sources.items()}
         keys = [key for key in map(self._key, sources) if key in self.large]
         named = [counter_of(key) for key in keys] if keys else []
-        return read(self.session, self.workspace, since, named, most)
+        return read(self.session, self.workspace, since, named, self.model, self.dimension, most)
 
     def _is_current(self, source: _Source, state: State) -> bool:
         copy, newest = source.copy, state.numbers.get(source.key.partition, 0)
@@ -178,7 +175,7 @@ class _Reader:
                 return self._beside(name, planes)
             if self._is_large(name):
                 self.plane_cache.prepare(self._key(name))
-                return _scanned(self.session, self._key(name))
+                return scanned(self.session, self._key(name), SCANNED)
         self.copies.take(self._key(name))
         return self._whole(name, state.epoch)
 
@@ -196,9 +193,9 @@ class _Reader:
 
     def _updated(self, source: _Source, state: State) -> Partition:
         name, copy = source.key.partition, source.copy
-        if news := state.rows[name]:
-            with self.session.readable():
-                apply(news, copy.vectors, self.model, self.dimension)
+        with self.session.readable():
+            for news in state.news[name]:
+                apply(news, copy.vectors, self.dimension)
         copy.epoch, copy.seq = state.epoch, state.numbers.get(name, 0)
         self.copies.put(source.key, copy)
         if self.plane_cache is None:
@@ -213,17 +210,6 @@ class _Reader:
         return _PlanePartition(
             self.session, self._key(name), source.planes, copy.vectors, self.plane_cache.sample(self._key(name))
         )
-
-
-def _scanned(session: Session, key: Key) -> VectorPartition:
-    """The newest rows of a large partition alone, in bounded time."""
-    where = {"w": key.workspace, "p": key.partition, "m": key.model, "n": 2 * key.dimension, "most": SCANNED}
-    rows = session.rows(_SCAN, where)
-    found = VectorPartition(key.dimension)
-    matrix = np.frombuffer(b"".join(row.vector for row in rows), "<f2").reshape(-1, key.dimension)
-    labels = [(row.episode_id, Audience(row.audience), Verdict(row.verdict)) for row in rows]
-    found.add(labels, matrix, [NOTHING_FOUND if row.action == GAVE_UP else None for row in rows])
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +231,7 @@ class _PlanePartition:
         """As `Partition.find`; how like the query what approves an action is, is told by a sample."""
         near = self.planes.nearest(query, max(CANDIDATES, 4 * k))
         if not self.planes.is_whole:  # replaced, and erased, since the database was asked
-            return _scanned(self.session, self.key).find(query, k, min_cosine, actions, gave_up=gave_up)
+            return scanned(self.session, self.key, SCANNED).find(query, k, min_cosine, actions, gave_up=gave_up)
         found, totals = self.later.find(query, k, min_cosine, actions, gave_up=gave_up)
         if actions and self.some is not None and totals is not None:
             totals = totals + self.some.approved(self.some.cosines(query), actions)
@@ -270,8 +256,8 @@ class _PlanePartition:
             where = {"w": self.key.workspace, "p": self.key.partition, "m": self.key.model, "without": without}
             for row in self.session.rows(_STILL_THERE, {**where, "seqs": json.dumps(list(places))}):
                 place = places[row.seq]
-                label = (row.episode_id, Audience(row.audience), Verdict(row.verdict))
-                hits.append((cosines[place].item(), label, place, candidates))
+                kind = Kind(Audience(row.audience), Verdict(row.verdict))
+                hits.append((cosines[place].item(), row.episode_id, kind, place, candidates))
             # Those that are as near as the last one are looked at too: of equal ones the later id counts.
             is_tied = start + step < many and cosines[start + step] == cosines[start + step - 1]
             if len(hits) >= k and not is_tied:

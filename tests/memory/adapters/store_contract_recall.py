@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memory.adapters.sql import partition_rows
 from memory.errors import NotFound
 from memory.model import GAVE_UP, Audience, Origin, Role, Verdict
 from memory.ports import Ballot, IndexEntry, LessonSummary, Store
@@ -258,6 +259,33 @@ class RecallContract(StoreCase):
                 "w", ["workspace"], MODEL, unit(1, 0, 0), 9, -1.0, actions=["clock", "answer", "other"]
             )
         assert {name: fit.lessons for name, fit in found.fits.items()} == {"clock": 2, "answer": 2}
+
+    def test_whatever_is_written_in_one_lesson_it_says_nothing_of_another(self, store: Store) -> None:
+        written = ["", '","', "\x1f\x1e", "[null]", "\\", "🦉 ‮a\n", "use the clock"]
+        for number, words in enumerate(written):
+            name = f"e{number}{words}"
+            with store.write() as tx:
+                tx.episodes.put(episode(name, action="answer", output=words, origin=Origin.TAUGHT))
+                tx.episodes.put_vector("w", name, MODEL, unit(1, number, 0))
+                tx.episodes.set_index("w", name, [EVERYONE])
+        with store.read() as tx:
+            found = tx.episodes.nearest("w", ["workspace"], MODEL, unit(1, 0, 0), 9, -1.0, actions=["clock", "answer"])
+        assert [hit.episode_id for hit in found.hits] == [f"e{number}{words}" for number, words in enumerate(written)]
+        assert {name: fit.lessons for name, fit in found.fits.items()} == {"clock": 1, "answer": 1}
+        assert found.fits["answer"].cosine == pytest.approx(found.hits[0].cosine)
+        assert found.fits["clock"].cosine == pytest.approx(found.hits[-1].cosine)
+
+    def test_many_changes_are_read_in_parts(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(partition_rows, "_AT_ONCE", 2)
+        for number in range(7):
+            learn(store, f"e{number}", (1, number, 0), EVERYONE, *([CHANNEL] if number % 3 else []))
+        learn(store, "e1", (0, 0, 1))
+        assert near(store, "workspace", "channel/C1") == ["e0", "e2", "e3", "e4", "e5", "e6", "e1"]
+        assert near(store, "channel/C1") == ["e2", "e4", "e5"]
+        with store.write() as tx:
+            tx.episodes.delete("w", ["e0", "e2", "e4", "e6"])
+        learn(store, "e7", (1, 0, 0))
+        assert near(store, "workspace", "channel/C1") == ["e7", "e3", "e5", "e1"]
 
     def test_what_was_rolled_back_is_not_found(self, store: Store) -> None:
         learn(store, "a", (1, 0, 0))

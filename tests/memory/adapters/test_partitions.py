@@ -4,10 +4,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.adapters.partitions import VectorPartition, search
+from memory.adapters.partitions import Kind, VectorPartition, search
 from memory.model import Audience, Verdict
 from tests.memory.adapters.store_samples import unit
 
+SHARED = Kind(Audience.CHANNEL, Verdict.SUCCESS)
 names = st.sampled_from("abcdef")
 additions = st.dictionaries(names, st.integers(0, 90), max_size=4)
 
@@ -21,9 +22,8 @@ def test_adding_replacing_and_removing(changes: list[dict[str, int] | list[str]]
     shelf, angles = VectorPartition(2), dict[str, int]()
     for change in changes:
         if isinstance(change, dict):
-            labels = [(name, Audience.CHANNEL, Verdict.SUCCESS) for name in change]
             matrix = np.array([at_angle(angle) for angle in change.values()]).reshape(-1, 2)
-            shelf.add(labels, matrix)
+            shelf.add(list(change), [SHARED], [0] * len(change), matrix)
             angles |= change
         else:
             shelf.remove(change)
@@ -36,7 +36,7 @@ def test_adding_replacing_and_removing(changes: list[dict[str, int] | list[str]]
 
 def test_a_cosine_is_never_above_one() -> None:
     shelf = VectorPartition(3)
-    shelf.add([("a", Audience.CHANNEL, Verdict.SUCCESS)], np.full((1, 3), 0.6, np.float32))
+    shelf.add(["a"], [SHARED], [0], np.full((1, 3), 0.6, np.float32))
     assert search([shelf], np.full(3, 0.6, np.float32), 1, 0.0).hits[0].cosine == 1.0
 
 
@@ -51,8 +51,8 @@ def test_of_several_partitions_each_episode_counts_once(
     for number, names_of_one in enumerate((*partitions, *beside)):
         audience = list(Audience)[number % len(Audience)]
         shelf = VectorPartition(2)
-        labels = [(name, audience, Verdict.SUCCESS) for name in names_of_one]
-        shelf.add(labels, np.array([at_angle(angles[name]) for name in names_of_one]).reshape(-1, 2))
+        matrix = np.array([at_angle(angles[name]) for name in names_of_one]).reshape(-1, 2)
+        shelf.add(list(names_of_one), [Kind(audience, Verdict.SUCCESS)], [0] * len(names_of_one), matrix)
         shelves.append(shelf)
         where = dict.fromkeys(names_of_one, audience) | where
     found = search(shelves[: len(partitions)], at_angle(0), k, -1.0, beside=shelves[len(partitions) :])

@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.adapters.partitions import FROM_ONE, Approval, VectorPartition, search
+from memory.adapters.action_rows import FROM_ONE, Approval
+from memory.adapters.partitions import Kind, VectorPartition, search
 from memory.model import Audience, Verdict
 from memory.ports import ActionFit
 from tests.memory.adapters.store_samples import unit
@@ -40,9 +41,9 @@ def test_as_if_every_row_were_looked_at(
     shelf, rows = VectorPartition(2), dict[str, tuple[int, Approval | None]]()
     for change in changes:
         if isinstance(change, dict):
-            labels = [(name, Audience.CHANNEL, Verdict.SUCCESS) for name in change]
+            kinds = [Kind(Audience.CHANNEL, Verdict.SUCCESS, approval) for _, approval in change.values()]
             matrix = np.array([at_angle(angle) for angle, _ in change.values()]).reshape(-1, 2)
-            shelf.add(labels, matrix, [approval for _, approval in change.values()])
+            shelf.add(list(change), kinds, range(len(kinds)), matrix)
             rows |= change
         else:
             shelf.remove(change)
@@ -59,9 +60,9 @@ def test_as_if_every_row_were_looked_at(
 def test_however_many_one_person_has_they_count_as_ten() -> None:
     shelf = VectorPartition(2)
     for author, angle, count in (("ana", 0, 30), ("bo", 60, 10)):
-        labels = [(f"{author}{number}", Audience.CHANNEL, Verdict.SUCCESS) for number in range(count)]
+        kind = Kind(Audience.CHANNEL, Verdict.SUCCESS, Approval("clock", "", author))
         matrix = np.array([at_angle(angle)] * count)
-        shelf.add(labels, matrix, [Approval("clock", "", author)] * count)
+        shelf.add([f"{author}{number}" for number in range(count)], [kind], [0] * count, matrix)
     found = search([shelf], at_angle(0), 1, -1.0, ACTIONS).fits["clock"]
     assert found.lessons == 2 * FROM_ONE
     assert abs(found.cosine - 0.75) < 1e-5
@@ -70,8 +71,8 @@ def test_however_many_one_person_has_they_count_as_ten() -> None:
 def test_partitions_are_taken_together() -> None:
     shelves = [VectorPartition(2), VectorPartition(2), VectorPartition(2)]
     for number, shelf in enumerate(shelves[:2]):
-        label = (f"e{number}", Audience.CHANNEL, Verdict.SUCCESS)
-        shelf.add([label], np.array([at_angle(60 * number)]), [Approval("clock", "", "ana")])
+        kind = Kind(Audience.CHANNEL, Verdict.SUCCESS, Approval("clock", "", "ana"))
+        shelf.add([f"e{number}"], [kind], [0], np.array([at_angle(60 * number)]))
     found = search(shelves, at_angle(0), 1, -1.0, ACTIONS).fits
     assert found.keys() == {"clock"}
     assert found["clock"].lessons == 2

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from memory.adapters import planes as files
-from memory.adapters.planes import _SCALE, Planes, _widened, sign_words
+from memory.adapters.planes import Planes, sign_words
 from memory.model import Vector
 from tests.benchmarks.bulk import Texts
 
@@ -103,12 +103,6 @@ def test_where_nothing_is_near_the_search_has_an_end(tmp_path: Path, monkeypatch
     monkeypatch.setattr(Planes, "_cosines", counted)
     planes.nearest(anything(1, 2)[0].astype(np.float32), 100)
     assert compared == [100, 500]
-
-
-def test_numbers_are_widened_exactly() -> None:
-    every = np.arange(1 << 16, dtype=np.uint16)
-    every = every[np.isfinite(every.view(np.float16))]
-    assert np.array_equal(_widened(every) * _SCALE, every.view(np.float16).astype(np.float32))
 
 
 def test_what_is_not_finite_is_left_out(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ from memory import (
     set_retriever,
 )
 from memory.adapters.embedding import HashingEmbedder
-from memory.adapters.partitions import VectorPartition, search
+from memory.adapters.partitions import Kind, VectorPartition, search
 from memory.adapters.sql import SqlStore
 from memory.errors import EmbeddingFailed, InvalidInput, MemoryFault
 from memory.model import Audience, Exemplar, Signal, Step, StepKind, Vector, Verdict
@@ -214,8 +214,9 @@ def test_a_vector_that_is_no_vector_is_like_nothing(broken: list[float]) -> None
         narrow = row.astype(np.float32)
         assert unit_cosine(narrow, np.array([1.0, 0.0], np.float32)) == 0.0
         shelf = VectorPartition(2)
-        shelf.add([("broken", Audience.PERSONAL, Verdict.SUCCESS)], row.reshape(1, 2).astype(np.float32))
-        shelf.add([("good", Audience.PERSONAL, Verdict.SUCCESS)], np.array([[1.0, 0.0]], np.float32))
+        own = Kind(Audience.PERSONAL, Verdict.SUCCESS)
+        shelf.add(["broken"], [own], [0], row.reshape(1, 2).astype(np.float32))
+        shelf.add(["good"], [own], [0], np.array([[1.0, 0.0]], np.float32))
         assert [hit.episode_id for hit in search([shelf], np.array([1.0, 0.0]), 5, -1.0).hits] == ["good"]
         assert search([shelf], narrow, 5, -1.0).hits == ()
     good = np.array([1.0, 0.0])

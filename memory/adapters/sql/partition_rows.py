@@ -1,0 +1,205 @@
+"""The rows of partitions of the recall index as they are read: by columns, which SQLite itself puts together.
+
+A row of its own for each would take most of the time that a copy takes. Of nothing that is in a column by itself the
+order is known, but it is the same in all columns.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from sqlalchemy import (
+    BigInteger,
+    CompoundSelect,
+    FromClause,
+    Integer,
+    Select,
+    String,
+    Text,
+    and_,
+    bindparam,
+    func,
+    literal,
+    not_,
+    or_,
+    select,
+    type_coerce,
+    union_all,
+)
+from sqlalchemy.types import LargeBinary
+
+from memory.adapters.action_rows import NOTHING_FOUND, Approval
+from memory.adapters.partitions import Kind, VectorPartition
+from memory.adapters.sql.dialect import joined, json_list
+from memory.adapters.sql.index import EPOCH
+from memory.adapters.sql.lesson_version import lesson_versions
+from memory.adapters.sql.partition_cache import Key
+from memory.adapters.sql.session import Session, nothing
+from memory.adapters.sql.tables import counters, recall_index
+from memory.model import GAVE_UP, Audience, Verdict
+
+EVERY = 2**62
+"""No limit."""
+_AT_ONCE = 100000
+"""How many numbers of a partition's changes one statement reads: all vectors of a statement are one value."""
+
+_t = recall_index.c
+_w, _m = (bindparam(name, type_=String()) for name in "wm")
+_TEXTS = ("episode_id", "audience", "verdict", "action", "words", "author")
+_AUDIENCES = {each.value: each for each in Audience}
+_VERDICTS = {each.value: each for each in Verdict}
+_MARK = "lesson_version"
+"""No partition's name, and no counter's."""
+
+
+def _columns(rows: FromClause) -> list[Any]:
+    """What is read of these rows."""
+    texts = [json_list(type_coerce(rows.c[name], String())) for name in _TEXTS]
+    return [*texts, joined(type_coerce(rows.c.vector, LargeBinary))]
+
+
+_is_found = and_(_t.model == _m, func.length(type_coerce(_t.vector, LargeBinary)) == bindparam("n", type_=Integer()))
+"""By a vector of the model and the dimension that are asked for; a row that only says that one is gone has none."""
+
+
+def _of_partition(n: int) -> Select[Any]:
+    """What came to the n-th partition after a `seq`, and what of it can be found no longer.
+
+    Neither if that is more than `most`. The newest `seq`, in any case.
+    """
+    name, since = bindparam(f"p{n}", type_=String()), bindparam(f"s{n}", type_=BigInteger())
+    newest = select(func.max(_t.seq)).where(_t.workspace == _w, _t.partition == name).scalar_subquery()
+    is_new = and_(
+        _t.workspace == _w,
+        _t.partition == name,
+        _t.seq > since,
+        _t.seq <= since + bindparam("span", type_=BigInteger()),
+        newest - since <= bindparam("most", type_=BigInteger()),
+    )
+    is_lost = or_(_t.vector.is_(None), not_(_is_found))
+    gone = select(json_list(_t.episode_id)).where(is_new, since > 0, is_lost).scalar_subquery()
+    return select(name, newest, *_columns(recall_index), gone).where(is_new, _is_found)
+
+
+@cache
+def _news(count: int, counted: int, *, is_marked: bool) -> CompoundSelect[Any]:
+    """A row for each of `count` partitions, and one for each counter: the epoch, and the planes that are valid.
+
+    And one for the workspace's mark, if it has any (`lesson_version`).
+    """
+    nothings = [*[nothing(Text())] * len(_TEXTS), nothing(LargeBinary()), nothing(Text())]
+    wanted = [bindparam(f"c{n}", type_=String()) for n in range(counted)]
+    numbers = [
+        select(counters.c.name, counters.c.value, *nothings).where(
+            counters.c.workspace == _w, counters.c.name.in_(wanted)
+        )
+    ]
+    if is_marked:
+        mark = select(literal(_MARK), lesson_versions.c.mark, *nothings)
+        numbers.append(mark.where(lesson_versions.c.workspace == _w))
+    return union_all(*map(_of_partition, range(count)), *numbers)
+
+
+News = Sequence[Any]
+"""Of some rows the columns above, and which episodes are found no longer."""
+
+
+class State(NamedTuple):
+    """What one reading found."""
+
+    news: Mapping[str, Sequence[News]]
+    """By partition, in the order in which they came."""
+    numbers: Mapping[str, int]
+    """The newest `seq` of each partition, and counters by name."""
+
+    @property
+    def epoch(self) -> int:
+        """The one the index is in."""
+        return self.numbers.get(EPOCH, 0)
+
+
+def read(
+    session: Session,
+    workspace: str,
+    since: Mapping[str, int],
+    planes: Sequence[str] = (),
+    model: str = "",
+    dimension: int = 0,
+    most: int = EVERY,
+) -> State:
+    """In one statement: of each partition the rows after its `seq`, and the newest one; the epoch, and counters.
+
+    No rows of a partition with more than `most` changes. Of one with very many some statements more.
+    """
+    given: dict[str, Any] = {
+        "w": workspace,
+        "m": model,
+        "n": 2 * dimension,
+        "most": most,
+        "span": _AT_ONCE,
+        "c0": EPOCH,
+    }
+    given |= {f"c{n}": name for n, name in enumerate(planes, 1)}
+    news: dict[str, list[News]] = {name: [] for name in since}
+    numbers: dict[str, int] = {}
+    statement = _news(len(since), 1 + len(planes), is_marked=session.is_sqlite)
+    is_behind = True
+    while is_behind:
+        for n, (name, seq) in enumerate(since.items()):
+            given |= {f"p{n}": name, f"s{n}": seq}
+        for name, number, *columns in session.driver_rows(statement, given):
+            numbers[name] = number or 0
+            if name in news:
+                news[name].append(columns)
+        ends = {name: seq + _AT_ONCE for name, seq in since.items()}
+        is_more = {name: ends[name] < numbers[name] <= seq + most for name, seq in since.items()}
+        since = {name: end if is_more[name] else numbers[name] for name, end in ends.items()}
+        is_behind = any(is_more.values())
+    if _MARK in numbers:
+        session.marks[workspace] = numbers[_MARK]
+    return State(news, numbers)
+
+
+def apply(news: News, vectors: VectorPartition, dimension: int) -> None:
+    """Bring the copy of one partition up to date with what is new."""
+    *texts, content, gone = news
+    if lost := json.loads(gone or "[]"):
+        vectors.remove(lost)
+    if content:
+        ids, *of_kinds = map(json.loads, texts)
+        found: dict[tuple[str, ...], int] = {}
+        of_row = [found.setdefault(each, len(found)) for each in zip(*of_kinds, strict=True)]
+        matrix = np.frombuffer(content, "<f2").reshape(len(ids), dimension)
+        vectors.add(ids, [_kind(*each) for each in found], of_row, matrix)
+
+
+def _kind(audience: str, verdict: str, action: str, words: str, author: str) -> Kind:
+    approves = Approval(action, words, author) if verdict == Verdict.SUCCESS.value else None
+    return Kind(_AUDIENCES[audience], _VERDICTS[verdict], NOTHING_FOUND if action == GAVE_UP else approves)
+
+
+_found_in = and_(_t.workspace == _w, _t.partition == bindparam("p", type_=String()), _is_found)
+_SAMPLE = select(*_columns(recall_index)).where(_found_in, _t.seq.in_(bindparam("seqs", expanding=True)))
+_newest = select(*(_t[name] for name in (*_TEXTS, "vector"))).where(_found_in).order_by(_t.seq.desc())
+_SCAN = select(*_columns(_newest.limit(bindparam("most")).subquery()))
+
+
+def sample(session: Session, key: Key, seqs: Sequence[int]) -> VectorPartition:
+    """A copy of some rows of a partition, by their seqs."""
+    return _copied(session, key, _SAMPLE, {"seqs": seqs})
+
+
+def scanned(session: Session, key: Key, most: int) -> VectorPartition:
+    """A copy of the newest rows of a partition."""
+    return _copied(session, key, _SCAN, {"most": most})
+
+
+def _copied(session: Session, key: Key, statement: Select[Any], given: Mapping[str, Any]) -> VectorPartition:
+    where = {"w": key.workspace, "p": key.partition, "m": key.model, "n": 2 * key.dimension}
+    copy = VectorPartition(key.dimension)
+    if row := session.row(statement, {**where, **given}):
+        with session.readable():
+            apply([*row, None], copy, key.dimension)
+    return copy
