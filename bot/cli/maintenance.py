@@ -62,7 +62,7 @@ def forget(memory: Memory, workspace: str, person: str, yes: bool) -> Result:
 
 
 @click.command()
-@click.option("--taught-by", "person", default="", help="Whose teaching to take back.")
+@click.option("--person", "--taught-by", "person", default="", help="Whose teaching to take back.")
 @click.option("--batch", default="", help="Which batch to take back, learned from one file (`goodbot review list`).")
 @click.option("--workspace", default="", help="The person's workspace; the terminal's by default.")
 @click.option("--dry-run", is_flag=True, help="Only say how much it is.")
@@ -74,7 +74,7 @@ def purge(memory: Memory, *, person: str, batch: str, workspace: str, dry_run: b
     It stays in the event log. `forget` erases a person's own data instead.
     """
     if bool(person) == bool(batch):
-        raise click.UsageError("say what to take back: --taught-by PERSON, or --batch ID")
+        raise click.UsageError("say what to take back: --person NAME, or --batch ID")
     if batch:
         return _purge_batch(memory, memory.batches.find(batch, workspace), dry_run=dry_run, yes=yes)
     name = workspace or settings_of().terminal.workspace

@@ -330,7 +330,8 @@ class Answering:
             return ""
         if not answer.total:
             await self._unknown_answers.show(messenger, incoming)
-        lessons = tuple(messages.lesson_line(each, is_known=answer.is_from_people) for each in answer.lessons)
+        known, reader = answer.is_from_people, incoming.scope
+        lessons = tuple(messages.lesson_line(each, reader, is_known=known) for each in answer.lessons)
         people = authors_of([lesson.episode for lesson in answer.lessons])
         choices, first = option_choices(run_id, answer.options) if answer.options else (), answer.first_message
         for part in parts:

@@ -4,7 +4,7 @@ from bot.conversation.choice_messages import GRANTS
 from bot.conversation.counts import cost_text, counts
 from bot.conversation.evidence_explanation import explain_evidence
 from bot.conversation.lesson_explanation import message_author, votes_text
-from bot.conversation.messages import verdict_word
+from bot.conversation.messages import named, verdict_word
 from memory.model import Episode, EventKind, Grant, LinkKind, Scope, StepKind, Usage
 from memory.rules.audience import is_in_reach, may_see
 from memory.rules.evidence.weighing import ANSWER
@@ -126,7 +126,7 @@ def _lessons(explanation: AnswerExplanation, reader: Scope | None) -> list[str]:
         for shown in recall.shown:
             lesson = shown.lesson
             if lesson is not None and (reader is None or lesson.id in shown_to or may_see(reader, lesson)):
-                lines.extend(_exemplar(explanation.view, shown, lesson))
+                lines.extend(_exemplar(explanation.view, shown, lesson, reader))
             else:
                 hidden += 1
         if hidden:
@@ -145,12 +145,12 @@ def _stages(recall: RecallExplanation, reader: Scope | None) -> str:
     return f"- search for part {shown_line(recall.retrieval.node_path, 40)}: {stages}"
 
 
-def _exemplar(view: RunView, shown: ShownLesson, lesson: Episode) -> list[str]:
+def _exemplar(view: RunView, shown: ShownLesson, lesson: Episode, reader: Scope | None) -> list[str]:
     item = shown.item
     signal = item.signal.value if item.signal else "unknown"
     is_guess = not lesson.verdict.is_validated and guess_of(view.grades.get(lesson.id, ())) is not None
     verb = "by" if lesson.verdict.is_validated or not lesson.verdicts.is_proposed else "proposed by"
-    author = f"{verb} {shown_line(lesson.author, 30)}" if not is_guess else "judged by a model, not by a person"
+    author = f"{verb} {named(lesson.author, reader)}" if not is_guess else "judged by a model, not by a person"
     reached = f", {shown.audience.value}" if shown.audience else ""
     message = [f"  - {message_author(lesson, shown.message)}"] if shown.message is not None else []
     return [
@@ -158,7 +158,7 @@ def _exemplar(view: RunView, shown: ShownLesson, lesson: Episode) -> list[str]:
         f"{percent(item.relevance)}% relevant (same situation {percent(item.context_score)}%, "
         f"same question {percent(max(0.0, item.intent_score))}%), {signal} ({item.ratio:.2f})",
         *message,
-        f"  - votes: {votes_text(shown.votes)}",
+        f"  - votes: {votes_text(shown.votes, reader)}",
     ]
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from bot.conversation import messages
 from bot.conversation.executor import Executor
 from bot.conversation.notifications import notice, say, tell
-from bot.conversation.parts_command import NOTED_WRONG_APPROACH, WHICH_PARTS, part_choices, parts_of
+from bot.conversation.parts_command import NOTED_WRONG_APPROACH, part_choices, parts_of, which_parts
 from bot.conversation.preference_in_words import (
     StylePreference,
     is_plain,
@@ -110,7 +110,7 @@ class FeedbackHandler:
         """Offer to say which parts of an answer were right; False for one that has no two."""
         if len(parts_of(nodes)) < 2:
             return False
-        await messenger.post(replace(notice(event.scope, WHICH_PARTS), choices=part_choices(nodes)))
+        await messenger.post(replace(notice(event.scope, which_parts(nodes)), choices=part_choices(nodes)))
         return True
 
     async def on_cleared(self, messenger: Messenger, event: ReactionsCleared) -> None:

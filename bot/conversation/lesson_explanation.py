@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bot.conversation.messages import verdict_word
+from bot.conversation.messages import named, verdict_word
 from memory.model import Audience, Episode, EventKind, Scope
 from memory.model.saved import SavedMessage
 from memory.rules.audience import may_see
@@ -14,7 +14,7 @@ _LATEST = 5
 """How many events and uses a chat is told; an administrator is told all."""
 
 
-def vote_text(weighed: WeighedVote) -> str:
+def vote_text(weighed: WeighedVote, reader: Scope | None) -> str:
     """`ana 👍 (teacher, weighs 1.00, beyond the limit)`."""
     vote = weighed.vote
     notes = [vote.role.value, f"weighs {weighed.weight:.2f}"]
@@ -24,7 +24,7 @@ def vote_text(weighed: WeighedVote) -> str:
         notes.append("beyond the limit")
     if vote.node_id:
         notes.append("on this part")
-    return f"{shown_line(vote.actor, 30)} {'👍' if vote.value > 0 else '👎'} ({', '.join(notes)})"
+    return f"{named(vote.actor, reader)} {'👍' if vote.value > 0 else '👎'} ({', '.join(notes)})"
 
 
 def message_author(lesson: Episode, message: SavedMessage) -> str:
@@ -33,9 +33,9 @@ def message_author(lesson: Episode, message: SavedMessage) -> str:
     return f"said by {shown_line(lesson.author, 30)} in a message{link}"
 
 
-def votes_text(votes: Sequence[WeighedVote]) -> str:
+def votes_text(votes: Sequence[WeighedVote], reader: Scope | None) -> str:
     """Votes in one line."""
-    return ", ".join(map(vote_text, votes)) or "none"
+    return ", ".join(vote_text(vote, reader) for vote in votes) or "none"
 
 
 def explain_lesson(explanation: LessonExplanation, reader: Scope | None) -> str:
@@ -45,12 +45,12 @@ def explain_lesson(explanation: LessonExplanation, reader: Scope | None) -> str:
     if explanation.message is not None:
         lines.append(f"- {message_author(episode, explanation.message)}")
     lines.extend(
-        f"- {each.audience.value}: {verdict_word(each.verdict)}; votes that count: {votes_text(each.votes)}"
+        f"- {each.audience.value}: {verdict_word(each.verdict)}; votes that count: {votes_text(each.votes, reader)}"
         for each in explanation.verdicts
     )
     idle = [each for each in explanation.votes if not any(each in verdict.votes for verdict in explanation.verdicts)]
     if idle:
-        lines.append(f"- votes without effect: {votes_text(idle)}")
+        lines.append(f"- votes without effect: {votes_text(idle, reader)}")
     lines.extend(_decisions(explanation))
     lines.extend(_joined(explanation, reader))
     lines.append(

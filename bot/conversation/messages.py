@@ -150,7 +150,16 @@ def kept_back(place: str) -> str:
     return f"Others can read {where} now than when you asked, so I do not answer that here. Ask me again if you like."
 
 
-def lesson_line(used: UsedLesson, *, is_known: bool = False) -> str:
+def named(person: str, reader: Scope | None) -> str:
+    """A person as a reader is told of them.
+
+    In quotes where they are called `you`, as whoever began a chat in a terminal is, and somebody else reads it.
+    """
+    shown = shown_line(person, 30)
+    return f"“{shown}”" if person == "you" and reader is not None and reader.person != person else shown
+
+
+def lesson_line(used: UsedLesson, reader: Scope | None = None, *, is_known: bool = False) -> str:
     """One remembered lesson under an answer: whose it is, what it was about, and how near it is.
 
     `is_known`: the answer is the lesson's, given without asking a model.
@@ -158,7 +167,7 @@ def lesson_line(used: UsedLesson, *, is_known: bool = False) -> str:
     episode = used.episode
     about = shown_line(episode.goal, 60)
     verb = "proposed" if used.is_proposed else "taught"
-    whose = "judged by a model, not by a person" if used.is_guess else f"{verb} by {shown_line(episode.author, 30)}"
+    whose = "judged by a model, not by a person" if used.is_guess else f"{verb} by {named(episode.author, reader)}"
     known = "; known from people, no model was asked" if is_known else ""
     match = f"{percent(used.relevance)}% match, " if used.relevance is not None else ""
     return f"“{about}” ({match}{whose}{known})"
@@ -288,7 +297,7 @@ def _summary(episode: Episode) -> str:
 
 
 def _author(episode: Episode, reader: Scope) -> str:
-    return "you" if episode.author == reader.person else shown_line(episode.author, 30)
+    return "you" if episode.author == reader.person else named(episode.author, reader)
 
 
 def titled(title: str, lines: Sequence[str], page: str) -> str:

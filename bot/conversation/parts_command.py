@@ -34,6 +34,12 @@ def part_choices(nodes: Sequence[Episode]) -> tuple[Choice, ...]:
     )
 
 
+def which_parts(nodes: Sequence[Episode]) -> str:
+    """The question above those buttons."""
+    left = len(parts_of(nodes)) - _MOST
+    return f"{WHICH_PARTS} (These are the first {_MOST} of {_MOST + left}.)" if left > 0 else WHICH_PARTS
+
+
 def parts_of(nodes: Sequence[Episode]) -> list[Episode]:
     """The parts that people can judge by themselves: those that did something, and were not split further."""
     over = (Termination.SUCCESS, Termination.FAILURE)
@@ -48,7 +54,7 @@ def show(context: CommandContext, run_id: str | None) -> CommandReply:
     if not nodes or not may_repeat(context.scope, nodes[0]):
         return CommandReply(text=messages.NOT_YOURS)
     choices = part_choices(nodes)
-    return CommandReply(text=WHICH_PARTS if choices else NO_PARTS, choices=choices)
+    return CommandReply(text=which_parts(nodes) if choices else NO_PARTS, choices=choices)
 
 
 def judge(context: CommandContext) -> CommandReply:

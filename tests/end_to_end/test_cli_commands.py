@@ -278,7 +278,7 @@ def test_forget_asks_first_and_leaves_nothing(mine: Memories) -> None:
 
 def test_purge_counts_asks_and_leaves_no_lesson_but_every_word(mine: Memories) -> None:
     home = mine.home
-    counted = home.run("purge", "--taught-by", "you", "--dry-run")
+    counted = home.run("purge", "--person", "you", "--dry-run")
     told = "Taught by you in terminal:local: 2 votes, 1 correction; and 1 other lesson that rested on it "
     assert (counted.code, counted.out.startswith(told)) == (0, True)
     asked = home.run("purge", "--taught-by", "you")

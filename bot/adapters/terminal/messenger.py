@@ -247,7 +247,7 @@ class TerminalMessenger:
 
     async def _speak_as(self, name: str) -> None:
         self._speaker.person = name or self._speaker.person
-        await self._screen.remark(f"you are {self._speaker.person} now, {ROLES[self._speaker.role]}")
+        await self._screen.remark(f"{self._speaker.introduced}, {ROLES[self._speaker.role]}")
 
     async def _react(self, typed: React, sink: EventSink) -> None:
         message_id = self._answers.find(typed.number)

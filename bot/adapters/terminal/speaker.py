@@ -33,6 +33,11 @@ class Speaker:
         return self._first_role if self.person == self._first else Role.MEMBER
 
     @property
+    def introduced(self) -> str:
+        """Who they are now, in words."""
+        return "you speak for yourself" if self.person == self._first == "you" else f"you are {self.person} now"
+
+    @property
     def scope(self) -> Scope:
         """The person in the terminal's only channel, which everybody at the terminal can read."""
         return Scope(

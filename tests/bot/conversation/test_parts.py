@@ -35,6 +35,8 @@ async def chat() -> AsyncIterator[Chat]:
         ROOM: [call("look"), answer("Room 5."), answer("Room 5 still.")],
         OTHER: [expand("parallel", ROOM, "what time is it?")],
         "what time is it?": [answer("Noon.")],
+        "many": [expand("parallel", *(f"what is {n} + 1?" for n in range(8)))],
+        **{f"what is {n} + 1?": [answer(f"It is {n + 1}.")] for n in range(8)},
         "single": [call("look"), answer("One.")],
     }
     chat = Chat(model=Script(script), tools=[look()])
@@ -54,6 +56,13 @@ async def press(chat: Chat, label: str, by: object = ANA, role: Role = Role.MEMB
     choice = next(each for post in reversed(chat.messenger.posts) for each in post.choices if each.label == label)
     assert len(f"{choice.command}{choice.argument}") <= 80
     return await chat.command(choice.command, choice.argument, by, role=role)  # type: ignore[arg-type]
+
+
+async def test_of_many_parts_it_says_how_many_can_be_judged(chat: Chat) -> None:
+    await chat.ask("many")
+    assert "(These are the first 6 of 8.)" in await chat.command("parts")
+    await chat.ask(BOTH)
+    assert "first 6" not in await chat.command("parts")
 
 
 async def test_a_thumb_down_on_a_compound_asks_which_parts_were_right_and_a_tap_keeps_them(chat: Chat) -> None:

@@ -164,7 +164,7 @@ async def test_people_and_roles() -> None:
 
     people = [(event.scope.person, event.role) for event in events if isinstance(event, PersonMessage)]
     assert people == [("you", Role.TEACHER), ("ana", Role.MEMBER), ("you", Role.TEACHER)]
-    assert out.count("you are you now, a teacher") == 2
+    assert out.count("you speak for yourself, a teacher") == 2
     scope = events[0].scope
     assert (scope.workspace, scope.channel, scope.place) == ("terminal:local", "terminal", "#terminal")
     assert scope.visibility is Visibility.PUBLIC

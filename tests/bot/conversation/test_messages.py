@@ -1,0 +1,26 @@
+"""What the bot says of people."""
+
+from bot.conversation.messages import belief_line, lesson_line, named
+from memory.model import Audience, Lesson
+from memory.services import UsedLesson
+from tests.doubles.memory_world import World, scope
+
+
+def test_who_is_called_you_is_not_taken_for_the_reader() -> None:
+    you, bob = scope("you"), scope("bob")
+    assert [named("you", you), named("you", bob), named("you", None), named("ana", bob)] == [
+        "you",
+        "“you”",
+        "you",
+        "ana",
+    ]
+    world = World()
+    lesson = world.ask("where is the key?", "Under the pot.", of=you)
+    used = UsedLesson(episode=lesson, relevance=0.94)
+    assert "94% match, taught by you)" in lesson_line(used, you)
+    assert "94% match, taught by “you”)" in lesson_line(used, bob)
+    assert "taught by you," in belief_line(lesson, Lesson.REPEAT, Audience.PERSONAL, you)
+    assert "taught by “you”," in belief_line(lesson, Lesson.REPEAT, Audience.CHANNEL, bob)
+    assert lesson_line(UsedLesson(episode=lesson, relevance=None, is_proposed=True), bob).endswith(
+        "(proposed by “you”)"
+    )
