@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from bot.conversation import messages
+from bot.conversation import lesson_lines
 from bot.conversation.executor import Executor
 from bot.conversation.gaps_commands import COUNTS_THERE, THERE, TITLE, answer_choice, gap_line
 from bot.conversation.lesson_access import LessonAccess
@@ -145,7 +145,7 @@ def digest(waiting: Sequence[Episode], gaps: Sequence[Gap] = ()) -> tuple[str, t
     if shown:
         nobody = _anybody(shown[0].workspace)
         lines += ["**Waiting for a teacher for more than a day**", ""]
-        lines += [f"{number}. {messages.review_line(each, nobody)}" for number, each in enumerate(shown, start=1)]
+        lines += [f"{number}. {lesson_lines.review_line(each, nobody)}" for number, each in enumerate(shown, start=1)]
     if len(waiting) > SHOWN:
         lines.append(f"\nand {len(waiting) - SHOWN} more: `review` lists them.")
     if gaps:

@@ -1,6 +1,6 @@
 """`memory`: the lessons that count for a person here, page by page, and what is known about things beside them."""
 
-from bot.conversation import messages, topic_list
+from bot.conversation import lesson_lines, topic_list
 from bot.conversation.command_context import CommandContext
 from bot.conversation.lesson_access import may_archive
 from bot.conversation.preference_in_words import NO_SUCH_PREFERENCE, preference_dropped, preferences_listed
@@ -30,7 +30,7 @@ def page(context: CommandContext, number: int) -> CommandReply:
     page = lessons.believed(reader, number)
     seen = lessons.as_seen_by(reader, [belief.episode for belief in page.items])
     lines = [
-        messages.belief_line(episode, belief.lesson, belief.audience, reader)
+        lesson_lines.belief_line(episode, belief.lesson, belief.audience, reader)
         for belief, episode in zip(page.items, seen, strict=True)
     ]
     choices = [
@@ -38,7 +38,7 @@ def page(context: CommandContext, number: int) -> CommandReply:
         for place, episode in enumerate(seen, start=page.first)
         if may_archive(reader.person, context.role_for(episode), episode)
     ]
-    text = messages.lesson_list(page.numbered(lines), reader.place, page.place)
+    text = lesson_lines.lesson_list(page.numbered(lines), reader.place, page.place)
     topics = topic_list.beside_lessons(context) if page.number == 1 else CommandReply(text="")
     preferences = context.memory.preferences.of(reader.workspace, reader.person) if page.number == 1 else ()
     drops = [

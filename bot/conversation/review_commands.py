@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from bot.conversation import batch_commands, messages
+from bot.conversation import batch_commands, lesson_lines, messages
 from bot.conversation.command_context import CommandContext
 from bot.conversation.reply import CommandReply, ItemReference, page_number, short
 from bot.errors import CommandRefused
@@ -26,13 +26,13 @@ def page(context: CommandContext, number: int) -> CommandReply:
     reader, lessons = context.scope, context.lessons
     page = lessons.waiting(reader, number, only_here=context.command.is_role_local)
     seen = lessons.as_seen_by(reader, page.items)
-    lines = [messages.review_line(episode, reader) for episode in seen]
+    lines = [lesson_lines.review_line(episode, reader) for episode in seen]
     choices = [
         choice
         for place, episode in enumerate(seen, start=page.first)
         for choice in _choices(episode, place, page.number)
     ]
-    text = messages.review(page.numbered(lines), page.total, page.place)
+    text = lesson_lines.review(page.numbered(lines), page.total, page.place)
     reply = CommandReply(
         text=text, choices=(*choices, *page.page_choices("review", onward="Not now")), people=authors_of(seen)
     )

@@ -1,10 +1,12 @@
 """What every kind of file is read as: questions with their answers, and what could not be read."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from memory.model import Audience, Visibility
 
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 LARGEST_FILE = 256 << 20
 """Bytes of a file of texts, and of each file within an archive. A team's whole handbook is a few."""
 
@@ -41,6 +43,13 @@ class Entry:
     """Who wrote the answer: an id of the platform's, or in a file of ours a name."""
     asker: str = ""
 
+    @property
+    def is_storable(self) -> bool:
+        """Whether every database keeps its texts."""
+        place = (self.place.channel, self.place.name) if self.place else ()
+        texts = (self.question, self.answer, self.key, self.author, self.asker, *place)
+        return not any(map(_UNSTORABLE.search, texts))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
@@ -52,7 +61,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """What a file has."""
+    """What a file has. An entry with a sign that no database keeps is a fault."""
 
     kind: str
     """`csv`, `Markdown`, `JSON lines`, `Slack export`, `Discord export`."""
@@ -62,3 +71,11 @@ class Contents:
     """Where it is from, if the file says so."""
     skipped: Mapping[str, int] | None = None
     """How much was left out on purpose, by reason."""
+
+    def __post_init__(self) -> None:
+        unfit = [each for each in self.entries if not each.is_storable]
+        if unfit:
+            reason = "it has a NUL character, or half of a character"
+            faults = (*self.faults, *(Fault(position=each.position, reason=reason) for each in unfit))
+            object.__setattr__(self, "entries", tuple(each for each in self.entries if each.is_storable))
+            object.__setattr__(self, "faults", faults)

@@ -145,3 +145,15 @@ def test_an_faq_is_for_the_workspace_or_for_one_channel(world: World, tmp_path: 
     approved(world, learned(world, path, replace(HERE, channel="c1", visibility=Visibility.PUBLIC)))
     assert recalled(world, scope("cy", channel="c1"), "where is the key?") == ["In the box"]
     assert recalled(world, scope("cy", channel="any"), "where is the key?") == []
+
+
+def test_a_row_that_no_database_keeps_is_named_and_the_rest_goes_on(world: World, tmp_path: Path) -> None:
+    table, lines = tmp_path / "faq.csv", tmp_path / "faq.jsonl"
+    table.write_text("question,answer\nwhere\0?,here\nwhen?,now\n", encoding="utf-8")
+    entries = [{"question": "who\ud800?", "answer": "ana"}, {"question": "why?", "answer": "\0"}]
+    lines.write_text("\n".join(map(json.dumps, [*entries, {"question": "how?", "answer": "so"}])), encoding="utf-8")
+    for path, positions in ((table, ["line 2"]), (lines, ["line 1", "line 2"])):
+        contents = read_file(path, EMOJI, lambda *_: None)
+        assert [fault.position for fault in contents.faults] == positions
+        assert len(contents.entries) == 1
+        assert learned(world, path).added == 1

@@ -1,6 +1,7 @@
 """What the bot says of people."""
 
-from bot.conversation.messages import belief_line, lesson_line, named
+from bot.conversation.lesson_lines import belief_line
+from bot.conversation.messages import lesson_line, named
 from memory.model import Audience, Lesson
 from memory.services import UsedLesson
 from tests.doubles.memory_world import World, scope

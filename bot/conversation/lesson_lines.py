@@ -1,0 +1,64 @@
+"""The lines of lists of lessons: what is believed, and what waits for a teacher."""
+
+from collections.abc import Sequence
+
+from bot.conversation.counts import count
+from bot.conversation.messages import DIRECT_PLACE, named, titled, why_held
+from memory.model import Audience, Episode, Lesson, Scope, Termination, Verdict
+from memory.rules.quarantine import Flag
+from memory.rules.retrieval.prompt import shown_line
+
+
+def lesson_list(lines: Sequence[str], place: str, page: str) -> str:
+    """The list behind `memory`."""
+    where = {"": "here", DIRECT_PLACE: "in our direct messages"}.get(place, f"in {place}")
+    if not lines:
+        return f"I have learned nothing yet that counts for you {where}. React 👍 or 👎 to an answer to teach me."
+    return titled(f"What I have learned that counts for you {where}", lines, page)
+
+
+def belief_line(episode: Episode, lesson: Lesson, audience: Audience, reader: Scope) -> str:
+    """One lesson: repeat or avoid, what was asked and said, whose it is, whom it counts for, its id."""
+    sign = "👍 repeat" if lesson is Lesson.REPEAT else "👎 avoid"
+    for_whom = {
+        Audience.PERSONAL: "for you",
+        Audience.CHANNEL: f"for {shown_line(episode.place, 40) or 'this channel'}",
+        Audience.WORKSPACE: "for everybody",
+    }[audience]
+    return f"{sign} {_summary(episode)} - taught by {_author(episode, reader)}, {for_whom} (`{episode.id[-8:]}`)"
+
+
+def review(lines: Sequence[str], total: int, page: str) -> str:
+    """The list behind `review`."""
+    if not lines:
+        return "Nothing waits for a teacher here."
+    verb = "waits" if total == 1 else "wait"
+    return titled(f"{count(total, 'lesson')} {verb} for a teacher", lines, page)
+
+
+def review_line(episode: Episode, reader: Scope) -> str:
+    """One lesson that waits: the same, and where it comes from."""
+    where = shown_line(episode.place, 40) or "a channel"
+    if episode.quarantine:
+        held = f"⚠️ held back, for {why_held(episode)}: {_summary(episode)}"
+        use = "now for its author" if set(episode.quarantine) == {Flag.RESTATED} else "not in use"
+        return f"{held} - by {_author(episode, reader)} in {where}, {use} (`{episode.id[-8:]}`)"
+    verdict = episode.verdict
+    sign = {Verdict.SUCCESS: "👍 repeat", Verdict.FAILURE: "👎 avoid"}.get(verdict, "not approved yet:")
+    now = "for nobody" if verdict is Verdict.PENDING else "for its author"
+    if episode.verdicts.channel.is_validated:
+        now = "for the channel"
+    elif episode.verdicts.is_proposed:
+        now = "only proposed" if verdict is Verdict.PENDING else f"{now}, proposed to others"
+    return f"{sign} {_summary(episode)} - by {_author(episode, reader)} in {where}, now {now} (`{episode.id[-8:]}`)"
+
+
+def _summary(episode: Episode) -> str:
+    answer = "" if episode.termination is Termination.FAILURE else f" - {shown_line(episode.output, 100)}"
+    instead = f" → {shown_line(episode.correction, 80)}" if episode.correction else ""
+    question = f"“{shown_line(episode.goal, 80)}”" if episode.goal else "(no question)"
+    return f"{question}{answer}{instead}"
+
+
+def _author(episode: Episode, reader: Scope) -> str:
+    return "you" if episode.author == reader.person else named(episode.author, reader)
