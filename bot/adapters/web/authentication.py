@@ -56,9 +56,15 @@ class Caller:
     def place(
         self, person: str = "", channel: str = "", thread: str = "", visibility: Visibility = Visibility.PUBLIC
     ) -> Place:
-        """The scope of a call. Raises `AccessDenied` for a channel that the key may not name."""
-        if self.key.channel and channel not in ("", self.key.channel):
+        """The scope of a call. Raises `AccessDenied` for a place that the key may not name.
+
+        In direct messages a person meets what they said in private anywhere, so whoever names these speaks for them.
+        """
+        is_direct = visibility is Visibility.DIRECT
+        if self.key.channel and (is_direct or channel not in ("", self.key.channel)):
             raise AccessDenied(f"key {self.key.name!r} is for channel {self.key.channel} alone")
+        if is_direct:
+            self.require(Right.TEACH)
         return Place(
             workspace=self.key.workspace,
             channel=channel or self.key.channel or "api",

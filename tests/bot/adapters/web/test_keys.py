@@ -4,6 +4,7 @@ import pytest
 
 from memory.adapters.sql import SqlStore
 from memory.errors import Conflict, InvalidInput, NotFound
+from memory.model import Visibility
 from memory.model.api_key import Right
 from tests.doubles.memory_world import World, scope
 from tests.doubles.web import WORKSPACE, WebClient
@@ -101,6 +102,26 @@ def test_a_key_for_a_channel_names_no_other(world: World, web: WebClient) -> Non
     assert web.get("/v1/episodes", key=secret)["episodes"] == []
     assert web.call("POST", "/v1/query", {"q": "x", "scope": {"channel": "c1"}}, key=secret).status_code == 403
     assert web.call("GET", "/v1/people/ana", key=secret).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("right", "channel", "status"),
+    [
+        *((right, "c1", 403) for right in Right),
+        *((right, "", 403 if right is Right.QUERY else 200) for right in Right),
+    ],
+)
+def test_direct_messages_are_for_keys_that_speak_for_people_everywhere(
+    world: World, web: WebClient, right: Right, channel: str, status: int
+) -> None:
+    secret = web.key(right, channel=channel)
+    told = world.ask("where is the key?", "in my drawer", of=scope("ana", channel="D1", visibility=Visibility.DIRECT))
+    world.react(told, by="ana")
+    asked = {"q": "where is the key?", "scope": {"person": "ana", "visibility": "direct"}}
+    answer = web.call("POST", "/v1/query", asked, key=secret)
+    assert (answer.status_code, "in my drawer" in answer.text) == (status, status == 200)
+    asked["scope"] = {"person": "ana"}
+    assert "in my drawer" not in web.call("POST", "/v1/query", asked, key=secret).text
 
 
 def test_a_revoked_key_lets_nobody_in(web: WebClient) -> None:
