@@ -104,9 +104,13 @@ def _shown_to(explanation: AnswerExplanation, reader: Scope | None) -> set[str]:
 
 
 def _repeated(explanation: AnswerExplanation) -> dict[str, Episode]:
-    """What was weighed and says what is answered, though it was shown to no node."""
+    """What speaks for the answer and says the same, though it was shown to no node."""
     answers = {node.output for node in explanation.view.nodes if node.action == ANSWER}
-    return {name: each for name, each in explanation.weighed.items() if each.output in answers}
+    records = (recall.retrieval.evidence for recall in explanation.recalls)
+    beliefs = (belief for record in records if record is not None for belief in record.beliefs)
+    approving = {each.episode_id for belief in beliefs for each in belief.weights if each.approves}
+    weighed = explanation.weighed.items()
+    return {name: each for name, each in weighed if name in approving and each.output in answers}
 
 
 def _lessons(explanation: AnswerExplanation, reader: Scope | None) -> list[str]:

@@ -142,7 +142,8 @@ def note_followed(
         for belief in known.beliefs if known is not None and node.action == ANSWER else ():
             if belief.text and belief.text == node.output and not used.intersection(belief.sources):
                 known_lessons = note_lessons_in(tx, node, belief.sources)
-                followed += _followed(node, [known_lessons[each] for each in belief.sources])
+                speak_for_it = [each.episode_id for each in belief.weights if each.approves and each.effect > 0]
+                followed += _followed(node, [known_lessons[each] for each in speak_for_it if each in known_lessons])
     return tuple(followed)
 
 

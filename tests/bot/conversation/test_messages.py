@@ -1,9 +1,12 @@
 """What the bot says of people."""
 
+import pytest
+
 from bot.conversation.lesson_lines import belief_line
 from bot.conversation.messages import lesson_line, named
 from memory.model import Audience, Lesson
 from memory.services import UsedLesson
+from tests.doubles.conversation import ANA, BOB, Chat
 from tests.doubles.memory_world import World, scope
 
 
@@ -25,3 +28,14 @@ def test_who_is_called_you_is_not_taken_for_the_reader() -> None:
     assert lesson_line(UsedLesson(episode=lesson, relevance=None, is_proposed=True), bob).endswith(
         "(proposed by “you”)"
     )
+
+
+@pytest.mark.parametrize(("emoji", "told"), [("👍", 1), ("👎", 0)])
+async def test_an_answer_names_what_was_proposed_and_not_what_was_refused(emoji: str, told: int) -> None:
+    chat = Chat()
+    question = "where is the spare key?"
+    await chat.react(await chat.ask(question, ANA), emoji, by=ANA)
+    await chat.ask(question, BOB)
+    assert len(chat.messenger.posts[-1].lessons) == told
+    await chat.bot.idle()
+    chat.executor.close()
