@@ -12,7 +12,7 @@ from memory.adapters.sql.session import Session
 from memory.adapters.sql.summaries import weighing_input
 from memory.ports import LessonSummary, WeighingInput
 
-MOST_BYTES = 16 * 2**20
+MOST_BYTES = 24 * 2**20
 """How much of lessons is kept."""
 _OF_ONE = 1200
 """About what a lesson takes beside its texts; and what is read beside lessons for one channel."""
@@ -24,6 +24,7 @@ class _Known:
 
     mark: int
     lessons: dict[str, LessonSummary] = field(default_factory=dict[str, LessonSummary])
+    """In order of use."""
     beside: dict[str, WeighingInput] = field(default_factory=dict[str, WeighingInput])
     """By channel, without lessons."""
     nbytes: int = 0
@@ -35,6 +36,7 @@ class LessonCache:
     def __init__(self, budget: int = MOST_BYTES) -> None:
         self._budget = budget
         self._known: dict[str, _Known] = {}
+        """In order of use."""
         self._lock = Lock()
 
     def weighing_input(
@@ -46,11 +48,11 @@ class LessonCache:
             return weighing_input(session, workspace, channel, episode_ids)
         with self._lock:
             known = self._at(workspace, mark)
-            lessons = {each: known.lessons[each] for each in episode_ids if each in known.lessons}
+            lessons = {each: known.lessons.pop(each) for each in episode_ids if each in known.lessons}
+            known.lessons |= lessons
             beside = known.beside.get(channel)
         if beside is None or len(lessons) < len(episode_ids):
-            unknown = [each for each in episode_ids if each not in lessons]
-            read = weighing_input(session, workspace, channel, unknown, room=len(episode_ids))
+            read = weighing_input(session, workspace, channel, [each for each in episode_ids if each not in lessons])
             lessons |= read.lessons
             beside = replace(read, lessons={})
             with self._lock:
@@ -71,8 +73,23 @@ class LessonCache:
         return known
 
     def _keep(self, known: _Known, channel: str, lessons: Mapping[str, LessonSummary], beside: WeighingInput) -> None:
-        known.lessons.update(lessons)
+        new = {name: lesson for name, lesson in lessons.items() if name not in known.lessons}
+        known.nbytes += sum(map(_nbytes, new.values())) + (0 if channel in known.beside else _OF_ONE)
+        known.lessons |= new
         known.beside[channel] = beside
-        known.nbytes += _OF_ONE + sum([_OF_ONE + len(each.goal) + len(each.output) for each in lessons.values()])
-        while sum([each.nbytes for each in self._known.values()]) > self._budget:
-            del self._known[next(iter(self._known))]
+        nbytes = sum([each.nbytes for each in self._known.values()])
+        while nbytes > self._budget:
+            nbytes -= self._dropped()
+
+    def _dropped(self) -> int:
+        """Drop what was used longest ago; how many bytes that were."""
+        workspace, oldest = next(iter(self._known.items()))
+        if not oldest.lessons:
+            return self._known.pop(workspace).nbytes
+        nbytes = _nbytes(oldest.lessons.pop(next(iter(oldest.lessons))))
+        oldest.nbytes -= nbytes
+        return nbytes
+
+
+def _nbytes(lesson: LessonSummary) -> int:
+    return _OF_ONE + len(lesson.goal) + len(lesson.output)

@@ -101,7 +101,8 @@ _s = settings.c
 _here = bindparam("here", type_=String())
 _NUMBERS = {"budget": thresholds.c.budget, "value": thresholds.c.value}
 _OF_VOTE = itemgetter(9, 10)
-_AT_ONCE = 500
+_SEVERAL, _AT_ONCE = 48, 500
+"""How many lessons a statement reads: one for each number of them would take longer to put together than to run."""
 # What the driver has, of which there is much, is turned into what it means by looking it up.
 _ORIGINS = {each.value: each for each in Origin}
 _ROLES = {each.value: each for each in Role}
@@ -132,18 +133,13 @@ def _weighing(count: int) -> CompoundSelect[Any]:
     )
 
 
-def weighing_input(
-    session: Session, workspace: str, channel: str, episode_ids: Iterable[str], *, room: int = 0
-) -> WeighingInput:
-    """`EpisodeTable.weighing_input`, in the statement for at least `room` lessons, if that is not too many.
-
-    Each number of them has one of its own, which takes longer to put together than to run.
-    """
+def weighing_input(session: Session, workspace: str, channel: str, episode_ids: Iterable[str]) -> WeighingInput:
+    """`EpisodeTable.weighing_input`."""
     of_one: dict[str, list[Any]] = {}
     beside: dict[str, list[Any]] = {}
     for ids in list(chunks(dict.fromkeys(episode_ids), _AT_ONCE)) or [[]]:
         beside = {_SETTING: [], _THRESHOLD: [], _RULES: []}
-        named = [*ids, *[""] * (min(room, _AT_ONCE) - len(ids))]
+        named = [*ids, *[""] * ((_SEVERAL if len(ids) <= _SEVERAL else _AT_ONCE) - len(ids))]
         given = {"workspace": workspace, "here": channel} | {f"e{n}": each for n, each in enumerate(named)}
         for row in session.driver_rows(_weighing(len(named)), given):
             if row[0] == _LESSON:
