@@ -33,6 +33,9 @@ def handbook(*, workspace: str, channel: str, form: str | None, output: Path | N
     if as_json:
         print_json(entries)
         return
+    if not entries:
+        where = f"channel {channel}" if channel else "the workspace or a public channel"
+        click.echo(f"Nothing that people taught counts for {where} yet: a teacher promotes lessons.", err=True)
     chosen = form or ("csv" if output is not None and output.suffix.casefold() == ".csv" else "md")
     text = written(entries, chosen, workspace=name, with_authors=settings.teaching.name_authors)
     if output is not None:

@@ -1,6 +1,7 @@
 """`goodbot jobs list` and `goodbot jobs run`."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 import click
 
@@ -57,4 +58,9 @@ def _row(state: JobState) -> list[str]:
     if state.last is not None:
         last = f"{state.last.started_at:%Y-%m-%d %H:%M}"
         outcome = f"FAILED: {state.last.error}" if state.last.error else state.last.summary
-    return [state.job.name, f"{state.job.every.total_seconds() / 3600:g} h", last, outcome, state.job.what]
+    return [state.job.name, _span(state.job.every), last, outcome, state.job.what]
+
+
+def _span(every: timedelta) -> str:
+    minutes = every.total_seconds() / 60
+    return f"{minutes / 60:g} h" if minutes >= 60 else f"{minutes:g} min"

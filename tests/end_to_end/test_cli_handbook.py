@@ -47,6 +47,12 @@ def test_a_private_channel_is_written_down_by_itself(home: Home) -> None:
     assert "Ana" not in board.out
 
 
+def test_an_empty_one_says_why(tmp_path: Path) -> None:
+    empty = Home(tmp_path).run("handbook")
+    assert (empty.code, empty.out) == (0, "# What terminal:local taught\n")
+    assert "Nothing that people taught counts for the workspace or a public channel yet" in empty.err
+
+
 def test_authors_are_named_where_the_setting_says_so(home: Home) -> None:
     author = home.run("handbook", "--json").json()[0]["lesson"]["author"]
     assert author not in home.run("handbook").out
