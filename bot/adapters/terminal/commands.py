@@ -15,6 +15,8 @@ MAX_CHARACTERS = 32_000
 """Longest message; longer ones are refused whole rather than cut."""
 _MAX_NAME = 40
 _MAX_EMOJI = 80
+_LEAVES = ("quit", "exit")
+"""What people type to leave any program."""
 _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 _LESSON_ID = re.compile(r"[0-9a-f]{8,32}", re.ASCII | re.IGNORECASE)
 _EXPORT_FORMATS = {".json": "json", ".csv": "csv", ".txt": "prompt", ".md": "prompt"}
@@ -174,6 +176,8 @@ def problem_with(text: str) -> str:
 
 def _words(text: str) -> Typed:
     """A message, or a command in words alone, as in a direct message of every platform."""
+    if text.casefold() in _LEAVES:
+        return Quit()
     typed = command_in(text)
     if typed is None or typed.name not in _COMMANDS:
         return Say(text)

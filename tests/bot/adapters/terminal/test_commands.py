@@ -95,11 +95,13 @@ def test_a_line_means(line: str, meaning: Act | Quit) -> None:
         ("help!", Help()),
         ("mode", Say("mode")),
         ("remember this", Say("remember this")),
-        ("quit", Say("quit")),
+        ("quit", Quit()),
+        ("Exit", Quit()),
+        ("quit it", Say("quit it")),
         ("//why", Say("/why")),
     ],
 )
-def test_the_words_of_a_command_alone_are_the_command(line: str, meaning: Act) -> None:
+def test_the_words_of_a_command_alone_are_the_command(line: str, meaning: Act | Quit) -> None:
     assert parse(line) == meaning
 
 
