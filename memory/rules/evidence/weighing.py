@@ -184,7 +184,7 @@ def _candidates(
     """The actions, then the answers that differ; and of each lesson, which of them it speaks about."""
     candidates = [(action.name, "") for action in actions]
     known = {candidate: column for column, candidate in enumerate(candidates)}
-    answers: dict[tuple[str, ...], list[tuple[AnswerWords, int]]] = {}
+    answers: dict[int, list[tuple[AnswerWords, int]]] = {}
 
     def column_of(judged: tuple[str, str]) -> int:
         column = known.get(judged)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from memory.rules.retrieval.answer_words import AnswerWords
+from memory.rules.retrieval import answer_words
+from memory.rules.retrieval.answer_words import COMPARED, AnswerWords
 
 
 @pytest.mark.parametrize(
@@ -32,3 +33,18 @@ def test_the_same_words_say_the_same(one: str, other: str) -> None:
 )
 def test_a_number_or_a_word_of_weight_makes_another_answer(one: str, other: str) -> None:
     assert not AnswerWords.of(one).says_the_same_as(AnswerWords.of(other))
+
+
+def test_no_word_is_kept_to_compare_it_again() -> None:
+    text = "the quokka is in room 4711" + "x" * COMPARED
+    kept = f"{AnswerWords.of(text)!r} {answer_words._known!r}"
+    assert [word for word in ("quokka", "room", "xxx") if word in kept] == []
+    assert AnswerWords.of(text) is AnswerWords.of(text)
+
+
+def test_only_so_many_are_known_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answer_words, "_MOST_KNOWN", 3)
+    answer_words._known.clear()
+    for number in range(10):
+        AnswerWords.of(f"answer {number}")
+    assert len(answer_words._known) <= 3
