@@ -173,7 +173,8 @@ class SlackHealthChecks:
             return fault(INSTALLED, str(error), "see the message")
         finally:
             kept.close()
-        return fine(INSTALLED, f"{count(number, 'workspace')} installed the app, and the token key reads every token")
+        found = f"{count(number, 'workspace')} installed the app, and the token key reads every token"
+        return fine(INSTALLED, found if number else "no workspace installed the app yet")
 
     async def _clock_of_several(self) -> CheckResult:
         """Slack tells everybody the time, and refuses this question without a token."""

@@ -68,7 +68,8 @@ class PostgresDatabase:
 
     def __init__(self, url: URL) -> None:
         self.engine = open_engine(url)
-        self.where = f"{url.database or url.username} on {url.query.get('host') or url.host or 'this machine'}"
+        name = url.database or url.username or "of this user's name"
+        self.where = f"{name} on {url.query.get('host') or url.host or 'this machine'}"
         self.address = url.set(username=None, password=None).render_as_string()
         self._was_reached = False
         self._this_thread = local()
