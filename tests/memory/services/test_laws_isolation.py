@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from bot.conversation.explanation import explain
 from bot.conversation.lesson_access import LessonAccess, may_repeat
+from bot.conversation.messages import lesson_line
 from memory.model import Audience, Episode, Origin, Role, Scope, Visibility
 from memory.ports import Store
 from memory.rules.retrieval.config import RetrievalConfig
@@ -155,6 +156,11 @@ class Play:
         (root,) = LessonAccess(self.world.memory).as_seen_by(here, [story.view.root])
         return explain(replace(story, view=replace(story.view, nodes=(root, *story.view.nodes[1:]))), here)
 
+    def believed_answers(self, here: Scope) -> list[str]:
+        """What an agent might repeat there, strongest first."""
+        evidence = self.world.memory.recalling.weighing.weigh(here, "where is the key", ())
+        return [belief.text for belief in evidence.beliefs if belief.text][:3]
+
     def is_open(self, here: Scope) -> bool:
         """A teacher reviews what is said in public, lesson or not: that is tested where it is done."""
         return not role_of(here.person).may_promote
@@ -192,3 +198,17 @@ def test_nobody_is_shown_a_text_that_was_said_where_they_are_not(history: list[A
                 leaked = [(mark, source) for mark, source in play.said if mark in shown and not may_know(here, source)]
                 assert leaked == [], here
     assert play.world.memory.audit.check() == []
+
+
+@given(acts, seats)
+def test_what_an_answer_says_it_rests_on_was_said_where_it_is_given(history: list[Act], seat: PlatformRunner) -> None:
+    play, here = Play(), at(seat)
+    for act in history:
+        play.do(act)
+    if here is None:
+        return
+    for text in play.believed_answers(here):
+        answer = play.world.ask("where is the key", text, of=here)
+        lines = [lesson_line(each, here) for each in play.world.lessons_used(answer)]
+        told = "\n".join([text, *lines, play.why(here, answer)])
+        assert [(mark, source) for mark, source in play.said if mark in told and not may_know(here, source)] == []
