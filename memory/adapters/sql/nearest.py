@@ -195,8 +195,8 @@ class _Reader:
 
     def _updated(self, source: _Source, state: State) -> Partition:
         name, copy = source.key.partition, source.copy
-        with self.session.readable():
-            for news in state.news[name]:
+        for news in state.news[name]:
+            with self.session.readable():
                 apply(news, copy.vectors, self.dimension)
         copy.epoch, copy.seq = state.epoch, state.numbers.get(name, 0)
         self.copies.put(source.key, copy)

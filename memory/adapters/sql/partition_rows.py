@@ -5,8 +5,9 @@ order is known, but it is the same in all columns.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,6 +51,7 @@ _w, _m = (bindparam(name, type_=String()) for name in "wm")
 _TEXTS = ("episode_id", "audience", "verdict", "action", "words", "author")
 _AUDIENCES = {each.value: each for each in Audience}
 _VERDICTS = {each.value: each for each in Verdict}
+_JSON = json.JSONDecoder()
 _MARK = "lesson_version"
 """No partition's name, and no counter's."""
 
@@ -79,7 +81,7 @@ def _of_partition(n: int) -> Select[Any]:
         newest - since <= bindparam("most", type_=BigInteger()),
     )
     is_lost = or_(_t.vector.is_(None), not_(_is_found))
-    gone = select(json_list(_t.episode_id)).where(is_new, since > 0, is_lost).scalar_subquery()
+    gone = select(func.nullif(json_list(_t.episode_id), "[]")).where(is_new, since > 0, is_lost).scalar_subquery()
     return select(name, newest, *_columns(recall_index), gone).where(is_new, _is_found)
 
 
@@ -151,7 +153,7 @@ def read(
             given |= {f"p{n}": name, f"s{n}": seq}
         for name, number, *columns in session.driver_rows(statement, given):
             numbers[name] = number or 0
-            if name in news:
+            if columns[-1] is not None or columns[-2] is not None:
                 news[name].append(columns)
         ends = {name: seq + _AT_ONCE for name, seq in since.items()}
         is_more = {name: ends[name] < numbers[name] <= seq + most for name, seq in since.items()}
@@ -165,14 +167,21 @@ def read(
 def apply(news: News, vectors: VectorPartition, dimension: int) -> None:
     """Bring the copy of one partition up to date with what is new."""
     *texts, content, gone = news
-    if lost := json.loads(gone or "[]"):
-        vectors.remove(lost)
-    if content:
-        ids, *of_kinds = map(json.loads, texts)
+    if gone is not None:
+        vectors.remove(json.loads(gone))
+    if content is not None:
+        ids = json.loads(texts[0])
         found: dict[tuple[str, ...], int] = {}
+        of_kinds = [_listed(text, len(ids)) for text in texts[1:]]
         of_row = [found.setdefault(each, len(found)) for each in zip(*of_kinds, strict=True)]
         matrix = np.frombuffer(content, "<f2").reshape(len(ids), dimension)
         vectors.add(ids, [_kind(*each) for each in found], of_row, matrix)
+
+
+def _listed(text: str, count: int) -> Iterable[Any]:
+    """What a list in JSON has; of one thing again and again, as most are, each is not looked at."""
+    first, end = _JSON.raw_decode(text, 1)
+    return repeat(first, count) if text == f"[{','.join([text[1:end]] * count)}]" else json.loads(text)
 
 
 def _kind(audience: str, verdict: str, action: str, words: str, author: str) -> Kind:
