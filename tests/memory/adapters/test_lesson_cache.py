@@ -186,9 +186,9 @@ def test_a_process_that_has_it_all_recalls_as_one_that_has_nothing(
                 episodes.append(world.ask(GOALS[number % len(GOALS)], f"Behind door {number}.", of=scope(person)))
             elif act == "forget":
                 world.memory.privacy.forget(scope().workspace, person)
-                episodes = [each for each in episodes if each.person != person] or [
-                    world.ask(GOALS[0], "By the stairs.", of=scope("ana"))
-                ]
+                with store.read() as tx:
+                    left = tx.episodes.get_many(scope().workspace, [each.id for each in episodes])
+                episodes = list(left.values()) or [world.ask(GOALS[0], "By the stairs.", of=scope("ana"))]
             elif act == "correct":
                 world.correct(episode, f"Upstairs, room {number}.", by=person)
             else:
