@@ -6,6 +6,7 @@ from memory.model import Episode
 from memory.rules.retrieval.prompt import shown_line
 
 DONE_BEFORE = "I have taken that in already."
+NOT_DONE = "Then nothing is erased or taken back."
 ANSWER_IT = "Answer it instead"
 
 

@@ -349,6 +349,7 @@ class Goodbot:
 
     async def _on_command(self, messenger: Messenger, event: PersonCommand) -> None:
         reply = await self._commands.run(event, messenger.spell)
+        self._answering.worded.after_command(event, is_asked=any(choice.is_danger for choice in reply.choices))
         async with self._restate_notices.news(event.scope) as lessons:
             news = f"\n\n{need_questions(len(lessons), messenger.spell('restate'))}" if lessons else ""
             message = replace(notice(event.scope, reply.text + news), choices=reply.choices, people=reply.people)

@@ -4,7 +4,7 @@ import logging
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from bot.conversation import feedback_messages
 from bot.conversation.choosing import CHOICE
@@ -12,6 +12,7 @@ from bot.conversation.executor import Executor
 from bot.conversation.feedback_in_words import Approval, Correction, Reading, Refusal, read
 from bot.conversation.feedback_reader import FeedbackReader
 from bot.conversation.messages import Spell
+from bot.conversation.notifications import tell
 from bot.conversation.preference_in_words import (
     StylePreference,
     is_preference,
@@ -108,6 +109,8 @@ class WordedFeedback:
         self._restyles = restyles
         self.events: dict[str, PersonMessage] = {}
         """What came in and is not answered yet, by event id: a role is known from it, and not after a restart."""
+        self._to_confirm: dict[tuple[str, str, str], datetime] = {}
+        """When people were last asked, by workspace, channel and person, whether something is to be erased."""
         self._refused: set[str] = set()
         """Messages that could not be taken in as feedback, by event id."""
 
@@ -118,6 +121,9 @@ class WordedFeedback:
         if message.is_retry or message.tap is not None or message.asked_by or message.event_id in self._refused:
             return None
         about = self._about(message, exchanges)
+        if self._declines(message, about):
+            await tell(messenger, message, feedback_messages.NOT_DONE)
+            return await self._withdrawn(message, run_id)
         if about is not None and not await self._is_next(message, about):
             about = None
         style = preference_in(message.text)
@@ -149,8 +155,25 @@ class WordedFeedback:
         is_heard = read(message.text) is not None or preference_in(message.text) is not None
         if event is None or event.address not in UNADDRESSED or not is_heard:
             return None
+        return await self._withdrawn(message, run_id)
+
+    async def _withdrawn(self, message: Incoming, run_id: str) -> FinishedRun:
         await self._executor(self._memory.recording.withdraw, message.scope.workspace, message.event_id)
         return _asking(message, run_id, "", "")
+
+    def after_command(self, command: PersonCommand, *, is_asked: bool) -> None:
+        """Where the person is asked to confirm what they want, a bare "no" there is about that, not the last answer."""
+        self._to_confirm.pop(_seat(command.scope), None)
+        if is_asked:
+            self._to_confirm[_seat(command.scope)] = command.at
+
+    def _declines(self, message: Incoming, about: Exchange | None) -> bool:
+        """Whether it says no to what the person was asked to confirm since the answer that it may be about."""
+        asked_at = self._to_confirm.pop(_seat(message.scope), None)
+        if asked_at is None or (about is not None and about.answered_at is not None and about.answered_at > asked_at):
+            return False
+        reading = read(message.text)
+        return reading is not None and isinstance(reading.feedback, Refusal)
 
     async def commit(self, noted: "Noted | NotedPreference") -> Answer | None:
         """Commit it with the reply. None if it was withdrawn, or cannot be taken in: then it is an ordinary message."""
@@ -314,6 +337,10 @@ def _asking(message: Incoming, run_id: str, question: str, understood: str) -> F
         thread=message.scope.thread,
         understood=understood,
     )
+
+
+def _seat(scope: Scope) -> tuple[str, str, str]:
+    return scope.workspace, scope.channel, scope.person
 
 
 def _is_judged(about: Exchange, exchanges: Sequence[Exchange]) -> bool:

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from bot.conversation.feedback_in_words import Approval, Correction, Reading, Refusal
+from bot.conversation.feedback_messages import NOT_DONE
 from bot.conversation.worded_feedback import as_understood, reading_in
 from bot.errors import MessengerUnavailable
 from bot.model import BotMessage, Choice
@@ -166,6 +167,21 @@ async def test_only_the_asker_is_listened_to(chat: Chat) -> None:
     await chat.ask(f"No, {RIGHT}", BOB)
     assert votes(chat) == {}
     assert chat.messenger.answers[-1] == f"the answer to No, {RIGHT}"
+
+
+@pytest.mark.parametrize("no", ["no", "nope", "No!"])
+async def test_a_no_to_what_it_asked_to_confirm_judges_no_answer(chat: Chat, no: str) -> None:
+    await chat.ask(QUESTION)
+    assert "cannot be undone" in await chat.command("forget", "me")
+    await chat.ask(no, BOB)
+    await chat.ask(no)
+    assert last(chat).text == NOT_DONE
+    assert votes(chat) == {}
+    await chat.command("forget", "me")
+    chat.oracle.answers["what is for lunch?"] = "Soup."
+    await chat.ask("what is for lunch?")
+    await chat.ask(no)
+    assert votes(chat) == {"ana: Soup.": -1}
 
 
 async def test_only_the_next_message_judges_and_only_soon(chat: Chat) -> None:
