@@ -188,6 +188,24 @@ class AnswersEverywhere(Protocol):
 
 
 @runtime_checkable
+class HoldsShards(Protocol):
+    """A messenger whose platform sends events by numbered shards, each to the process that holds it."""
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether it can hold any now."""
+        ...
+
+    def hold(self, shards: frozenset[int], before_session: Callable[[int], Awaitable[None]]) -> None:
+        """Take in the events of these shards, and of no others any more.
+
+        `before_session` is waited for before a session begins, with the number of its bucket: Discord wants a pause
+        between two of one bucket.
+        """
+        ...
+
+
+@runtime_checkable
 class KnowsConnection(Protocol):
     """What a messenger may have too: it knows whether its platform is connected now."""
 

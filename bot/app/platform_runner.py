@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from bot.app.logins import Login, SharedLogin
+from bot.app.shards import ShardKeeper
 from bot.errors import MessengerError
 from bot.ports import EventSink, Messenger
 
@@ -18,6 +20,8 @@ class PlatformRunner:
 
     messenger: Messenger
     login: Login | SharedLogin
+    shards: ShardKeeper | None = None
+    """Where processes share the platform by shards: who is sent what."""
 
     @property
     def is_alone(self) -> bool:
@@ -29,6 +33,10 @@ class PlatformRunner:
         if not self.login.is_held:
             await self.login.taken()
             await take_over(self.messenger)
+        async with self.shards or nullcontext():
+            await self._run(sink)
+
+    async def _run(self, sink: EventSink) -> None:
         running, lost = asyncio.create_task(self.messenger.run(sink)), asyncio.create_task(self.login.lost())
         try:
             await asyncio.wait({running, lost}, return_when=asyncio.FIRST_COMPLETED)

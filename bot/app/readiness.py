@@ -6,6 +6,7 @@ from datetime import timedelta
 from bot.adapters.web.health import Check
 from bot.app.logins import lease_name
 from bot.app.platform_runner import PlatformRunner
+from bot.app.shards import ShardKeeper, group_of, named
 from bot.app.sharing import shared_platforms
 from bot.config import Settings
 from bot.conversation.counts import count
@@ -58,9 +59,17 @@ def _platform(settings: Settings, memory: Memory, platform: str, runner: Platfor
         messenger = runner.messenger
         if isinstance(messenger, KnowsConnection) and not messenger.is_connected:
             raise NotReady("this process is not connected now, and tries again")
-        return "connected here"
+        return "connected here" if runner.shards is None else _shards(settings, memory, runner.shards)
 
     return state
+
+
+def _shards(settings: Settings, memory: Memory, keeper: ShardKeeper) -> str:
+    number = settings.discord.shards
+    free = frozenset(range(number)) - memory.shared_leases.holders(group_of(settings)).keys()
+    if free:
+        raise NotReady(f"no process serves {named(free)} of {number}")
+    return f"{named(keeper.held)} of {number} here"
 
 
 def _scheduler(settings: Settings, memory: Memory) -> State:

@@ -20,6 +20,7 @@ from bot.app.platform_runner import PlatformRunner, TakeOver
 from bot.app.playground import has_playground, playground_running
 from bot.app.reminder_schedule import reminders_running
 from bot.app.scheduler import LOOK_S, SHARED_LOOK_S, jobs_running, owner_name
+from bot.app.shards import shard_keeper
 from bot.app.sharing import shared_by, shared_platforms, sharing_running
 from bot.app.slack_installations import installation_database
 from bot.app.watchdog import count_abnormal_exits, reporting, watching
@@ -27,7 +28,7 @@ from bot.app.web import is_configured, web_running
 from bot.config import Settings
 from bot.conversation.goodbot import Goodbot
 from bot.errors import BotError, ConfigError, MessengerError
-from bot.ports import Messenger
+from bot.ports import HoldsShards, Messenger
 from memory.adapters.system import utc_now
 from memory.errors import MemoryFault
 from memory.services import Memory
@@ -138,7 +139,8 @@ async def _runner(
     stack: AsyncExitStack, settings: Settings, memory: Memory, messenger: Messenger, owner: str
 ) -> PlatformRunner:
     if messenger.platform in shared_platforms(settings):
-        return PlatformRunner(messenger=messenger, login=SharedLogin())
+        shards = shard_keeper(settings, memory, messenger, owner) if isinstance(messenger, HoldsShards) else None
+        return PlatformRunner(messenger=messenger, login=SharedLogin(), shards=shards)
     login = Login(settings, messenger.platform, memory.leases, owner)
     return PlatformRunner(messenger=messenger, login=await stack.enter_async_context(login))
 
@@ -280,6 +282,7 @@ def make_messenger(settings: Settings, platform: str, memory: Memory, goodbot: G
             clock=utc_now,
             new_id=memory.new_id,
             queries=goodbot.queries(),
+            shares_shards=platform in shared_platforms(settings),
         )
     except ImportError as error:
         missing = error.name or error

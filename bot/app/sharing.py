@@ -26,13 +26,20 @@ LOOK_S = 1.0
 
 
 def shared_platforms(settings: Settings) -> frozenset[str]:
-    """The platforms whose events any process takes: Slack sends each to one of those that listen or are connected.
+    """The platforms on which several processes answer.
 
-    Where only one process may be connected at a time, a login keeps the others out (`bot.app.logins`).
+    Slack sends each event to one of those that listen or are connected, Discord with several shards to the one that
+    holds the server's (`bot.app.shards`). Where only one process may be connected at a time, a login keeps the others
+    out (`bot.app.logins`).
     """
-    slack = settings.slack
-    is_shared = not settings.storage.is_file and (slack.bot_token.get_secret_value() or slack.client_id)
-    return frozenset({"slack"}) if is_shared else frozenset()
+    if settings.storage.is_file:
+        return frozenset()
+    slack, discord = settings.slack, settings.discord
+    is_shared = {
+        "slack": slack.bot_token.get_secret_value() or slack.client_id,
+        "discord": discord.token.get_secret_value() and discord.shards > 1,
+    }
+    return frozenset(platform for platform, shared in is_shared.items() if shared)
 
 
 def shared_by(settings: Settings, memory: Memory, running: Running, owner: str) -> Sharing | None:

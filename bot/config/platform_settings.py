@@ -107,6 +107,7 @@ class DiscordSettings(Section):
     answers: Literal["stream", "post"] = "stream"
     long_answers: Literal["thread", "file", "messages"] = "thread"
     command: str = "goodbot"
+    shards: int = Field(default=1, ge=1, le=1000)
     heartbeat_timeout_s: float = Field(default=60.0, ge=0.1, le=600)
     identify_pause_s: float = Field(default=5.0, ge=0, le=60)
     max_wait_s: float = Field(default=60.0, ge=30, le=3600)

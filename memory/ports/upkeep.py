@@ -22,6 +22,10 @@ class UpkeepTable(Protocol):
         """The lease as it was last taken, run out or not."""
         ...
 
+    def leases(self, beginning: str) -> list[Lease]:
+        """Those whose names begin so, run out or not, by name."""
+        ...
+
     def put_job_run(self, run: JobRun) -> None:
         """Keep a job's last run; it replaces the one before."""
         ...

@@ -62,6 +62,7 @@ from memory.services.reembedding import Reembedding
 from memory.services.reminders import Reminders
 from memory.services.restate import Restating
 from memory.services.saving import SavedLesson, Saving
+from memory.services.shared_leases import SharedLeases
 from memory.services.spending import Spending
 from memory.services.taught_topics import TaughtTopics
 from memory.services.teach import Teaching
@@ -197,6 +198,7 @@ class Memory:
         self.maps = KnowledgeMaps(core)
         self.spending = Spending(core)
         self.leases = Leases(core)
+        self.shared_leases = SharedLeases(core)
         self.conversation_leases = ConversationLeases(core)
         self.api_keys = ApiKeys(core)
 

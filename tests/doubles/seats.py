@@ -8,7 +8,7 @@ from typing import Protocol
 from bot.adapters.forms import BETTER
 from tests.doubles import discord as discord_side
 from tests.doubles import slack as slack_side
-from tests.doubles.discord import Callback, DiscordServer
+from tests.doubles.discord import Callback, DiscordServer, Guild
 from tests.doubles.slack import SlackServer
 from tests.doubles.slack.in_thread import SlackThread
 from tests.doubles.slack.state import Message as SlackMessage
@@ -160,9 +160,9 @@ class AtDiscord:
 
     platform = "discord"
 
-    def __init__(self, server: DiscordServer) -> None:
+    def __init__(self, server: DiscordServer, guild: Guild | None = None) -> None:
         self.server = server
-        guild = server.guild("Home")
+        guild = guild or server.guild("Home")
         self.general, self.ana = server.channel(guild, "general"), server.person("ana", guild)
 
     def until_connected(self) -> None:

@@ -1,7 +1,9 @@
 """Says when the bot is new in a server."""
 
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
 import discord
 
@@ -18,12 +20,16 @@ class Arrivals:
 
     def __init__(self, handlers: HandlerContext) -> None:
         self._context = handlers
-        self.handlers = {"ready": self._ready, "guild_available": self._seen, "guild_join": self._seen}
+        self.handlers: dict[str, Callable[[Any], object]] = {
+            "shard_ready": self._ready,
+            "guild_available": self._seen,
+            "guild_join": self._seen,
+        }
         """By the library's name of an event."""
 
-    def _ready(self, _: object) -> None:
+    def _ready(self, shard: int) -> None:
         for guild in self._context.client.guilds:
-            if not guild.unavailable:
+            if guild.shard_id == shard and not guild.unavailable:
                 self._seen(guild)
 
     def _seen(self, guild: discord.Guild) -> None:

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
 import discord
 
@@ -28,13 +29,17 @@ class CatchUp:
     def __init__(self, handlers: HandlerContext, take: Callable[[discord.Message], None]) -> None:
         self._context = handlers
         self._take = take
-        self.handlers = {"ready": self._ready, "guild_available": self._available, "guild_join": self._available}
+        self.handlers: dict[str, Callable[[Any], object]] = {
+            "shard_ready": self._ready,
+            "guild_available": self._available,
+            "guild_join": self._available,
+        }
         """By the library's name of an event."""
 
-    def _ready(self, _: object) -> None:
+    def _ready(self, shard: int) -> None:
         """A session has begun. Servers that Discord has not shown by then become available later."""
         for guild in self._context.client.guilds:
-            if not guild.unavailable:
+            if guild.shard_id == shard and not guild.unavailable:
                 self._available(guild)
 
     def _available(self, guild: discord.Guild) -> None:

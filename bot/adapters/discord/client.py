@@ -11,9 +11,11 @@ from discord import app_commands
 from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
+from bot.adapters.discord.held_shards import HeldShards
 from bot.adapters.discord.menu import same_commands
 from bot.adapters.discord.rest import FAULTS, translated
 from bot.adapters.discord.views import Chosen, Press
+from bot.adapters.tasks import KeyedLock
 from bot.config import DiscordSettings
 
 log = logging.getLogger(__name__)
@@ -35,9 +37,12 @@ def intents(settings: DiscordSettings) -> discord.Intents:
 
 
 class Client(discord.AutoShardedClient):
-    """One login. `on_event` is called with every event before the next one is read."""
+    """One login. `on_event` is called with every event before the next one is read.
 
-    def __init__(self, settings: DiscordSettings, *, on_event: OnEvent) -> None:
+    It takes in the events of all shards; with `held` of those that this says, which may change.
+    """
+
+    def __init__(self, settings: DiscordSettings, *, on_event: OnEvent, held: HeldShards | None = None) -> None:
         # The library would warn at each start that it lacks what it needs to speak and to hear; the bot only writes.
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
         super().__init__(
@@ -49,7 +54,12 @@ class Client(discord.AutoShardedClient):
             heartbeat_timeout=settings.heartbeat_timeout_s,
             max_ratelimit_timeout=settings.max_wait_s,
             allowed_mentions=discord.AllowedMentions.none(),
+            # Of one shard alone Discord says how many it wants.
+            shard_count=settings.shards if settings.shards > 1 else None,
         )
+        self._held = held
+        self._max_concurrency = 1
+        self._in_order = KeyedLock()
         self._identify_pause_s = settings.identify_pause_s
         self._api_url = settings.api_url
         self.on_event = on_event
@@ -58,10 +68,11 @@ class Client(discord.AutoShardedClient):
     async def setup_hook(self) -> None:
         """After the login, before the gateway: buttons of earlier processes, commands, the gateway's address."""
         self.add_dynamic_items(Press, Chosen)
-        if self._api_url:
+        if self._api_url or self._held is not None:
             # After an invalid session the library goes to its own address, not to the one that the API named.
-            _, gateway, _ = await self.http.get_bot_gateway()
+            _, gateway, limits = await self.http.get_bot_gateway()
             DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(gateway)
+            self._max_concurrency = max(1, limits["max_concurrency"])
         await self._sync()
 
     async def _sync(self) -> None:
@@ -74,15 +85,48 @@ class Client(discord.AutoShardedClient):
         except FAULTS as error:
             log.warning("%s", translated(error, "writing the slash commands and menus"))
 
+    async def launch_shards(self) -> None:
+        """Open the gateway: to every shard, or to those that are held and will be."""
+        if self._held is None:
+            await super().launch_shards()
+        else:
+            self._held.open(self)
+
+    async def close(self) -> None:
+        """Log out."""
+        if self._held is not None:
+            self._held.close()
+        await super().close()
+
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
-        """Waits between two sessions, as Discord demands."""
-        if not initial:
+        """Waits between two sessions, as Discord demands: those of several processes too, where they share shards."""
+        if self._held is not None:
+            await self._held.before_session((shard_id or 0) % self._max_concurrency)
+        elif not initial:
             await asyncio.sleep(self._identify_pause_s)
+
+    async def begin_shard(self, shard: int) -> None:
+        """Begin a session of a shard, after those of its bucket that this process begins. Tries until it has one."""
+        async with self._in_order(shard % self._max_concurrency):
+            await self.launch_shard(DiscordWebSocket.DEFAULT_GATEWAY, shard)
+
+    async def end_shard(self, shard: int) -> None:
+        """End the session of a shard, and forget the servers in it: what becomes of them is not heard any more."""
+        if (session := self.get_shard(shard)) is not None:
+            await session.disconnect()
+        for guild in self.guilds:
+            if guild.shard_id == shard:
+                self._connection._remove_guild(guild)
 
     def dispatch(self, event: str, /, *args: object, **kwargs: object) -> None:
         """Pass the event on at once: a handler of the library would run later, at another position of the stream."""
         super().dispatch(event, *args, **kwargs)
         self.on_event(event, args[0] if args else None)
+
+    @property
+    def open_shards(self) -> frozenset[int]:
+        """The shards with a session now."""
+        return frozenset(number for number, session in self.shards.items() if not session.is_closed())
 
     @property
     def me(self) -> int:

@@ -240,6 +240,9 @@ class DiscordHealthChecks:
         left, total = limit["remaining"], limit["total"]
         what = f"the gateway can be opened: {left} of {total} sessions are left today, {shards} recommended shard"
         what += "" if shards == 1 else "s"
+        used = self._settings.shards
+        if 1 < used < shards:
+            return warning(SESSIONS, what, f"stop every process and set GOODBOT_DISCORD_SHARDS={shards}; it is {used}")
         if left < _FEW_SESSIONS:
             return warning(SESSIONS, what, "find out why the bot starts so often before Discord resets its token")
         return fine(SESSIONS, what)

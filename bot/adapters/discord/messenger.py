@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -19,6 +19,7 @@ from bot.adapters.discord.client import Client, use_api
 from bot.adapters.discord.context import HandlerContext
 from bot.adapters.discord.directory import PLATFORM, Channels, Roles, name_of
 from bot.adapters.discord.files import small_enough
+from bot.adapters.discord.held_shards import HeldShards
 from bot.adapters.discord.intake import Intake
 from bot.adapters.discord.interactions import Interactions
 from bot.adapters.discord.long_answers import MOST_MESSAGES
@@ -60,7 +61,8 @@ _AUTHENTICATION_FAILED = 4004
 class DiscordMessenger:
     """One bot account, in every server it was invited to and in direct messages.
 
-    `sleep` is how it waits before it tries again, `begun` when the process began.
+    `sleep` is how it waits before it tries again, `begun` when the process began. With `shares_shards` it takes in the
+    events of the shards that it is told to `hold`; what it says reaches every server and person all the same.
     """
 
     pace_s = PACE_S
@@ -74,7 +76,9 @@ class DiscordMessenger:
         queries: ConversationQueries | None = None,
         sleep: Sleep = asyncio.sleep,
         begun: datetime | None = None,
+        shares_shards: bool = False,
     ) -> None:
+        self._held = HeldShards() if shares_shards else None
         self._settings = settings
         self._clock = clock
         self._new_id = new_id
@@ -95,6 +99,17 @@ class DiscordMessenger:
     def is_connected(self) -> bool:
         """Whether it is logged in. While the library reconnects within a login, it is."""
         return self._logged_in.is_set()
+
+    @property
+    def answers_everywhere(self) -> bool:
+        """Whether it is logged in: then it may answer in every server, whichever process is told what happens there."""
+        return self.is_connected
+
+    def hold(self, shards: frozenset[int], before_session: Callable[[int], Awaitable[None]]) -> None:
+        """Take in the events of these shards, where shards are shared, and of no others any more."""
+        if self._held is not None:
+            self._held.before_session = before_session
+            self._held.hold(shards)
 
     async def run(self, sink: EventSink) -> None:
         """Stay logged in until `close`; within a login the library reconnects.
@@ -120,7 +135,7 @@ class DiscordMessenger:
 
     async def _log_in(self, sink: EventSink) -> None:
         """One login from its beginning to its end. Raises `MessengerError` kinds."""
-        client = Client(self._settings, on_event=self._on_event)
+        client = Client(self._settings, on_event=self._on_event, held=self._held)
         handlers = self._new_context(client, sink)
         uses = Interactions(handlers)
         connection = {"shard_ready": self._connected_now, "resumed": self._resumed, "disconnect": self._disconnected}

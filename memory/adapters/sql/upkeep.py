@@ -13,6 +13,7 @@ _l = leases.c
 _r = rules.c
 _e = erasures.c
 _LEASE = select(leases).where(_l.name == bindparam("name"))
+_LEASES = select(leases).where(_l.name.startswith(bindparam("beginning"))).order_by(_l.name)
 _RULES = select(rules).where(among(rules, "id")).order_by(_r.id)
 _ALL_RULES = select(rules).where(matching(rules)).order_by(_r.id)
 
@@ -34,6 +35,9 @@ class SqlUpkeepTable(SqlTable):
 
     def lease(self, name: str) -> Lease | None:
         return self._session.first(Lease, _LEASE, name=name)
+
+    def leases(self, beginning: str) -> list[Lease]:
+        return self._session.all(Lease, _LEASES, beginning=beginning)
 
     def put_job_run(self, run: JobRun) -> None:
         self._session.put(job_runs, run)

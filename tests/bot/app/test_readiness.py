@@ -5,9 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from bot.adapters.discord.messenger import DiscordMessenger
 from bot.adapters.web.health import Part, ReadyCheck, readiness
-from bot.app.logins import lease_name
+from bot.app.logins import SharedLogin, lease_name
+from bot.app.platform_runner import PlatformRunner
 from bot.app.readiness import checks_of
+from bot.app.shards import group_of, shard_keeper
 from bot.config import Settings, load_settings
 from memory.adapters.sql import SqlStore
 from tests.doubles.memory_world import World
@@ -45,6 +48,28 @@ async def test_the_web_alone_tells_whether_any_process_is_on_a_platform(world: W
     assert not found["discord"].is_needed
     world.clock.tick(seconds=7)
     assert not (await parts(given, world))["slack"].is_ready, "the lease has run out"
+
+
+async def test_shards_that_nobody_serves_are_told(world: World, tmp_path: Path) -> None:
+    server = {"DATABASE_URL": "postgresql://nowhere/goodbot", "GOODBOT_DISCORD_SHARDS": "3"}
+    given, memory = settings(tmp_path, **TOKENS, **server), world.memory
+    messenger = DiscordMessenger(given.discord, clock=world.clock, new_id=world.ids, shares_shards=True)
+    messenger._logged_in.set()
+    keeper = shard_keeper(given, memory, messenger, "host/1")
+    runners = [PlatformRunner(messenger=messenger, login=SharedLogin(), shards=keeper)]
+    memory.shared_leases.look(group_of(given), 3, "host/2")
+    memory.shared_leases.give_up(group_of(given), "host/2", {1, 2})
+
+    async def discord() -> Part:
+        return next(
+            each for each in (await readiness(checks_of(given, memory, runners))).parts if each.name == "discord"
+        )
+
+    assert (await discord()).state == "no process serves shards 1, 2 of 3"
+    for _ in range(2):
+        await keeper.look()
+    ready = await discord()
+    assert (ready.is_ready, ready.state) == (True, "shards 1, 2 of 3 here")
 
 
 async def test_jobs_that_nobody_runs_are_told(world: World, tmp_path: Path) -> None:

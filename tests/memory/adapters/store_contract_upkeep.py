@@ -27,6 +27,15 @@ class UpkeepContract(StoreCase):
             tx.upkeep.release_lease("jobs", "p2")
             assert tx.upkeep.lease("jobs") is None
 
+    def test_leases_are_found_by_how_their_names_begin(self, store: Store) -> None:
+        names = ["bot/member/a", "bot/share/1", "bots/share/0", "jobs"]
+        with store.write() as tx:
+            for name in reversed(names):
+                assert tx.upkeep.take_lease(Lease(name=name, owner="p1", until=NOW - timedelta(1)), NOW)
+            assert [each.name for each in tx.upkeep.leases("bot/")] == names[:2]
+            assert tx.upkeep.leases("b") == [tx.upkeep.lease(name) for name in names[:3]]
+            assert tx.upkeep.leases("share") == []
+
     def test_the_last_run_of_each_job_is_kept(self, store: Store) -> None:
         first = JobRun(name="b", started_at=NOW, finished_at=NOW, summary="1 row")
         again = JobRun(name="b", started_at=NOW + timedelta(1), finished_at=NOW + timedelta(1), error="full disk")

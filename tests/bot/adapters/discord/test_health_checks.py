@@ -309,6 +309,17 @@ async def test_few_sessions_left(server: DiscordServer, guild: Guild) -> None:
     assert "resets its token" in finding.remedy
 
 
+@pytest.mark.parametrize(("shards", "remedy"), [(1, ""), (2, "GOODBOT_DISCORD_SHARDS=3"), (3, ""), (4, "")])
+async def test_fewer_shards_than_discord_recommends(
+    server: DiscordServer, guild: Guild, shards: int, remedy: str
+) -> None:
+    server.shards = 3
+    [finding] = (await check(server, shards=shards))[health_checks.SESSIONS]
+    assert finding.ok
+    assert "3 recommended shards" in finding.what
+    assert (remedy in finding.remedy) if remedy else not finding.remedy
+
+
 @pytest.mark.parametrize(("ahead_s", "warns"), [(0, False), (30, False), (90, True), (-400, True)])
 async def test_the_clock(server: DiscordServer, guild: Guild, ahead_s: int, warns: bool) -> None:
     [finding] = (await check(server, ahead=timedelta(seconds=ahead_s)))[health_checks.CLOCK]
