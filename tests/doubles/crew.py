@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from time import monotonic, sleep
+from typing import Protocol
 
 from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.sql import SqlStore
@@ -246,7 +247,30 @@ def crew(home: Home, number: int, seed: int, mode: str = "http", workspaces: int
         yield made
 
 
-def live_and_die(made: Crew, kills: int) -> None:
+class Talked(Protocol):
+    """Processes that people talk to."""
+
+    chance: random.Random
+    processes: list[Chat]
+
+    def act(self) -> None:
+        """Somebody does something."""
+        ...
+
+    def kill(self, number: int) -> None:
+        """`kill -9` for one process, and another one in its place."""
+        ...
+
+    def until_taken_in(self) -> None:
+        """Until everything that was done is taken in."""
+        ...
+
+    def until_answered(self) -> None:
+        """Until each question has an answer."""
+        ...
+
+
+def live_and_die(made: Talked, kills: int) -> None:
     """People talk while one process after the other is killed at random."""
     for _ in range(kills):
         for _ in range(made.chance.randrange(1, 5)):

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.doubles.crew import live_and_die
 from tests.doubles.discord import DiscordServer
 from tests.doubles.discord.ids import shard_of
+from tests.doubles.discord_crew import discord_crew
 from tests.doubles.postgres import new_database
 from tests.doubles.process import Chat, Home
 from tests.doubles.seats import AtDiscord
@@ -67,6 +69,13 @@ def assert_answered_once(seat: AtDiscord, question: str, answer: str) -> None:
 def shard_served_by(process: Chat) -> int:
     """The one shard that a process said last that it serves."""
     return int(re.findall(r"serving shard (\d+) of", process.told())[-1])
+
+
+@pytest.mark.slow
+def test_no_question_is_lost_or_doubled_when_any_of_four_processes_dies(tmp_path: Path) -> None:
+    with discord_crew(Home(tmp_path), 4, seed=1, shards=3) as made:
+        live_and_die(made, kills=10)
+        made.assert_nothing_is_lost_or_doubled()
 
 
 def test_the_shards_of_a_killed_process_are_served_by_another(sharing: Sharing) -> None:

@@ -112,3 +112,8 @@ class Watching(Backstage):
     def is_connected(self, shards: int = 1) -> bool:
         """Whether so many shards are identified and connected: whatever happens from now on, they hear."""
         return len(self.gateway.live()) >= shards
+
+    @on_loop
+    def shards_heard(self) -> frozenset[int]:
+        """The shards with a session that is connected."""
+        return frozenset(session.shard[0] for session in self.gateway.live())
