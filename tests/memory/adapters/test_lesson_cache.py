@@ -19,7 +19,7 @@ from memory.model.evidence import ActionText, Evidence
 from memory.ports import Transaction, WeighingInput
 from tests.doubles.memory_world import World, scope
 from tests.doubles.pages import counted_statements
-from tests.memory.adapters.store_samples import MODEL, fill, unit, vote
+from tests.memory.adapters.store_samples import MODEL, episode, fill, unit, vote
 
 ACTIONS = (ActionText(name="pay_bill", description="Pays a bill."),)
 GOALS = ("where is the canteen?", "where is the canteen please?", "where do I find the canteen?")
@@ -148,6 +148,18 @@ def test_no_more_is_kept_than_there_is_room_for(store: SqlStore) -> None:
         with store.read() as tx:
             assert read(tx, "e1", "e2").lessons.keys() == {"e1", "e2"}
     assert sum(each.nbytes for each in cache._known.values()) <= 2000
+
+
+def test_what_was_used_longest_ago_makes_room(store: SqlStore) -> None:
+    with store.write() as tx:
+        tx.episodes.put(*(episode(f"e{number}") for number in range(4)))
+        tx.teaching.put_votes(vote("ana"))
+    store._recall.lessons = LessonCache(budget=4 * 1300)  # three lessons, and what is read beside them
+    for used in (["e0", "e1"], ["e2"], ["e0"], ["e3"], ["e0"]):
+        with store.read() as tx:
+            assert read(tx, *used).lessons.keys() == set(used)
+    (known,) = store._recall.lessons._known.values()
+    assert list(known.lessons) == ["e2", "e3", "e0"]
 
 
 def test_what_is_forgotten_is_kept_no_longer(path: Path) -> None:

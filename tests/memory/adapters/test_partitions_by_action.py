@@ -1,11 +1,12 @@
 """How like a goal those rows are that approve an action, whatever rows came and went before."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.adapters.action_rows import FROM_ONE, Approval
-from memory.adapters.partitions import Kind, VectorPartition, search
+from memory.adapters.partitions import BLOCK, Kind, VectorPartition, search
 from memory.model import Audience, Verdict
 from memory.ports import ActionFit
 from tests.memory.adapters.store_samples import unit
@@ -66,6 +67,20 @@ def test_however_many_one_person_has_they_count_as_ten() -> None:
     found = search([shelf], at_angle(0), 1, -1.0, ACTIONS).fits["clock"]
     assert found.lessons == 2 * FROM_ONE
     assert abs(found.cosine - 0.75) < 1e-5
+
+
+def test_what_no_row_approves_any_more_is_kept_no_longer() -> None:
+    shelf = VectorPartition(2)
+    lasting = [Kind(Audience.CHANNEL, Verdict.SUCCESS, Approval(name, "", "bo")) for name in ("clock", "pay_bill")]
+    shelf.add(["f", "g"], lasting, [1, 0], np.array([at_angle(30), at_angle(60)]))
+    for number in range(BLOCK + 9):
+        kind = Kind(Audience.CHANNEL, Verdict.SUCCESS, Approval("clock", "", f"author {number}"))
+        shelf.add(["e"], [kind], [0], np.array([at_angle(90)]))
+    assert len(shelf._kinds) < 20
+    found = search([shelf], at_angle(0), 3, -1.0, ACTIONS)
+    assert [hit.episode_id for hit in found.hits] == ["f", "g", "e"]
+    assert found.fits["pay_bill"] == ActionFit(lessons=1, cosine=pytest.approx(np.cos(np.radians(30))))
+    assert found.fits["clock"] == ActionFit(lessons=2, cosine=pytest.approx(np.cos(np.radians(60)) / 2))
 
 
 def test_partitions_are_taken_together() -> None:
