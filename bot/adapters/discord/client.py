@@ -114,7 +114,7 @@ class Client(discord.AutoShardedClient):
         """End the session of a shard, and forget the servers in it: what becomes of them is not heard any more."""
         if (session := self.get_shard(shard)) is not None:
             await session.disconnect()
-        for guild in self.guilds:
+        for guild in tuple(self.guilds):
             if guild.shard_id == shard:
                 self._connection._remove_guild(guild)
 

@@ -41,6 +41,14 @@ async def test_who_starts_first_lets_the_others_say_that_they_live() -> None:
     assert [one.shards, other.shards] == [frozenset({0}), frozenset({1})]
 
 
+async def test_what_is_more_than_fair_is_for_who_joins_at_once() -> None:
+    world, one, other = World(), Holder(), Holder()
+    first, second = keeper(world, "a", one), keeper(world, "b", other)
+    for each in (first, first, second, first, second):
+        await each.look()
+    assert [one.shards, other.shards] == [frozenset({0}), frozenset({1})]
+
+
 async def test_whoever_is_not_logged_in_holds_nothing() -> None:
     world, one, other = World(), Holder(), Holder()
     first, second = keeper(world, "a", one), keeper(world, "b", other)

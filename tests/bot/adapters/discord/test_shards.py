@@ -58,6 +58,14 @@ def guild_on(server: DiscordServer, shard: int) -> Guild:
     return next(each for each in made if shard_of(each.id, 2) == shard)
 
 
+async def shards_known_to(messenger: DiscordMessenger) -> set[int]:
+    """The shards of the servers that a messenger knows of, once what it gave up is over."""
+    assert messenger._context is not None
+    assert messenger._held is not None
+    await asyncio.gather(*messenger._held._ending)
+    return {guild.shard_id for guild in messenger._context.client.guilds}
+
+
 @pytest.fixture
 async def pair() -> AsyncIterator[Pair]:
     async with AsyncExitStack() as stack:
@@ -113,6 +121,7 @@ async def test_what_another_gave_up_is_heard_and_what_was_missed_is_caught_up_on
     await pair.heard[0].of(PersonMessage, 1)
     pair.hold({0}, set())
     await pair.until_held(0)
+    assert await shards_known_to(pair.messengers[0]) == {0}, "what it no longer hears of it forgets"
     missed = pair.asks(1, "missed")
     pair.hold({0}, {1})
     await pair.until_held(0, 1)
@@ -122,6 +131,28 @@ async def test_what_another_gave_up_is_heard_and_what_was_missed_is_caught_up_on
     await pair.heard[1].of(PersonMessage, 3)
     assert pair.heard[1].events[-1].event_id == asked
     assert len(pair.heard[0].events) == 1
+
+
+async def test_only_the_servers_of_a_shard_that_begins_are_caught_up_on(pair: Pair) -> None:
+    for shard in range(2):
+        pair.asks(shard, f"before, on {shard}")
+    for held in ({0}, {0, 1}):
+        pair.hold(held, set())
+        await pair.until_held(*held)
+        await pair.heard[0].of(PersonMessage, len(held))
+    read = [len(pair.server.calls(f"GET /channels/{channel.id}/messages")) for channel in pair.channels]
+    assert read == [1, 1]
+
+
+async def test_each_session_waits_for_its_turn(pair: Pair) -> None:
+    buckets: list[int] = []
+
+    async def turn(bucket: int) -> None:
+        buckets.append(bucket)
+
+    pair.messengers[0].hold(frozenset({0, 1}), turn)
+    await pair.until_held(0, 1)
+    assert buckets == [0, 0], "Discord's one bucket"
 
 
 async def test_a_session_may_begin_again_after_it_was_given_up(pair: Pair) -> None:
