@@ -64,8 +64,10 @@ class ShardKeeper:
         takes = now - self._looked_at < _MISSED_S
         try:
             shards = await self._executor(leases.look, self._group, self._number, self._owner, self.held, takes=takes)
-        except MemoryFault as error:
-            log.warning("the shards of this process are not renewed for now: %s", error)
+        except Exception as error:
+            # A job boundary: whatever it is, the next look is as good as any.
+            is_fault = isinstance(error, MemoryFault)
+            log.error("the shards of this process are not renewed: %s", error, exc_info=None if is_fault else error)
             return
         self._looked_at = now
         if shards != self.held:
