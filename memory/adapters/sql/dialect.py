@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import BigInteger, Boolean, Column, ColumnElement, Integer, LargeBinary, String, Text, case
+from sqlalchemy import BigInteger, Boolean, Column, ColumnElement, Integer, String, Text, case
 from sqlalchemy.dialects.sqlite import Insert as Insert
 from sqlalchemy.dialects.sqlite import insert as insert
 from sqlalchemy.ext.compiler import compiles
@@ -70,40 +70,6 @@ def _like(function: like_ascii, compiler: SQLCompiler, word: str = "LIKE", **opt
 @compiles(like_ascii, "postgresql")
 def _ilike(function: like_ascii, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ANN401 - the compiler's
     return _like(function, compiler, "ILIKE", **options)  # of text that goes by bytes it compares as SQLite does
-
-
-class json_list(GenericFunction[str]):  # noqa: N801 - a function of SQL
-    """What a column has in all rows, as a list in JSON; in the same order as all that is made of these rows at once."""
-
-    type = Text()
-    inherit_cache = True
-
-
-@compiles(json_list)
-def _json_list(function: json_list, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ANN401 - the compiler's
-    return f"json_group_array({compiler.process(function.clauses, **options)})"
-
-
-@compiles(json_list, "postgresql")
-def _json_agg(function: json_list, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ANN401 - the compiler's
-    return f"CAST(json_agg({compiler.process(function.clauses, **options)}) AS TEXT)"
-
-
-class joined(GenericFunction[bytes]):  # noqa: N801 - a function of SQL
-    """The bytes that a column has in all rows, one after the other."""
-
-    type = LargeBinary()
-    inherit_cache = True
-
-
-@compiles(joined)
-def _concatenated(function: joined, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ANN401 - the compiler's
-    return f"CAST(group_concat({compiler.process(function.clauses, **options)}, '') AS BLOB)"
-
-
-@compiles(joined, "postgresql")
-def _aggregated(function: joined, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ANN401 - the compiler's
-    return f"string_agg({compiler.process(function.clauses, **options)}, CAST('' AS BYTEA))"
 
 
 def later(one: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[Any]:

@@ -17,8 +17,16 @@ from sqlalchemy import text
 from memory.adapters.partitions import Hit, Kind, Partition, VectorPartition, best, search
 from memory.adapters.planes import Planes
 from memory.adapters.sql.lesson_cache import LessonCache
-from memory.adapters.sql.partition_cache import CachedPartition, Key, PartitionCache
-from memory.adapters.sql.partition_rows import EVERY, State, apply, read, scanned
+from memory.adapters.sql.partition_copies import (
+    EVERY,
+    CachedPartition,
+    Key,
+    PartitionCache,
+    State,
+    apply,
+    read,
+    scanned,
+)
 from memory.adapters.sql.plane_cache import PlaneCache, counter_of
 from memory.adapters.sql.session import Session
 from memory.model import GAVE_UP, Audience, Verdict

@@ -21,8 +21,7 @@ from memory.adapters.partitions import VectorPartition
 from memory.adapters.planes import Planes
 from memory.adapters.private_files import is_alive, make_folder
 from memory.adapters.sql.index import EPOCH, PLANES
-from memory.adapters.sql.partition_cache import Key
-from memory.adapters.sql.partition_rows import sample
+from memory.adapters.sql.partition_copies import Key, sample
 from memory.adapters.sql.session import Session
 from memory.errors import MemoryFault
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.adapters.sql import partition_rows
+from memory.adapters.sql import partition_copies
 from memory.errors import NotFound
 from memory.model import GAVE_UP, Audience, Origin, Role, Verdict
 from memory.ports import Ballot, IndexEntry, LessonSummary, Store
@@ -276,7 +276,7 @@ class RecallContract(StoreCase):
         assert found.fits["clock"].cosine == pytest.approx(found.hits[-1].cosine)
 
     def test_many_changes_are_read_in_parts(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(partition_rows, "_AT_ONCE", 2)
+        monkeypatch.setattr(partition_copies, "_AT_ONCE", 2)
         for number in range(7):
             learn(store, f"e{number}", (1, number, 0), EVERYONE, *([CHANNEL] if number % 3 else []))
         learn(store, "e1", (0, 0, 1))

@@ -310,7 +310,7 @@ from memory.adapters.sql.sqlite import SqliteDatabase
 from tests.memory.adapters.store_samples import MODEL, nearest
 from tests.memory.adapters.vector_samples import vector_of
 store = SqlStore(SqliteDatabase(Path(sys.argv[1])), exact_rows=5)
-from memory.adapters.sql.partition_cache import Key
+from memory.adapters.sql.partition_copies import Key
 key = Key("w", "workspace", MODEL, 16)
 print("building", flush=True)
 while True:

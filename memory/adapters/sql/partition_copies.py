@@ -1,11 +1,13 @@
-"""The rows of partitions of the recall index as they are read: by columns, which SQLite itself puts together.
+"""Copies of partitions of the recall index in this process: how they are read, and kept.
 
-A row of its own for each would take most of the time that a copy takes. Of nothing that is in a column by itself the
-order is known, but it is the same in all columns.
+They are read by columns, which SQLite itself puts together: a row of its own for each would take most of the time that
+a copy takes. Of nothing that is in a column by itself the order is known, but it is the same in all columns.
 """
 
 import json
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -29,17 +31,102 @@ from sqlalchemy import (
     type_coerce,
     union_all,
 )
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import GenericFunction
 from sqlalchemy.types import LargeBinary
 
 from memory.adapters.action_rows import NOTHING_FOUND, Approval
 from memory.adapters.partitions import Kind, VectorPartition
-from memory.adapters.sql.dialect import joined, json_list
 from memory.adapters.sql.index import EPOCH
 from memory.adapters.sql.lesson_version import lesson_versions
-from memory.adapters.sql.partition_cache import Key
 from memory.adapters.sql.session import Session, nothing
 from memory.adapters.sql.tables import counters, recall_index
 from memory.model import GAVE_UP, Audience, Verdict
+
+
+class Key(NamedTuple):
+    """What a copy is of."""
+
+    workspace: str
+    partition: str
+    model: str
+    dimension: int
+    planes: int = 0
+    """The token of the planes that it has the later rows of; 0: it has all of them."""
+
+
+@dataclass(slots=True)
+class CachedPartition:
+    """The rows of a partition as they were at an epoch and a `seq`."""
+
+    epoch: int
+    seq: int
+    vectors: VectorPartition
+
+
+class PartitionCache:
+    """Partitions in order of use."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[Key, tuple[CachedPartition, int]] = OrderedDict()
+        self._nbytes = 0
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def take(self, key: Key, epoch: int = 0, seq: int = 0) -> CachedPartition:
+        """Out of here, for it may be changed; an empty one, at this epoch and `seq`, if it is not here."""
+        copy, nbytes = self._kept.pop(key, (CachedPartition(epoch, seq, VectorPartition(key.dimension)), 0))
+        self._nbytes -= nbytes
+        return copy
+
+    def put(self, key: Key, copy: CachedPartition) -> None:
+        """As the one used last."""
+        nbytes = copy.vectors.nbytes + 1000  # even an empty one, of which there may be many, is no nothing
+        self._kept[key] = (copy, nbytes)
+        self._nbytes += nbytes
+
+    def shrink(self, budget: int) -> None:
+        """Drop those used longest ago, until the bytes are within the budget or one is left."""
+        while self._nbytes > budget and len(self._kept) > 1:
+            _, (_, nbytes) = self._kept.popitem(last=False)
+            self._nbytes -= nbytes
+
+
+class json_list(GenericFunction[str]):  # noqa: N801 - a function of SQL
+    """What a column has in all rows, as a list in JSON; in the same order as all that is made of these rows at once."""
+
+    type = Text()
+    inherit_cache = True
+
+
+@compiles(json_list)
+def _json_list(function: json_list, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ANN401 - the compiler's
+    return f"json_group_array({compiler.process(function.clauses, **options)})"
+
+
+@compiles(json_list, "postgresql")
+def _json_agg(function: json_list, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ANN401 - the compiler's
+    return f"CAST(json_agg({compiler.process(function.clauses, **options)}) AS TEXT)"
+
+
+class joined(GenericFunction[bytes]):  # noqa: N801 - a function of SQL
+    """The bytes that a column has in all rows, one after the other."""
+
+    type = LargeBinary()
+    inherit_cache = True
+
+
+@compiles(joined)
+def _concatenated(function: joined, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ANN401 - the compiler's
+    return f"CAST(group_concat({compiler.process(function.clauses, **options)}, '') AS BLOB)"
+
+
+@compiles(joined, "postgresql")
+def _aggregated(function: joined, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ANN401 - the compiler's
+    return f"string_agg({compiler.process(function.clauses, **options)}, CAST('' AS BYTEA))"
+
 
 EVERY = 2**62
 """No limit."""
