@@ -51,7 +51,7 @@ class _EvidenceExplanation:
             )
             lines.extend(f"  - {line}" for line in self._reasons(belief.weights))
         lines.append(
-            f"- confidence {self._evidence.confidence:.2f} (the best belief less {DOUBT:g} of the second), "
+            f"- confidence {self._evidence.confidence:.2f} (the best belief less {DOUBT:g} of its best rival), "
             f"{self._evidence.threshold:.2f} needed; "
             f"nearest {self._evidence.nearest:.2f}, lessons {self._evidence.lessons}"
         )

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-DOUBT = 0.6
+DOUBT = 0.8
 """How much of the second-best belief is taken off the best one (measured: `tests/README.md`)."""
-START = 0.16
+UNKNOWN = 0.12
+"""The most that is believed of whatever nobody has taught yet (`unknown`)."""
+START = 0.17
 """The threshold of a workspace where nobody judged anything yet (measured: `tests/README.md`)."""
 TIE = 0.02
 """Two beliefs that differ by less are as good as each other: neither is followed without asking."""
@@ -102,18 +104,22 @@ class Evidence:
     @property
     def is_sure(self) -> bool:
         """Whether the best belief is good enough to be followed."""
-        return is_sure(*_two_best(self.beliefs), self.threshold)
+        return is_sure(*_two_best(self.beliefs, self.nearest), self.threshold)
 
     @property
     def rivals(self) -> tuple[Belief, ...]:
         """The candidates that lessons speak for and that would be sure if there were no other; none where one is."""
-        strong = tuple(each for each in self.beliefs if each.value >= self.threshold and each.value > each.prior)
+        strong = tuple(
+            each
+            for each in self.beliefs
+            if is_sure(each.value, unknown(self.nearest), self.threshold) and each.value > each.prior
+        )
         return strong if len(strong) > 1 and not self.is_sure else ()
 
     @property
     def confidence(self) -> float:
         """The best belief less a share of the second: what decides between answering, asking and not knowing."""
-        return confidence_in(*_two_best(self.beliefs))
+        return confidence_in(*_two_best(self.beliefs, self.nearest))
 
     @property
     def record(self) -> "EvidenceRecord":
@@ -188,7 +194,7 @@ class EvidenceRecord:
     @property
     def confidence(self) -> float:
         """That of the evidence."""
-        return confidence_in(*_two_best(self.beliefs))
+        return confidence_in(*_two_best(self.beliefs, self.nearest))
 
     @property
     def episode_ids(self) -> frozenset[str]:
@@ -196,9 +202,18 @@ class EvidenceRecord:
         return frozenset(weight.episode_id for belief in self.beliefs for weight in belief.weights)
 
 
+def unknown(nearest: float) -> float:
+    """The belief in whatever nobody has taught yet, given the cosine of the nearest lesson.
+
+    It is the rival of the best candidate where there is no better one: in a new workspace a lesson must not speak for
+    questions unlike its own just because it is the only one.
+    """
+    return UNKNOWN * min(1.0, 3 * (1 - min(1.0, nearest)))
+
+
 def confidence_in(belief: float, rival: float) -> float:
-    """Confidence in a candidate, given the belief in it and in the best other one."""
-    return belief - DOUBT * max(0.0, rival)
+    """Confidence in a candidate, given the belief in it and in its best rival."""
+    return belief - DOUBT * rival
 
 
 def is_sure(belief: float, rival: float, threshold: float) -> bool:
@@ -206,9 +221,10 @@ def is_sure(belief: float, rival: float, threshold: float) -> bool:
     return confidence_in(belief, rival) >= threshold and belief - rival >= TIE
 
 
-def _two_best(beliefs: "Sequence[Belief | BeliefRecord]") -> tuple[float, float]:
+def _two_best(beliefs: "Sequence[Belief | BeliefRecord]", nearest: float) -> tuple[float, float]:
+    """The best belief, and its best rival."""
     best, second, *_ = *(belief.value for belief in beliefs), 0.0, 0.0
-    return best, second
+    return best, max(second, unknown(nearest))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,8 +241,6 @@ class Judgement:
     is_right: bool
     is_known: bool
     """Whether what this person says here counts for others."""
-    is_asked: bool = False
-    """Whether the bot had asked, so that it is a question that was judged, and not an answer."""
 
 
 class JudgementCount(NamedTuple):
@@ -237,7 +251,6 @@ class JudgementCount(NamedTuple):
     is_right: bool
     is_known: bool
     number: int = 1
-    is_asked: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

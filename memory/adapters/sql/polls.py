@@ -40,7 +40,6 @@ _columns: dict[str, ColumnElement[Any]] = {
     **{name: literal(0, BigInteger()) for name in ("right", "wrong")},
     "evidence": _q.evidence,
     "number": thresholds.c.value,
-    "is_asked": _j.is_asked,
 }
 
 _OF_RUN = select(judgements).where(matching(judgements, "run_id")).order_by(_j.actor)
@@ -48,14 +47,14 @@ _OF_RUNS = select(judgements).where(among(judgements, "run_id"))
 _DELETE = delete(judgements).where(matching(judgements, "run_id", "actor"))
 _DELETE_RUNS = delete(judgements).where(among(judgements, "run_id"))
 _newest = (
-    select(_j.actor, _j.confidence, _j.is_right, _j.is_known, _j.is_asked)
+    select(_j.actor, _j.confidence, _j.is_right, _j.is_known)
     .where(matching(judgements))
     .order_by(_j.at.desc(), _j.run_id.desc(), _j.actor.desc())  # as the index has them
     .limit(bindparam("newest"))
     .subquery()
 )
 _n = _newest.c
-_COUNTS = select(_n.actor, _n.confidence, _n.is_right, _n.is_known, func.count().label("number"), _n.is_asked).group_by(
+_COUNTS = select(_n.actor, _n.confidence, _n.is_right, _n.is_known, func.count().label("number")).group_by(
     *_n
 )  # as `JudgementCount` has them
 _GET_THRESHOLD = select(thresholds).where(matching(thresholds))
@@ -75,7 +74,6 @@ _of_judgement = {
     "seq": _j.confidence,
     "is_active": _j.is_right,
     "is_limited": _j.is_known,
-    "is_asked": _j.is_asked,
 }
 _reacted = select(_r.actor).where(among(reactions, "run_id"))
 _asked_for: BindParameter[Any] = bindparam("people", expanding=True)
@@ -154,7 +152,6 @@ def _judgement(row: Row[Any]) -> Judgement:
         confidence=row.seq,
         is_right=row.is_active,
         is_known=row.is_limited,
-        is_asked=row.is_asked,
     )
 
 

@@ -131,7 +131,6 @@ judgements = Table(
     *number("confidence"),
     Column("is_right", Boolean, nullable=False),
     Column("is_known", Boolean, nullable=False),
-    Column("is_asked", Boolean, nullable=False),
     PrimaryKeyConstraint("workspace", "run_id", "actor"),
     Index(None, "workspace", "at"),
     sqlite_with_rowid=False,

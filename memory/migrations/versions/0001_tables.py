@@ -258,7 +258,7 @@ def _create_people() -> None:
         *_columns(String, "workspace run_id actor"),
         *_columns(BigInteger, "at"),
         *_columns(Integer, "confidence"),
-        *_columns(Boolean, "is_right is_known is_asked"),
+        *_columns(Boolean, "is_right is_known"),
     )
     _index("judgements", "workspace at")
     _table(

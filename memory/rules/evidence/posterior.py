@@ -28,9 +28,9 @@ class EvidenceConfig:
 
     lessons: int = 48
     """How many of the nearest lessons are weighed; 32 and 128 differ little."""
-    sharpness: float = 5.0
+    sharpness: float = 4.0
     """How fast a lesson's bearing fades with distance: `exp(sharpness * (cosine - 1))`."""
-    prior_sharpness: float = 13.0
+    prior_sharpness: float = 12.0
     """The same for how well an action fits the goal before the nearest lessons are weighed (a softmax over them)."""
     description_worth: float = 5.0
     """How many goals that an action was approved for its description is worth, in how well it fits a goal."""
@@ -40,7 +40,7 @@ class EvidenceConfig:
     """What a refused candidate is taken to be worth; an approved one is worth 1."""
     member_noise: float = 1.0
     """Variance of one member's verdict."""
-    written_noise: float = 0.3
+    written_noise: float = 0.15
     """The same of what the asker wrote down as the right answer, for themself."""
     trusted_noise: float = 0.2
     """Variance of the verdict of a teacher, an administrator, or several people who agree."""

@@ -13,10 +13,6 @@ the share of wrong ones among those that reach it is estimated; the lowest thres
   `k` people who approve of everything lower an estimate to `n / (n + k MOST_OF_ONE)` of itself at worst, where the
   others and the prior count `n`; and those who refuse raise it, so that the bot asks more than it need.
 - Where somebody's word counts for others (`Judgement.is_known`), nobody else counts.
-- **People tap on questions more readily than they react to answers**, and questions are less sure than answers. So a
-  judged question counts for less than a judged answer (`OF_A_QUESTION`), or there would seem to be more of what is
-  unsure, and so more that is wrong, than there is. Where the threshold falls, what was asked is answered, and counts in
-  full: a share that is too small mends itself.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,7 +32,7 @@ if TYPE_CHECKING:
 
 LOWEST, HIGHEST = 5, 60
 """The bounds of a threshold, in hundredths."""
-NEWEST = 500
+NEWEST = 700
 """How many judgements are counted, of the newest answers: what people ask and what was taught changes."""
 CERTAIN = 40
 """Confidence, in hundredths, from which evidence is as good as certain ..."""
@@ -53,13 +49,11 @@ MOST_UNRELIABLE = 0.45
 """At 0.5 a person's word would be chance."""
 MOST_OF_ONE = 100.0
 """For how many judgements one person counts at most, where there are others."""
-OF_A_QUESTION = 0.7
-"""For how much a judgement on what the bot asked about counts, beside one on what it answered."""
 
 _CONFIDENCES = range(LOWEST - 1, HIGHEST + 1)
 """What is told apart: the first is all below the bounds, the last all above."""
 _THRESHOLDS = _CONFIDENCES[1:]
-_PRIOR_ABOVE, _PRIOR_WRONG_ABOVE = 0.28, 0.01
+_PRIOR_ABOVE, _PRIOR_WRONG_ABOVE = 0.22, 0.003
 """Of the prior's judgements, the share at the highest confidence, and the share of these that say wrong."""
 
 
@@ -116,7 +110,6 @@ def judgements_of(
             confidence=confidence,
             is_right=is_right,
             is_known=weights.get(vote.actor, 1.0) > 0 and not vote.is_limited,
-            is_asked=root.action == ASK or vote.source == TAP,
         )
         for vote, is_right in _on_the_best(root, evidence, ballots(root, votes))
     ]
@@ -172,12 +165,11 @@ def _by_person(counts: Iterable[JudgementCount]) -> "Matrix":
     every = [each for each in every if each.is_known] or every
     if not every:
         return np.zeros((0, 2, len(_CONFIDENCES)))
-    actors, confidences, are_right, _, numbers, are_asked = zip(*every, strict=True)
+    actors, confidences, are_right, _, numbers = zip(*every, strict=True)
     people, rows = np.unique(actors, return_inverse=True)
     judged: Matrix = np.zeros((len(people), 2, len(_CONFIDENCES)))
     places = np.clip(confidences, _CONFIDENCES[0], HIGHEST) - _CONFIDENCES[0]
-    worth = np.where(are_asked, OF_A_QUESTION, 1.0) * numbers
-    np.add.at(judged, (rows, np.where(are_right, 0, 1), places), worth)
+    np.add.at(judged, (rows, np.where(are_right, 0, 1), places), numbers)
     return judged
 
 
@@ -200,13 +192,14 @@ def _unreliability(people: "Matrix") -> "Matrix":
 def _prior() -> "tuple[Matrix, Matrix]":
     """At each threshold: of the prior's judgements, how many reach it, and how many of these say wrong.
 
-    Of labelled messages in streams with reactions, corrections and mistakes, a quarter or so had a confidence of 0.6
-    and more, and the others became rarer from 0.05 on; of those at confidence c, 0.02 + 0.73 exp(-9 c) were wrong.
+    Of labelled messages in streams with reactions, corrections and mistakes, a fifth or so had a confidence of 0.6
+    and more, and the others became rarer from 0.05 on; of those at confidence c, 0.01 + 0.47 exp(-9.5 c) were wrong. In
+    a new workspace most messages are of a kind that nobody taught yet, so more is taken to be wrong.
     """
     import numpy as np
 
     middles = (np.array(_THRESHOLDS) + 0.5) / 100
-    frequent = np.exp(-1.5 * middles)
+    frequent = np.exp(-1.7 * middles)
     frequent[-1] = 0
     frequent *= (1 - _PRIOR_ABOVE) / frequent.sum()
     frequent[-1] = _PRIOR_ABOVE

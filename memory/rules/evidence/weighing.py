@@ -38,8 +38,9 @@ AGAINST = -0.05
 WEIGHTS = 8
 """How many lessons are named for each belief, largest effect first."""
 
-INFLUENTIAL = 0.05
-"""The least a lesson must add to a belief, or take from it, to be worth showing."""
+INFLUENTIAL = 0.063
+"""The least a lesson must add to a belief, or take from it, to be worth showing: just less than each of two members who
+refuse the same takes."""
 
 
 class JudgedLesson(NamedTuple):

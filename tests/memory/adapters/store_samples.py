@@ -255,7 +255,6 @@ def judgement(run_id: str = "r1", workspace: str = "w", actor: str = "bo", **mor
         "confidence": 31,
         "is_right": True,
         "is_known": False,
-        "is_asked": True,
         **more,
     }
     return Judgement(workspace=workspace, run_id=run_id, actor=actor, **given)  # type: ignore[arg-type]

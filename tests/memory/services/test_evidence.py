@@ -210,22 +210,27 @@ def test_what_is_kept_says_the_same_in_few_numbers(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("beliefs", "threshold", "is_sure"),
+    ("beliefs", "nearest", "threshold", "is_sure"),
     [
-        ((), 0.05, False),
-        ((0.2,), 0.2, True),
-        ((0.2,), 0.21, False),
-        ((0.3, 0.2), 0.18, True),
-        ((0.3, 0.2), 0.19, False),
-        ((0.45, 0.44), 0.16, False),
-        ((0.45, -0.44), 0.45, True),
+        ((), 1.0, 0.05, False),
+        ((0.2,), 1.0, 0.2, True),
+        ((0.2,), 1.0, 0.21, False),
+        ((0.3, 0.2), 1.0, 0.13, True),
+        ((0.3, 0.2), 1.0, 0.15, False),
+        ((0.45, 0.44), 1.0, 0.05, False),
+        ((0.45, -0.44), 1.0, 0.45, True),
+        # What nobody has taught yet is the rival where nothing like the goal is known.
+        ((0.3,), 0.5, 0.2, True),
+        ((0.3,), 0.5, 0.21, False),
+        ((0.3,), 0.9, 0.21, True),
+        ((0.3, 0.2), 0.5, 0.13, True),
     ],
 )
 def test_it_is_sure_from_the_threshold_on_unless_two_tie(
-    beliefs: tuple[float, ...], threshold: float, is_sure: bool
+    beliefs: tuple[float, ...], nearest: float, threshold: float, is_sure: bool
 ) -> None:
     found = tuple(Belief(action=f"a{n}", value=value, prior=0.0) for n, value in enumerate(beliefs))
-    evidence = Evidence(beliefs=found, threshold=threshold)
+    evidence = Evidence(beliefs=found, nearest=nearest, threshold=threshold)
     assert evidence.is_sure is is_sure
     assert evidence.record.threshold == threshold
 

@@ -16,7 +16,7 @@ from bot.adapters.llm.offline.similarity import Similarity
 from bot.agent.decision import CONTROL_NAMES
 from bot.model import ToolSpec
 from memory.model import MOST_OPTIONS, Lesson
-from memory.model.evidence import KEPT_FROM, START, Belief, Evidence, confidence_in, is_sure
+from memory.model.evidence import KEPT_FROM, START, Belief, Evidence, confidence_in, is_sure, unknown
 from memory.rules.evidence.opposition import are_opposed
 from memory.rules.evidence.weighing import ANSWER
 
@@ -28,7 +28,7 @@ _FITTING = 0.35
 """The least that is believed of such a tool before any lesson ..."""
 _UNFIT = 0.15
 """... and the most of one that fits less: it is not used until people approve of it."""
-ASKED_FROM = 0.03
+ASKED_FROM = 0.04
 """Belief from which the person is asked whether they mean it (measured: `tests/README.md`)."""
 _REJECTED_EXPANSION = 0.78
 """Similarity to a goal whose expansion people rejected from which this one is not expanded."""
@@ -50,7 +50,7 @@ class Candidate:
     belief: float
     prior: float = 0.0
     rival: float = 0.0
-    """The belief in the best other one."""
+    """The belief in the best other one, or in what nobody has taught yet."""
     threshold: float = START
     """That of the evidence."""
     arguments: Mapping[str, object] = field(default_factory=dict[str, object])
@@ -106,7 +106,7 @@ class Chooser:
         return [
             replace(
                 each,
-                rival=max([0.0, *(one.belief for one in best if one is not each)]),
+                rival=max([unknown(evidence.nearest), *(one.belief for one in best if one is not each)]),
                 threshold=evidence.threshold,
             )
             for each in ranked

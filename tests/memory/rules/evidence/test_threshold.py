@@ -21,7 +21,6 @@ COUNTS = st.builds(
     is_right=st.booleans(),
     is_known=st.just(value=True),
     number=st.integers(1, 60),
-    is_asked=st.booleans(),
 )
 MANY = st.lists(COUNTS, max_size=30)
 BUDGETS = st.floats(0.01, 0.5)
@@ -87,14 +86,6 @@ def test_a_refusal_never_lowers_it_and_an_approval_never_raises_it(
 def test_it_rises_with_what_is_refused_and_falls_with_what_is_approved() -> None:
     assert threshold(judged("ana", 20, 20, 20), BUDGET) > START
     assert threshold([*judged("ana", 20, 80, 1), *judged("ana", 10, 60, 2)], BUDGET) < START
-
-
-def test_what_was_asked_counts_for_less_than_what_was_answered() -> None:
-    answered = [*judged("ana", 10, 30, 20), *judged("ana", 30, 90, 5)]
-    asked = [each._replace(is_asked=each.confidence < 20) for each in answered]
-    assert threshold(asked, BUDGET) <= threshold(answered, BUDGET)
-    assert shares_wrong(asked)[0] < shares_wrong(answered)[0]
-    assert shares_wrong(asked)[20] == shares_wrong(answered)[20], "of what is surer nothing was asked"
 
 
 def test_one_person_alone_counts_in_full() -> None:

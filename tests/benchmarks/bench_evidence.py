@@ -1,0 +1,295 @@
+"""The evidence rule and the threshold alone, replayed on a labelled set in seconds, without bot and database.
+
+    python -m tests.benchmarks.bench_evidence --data FILE [--seeds 0 1 2] [--arm NAME ...] [--set sharpness=5 ...]
+
+FILE is that of `goodbot bench learning`. Each arm is a row of the tables in `tests/README.md`: who reacts, taps and
+corrects how often. `--set` changes a number of `EvidenceConfig` for this run: `--set sharpness=4`. The rule, its kernel
+and the threshold are the product's; what a message is taken for, splitting, opposition and people are left out.
+"""
+
+import argparse
+import random
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bot.adapters.llm.offline.ranking import ASKED_FROM
+from bot.app.bench.embedding import PreparedEmbedder
+from bot.app.bench.labelled import LabelledMessage, first_of_each, read_splits, read_texts
+from bot.app.bench.people import Answered, Habits
+from bot.app.bench.stream import shuffled
+from bot.app.build import make_embedder
+from bot.config import load_settings
+from memory.model import MOST_OPTIONS
+from memory.model.evidence import JudgementCount, confidence_in, is_sure, unknown
+from memory.rules.evidence.posterior import (
+    EvidenceConfig,
+    Observation,
+    description_prior,
+    learned_prior,
+    posterior,
+)
+from memory.rules.evidence.threshold import NEWEST, threshold
+from memory.rules.evidence.weighing import SAME_QUESTION
+from memory.rules.retrieval.consensus import ask_for_different_things
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Matrix = NDArray[np.floating[Any]]
+
+MESSAGES = 4500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayArm:
+    """What is tried out, and of which last messages the figures are told."""
+
+    habits: Habits
+    as_answers: bool = False
+    must_choose: bool = False
+    budget: float = 0.05
+    taught: int = 0
+    """Lessons of each label before the first message."""
+    messages: int = MESSAGES
+    last: int = 2000
+    outside: bool = False
+
+
+_SOME = Habits(reacted=0.2, tapped=0.7)
+_THREE = ReplayArm(
+    habits=Habits(reacted=0.0, tapped=0.0), as_answers=True, taught=3, messages=900, last=900, outside=True
+)
+ARMS = {
+    "reacted": ReplayArm(habits=Habits(), must_choose=True, last=1000),
+    "corrected": ReplayArm(habits=Habits(corrected=0.3), must_choose=True, last=1000),
+    "flipped": ReplayArm(habits=Habits(flipped=0.2), must_choose=True, last=1000),
+    "rare": ReplayArm(habits=Habits(reacted=0.05), must_choose=True, last=1000),
+    "all-2": ReplayArm(habits=Habits(), budget=0.02),
+    "all-5": ReplayArm(habits=Habits()),
+    "20-70": ReplayArm(habits=_SOME),
+    "5-50": ReplayArm(habits=Habits(reacted=0.05, tapped=0.5)),
+    "noise": ReplayArm(habits=replace(_SOME, flipped=0.1)),
+    "nothing": ReplayArm(habits=replace(_SOME, corrected=0.3), as_answers=True),
+    "three": _THREE,
+    "three-tapped": replace(_THREE, habits=Habits(reacted=0.0)),
+}
+"""`reacted` to `rare` are made to choose; the numbers of the others say how many react and tap, or the budget;
+`nothing` is taught answers from nothing, `three` has three lessons for each and nobody reacts."""
+
+
+@dataclass(slots=True)
+class Lessons:
+    """What was judged so far; candidates are the numbers of labels."""
+
+    vectors: "Matrix"
+    """Room for all that can come."""
+    goals: list[str] = field(default_factory=list)
+    observations: list[Observation] = field(default_factory=list)
+
+    def add(self, goal: str, vector: "Matrix", candidates: Sequence[int], *, approves: bool, noise: float) -> None:
+        """One more verdict."""
+        self.vectors[len(self.goals)] = vector
+        self.goals.append(goal)
+        self.observations.append(Observation(tuple(candidates), approves, noise))
+
+    def nearest(self, vector: "Matrix", count: int) -> tuple["Matrix", "Matrix", list[Observation]]:
+        """Cosines of the nearest with the goal and with each other, and what they say."""
+        cosines = self.vectors[: len(self.goals)] @ vector
+        places = np.argsort(-cosines, kind="stable")[:count]
+        rows = self.vectors[places].astype(np.float64)
+        between = rows @ rows.T
+        kept = self._valid(places.tolist(), between)
+        return (
+            cosines[places][kept].astype(np.float64),
+            between[np.ix_(kept, kept)],
+            [self.observations[places[n]] for n in kept],
+        )
+
+    def _valid(self, places: Sequence[int], between: "Matrix") -> list[int]:
+        """Without what the asker approved first where they approved something else for the same question later."""
+        replaced: set[int] = set()
+        for one, other in np.argwhere(np.triu(between >= SAME_QUESTION, 1)).tolist():
+            new, old = (one, other) if places[one] > places[other] else (other, one)
+            a, b = self.observations[places[new]], self.observations[places[old]]
+            differ = a.candidates != b.candidates and a.approves and b.approves
+            if differ and not ask_for_different_things(self.goals[places[new]], self.goals[places[old]]):
+                replaced.add(old)
+        return [n for n in range(len(places)) if n not in replaced]
+
+
+class Stream:
+    """One stream of messages to the rule, and what one asker does about its choices."""
+
+    def __init__(
+        self, arm: ReplayArm, config: EvidenceConfig, descriptions: "Matrix", messages: int, seed: int
+    ) -> None:
+        self._arm, self._config = arm, config
+        self._descriptions = descriptions
+        self._lessons = Lessons(
+            np.zeros((2 * messages + arm.taught * len(descriptions), descriptions.shape[1]), np.float32)
+        )
+        self._sums = np.zeros_like(descriptions)
+        self._approved = np.zeros(len(descriptions))
+        self._judgements: list[JudgementCount] = []
+        self._threshold = threshold((), arm.budget)
+        self._chance, self._tapping = random.Random(f"people {seed}"), random.Random(f"taps {seed}")
+
+    def teach(self, goal: str, vector: "Matrix", label: int) -> None:
+        """The asker writes down what is right."""
+        self._learn(goal, vector, (label,), approves=True, noise=self._config.written_noise)
+
+    def beliefs(self, vector: "Matrix") -> tuple["Matrix", float]:
+        """In each label, and the cosine of the nearest lesson."""
+        to_goal, between, observations = self._lessons.nearest(vector, self._config.lessons)
+        count = len(self._descriptions)
+        prior: Matrix = np.zeros(count)
+        at_lessons: Matrix = np.zeros((len(observations), count))
+        if not self._arm.as_answers:
+            cosines = (self._sums @ vector) / np.maximum(self._approved, 1)
+            prior = learned_prior(self._descriptions @ vector, self._approved, cosines, self._config)
+            at_lessons = self._described(observations)
+        found = posterior(to_goal, between, observations, prior, at_lessons, self._config)
+        return found.values, float(to_goal.max(initial=0.0))
+
+    def _described(self, observations: Sequence[Observation]) -> "Matrix":
+        known = {id(each): n for n, each in enumerate(self._lessons.observations)}
+        rows = self._lessons.vectors[[known[id(each)] for each in observations]].astype(np.float64)
+        return description_prior(rows, self._descriptions, self._config)
+
+    def ask(self, goal: str, vector: "Matrix", label: int | None) -> Answered:
+        """What comes of a message, and what the asker does about it. Nothing is right for one without a label."""
+        beliefs, nearest = self.beliefs(vector)
+        best, second, *_ = ranked = np.argsort(-beliefs.round(9), kind="stable")[: MOST_OPTIONS + 1].tolist()
+        belief, rival = float(beliefs[best]), max(unknown(nearest), float(beliefs[second]))
+        confidence = confidence_in(belief, rival)
+        offered: list[int] = []
+        if self._arm.must_choose or is_sure(belief, rival, self._threshold):
+            outcome = Answered.RIGHT if best == label else Answered.WRONG
+        else:
+            offered = [each for each in ranked[:MOST_OPTIONS] if beliefs[each] >= ASKED_FROM]
+            outcome = Answered.UNKNOWN if not offered else Answered.TAP if label in offered else Answered.NEITHER
+        if label is not None:
+            self._react(goal, vector, label, outcome, best, offered, min(100, max(0, int(confidence * 100 + 1e-9))))
+        return outcome
+
+    def _react(
+        self,
+        goal: str,
+        vector: "Matrix",
+        label: int,
+        outcome: Answered,
+        best: int,
+        offered: Sequence[int],
+        confidence: int,
+    ) -> None:
+        habits, config = self._arm.habits, self._config
+        taps = bool(offered) and self._tapping.random() < habits.tapped
+        reacts, corrects, flips = (
+            self._chance.random() < each for each in (habits.reacted, habits.corrected, habits.flipped)
+        )
+        is_right, is_given = outcome is Answered.RIGHT, outcome in (Answered.RIGHT, Answered.WRONG)
+        if taps and label in offered:
+            self._learn(goal, vector, (label,), approves=True, noise=config.member_noise * config.tap_noise)
+            self._judge(confidence, label == best)
+        elif taps:
+            self._judge(confidence, False)
+        if reacts and is_given:
+            self._learn(goal, vector, (best,), approves=is_right is not flips, noise=config.member_noise)
+            self._judge(confidence, is_right is not flips)
+        is_corrected = corrects and outcome not in (Answered.RIGHT, Answered.TAP)
+        if is_corrected and is_given and not reacts:
+            self._learn(goal, vector, (best,), approves=False, noise=config.member_noise)
+        if outcome is Answered.NEITHER and (taps or is_corrected):
+            self._learn(goal, vector, offered, approves=False, noise=config.member_noise)
+        if is_corrected:
+            self.teach(goal, vector, label)
+
+    def _learn(self, goal: str, vector: "Matrix", candidates: Sequence[int], *, approves: bool, noise: float) -> None:
+        self._lessons.add(goal, vector, candidates, approves=approves, noise=noise)
+        if approves:
+            self._sums[candidates[0]] += vector
+            self._approved[candidates[0]] += 1
+
+    def _judge(self, confidence: int, is_right: bool) -> None:
+        self._judgements.append(JudgementCount("asker", confidence, is_right, is_known=True))
+        self._threshold = threshold(self._judgements[-NEWEST:], self._arm.budget)
+
+
+def replay(
+    arm: ReplayArm,
+    messages: Sequence[LabelledMessage],
+    lessons: Sequence[LabelledMessage],
+    outside: Sequence[str],
+    embedder: PreparedEmbedder,
+    config: EvidenceConfig,
+    seed: int,
+) -> tuple[list[Answered], list[Answered]]:
+    """What came of each message, and of each that nothing is right for."""
+    labels = sorted(
+        {each.label.label: each.label for each in [*messages, *lessons]}.values(), key=lambda each: each.label
+    )
+    numbers = {label.label: number for number, label in enumerate(labels)}
+    order = shuffled(messages, seed, arm.messages)
+    stream = Stream(arm, config, _rows(embedder, [label.words for label in labels]), len(order), seed)
+    asked = {each.text for each in order}
+    taught = first_of_each([each for each in shuffled(lessons, seed, None) if each.text not in asked], arm.taught)
+    for lesson in taught:
+        stream.teach(lesson.text, _rows(embedder, [lesson.text])[0], numbers[lesson.label.label])
+    answered = [stream.ask(each.text, _rows(embedder, [each.text])[0], numbers[each.label.label]) for each in order]
+    beside = outside if arm.outside else ()
+    return answered, [stream.ask(text, _rows(embedder, [text])[0], None) for text in beside]
+
+
+def _rows(embedder: PreparedEmbedder, texts: Sequence[str]) -> "Matrix":
+    return np.array(embedder.embed(texts), np.float32)
+
+
+def _shares(answered: Sequence[Answered], outside: Sequence[Answered], arm: ReplayArm) -> list[float]:
+    """Right at once, within a tap, wrong of what was answered. Where it chose: right over all and of the last ones."""
+    last = answered[-arm.last :]
+    right = last.count(Answered.RIGHT) / len(last)
+    if arm.must_choose:
+        return [answered.count(Answered.RIGHT) / len(answered), right]
+    given = [*last, *outside]
+    wrong = given.count(Answered.WRONG)
+    return [right, right + last.count(Answered.TAP) / len(last), wrong / max(1, wrong + given.count(Answered.RIGHT))]
+
+
+def _config(changes: Sequence[str]) -> EvidenceConfig:
+    pairs = dict(each.split("=", 1) for each in changes)
+    return replace(
+        EvidenceConfig(), **{name: type(getattr(EvidenceConfig(), name))(value) for name, value in pairs.items()}
+    )
+
+
+def main() -> None:
+    """Print a row for each arm: the mean of its shuffles."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--split", default="test")
+    parser.add_argument("--taught", default="train", help="taught first where an arm has lessons")
+    parser.add_argument("--outside", default="oos_test", help="what nothing is right for")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--arm", nargs="+", choices=ARMS, default=list(ARMS))
+    parser.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", help="numbers of EvidenceConfig")
+    options = parser.parse_args()
+    messages, lessons = read_splits(options.data, options.split, options.taught)
+    outside = read_texts(options.data, options.outside) if any(ARMS[name].outside for name in options.arm) else []
+    folder = Path(tempfile.gettempdir())
+    embedder = PreparedEmbedder(make_embedder(load_settings({}, config_path=None, cwd=folder, data_dir=folder)))
+    config = _config(options.set)
+    for name in options.arm:
+        arm = ARMS[name]
+        figures = [
+            _shares(*replay(arm, messages, lessons, outside, embedder, config, seed), arm) for seed in options.seeds
+        ]
+        print(f"{name:12}" + " / ".join(f"{np.mean(each):.3f}" for each in zip(*figures, strict=True)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
