@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 DOUBT = 0.8
-"""How much of the second-best belief is taken off the best one (measured: `tests/README.md`)."""
+"""How much of the best rival's belief is taken off the best one (measured: `tests/README.md`)."""
 UNKNOWN = 0.12
 """The most that is believed of whatever nobody has taught yet (`unknown`)."""
 START = 0.17
@@ -118,7 +118,7 @@ class Evidence:
 
     @property
     def confidence(self) -> float:
-        """The best belief less a share of the second: what decides between answering, asking and not knowing."""
+        """The best belief less a share of its best rival: what decides between answering, asking and not knowing."""
         return confidence_in(*_two_best(self.beliefs, self.nearest))
 
     @property

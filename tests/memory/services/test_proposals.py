@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.model import Audience, Episode, Role, Scope, TeachingPolicy, Verdict, Verdicts, Visibility
-from memory.model.evidence import Evidence
+from memory.model.evidence import START, Evidence
 from memory.rules.audience import index_entries_of, proposals_for
 from memory.rules.evidence.posterior import EvidenceConfig
 from memory.services.evidence import Weighing
@@ -16,8 +16,6 @@ from tests.memory.services.test_recall import Lived, allowed, live, lived, names
 
 GOAL = "where do I get a parking permit?"
 RIGHT, POISON = "At the front desk.", "Nowhere, park on the lawn."
-START_THRESHOLD = 0.16
-"""The confidence from which an answer is given at first."""
 PUBLIC, PRIVATE, SHARED, DIRECT = Visibility.PUBLIC, Visibility.PRIVATE, Visibility.SHARED, Visibility.DIRECT
 P, S, F = Verdict.PENDING, Verdict.SUCCESS, Verdict.FAILURE
 
@@ -49,10 +47,10 @@ def months_later(world: World) -> None:
 def test_one_member_suggests_and_two_who_agree_are_followed() -> None:
     world = World()
     answer = answered(world, "ana")
-    assert 0.05 < believed(world) < START_THRESHOLD
-    assert believed(world, person="ana") > 2 * START_THRESHOLD
+    assert 0.05 < believed(world) < START
+    assert believed(world, person="ana") > 2 * START
     world.react(answer, "👍", by="bob")
-    assert believed(world) > START_THRESHOLD
+    assert believed(world) > START
     assert world.episode(answer).verdicts == Verdicts(personal=S, proposed=S)
 
 
@@ -60,7 +58,7 @@ def test_one_member_with_ten_lessons_still_only_suggests() -> None:
     world = World()
     for _ in range(10):
         answered(world, "ana")
-    assert believed(world) < START_THRESHOLD
+    assert believed(world) < START
 
 
 def test_a_refusal_speaks_against_what_another_approved() -> None:
@@ -80,7 +78,7 @@ def test_one_refusal_leaves_an_answer_that_several_approved_believed() -> None:
     assert world.episode(answer).verdicts.channel is S
     world.react(answer, "👎", by="eve")
     assert world.episode(answer).verdicts.channel is S
-    assert believed(world) > START_THRESHOLD
+    assert believed(world) > START
     assert world.recalled(GOAL, scope("vic")) == [answer.id]
 
 
@@ -92,7 +90,7 @@ def test_who_was_proven_right_is_believed_more() -> None:
         world.clock.tick()
         world.memory.teaching.grade(other.workspace, other.id, S, actor="adm")
     answered(world, "ana")
-    assert believed(world) > START_THRESHOLD
+    assert believed(world) > START
 
 
 def test_lessons_can_be_kept_strictly_to_who_approved_them() -> None:
@@ -100,7 +98,7 @@ def test_lessons_can_be_kept_strictly_to_who_approved_them() -> None:
     answered(world, "ana")
     strict = Weighing(world.memory.core, EvidenceConfig(proposals=False))
     assert strict.weigh(scope("vic"), GOAL, ()) == Evidence()
-    assert strict.weigh(scope("ana"), GOAL, ()).confidence > START_THRESHOLD
+    assert strict.weigh(scope("ana"), GOAL, ()).confidence > START
 
 
 # Where it is found ------------------------------------------------------------------------------------------------
@@ -229,7 +227,7 @@ def test_newcomers_weigh_nothing_for_others_until_they_are_known() -> None:
     for eve in ("eve-1", "eve-2", "eve-3"):
         answered(world, "eve-1", "eve-2", "eve-3", of=scope(eve), text=POISON)
     assert weigh(world).lessons == 0
-    assert believed(world, POISON, "eve-1") > START_THRESHOLD
+    assert believed(world, POISON, "eve-1") > START
     assert world.recalled(GOAL, scope("vic")) == []
     world.clock.tick(days=8)
     assert weigh(world).lessons == 0  # what they approved as newcomers stays theirs
@@ -321,7 +319,7 @@ def test_two_refusals_cannot_undermine_what_a_teacher_taught() -> None:
         assert world.episode(unjudged).verdicts == Verdicts(proposed=F)
     assert [each.verdict for each in world.memory.recalling.recall(scope("vic"), GOAL).exemplars] == [S]
     assert before - believed(world) < 0.2
-    assert believed(world) > 2 * START_THRESHOLD
+    assert believed(world) > 2 * START
 
 
 @pytest.mark.parametrize("teacher_is_first", [True, False])

@@ -34,7 +34,7 @@ _REJECTED_EXPANSION = 0.78
 """Similarity to a goal whose expansion people rejected from which this one is not expanded."""
 SAME_GOAL = 0.9
 """Similarity from which two goals are the same in other words."""
-_OTHER_THING = 0.3
+_OTHER_THING = 0.38
 """Taken off the belief in an answer about another thing: "the Berlin office" is not "the Paris office"."""
 
 Weigh: TypeAlias = Callable[[str], Evidence]

@@ -81,6 +81,12 @@ def test_a_lesson_is_not_stretched_to_other_questions(asked: Sequence[str], wron
     assert len([goal for goal in asked if _claims(goal, *lessons)]) <= wrong
 
 
+def test_an_answer_is_not_told_where_the_opposite_is_asked() -> None:
+    opening = PromptLesson(kind=Lesson.REPEAT, action="answer", goal="When does the canteen open?", answer="At 11:30.")
+    assert _decide("What time does the canteen open?", opening) == ModelTurn(text="At 11:30.")
+    assert not _claims("When does the canteen close?", opening)
+
+
 def test_a_thumb_down_on_a_tool_changes_similar_choices() -> None:
     goal = "what day is the big party in Rome?"
     approved = PromptLesson(kind=Lesson.REPEAT, action="clock", goal="what day is the party in Rome?")
