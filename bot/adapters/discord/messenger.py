@@ -55,7 +55,7 @@ log = logging.getLogger(__name__)
 
 _PATIENCE_S = 30.0
 """How long something to say waits for a login."""
-_AUTHENTICATION_FAILED = 4004
+_AUTHENTICATION_FAILED, _SHARDING_REQUIRED = 4004, 4011
 
 
 class DiscordMessenger:
@@ -151,6 +151,12 @@ class DiscordMessenger:
                 self._logged_in.set()
                 await client.connect()
         except discord.ConnectionClosed as exc:
+            if exc.code == _SHARDING_REQUIRED and self._settings.shards > 1:
+                # Each try would be one of the sessions of a day, after which Discord resets the token.
+                raise MessengerError(
+                    "a shard has more servers than Discord allows: stop every process and set GOODBOT_DISCORD_SHARDS "
+                    "to the number that goodbot doctor tells"
+                ) from exc
             if exc.code != _AUTHENTICATION_FAILED:
                 raise MessengerUnavailable(f"the connection to Discord ended with code {exc.code}") from exc
             log.error("Discord no longer takes the token: set DISCORD_TOKEN to a new one and start again")

@@ -4,7 +4,7 @@ It is counted from what people said of answers and questions so far, by confiden
 the share of wrong ones among those that reach it is estimated; the lowest threshold within the budget is taken.
 
 - **Before anybody said anything** a prior stands for `PRIOR` judgements. It is what was measured on labelled messages
-  (`tests/README.md`), where it gives the same as counting.
+  (`tests/README.md`), taken to be wrong more often than there (`_prior`).
 - **People refuse what is right**: by mistake, or because they did not like it. Where evidence is nearly certain
   (`CERTAIN`), what one person refuses beyond `SLIPS` tells how often they do. So many of their refusals are left out,
   and they count for less; who refuses everything counts for next to nothing. With few judgements there, a person is

@@ -20,6 +20,7 @@ from tests.doubles.discord import (
     rate_limited,
     refusing,
 )
+from tests.doubles.discord.client import redirected
 from tests.doubles.discord.faults import Answer
 from tests.doubles.discord_driver import Session, connected, make_messenger
 from tests.doubles.sleep import Naps
@@ -342,6 +343,26 @@ async def test_a_token_that_is_taken_away_ends_it_with_a_line_in_the_log(
         with pytest.raises(MessengerError):
             await session.posted()
     assert "set DISCORD_TOKEN to a new one" in caplog.text
+
+
+async def test_too_few_shards_are_said_at_once_and_not_tried_again(server: DiscordServer) -> None:
+    messenger = make_messenger(server, shards=2, naps=(naps := Naps()))
+    with redirected(server.api_url):
+        running = asyncio.ensure_future(messenger.run(Heard()))
+        await server.until(lambda: server.is_connected(2))
+        server.closes_gateway(4011)
+        with pytest.raises(MessengerError, match="GOODBOT_DISCORD_SHARDS") as refused:
+            await asyncio.wait_for(running, 10)
+    assert not refused.value.retryable
+    assert naps.taken == []
+
+
+async def test_how_many_shards_discord_demands_is_asked_again(server: DiscordServer) -> None:
+    async with connected(server, naps=(naps := Naps())) as session:
+        server.closes_gateway(4011)
+        await server.until(lambda: naps.taken == [1.0] and server.is_connected(server.shards))
+        session.asks("there?")
+        await session.heard.of(PersonMessage, 1)
 
 
 async def test_discord_out_of_reach_at_the_start_is_tried_again(server: DiscordServer) -> None:
