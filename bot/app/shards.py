@@ -64,15 +64,14 @@ class ShardKeeper:
         takes = now - self._looked_at < _MISSED_S
         try:
             shards = await self._executor(leases.look, self._group, self._number, self._owner, self.held, takes=takes)
+            self._looked_at = now
+            if shards != self.held:
+                log.info("serving %s of %d", named(shards), self._number)
+            await self._hold(shards)
         except Exception as error:
             # A job boundary: whatever it is, the next look is as good as any.
             is_fault = isinstance(error, MemoryFault)
             log.error("the shards of this process are not renewed: %s", error, exc_info=None if is_fault else error)
-            return
-        self._looked_at = now
-        if shards != self.held:
-            log.info("serving %s of %d", named(shards), self._number)
-        await self._hold(shards)
 
     async def _hold(self, shards: frozenset[int]) -> None:
         """Have the messenger hold these, and let others have what it held besides."""

@@ -50,7 +50,7 @@ class EvidenceConfig:
     """Cosine at which a goal is as likely to fit no action as the one described, where there are `few` ..."""
     few: int = 10
     """... of them; with more it is less likely in proportion that none fits."""
-    author_effect: float = 8.0
+    author_effect: float = 7.0
     """Variance of the bias that all verdicts of one other member share: what one person alone says of an answer,
     however often, is believed to 1 / (1 + author_effect) at most."""
     proposals: bool = True

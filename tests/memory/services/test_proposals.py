@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.model import Audience, Episode, Role, Scope, TeachingPolicy, Verdict, Verdicts, Visibility
-from memory.model.evidence import START, Evidence
+from memory.model.evidence import START, ActionText, Evidence
 from memory.rules.audience import index_entries_of, proposals_for
 from memory.rules.evidence.posterior import EvidenceConfig
 from memory.services.evidence import Weighing
@@ -52,6 +52,16 @@ def test_one_member_suggests_and_two_who_agree_are_followed() -> None:
     world.react(answer, "👍", by="bob")
     assert believed(world) > START
     assert world.episode(answer).verdicts == Verdicts(personal=S, proposed=S)
+
+
+def test_two_who_agree_are_followed_where_there_are_tools_for_other_things_too() -> None:
+    world = World()
+    answer = answered(world, "ana")
+    clock = ActionText(name="clock", description="Tells the time of day.")
+    weighing = world.memory.recalling.weighing
+    assert not weighing.weigh(scope("vic"), GOAL, [clock]).is_sure
+    world.react(answer, "👍", by="bob")
+    assert weighing.weigh(scope("vic"), GOAL, [clock]).is_sure
 
 
 def test_one_member_with_ten_lessons_still_only_suggests() -> None:
