@@ -1,4 +1,8 @@
-"""Where SQLite and PostgreSQL differ in what a statement says; all other statements are the same for both."""
+"""Where SQLite and PostgreSQL differ in what a statement says.
+
+All other statements are the same for both, but for those that read a partition of the recall index by columns, which
+say it themselves (`partition_copies`).
+"""
 
 from typing import Any
 

@@ -39,8 +39,8 @@ WEIGHTS = 8
 """How many lessons are named for each belief, largest effect first."""
 
 INFLUENTIAL = 0.063
-"""The least a lesson must add to a belief, or take from it, to be worth showing: just less than each of two members who
-refuse the same takes."""
+"""The least a lesson must add to a belief, or take from it, to be worth showing: less than each of two members who
+refuse the same takes (0.07)."""
 
 
 class JudgedLesson(NamedTuple):
