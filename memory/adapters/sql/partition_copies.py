@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sqlalchemy import (
     BigInteger,
+    ColumnElement,
     CompoundSelect,
     FromClause,
     Integer,
@@ -23,6 +24,7 @@ from sqlalchemy import (
     Text,
     and_,
     bindparam,
+    cast,
     func,
     literal,
     not_,
@@ -31,9 +33,6 @@ from sqlalchemy import (
     type_coerce,
     union_all,
 )
-from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.sql.compiler import SQLCompiler
-from sqlalchemy.sql.functions import GenericFunction
 from sqlalchemy.types import LargeBinary
 
 from memory.adapters.action_rows import NOTHING_FOUND, Approval
@@ -94,40 +93,6 @@ class PartitionCache:
             self._nbytes -= nbytes
 
 
-class json_list(GenericFunction[str]):  # noqa: N801 - a function of SQL
-    """What a column has in all rows, as a list in JSON; in the same order as all that is made of these rows at once."""
-
-    type = Text()
-    inherit_cache = True
-
-
-@compiles(json_list)
-def _json_list(function: json_list, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ANN401 - the compiler's
-    return f"json_group_array({compiler.process(function.clauses, **options)})"
-
-
-@compiles(json_list, "postgresql")
-def _json_agg(function: json_list, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ANN401 - the compiler's
-    return f"CAST(json_agg({compiler.process(function.clauses, **options)}) AS TEXT)"
-
-
-class joined(GenericFunction[bytes]):  # noqa: N801 - a function of SQL
-    """The bytes that a column has in all rows, one after the other."""
-
-    type = LargeBinary()
-    inherit_cache = True
-
-
-@compiles(joined)
-def _concatenated(function: joined, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ANN401 - the compiler's
-    return f"CAST(group_concat({compiler.process(function.clauses, **options)}, '') AS BLOB)"
-
-
-@compiles(joined, "postgresql")
-def _aggregated(function: joined, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ANN401 - the compiler's
-    return f"string_agg({compiler.process(function.clauses, **options)}, CAST('' AS BYTEA))"
-
-
 EVERY = 2**62
 """No limit."""
 _AT_ONCE = 100000
@@ -143,17 +108,24 @@ _MARK = "lesson_version"
 """No partition's name, and no counter's."""
 
 
-def _columns(rows: FromClause) -> list[Any]:
-    """What is read of these rows."""
-    texts = [json_list(type_coerce(rows.c[name], String())) for name in _TEXTS]
-    return [*texts, joined(type_coerce(rows.c.vector, LargeBinary))]
+def _listed_json(column: ColumnElement[Any], *, is_sqlite: bool) -> ColumnElement[str]:
+    """What a column has in all rows, as a list in JSON; in the same order as all that is made of these rows at once."""
+    text = type_coerce(column, String())
+    return func.json_group_array(text) if is_sqlite else cast(func.json_agg(text), Text)
+
+
+def _columns(rows: FromClause, *, is_sqlite: bool = True) -> list[Any]:
+    """What is read of these rows: lists of texts, and the vectors' bytes one after the other."""
+    vector = type_coerce(rows.c.vector, LargeBinary)
+    joined = func.group_concat(vector, literal("", String())) if is_sqlite else func.string_agg(vector, literal(b""))
+    return [*(_listed_json(rows.c[name], is_sqlite=is_sqlite) for name in _TEXTS), cast(joined, LargeBinary)]
 
 
 _is_found = and_(_t.model == _m, func.length(type_coerce(_t.vector, LargeBinary)) == bindparam("n", type_=Integer()))
 """By a vector of the model and the dimension that are asked for; a row that only says that one is gone has none."""
 
 
-def _of_partition(n: int) -> Select[Any]:
+def _of_partition(n: int, *, is_sqlite: bool) -> Select[Any]:
     """What came to the n-th partition after a `seq`, and what of it can be found no longer.
 
     Neither if that is more than `most`. The newest `seq`, in any case.
@@ -168,15 +140,16 @@ def _of_partition(n: int) -> Select[Any]:
         newest - since <= bindparam("most", type_=BigInteger()),
     )
     is_lost = or_(_t.vector.is_(None), not_(_is_found))
-    gone = select(func.nullif(json_list(_t.episode_id), "[]")).where(is_new, since > 0, is_lost).scalar_subquery()
-    return select(name, newest, *_columns(recall_index), gone).where(is_new, _is_found)
+    lost = func.nullif(_listed_json(_t.episode_id, is_sqlite=is_sqlite), "[]")
+    gone = select(lost).where(is_new, since > 0, is_lost).scalar_subquery()
+    return select(name, newest, *_columns(recall_index, is_sqlite=is_sqlite), gone).where(is_new, _is_found)
 
 
 @cache
-def _news(count: int, counted: int, *, is_marked: bool) -> CompoundSelect[Any]:
+def _news(count: int, counted: int, *, is_sqlite: bool) -> CompoundSelect[Any]:
     """A row for each of `count` partitions, and one for each counter: the epoch, and the planes that are valid.
 
-    And one for the workspace's mark, if it has any (`lesson_version`).
+    And in SQLite one for the workspace's mark, if it has any (`lesson_version`).
     """
     nothings = [*[nothing(Text())] * len(_TEXTS), nothing(LargeBinary()), nothing(Text())]
     wanted = [bindparam(f"c{n}", type_=String()) for n in range(counted)]
@@ -185,10 +158,10 @@ def _news(count: int, counted: int, *, is_marked: bool) -> CompoundSelect[Any]:
             counters.c.workspace == _w, counters.c.name.in_(wanted)
         )
     ]
-    if is_marked:
+    if is_sqlite:
         mark = select(literal(_MARK), lesson_versions.c.mark, *nothings)
         numbers.append(mark.where(lesson_versions.c.workspace == _w))
-    return union_all(*map(_of_partition, range(count)), *numbers)
+    return union_all(*(_of_partition(n, is_sqlite=is_sqlite) for n in range(count)), *numbers)
 
 
 News = Sequence[Any]
@@ -233,7 +206,7 @@ def read(
     given |= {f"c{n}": name for n, name in enumerate(planes, 1)}
     news: dict[str, list[News]] = {name: [] for name in since}
     numbers: dict[str, int] = {}
-    statement = _news(len(since), 1 + len(planes), is_marked=session.is_sqlite)
+    statement = _news(len(since), 1 + len(planes), is_sqlite=session.is_sqlite)
     is_behind = True
     while is_behind:
         for n, (name, seq) in enumerate(since.items()):
