@@ -304,5 +304,6 @@ def test_an_export_is_loaded_early(with_export: Path) -> None:
     early.load_early()
     assert heard == ["loading", "ready"]
     assert early.is_exported
-    assert np.array_equal(early.embed([ASKED])[0], packaged_embedder().embed([ASKED])[0])
+    # What embeds here first may still be the library: an export gives its vectors to 1e-5, not bit by bit.
+    assert np.allclose(early.embed([ASKED])[0], packaged_embedder().embed([ASKED])[0], atol=1e-5)
     assert heard == ["loading", "ready"]
