@@ -29,6 +29,7 @@ from memory.adapters.sql import SqlStore
 from memory.model import Role
 from tests import CHECKOUT
 from tests.bot.app.bench.sets import ROWS, write
+from tests.doubles.fork_server import forked_command
 from tests.doubles.memory_world import World, scope
 from tests.doubles.process import WORKSPACE, Chat, Home
 from tests.doubles.seats import PlatformRunner, both_platforms, environment
@@ -225,7 +226,7 @@ def with_program(home: Home) -> Home:
     """Puts a `.venv/bin/goodbot` there, as an installation does."""
     program = home.folder / ".venv" / "bin" / "goodbot"
     program.parent.mkdir(parents=True)
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m bot "$@"\n', encoding="utf-8")
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(forked_command("bot"))} "$@"\n', encoding="utf-8")
     program.chmod(0o755)
     return home
 

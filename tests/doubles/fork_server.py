@@ -24,6 +24,7 @@ from pathlib import Path
 from threading import Lock
 from typing import BinaryIO
 
+from memory.adapters.secrets import FormatFinder
 from tests import CHECKOUT
 from tests.doubles.migrated_once import migrate_before_forking
 
@@ -35,14 +36,20 @@ _PRELOADED = (
     *("bot.adapters.llm.faults", "bot.adapters.llm.offline.model", "bot.adapters.llm.provider_model"),
     *("bot.adapters.slack.health_checks", "bot.adapters.slack.messenger", "bot.adapters.slack.workspaces"),
     *("bot.agent.tools.calculator", "bot.agent.tools.clock", "bot.agent.tools.conversation"),
-    *("bot.agent.tools.knowledge", "bot.agent.tools.notes", "bot.agent.tree", "bot.conversation.goodbot"),
+    *("bot.agent.tools.about", "bot.agent.tools.knowledge", "bot.agent.tools.notes", "bot.agent.tools.topics"),
+    *("bot.agent.tools.who", "bot.agent.tree", "bot.conversation.goodbot", "bot.conversation.people"),
     *("memory.adapters.embedding", "memory.adapters.secrets", "memory.adapters.sql", "memory.library.lifecycle"),
-    *("alembic.command", "apscheduler.schedulers.asyncio", "filelock", "jsonschema", "platformdirs", "referencing"),
+    *("bot.app.mcp", "bot.cli.mcp", "mcp.server.mcpserver", "mcp.server.stdio", "uvicorn"),
+    *("alembic.command", "apscheduler.executors.asyncio", "apscheduler.schedulers.asyncio"),
+    *("apscheduler.triggers.interval", "filelock", "jsonschema", "platformdirs", "referencing"),
     *("pydantic_ai.direct", "pydantic_ai.models.openai", "pydantic_ai.providers.openai", "simpleeval"),
+    "snowballstemmer",
 )
 INTERPRETER = {"LANG": "C.UTF-8", "PYTHONPATH": str(CHECKOUT), "PYTHONWARNINGS": "default"}
 """What tells an interpreter how to begin."""
 
+_LONGEST_REQUEST = 2**17
+"""Bytes of a command with its environment, which are one datagram."""
 _READ_AT_THE_START = ("PYTHON", "LANG", "LC_", "TZ")
 
 
@@ -115,6 +122,16 @@ def fork(command: Sequence[str], folder: Path, environment: Mapping[str, str]) -
     return server.fork(command, folder, environment)
 
 
+def forked_command(module: str, *arguments: str) -> tuple[str, ...]:
+    """`python -m MODULE ...` as a command line, for whoever starts programs itself."""
+    if sys.platform != "linux":
+        return (sys.executable, "-m", module, *arguments)
+    with _one_starts:
+        server = _server()
+    launcher = str(Path(__file__).with_name("forked_command.py"))
+    return (sys.executable, "-I", "-S", launcher, server.address, "-m", module, *arguments)
+
+
 _one_starts = Lock()
 
 
@@ -127,9 +144,12 @@ class _Server:
     """A server as seen by the tests. It ends when this process does."""
 
     def __init__(self) -> None:
-        self._ours, theirs = socket.socketpair()
+        self._ours, theirs = (socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) for _ in range(2))
         self._one_asks = Lock()
         with theirs:
+            theirs.bind("")  # the system chooses a name that is no file
+            self.address = theirs.getsockname()[1:].decode()
+            self._ours.connect(theirs.getsockname())
             self._process = subprocess.Popen(
                 [sys.executable, "-m", __name__, str(theirs.fileno())],
                 stdin=subprocess.PIPE,  # what a process inherits knows that it is no file
@@ -139,6 +159,8 @@ class _Server:
                 cwd=CHECKOUT,
                 env={"PATH": os.environ.get("PATH", os.defpath), "OPENBLAS_NUM_THREADS": "1", **INTERPRETER},
             )
+        assert self._process.stdout is not None
+        self._process.stdout.readline()  # until all is imported, which is nobody's waiting for an answer
 
     def fork(self, command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Forked:
         pipes = [os.pipe() for _ in range(4)]
@@ -150,8 +172,7 @@ class _Server:
         )
         with self._one_asks:
             try:
-                socket.send_fds(self._ours, [len(asked).to_bytes(4, "big")], theirs)
-                self._ours.sendall(asked)
+                socket.send_fds(self._ours, [asked], theirs)
             finally:
                 for number in theirs:
                     os.close(number)  # else nobody would ever see that the server is gone
@@ -167,17 +188,16 @@ def _serve(asked: socket.socket) -> list[str]:
     """Fork for every request. Returns in each new process, with its command, and at the end, with none."""
     for module in _PRELOADED:
         import_module(module)
+    FormatFinder().find("the first text imports the detectors")
     migrate_before_forking()
     gc.collect()
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody here asks how a child ended
-    while True:
-        length, streams, _, _ = socket.recv_fds(asked, 4, 4)
-        if not length:
-            return []
-        request = b""
-        while len(request) < int.from_bytes(length, "big"):
-            request += asked.recv(65_536)
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    tests_end = sys.stdin
+    while tests_end not in select.select([asked, tests_end], [], [])[0]:
+        request, streams, _, _ = socket.recv_fds(asked, _LONGEST_REQUEST, 4)
         if os.fork() == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             asked.close()
@@ -185,6 +205,7 @@ def _serve(asked: socket.socket) -> list[str]:
             return _prepared(*json.loads(request))
         for number in streams:
             os.close(number)
+    return []
 
 
 def _fork_and_tell(streams: Sequence[int]) -> None:

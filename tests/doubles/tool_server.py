@@ -78,7 +78,7 @@ def main(how: str, port: str = "0") -> None:
         sys.stdout.write("this is no message\n" * 1000)
         sys.stdout.flush()
     if how in ("garbage", "silent"):
-        time.sleep(60)
+        sys.stdin.read()
     elif how == "http":
         make_server().run("streamable-http", port=int(port))
     else:

@@ -334,7 +334,7 @@ def test_a_closed_stream_is_no_fault(home: Home, number: int | None) -> None:
         program = begun_with(f"os.close({number}); sys.{STREAMS[number]} = None")
         return home.run(*command.split(), given=given, program=program)
 
-    for command in ("episodes list", "chat", "stats"):
+    for command in ("chat",) if number is None else ("episodes list", "chat", "stats"):
         done = run(command, given=f"{QUESTION}\n")
         assert (done.code, done.err) == (0, "")
     done = run("forget --person you")

@@ -5,7 +5,7 @@ import os
 import select
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
@@ -13,6 +13,7 @@ from threading import Event
 import pytest
 
 from memory.ports import EpisodeFilter
+from tests.doubles.fork_server import forked_command
 from tests.doubles.openai_server import OpenAIServer, hang, tool_call
 from tests.doubles.process import GOODBOT, WORKSPACE, Home
 
@@ -69,11 +70,13 @@ class Keyboard:
 
 
 @contextmanager
-def at_a_terminal(home: Home, settings: Mapping[str, str] | None = None) -> Iterator[Keyboard]:
+def at_a_terminal(
+    home: Home, settings: Mapping[str, str] | None = None, program: Sequence[str] = ()
+) -> Iterator[Keyboard]:
     ours, theirs = os.openpty()
     environment = home.environment({**_TERMINAL, **(settings or {})})
     with subprocess.Popen(
-        [*GOODBOT, "chat"],
+        [*(program or forked_command("bot")), "chat"],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
@@ -85,13 +88,13 @@ def at_a_terminal(home: Home, settings: Mapping[str, str] | None = None) -> Iter
         try:
             yield Keyboard(ours, process)
         finally:
-            process.kill()
+            process.terminate()
             os.close(ours)
 
 
 def test_a_person_asks_reacts_and_leaves(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    with at_a_terminal(home) as keyboard:
+    with at_a_terminal(home, program=GOODBOT) as keyboard:  # a new interpreter
         keyboard.see("Memory: ")
         keyboard.press("what is 15% of 80?\r")
         keyboard.see("15% of 80 = 12")

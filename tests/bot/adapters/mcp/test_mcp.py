@@ -1,7 +1,6 @@
 """Other agents through the protocol's own client: in process, over HTTP with keys, and as a real process."""
 
 import json
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -22,6 +21,7 @@ from memory.adapters.sql import SqlStore
 from memory.model import Role, Scope, Visibility
 from memory.model.api_key import Right
 from memory.rules.emoji import EmojiMap
+from tests.doubles.fork_server import forked_command
 from tests.doubles.memory_world import World, scope
 from tests.doubles.process import Home
 
@@ -185,9 +185,8 @@ async def test_a_key_is_needed_and_its_right_and_channel_hold(world: World) -> N
 async def test_an_agent_starts_it_and_it_shares_the_terminals_memory(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.run("chat", given="where is the spare key?\n👎\n/correct Under the blue pot.\n")
-    server = StdioServerParameters(
-        command=sys.executable, args=["-m", "bot", "mcp"], env=home.environment({}), cwd=str(tmp_path)
-    )
+    command, *arguments = forked_command("bot", "mcp")
+    server = StdioServerParameters(command=command, args=arguments, env=home.environment({}), cwd=str(tmp_path))
     async with Client(server) as agent:
         found = await call(agent, "recall", goal="where is the spare key?")
         kept = await call(agent, "record", goal="who has the van?", answer="Ben has.")

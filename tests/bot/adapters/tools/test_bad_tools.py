@@ -39,7 +39,7 @@ async def test_whatever_tools_do_the_answer_comes(tmp_path: Path, monkeypatch: p
             more = settings(tmp_path, model)
             more |= {
                 "GOODBOT_MCP_SERVERS": more["GOODBOT_MCP_SERVERS"].replace('"injecting"', '"*"'),
-                "GOODBOT_MCP_TIMEOUT_S": "5",
+                "GOODBOT_MCP_TIMEOUT_S": "2",
             }
             async with slack_bot(slack, tmp_path, more) as bot:
                 await connected(bot)
@@ -66,7 +66,7 @@ async def test_whatever_tools_do_the_answer_comes(tmp_path: Path, monkeypatch: p
     assert "There is no tool named 'office__ecko'" in told[0]
     assert "7 is not of type 'string'" in told[1]
     assert "there is no such ticket" in told[3]
-    assert "took longer than 5 seconds" in told[5]
+    assert "took longer than 2 seconds" in told[5]
     assert "office failed" in told[6]
     shown = [each["content"] for each in model.asked[-1].body["messages"] if each["role"] == "tool"]
     assert max(map(len, shown)) < 9_000

@@ -6,13 +6,13 @@ it calls the canary, and it sends the secret to an address of the attacker's.
 
 import asyncio
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests import CHECKOUT
 from tests.bot.adapters.tools.test_pages import html, server
+from tests.doubles.fork_server import forked_command
 from tests.doubles.openai_server import OpenAIServer, text, tool_call
 from tests.doubles.slack import SlackServer
 from tests.doubles.whole_bot import SlackBot, slack_bot
@@ -31,7 +31,7 @@ SOURCES = {
 
 
 def settings(folder: Path, model: OpenAIServer) -> dict[str, str]:
-    command = json.dumps([sys.executable, "-m", "tests.doubles.tool_server", "stdio"])
+    command = json.dumps(forked_command("tests.doubles.tool_server", "stdio"))
     office = f'{{name = "office", command = {command}, env = ["PYTHONPATH", "CANARY"], reads = ["injecting"]}}'
     return {
         "GOODBOT_MODEL": "openai:test-model",

@@ -3,7 +3,6 @@
 import asyncio
 import socket
 import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
@@ -16,6 +15,7 @@ from bot.agent.tools.registry import Tool, ToolRegistry, ToolResult
 from bot.config.mcp_settings import McpServer
 from tests import CHECKOUT
 from tests.bot.agent.test_tools_registry import CONTEXT
+from tests.doubles.fork_server import forked_command
 from tests.doubles.model import tool_call
 
 _HANGS_SECONDS = 60
@@ -24,7 +24,7 @@ ENVIRON = {"GIVEN": "a token", "KEPT_BACK": "a secret", "PYTHONPATH": str(CHECKO
 
 
 def local(how: str = "stdio", *, name: str = "office", **more: Any) -> McpServer:
-    command = (sys.executable, "-m", "tests.doubles.tool_server", how)
+    command = forked_command("tests.doubles.tool_server", how)
     return McpServer(name=name, command=command, env=("GIVEN", "PYTHONPATH"), reads=("[!g]*", "grown"), **more)
 
 
@@ -69,12 +69,12 @@ def served_over_http() -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "tests.doubles.tool_server", "http", str(port)]
+    command = forked_command("tests.doubles.tool_server", "http", str(port))
     process = subprocess.Popen(command, cwd=CHECKOUT, stderr=subprocess.DEVNULL)
     try:
         yield f"http://127.0.0.1:{port}/mcp"
     finally:
-        process.kill()
+        process.terminate()
         process.wait()
 
 
@@ -134,11 +134,11 @@ async def test_a_server_that_hangs_costs_one_observation_and_keeps_nobody() -> N
             ticks += 1
             await asyncio.sleep(0.01)
 
-    async with connected(local(), timeout_s=4) as link:
+    async with connected(local(), timeout_s=2) as link:
         await link.has("office__hang")
         beside = asyncio.create_task(tick())
         hung = await link.call("office__hang")
-        assert hung.content == "The server office took longer than 4 seconds."
+        assert hung.content == "The server office took longer than 2 seconds."
         beside.cancel()
         assert ticks > 1
 
@@ -151,7 +151,7 @@ async def test_what_is_no_server_does_no_harm(how: str, caplog: pytest.LogCaptur
         if how.startswith("no")
         else local(how, name="broken")
     )
-    async with connected(broken, local()) as link:
+    async with connected(broken, local(), timeout_s=2) as link:
         await link.has("office__echo")
         assert not (await link.call("office__echo", text="a")).is_error
         assert not [name for name in link.registry.names if name.startswith("broken")]
