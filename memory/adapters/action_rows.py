@@ -61,7 +61,7 @@ class ActionRows:
             self._rows = self._by_action(rows)
             self._is_current = True
         sums = np.bincount(self._of_row, cosines, minlength=len(self._columns) + 1)[1:]
-        return np.stack([self._rows, self._by_action(sums)])
+        return np.array([self._rows, self._by_action(sums)])
 
     def _by_action(self, of_groups: "NDArray[np.floating | np.integer]") -> "NDArray[np.float64]":
         return np.bincount(self._columns, self._share * of_groups, len(self._actions)).astype(np.float64, copy=False)

@@ -255,10 +255,10 @@ def search(
             totals += approved
         for hit in found:
             first.setdefault(hit[1], hit)
-        if len(first) >= k > 0:  # what is less like it than k others is not among the k best
+        if found and len(first) >= k > 0:  # what is less like it than k others is not among the k best
             least = max(least, sorted([hit[0] for hit in first.values()])[-k])
     fits = {
-        action: ActionFit(lessons=lessons, cosine=total / lessons)
+        action: ActionFit(lessons, total / lessons)
         for action, lessons, total in zip(actions, *totals.tolist(), strict=True)
         if lessons
     }

@@ -1,9 +1,9 @@
 """Episodes in a store: facts, vectors, the recall index, links; and what a list or a search asks for."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from memory.model import (
     Audience,
@@ -113,8 +113,12 @@ class Ballot(NamedTuple):
     """How often the voter was proven right and wrong in the workspace."""
 
 
-class LessonSummary(NamedTuple):
-    """What a lesson was for, what it did and who judged it, without its steps and context."""
+@dataclass(slots=True)
+class LessonSummary:
+    """What a lesson was for, what it did and who judged it, without its steps and context. Nobody changes it.
+
+    To make a frozen one takes five times as long, and a recall may make 48.
+    """
 
     id: str
     run_id: str
@@ -131,10 +135,11 @@ class LessonSummary(NamedTuple):
     """What it offered, where it is a question to the person."""
     corrected_by: tuple[str, ...] = ()
     """The episodes that correct it, if it bears a correction."""
+    judged: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any], compare=False, repr=False)
+    """What was made of it to weigh it, by what else that depends on: as good as itself, and kept as long."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WeighingInput:
+class WeighingInput(NamedTuple):
     """What lessons are weighed by, and what else a recall goes by."""
 
     lessons: Mapping[str, LessonSummary]
@@ -173,8 +178,7 @@ class Attention(NamedTuple):
     salience_at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ActionFit:
+class ActionFit(NamedTuple):
     """How like a goal the lessons are that approve one action, all of those searched together."""
 
     lessons: float

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 
 from memory.errors import EmbeddingFailed
@@ -11,9 +11,9 @@ from memory.model.evidence import ActionText, Evidence, Threshold
 from memory.ports import Ballot, LessonSummary, Neighbour, Neighbourhood, Transaction, WeighingInput
 from memory.rules.audience import partitions_for, proposals_for
 from memory.rules.evidence.answers import named_action
-from memory.rules.evidence.posterior import EvidenceConfig, Voice
+from memory.rules.evidence.posterior import EvidenceConfig, Observation, Voice
 from memory.rules.evidence.threshold import threshold
-from memory.rules.evidence.weighing import ANSWER, JudgedLesson, rows, weigh
+from memory.rules.evidence.weighing import ANSWER, Candidate, JudgedLesson, noise_of, rows, weigh
 from memory.rules.trust import voice_weight
 from memory.services.core import Core
 from memory.services.embedders import merged
@@ -21,6 +21,7 @@ from memory.services.thresholds import threshold_of
 
 # By names of their own: to look up a member of an enumeration takes as long as all that is done with it here.
 _RUN, _PERSONAL, _WORKSPACE, _SUCCESS = Origin.RUN, Audience.PERSONAL, Audience.WORKSPACE, Verdict.SUCCESS
+_EXPAND = Termination.EXPAND
 _DECIDED = frozenset(verdict for verdict in Verdict if verdict.is_validated)
 _PROMOTING = frozenset(role for role in Role if role.may_promote)
 
@@ -90,47 +91,73 @@ class Weighing:
         `near` is what was found in the asker's partitions; `run_id` is the run that asks, whose own episodes do not
         count. None where the descriptions of the actions cannot be embedded.
         """
-        hits = {hit.episode_id: hit for hit in near.hits[: self.config.lessons]}
-        read = tx.episodes.weighing_input(scope.workspace, scope.channel, hits)
-        stored = read.lessons
-        summaries = [stored[each] for each in hits if each in stored and stored[each].run_id != run_id]
-        names = [action.name for action in actions]
-        weight_of = self._weight_of
-        lessons = list[JudgedLesson]()
-        for each in summaries:
-            lessons += _judged(each, hits[each.id], scope.person, names, weight_of)
+        hits = near.hits[: self.config.lessons]
+        read = tx.episodes.weighing_input(scope.workspace, scope.channel, [hit.episode_id for hit in hits])
+        stored, names = read.lessons, tuple([action.name for action in actions])
+        lessons, vectors, plan = list[JudgedLesson](), list[Vector](), ""
+        for hit in hits:
+            summary = stored.get(hit.episode_id)
+            if summary is None or summary.run_id == run_id:
+                continue
+            if summary.action == _EXPAND:
+                plan = plan or summary.id
+            if hit.vector is not None:
+                judged = self._judged(summary, hit, scope.person, names)
+                lessons += judged
+                vectors += [hit.vector] * len(judged)
         try:
             descriptions = self._described(tuple(actions)) if actions else rows([goal])
         except EmbeddingFailed:
             return Evidence(), read
-        found = weigh(goal, lessons, actions, descriptions, self.config, near.fits)
-        plan = next((each.id for each in summaries if each.action == Termination.EXPAND), "")
+        found = weigh(goal, lessons, vectors, actions, descriptions, self.config, near.fits)
         return replace(found, plan=plan, threshold=self._threshold(tx, scope.workspace, read.threshold)), read
 
+    def _judged(
+        self, summary: LessonSummary, hit: Neighbour, person: str, actions: tuple[str, ...]
+    ) -> Sequence[JudgedLesson]:
+        """The lesson as it is judged; for everybody alike, unless a vote counts for its voter only."""
+        key = (self, hit.audience, hit.verdict, actions)
+        judged: Sequence[JudgedLesson] | None = summary.judged.get(key)
+        if judged is None:
+            judged = _judged(summary, hit, person, actions, self._weight_of, self.config)
+            if not any(vote.is_limited for vote in summary.votes):
+                summary.judged[key] = judged
+        return judged
+
+    @cached_property
+    def _first_threshold(self) -> float:
+        """Where nobody judged anything yet."""
+        return threshold((), self._core.policy.error_budget)
+
     def _threshold(self, tx: Transaction, workspace: str, stored: Threshold | None) -> float:
+        if stored is None:
+            return self._first_threshold
         budget = self._core.policy.error_budget
-        if stored is not None and stored.budget == budget:
-            return stored.value
-        return threshold((), budget) if stored is None else threshold_of(tx, workspace, budget)
+        return stored.value if stored.budget == budget else threshold_of(tx, workspace, budget)
 
 
 def _judged(
-    summary: LessonSummary, hit: Neighbour, person: str, actions: Collection[str], weight_of: WeightOf
+    summary: LessonSummary,
+    hit: Neighbour,
+    person: str,
+    actions: Collection[str],
+    weight_of: WeightOf,
+    config: EvidenceConfig,
 ) -> list[JudgedLesson]:
     """The lesson as those who approve and as those who refuse judge it, for one asker.
 
     None if it speaks about nothing that can be done here: an action, or an answer. What was decided, for the asker or
     for more, speaks for itself; of what is only proposed everybody speaks whose vote does something for others.
     """
-    action, is_written = summary.action, summary.origin is not _RUN
-    offered: tuple[tuple[str, str], ...] = ()
-    if action == ANSWER and is_written:
+    action = summary.action
+    if action == ANSWER and summary.origin is not _RUN:
         action = named_action(summary.output, actions) or ANSWER
-    if summary.offered:
-        offered = tuple([each.candidate for each in summary.offered if each.action in (ANSWER, *actions)])
+    offered = [each.candidate for each in summary.offered if each.action in (ANSWER, *actions)]
     is_question = action == ASK and bool(offered)
-    if (action != ANSWER and action not in actions and not is_question) or hit.vector is None:
+    if action != ANSWER and action not in actions and not is_question:
         return []
+    judged = offered if is_question else [(action, summary.output if action == ANSWER else "")]
+    candidates = tuple([Candidate.of(*each) for each in judged])
     is_own, is_decided = hit.audience is _PERSONAL, hit.verdict in _DECIDED
     counted = [vote for vote in summary.votes if not vote.is_limited or vote.actor == person]
     found: list[JudgedLesson] = []
@@ -144,21 +171,20 @@ def _judged(
         is_trusted = is_agreed or not _PROMOTING.isdisjoint([vote.role for vote in behind])
         says_nothing = is_question and approves  # that the question was liked is no opinion of what it offered
         if (is_decided or voices) and not says_nothing:
+            biased = () if is_own or is_trusted else voices
+            is_tapped = TAP in [vote.source for vote in behind]
+            is_written = is_own and summary.origin is not _RUN
+            noise = noise_of(config, biased, is_trusted=is_trusted, is_written=is_written, is_tapped=is_tapped)
             one = JudgedLesson(
-                summary.id,
-                summary.goal,
-                hit.vector,
-                action,
-                approves,
-                summary.decided_at,
-                summary.output if action == ANSWER else "",
-                behind[0].actor if len(behind) == 1 else summary.author,  # one vote of each
-                is_own,
-                is_written,
-                is_trusted,
-                TAP in [vote.source for vote in behind],
-                offered,
-                () if is_own or is_trusted else voices,
+                id=summary.id,
+                goal=summary.goal,
+                action=action,
+                candidates=candidates,
+                observation=Observation(approves, noise, biased),
+                decided_at=summary.decided_at,
+                author=behind[0].actor if len(behind) == 1 else summary.author,  # one vote of each
+                is_own=is_own,
+                is_question=is_question,
             )
             found.append(one)
     return found

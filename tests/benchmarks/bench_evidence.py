@@ -29,8 +29,8 @@ from memory.model.evidence import JudgementCount, confidence_in, is_sure, unknow
 from memory.rules.evidence.posterior import (
     EvidenceConfig,
     Observation,
-    description_prior,
-    learned_prior,
+    action_prior,
+    learned_fits,
     posterior,
 )
 from memory.rules.evidence.threshold import NEWEST, threshold
@@ -90,33 +90,32 @@ class Lessons:
     """Room for all that can come."""
     goals: list[str] = field(default_factory=list)
     observations: list[Observation] = field(default_factory=list)
+    candidates: list[tuple[int, ...]] = field(default_factory=list)
 
     def add(self, goal: str, vector: "Matrix", candidates: Sequence[int], *, approves: bool, noise: float) -> None:
         """One more verdict."""
         self.vectors[len(self.goals)] = vector
         self.goals.append(goal)
-        self.observations.append(Observation(tuple(candidates), approves, noise))
+        self.observations.append(Observation(approves, noise))
+        self.candidates.append(tuple(candidates))
 
-    def nearest(self, vector: "Matrix", count: int) -> tuple["Matrix", "Matrix", list[Observation]]:
-        """Cosines of the nearest with the goal and with each other, and what they say."""
+    def nearest(self, vector: "Matrix", count: int) -> tuple["Matrix", list[int]]:
+        """The places of the nearest, and the cosines of the goal and of theirs with each other."""
         cosines = self.vectors[: len(self.goals)] @ vector
         places = np.argsort(-cosines, kind="stable")[:count]
-        rows = self.vectors[places].astype(np.float64)
+        rows = np.concatenate([vector[None], self.vectors[places]]).astype(np.float64)
         between = rows @ rows.T
-        kept = self._valid(places.tolist(), between)
-        return (
-            cosines[places][kept].astype(np.float64),
-            between[np.ix_(kept, kept)],
-            [self.observations[places[n]] for n in kept],
-        )
+        kept = self._valid(places.tolist(), between[1:, 1:])
+        chosen = [0, *(n + 1 for n in kept)]
+        return between[np.ix_(chosen, chosen)], [int(places[n]) for n in kept]
 
     def _valid(self, places: Sequence[int], between: "Matrix") -> list[int]:
         """Without what the asker approved first where they approved something else for the same question later."""
         replaced: set[int] = set()
         for one, other in np.argwhere(np.triu(between >= SAME_QUESTION, 1)).tolist():
             new, old = (one, other) if places[one] > places[other] else (other, one)
-            a, b = self.observations[places[new]], self.observations[places[old]]
-            differ = a.candidates != b.candidates and a.approves and b.approves
+            both_approve = self.observations[places[new]].approves and self.observations[places[old]].approves
+            differ = self.candidates[places[new]] != self.candidates[places[old]] and both_approve
             if differ and not ask_for_different_things(self.goals[places[new]], self.goals[places[old]]):
                 replaced.add(old)
         return [n for n in range(len(places)) if n not in replaced]
@@ -145,21 +144,18 @@ class Stream:
 
     def beliefs(self, vector: "Matrix") -> tuple["Matrix", float]:
         """In each label, and the cosine of the nearest lesson."""
-        to_goal, between, observations = self._lessons.nearest(vector, self._config.lessons)
-        count = len(self._descriptions)
-        prior: Matrix = np.zeros(count)
-        at_lessons: Matrix = np.zeros((len(observations), count))
+        cosines, places = self._lessons.nearest(vector, self._config.lessons)
+        prior: Matrix = np.zeros((1 + len(places), len(self._descriptions)))
         if not self._arm.as_answers:
-            cosines = (self._sums @ vector) / np.maximum(self._approved, 1)
-            prior = learned_prior(self._descriptions @ vector, self._approved, cosines, self._config)
-            at_lessons = self._described(observations)
-        found = posterior(to_goal, between, observations, prior, at_lessons, self._config)
-        return found.values, float(to_goal.max(initial=0.0))
-
-    def _described(self, observations: Sequence[Observation]) -> "Matrix":
-        known = {id(each): n for n, each in enumerate(self._lessons.observations)}
-        rows = self._lessons.vectors[[known[id(each)] for each in observations]].astype(np.float64)
-        return description_prior(rows, self._descriptions, self._config)
+            rows = np.concatenate([vector[None], self._lessons.vectors[places]]).astype(np.float64)
+            fits: Matrix = rows @ self._descriptions.T
+            approved = (self._sums @ vector) / np.maximum(self._approved, 1)
+            fits[0] = learned_fits(fits[0], self._approved, approved, self._config)
+            prior = action_prior(fits, self._config)
+        observations = [self._lessons.observations[place] for place in places]
+        judged = [self._lessons.candidates[place] for place in places]
+        found = posterior(cosines, observations, judged, prior, self._config)
+        return found.values, float(cosines[0, 1:].max(initial=0.0))
 
     def ask(self, goal: str, vector: "Matrix", label: int | None) -> Answered:
         """What comes of a message, and what the asker does about it. Nothing is right for one without a label."""

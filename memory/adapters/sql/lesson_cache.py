@@ -5,7 +5,7 @@ that asks. So a change is in the next recall, whoever made it, and what was eras
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from threading import Lock
 
 from memory.adapters.sql.session import Session
@@ -54,10 +54,10 @@ class LessonCache:
         if beside is None or len(lessons) < len(episode_ids):
             read = weighing_input(session, workspace, channel, [each for each in episode_ids if each not in lessons])
             lessons |= read.lessons
-            beside = replace(read, lessons={})
+            beside = read._replace(lessons={})
             with self._lock:
                 self._keep(known, channel, read.lessons, beside)
-        return replace(beside, lessons=lessons)
+        return beside._replace(lessons=lessons)
 
     def clear(self) -> None:
         """Keep nothing."""

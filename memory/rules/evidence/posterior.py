@@ -72,10 +72,8 @@ class Voice(NamedTuple):
 
 
 class Observation(NamedTuple):
-    """One lesson: what was judged, how, and what the verdict is worth."""
+    """One verdict, and what it is worth."""
 
-    candidates: tuple[int, ...]
-    """Columns of what was approved or refused: one, or all that one question offered in vain."""
     approves: bool
     noise: float
     """Variance of the verdict, above 0."""
@@ -95,28 +93,13 @@ class Posterior:
     """Shape (n, m): what each lesson adds to each belief."""
 
 
-def description_prior(goals: "Matrix", descriptions: "Matrix", config: EvidenceConfig) -> "Matrix":
+def action_prior(fits: "Matrix", config: EvidenceConfig) -> "Matrix":
     """What is believed of actions before any lesson: shape (goals, actions), each row adding up to at most 1.
 
-    `goals` and `descriptions` are rows of unit length. One more candidate, that no action fits, takes its share at the
-    cosine `no_fit`, so that one of few actions is not believed in for want of another.
+    `fits`, of the same shape, are the cosines of goals with the descriptions of the actions. One more candidate, that
+    no action fits, takes its share at the cosine `no_fit`, so that one of few actions is not believed in for want of
+    another.
     """
-    return _shares(goals @ descriptions.T, config)
-
-
-def learned_prior(fits: "Matrix", lessons: "Matrix", cosines: "Matrix", config: EvidenceConfig) -> "Matrix":
-    """`description_prior` for one goal, where goals that actions were approved for count beside their descriptions.
-
-    All of shape (actions,): `fits` are the cosines of the goal with the descriptions, `cosines` the means of those with
-    the goals of `lessons` lessons. It is the cosine with a class mean that is shrunk to the description, so that an
-    action known from elsewhere is less likely to be meant here.
-    """
-    together = config.description_worth * fits + lessons * (cosines - config.goals_alike)
-    prior: Matrix = _shares((together / (config.description_worth + lessons))[None], config)[0]
-    return prior
-
-
-def _shares(fits: "Matrix", config: EvidenceConfig) -> "Matrix":
     import numpy as np
 
     odds: Matrix = np.exp(config.prior_sharpness * (fits - config.no_fit))
@@ -125,36 +108,47 @@ def _shares(fits: "Matrix", config: EvidenceConfig) -> "Matrix":
     return shares
 
 
+def learned_fits(fits: "Matrix", lessons: "Matrix", cosines: "Matrix", config: EvidenceConfig) -> "Matrix":
+    """How well actions fit one goal where goals that they were approved for count beside their descriptions.
+
+    All of shape (actions,): `fits` are the cosines of the goal with the descriptions, `cosines` the means of those with
+    the goals of `lessons` lessons. It is the cosine with a class mean that is shrunk to the description, so that an
+    action known from elsewhere is less likely to be meant here.
+    """
+    together = config.description_worth * fits + lessons * (cosines - config.goals_alike)
+    learned: Matrix = together / (config.description_worth + lessons)
+    return learned
+
+
 def posterior(
-    to_goal: "Matrix",
-    between: "Matrix",
+    cosines: "Matrix",
     observations: Sequence[Observation],
+    judged: Sequence[Sequence[int]],
     prior: "Matrix",
-    prior_at_lessons: "Matrix",
     config: EvidenceConfig,
 ) -> Posterior:
-    """The beliefs in all candidates for a goal.
+    """The beliefs in m candidates for a goal, made of n observations.
 
-    `to_goal` (n,) are the cosines of the lessons' goals with the goal, `between` (n, n) with each other; `prior` has
-    shape (m,), `prior_at_lessons` (n, m).
+    `cosines` (n + 1, n + 1) are those of the goals with each other, the asked one first and then those of the lessons;
+    `prior` has shape (n + 1, m). `judged` says of each observation which candidates it approves or refuses: one, or all
+    that one question offered in vain.
     """
     import numpy as np
 
-    count = len(observations)
-    if not count:
-        return Posterior(values=prior.copy(), weights=np.zeros(0), effects=np.zeros((0, len(prior))))
-    kernel = np.exp(config.sharpness * (np.minimum(between, 1.0) - 1))
-    kernel_to_goal = np.exp(config.sharpness * (np.minimum(to_goal, 1.0) - 1))
-    weights = np.linalg.solve(kernel + _noise(observations, config), kernel_to_goal)
-    rows = np.repeat(np.arange(count), [len(each.candidates) for each in observations])
-    columns = np.array([column for each in observations for column in each.candidates], int)
+    at_goal, at_lessons = prior[0], prior[1:]
+    if not observations:
+        return Posterior(values=at_goal.copy(), weights=np.zeros(0), effects=at_lessons)
+    kernel = np.exp(config.sharpness * (np.minimum(cosines, 1.0) - 1))
+    weights = np.linalg.solve(kernel[1:, 1:] + _noise(observations, config), kernel[0, 1:])
+    rows = np.array([row for row, columns in enumerate(judged) for _ in columns])
+    columns = np.array([column for columns in judged for column in columns])
     approves = np.array([each.approves for each in observations])
     # A refusal tells of the refused candidate alone: of the others it leaves the prior as it is.
-    beyond_prior = np.where(approves[:, None], -prior_at_lessons, 0.0)
+    beyond_prior = np.where(approves[:, None], -at_lessons, 0.0)
     worth = np.where(approves, 1.0, config.refused)
-    beyond_prior[rows, columns] = worth[rows] - prior_at_lessons[rows, columns]
+    beyond_prior[rows, columns] = worth[rows] - at_lessons[rows, columns]
     effects = weights[:, None] * beyond_prior
-    return Posterior(values=prior + effects.sum(axis=0), weights=weights, effects=effects)
+    return Posterior(values=at_goal + effects.sum(axis=0), weights=weights, effects=effects)
 
 
 def _noise(observations: Sequence[Observation], config: EvidenceConfig) -> "Matrix":
@@ -164,21 +158,19 @@ def _noise(observations: Sequence[Observation], config: EvidenceConfig) -> "Matr
     """
     import numpy as np
 
-    noise: Matrix = np.zeros((len(observations), len(observations)))
-    np.fill_diagonal(noise, [each.noise for each in observations])
+    noise: Matrix = np.diag([each.noise for each in observations])
     columns: dict[str, int] = {}
     rows, places, shares = list[int](), list[int](), list[float]()
     for row, each in enumerate(observations):
         if not each.voices:
             continue
-        together = sum([voice.weight for voice in each.voices])
+        together = sum([weight for _, weight in each.voices])
         for author, weight in each.voices:
             rows.append(row)
             places.append(columns.setdefault(author, len(columns)))
             shares.append(math.sqrt(weight) / together)
-    if not columns:
-        return noise
-    bias = np.zeros((len(observations), len(columns)))
-    bias[rows, places] = shares
-    shared: Matrix = noise + config.author_effect * (bias @ bias.T)
-    return shared
+    if columns:
+        bias = np.zeros((len(observations), len(columns)))
+        bias[rows, places] = shares
+        noise += config.author_effect * (bias @ bias.T)
+    return noise

@@ -14,8 +14,8 @@ from memory.rules.evidence.posterior import (
     Observation,
     Posterior,
     Voice,
-    description_prior,
-    learned_prior,
+    action_prior,
+    learned_fits,
     posterior,
 )
 from memory.rules.retrieval.answer_words import AnswerWords
@@ -43,43 +43,74 @@ INFLUENTIAL = 0.063
 refuse the same takes (0.07)."""
 
 
+class Candidate(NamedTuple):
+    """What can be approved or refused."""
+
+    action: str
+    text: str = ""
+    """The answer, where that is the action."""
+    words: AnswerWords | None = None
+    """The answer's."""
+
+    @classmethod
+    def of(cls, action: str, text: str) -> "Candidate":
+        """An action, or an answer with its words."""
+        return cls(action, text, AnswerWords.of(text) if text or action == ANSWER else None)
+
+
 class JudgedLesson(NamedTuple):
     """One lesson as the rule looks at it."""
 
     id: str
     goal: str
-    vector: Vector
-    """The goal's embedding, of unit length."""
     action: str
-    """One of the actions, or `answer`."""
-    approves: bool
+    """One of the actions, or `answer`; of a question, that."""
+    candidates: tuple[Candidate, ...]
+    """What was approved or refused: one, or all that a question offered in vain."""
+    observation: Observation
+    """The verdict. The voices are the members behind it, where they are others than the asker and it is not trusted."""
     decided_at: datetime
-    text: str = ""
-    """The answer, where that is the action."""
     author: str = ""
     """The only person whose verdict it is, or whoever wrote it."""
     is_own: bool = False
     """Whether it is a lesson of the asker's own scope."""
-    is_written: bool = False
-    """Whether a person wrote down what is right, and did not only judge it."""
-    is_trusted: bool = False
-    """Whether a teacher, an administrator, or several people who decided together are behind it."""
-    is_tapped: bool = False
-    """Whether somebody behind it chose it among several."""
-    offered: tuple[tuple[str, str], ...] = ()
-    """All that was refused, where it is a question that offered nothing right."""
-    voices: tuple[Voice, ...] = ()
-    """The members behind it, where they are others than the asker and it is not trusted."""
+    is_question: bool = False
+    """Whether it is a question of the bot's own."""
 
     @property
-    def candidates(self) -> tuple[tuple[str, str], ...]:
-        """What was approved or refused: actions, each with the text of an answer."""
-        return self.offered or ((self.action, self.text),)
+    def approves(self) -> bool:
+        """Whether the verdict was a success."""
+        return self.observation.approves
+
+
+def noise_of(
+    config: EvidenceConfig,
+    voices: Sequence[Voice] = (),
+    *,
+    is_trusted: bool = False,
+    is_written: bool = False,
+    is_tapped: bool = False,
+) -> float:
+    """Variance of a verdict without the biases of its voices.
+
+    It is trusted if a teacher, an administrator, or several people who decided together are behind it; written, if the
+    asker wrote down what is right, and did not only judge it; tapped, if somebody behind it chose it among several.
+    """
+    if is_trusted:
+        noise = config.trusted_noise
+    elif is_written:
+        noise = config.written_noise
+    elif voices:
+        noise = config.member_noise / (sum([voice.weight for voice in voices]) or 1.0)
+    else:
+        noise = config.member_noise
+    return noise * config.tap_noise if is_tapped else noise
 
 
 def weigh(
     goal: Vector,
     lessons: Sequence[JudgedLesson],
+    vectors: Sequence[Vector],
     actions: Sequence[ActionText],
     descriptions: "Matrix",
     config: EvidenceConfig,
@@ -87,29 +118,28 @@ def weigh(
 ) -> Evidence:
     """The beliefs in the actions and in the answers of the lessons.
 
-    `goal` has unit length; `descriptions` has a row of unit length for each action. `fits` tells how like the goal
-    those are that actions were approved for, in all lessons in reach.
+    `vectors` are the embeddings of the lessons' goals; they and `goal` have unit length, as each row of `descriptions`,
+    one for each action. `fits` tells how like the goal those are that actions were approved for, in all lessons in
+    reach.
     """
     import numpy as np  # not for those who only import this module
 
-    goals = rows([goal, *(lesson.vector for lesson in lessons)])
+    goals = rows([goal, *vectors])
     cosines = goals @ goals.T
     kept = _valid_places(lessons, cosines[1:, 1:])
     if len(kept) < len(lessons):
         lessons, chosen = [lessons[n] for n in kept], [0, *(n + 1 for n in kept)]
         goals, cosines = goals[chosen], cosines[np.ix_(chosen, chosen)]
-    candidates, columns = _candidates(lessons, actions)
+    candidates, judged = _candidates(lessons, actions)
     prior = np.zeros((len(goals), len(candidates)))
     if actions:
-        prior[1:, : len(actions)] = description_prior(goals[1:], descriptions, config)
-        known = [fits.get(action.name, _NONE) for action in actions]
-        lessons_of, cosines_of = np.array([(each.lessons, each.cosine) for each in known]).T
-        prior[0, : len(actions)] = learned_prior(descriptions @ goals[0], lessons_of, cosines_of, config).round(9)
-    observations = [
-        Observation(judged, lesson.approves, _noise_of(lesson, config), lesson.voices)
-        for judged, lesson in zip(columns, lessons, strict=True)
-    ]
-    found = posterior(cosines[0, 1:], cosines[1:, 1:], observations, prior[0], prior[1:], config)
+        alike = goals @ descriptions.T
+        lessons_of, cosines_of = np.array([fits.get(action.name, _NONE) for action in actions]).T
+        alike[0] = learned_fits(alike[0], lessons_of, cosines_of, config)
+        prior[:, : len(actions)] = action_prior(alike, config)
+        prior[0] = prior[0].round(9)
+    observations = [lesson.observation for lesson in lessons]
+    found = posterior(cosines, observations, judged, prior, config)
     # Rounded, so that equal beliefs stay in the order of the candidates.
     ranked = np.argsort(-found.values.round(9), kind="stable").tolist()
     is_against = (found.values - prior[0] <= AGAINST).tolist()
@@ -119,31 +149,19 @@ def weigh(
         nearest=float(cosines[0, 1:].max(initial=0.0)),
         lessons=len(lessons),
     )
+    columns = [own[0] for own in judged]
     influential = [
         InfluentialLesson(
             episode_id=lessons[n].id,
-            candidate=columns[n][0],
+            candidate=columns[n],
             action=lessons[n].action,
             approves=lessons[n].approves,
-            belief=round(float(found.values[columns[n][0]]), 9),
+            belief=round(float(found.values[columns[n]]), 9),
         )
-        for n in influential_places(observations, found, is_sure=evidence.is_sure)
-        if not lessons[n].offered  # a question of the bot's own is no lesson
+        for n in influential_places(observations, columns, found, is_sure=evidence.is_sure)
+        if not lessons[n].is_question
     ]
     return replace(evidence, influential=tuple(influential))
-
-
-def _noise_of(lesson: JudgedLesson, config: EvidenceConfig) -> float:
-    """Variance of a lesson's verdict without the biases of its voices."""
-    if lesson.is_trusted:
-        noise = config.trusted_noise
-    elif lesson.is_own and lesson.is_written:
-        noise = config.written_noise
-    elif lesson.voices:
-        noise = config.member_noise / (sum([voice.weight for voice in lesson.voices]) or 1.0)
-    else:
-        noise = config.member_noise
-    return noise * config.tap_noise if lesson.is_tapped else noise
 
 
 def rows(vectors: Sequence[Vector]) -> "Matrix":
@@ -181,39 +199,36 @@ def _replaces(new: JudgedLesson, old: JudgedLesson) -> bool:
 
 def _candidates(
     lessons: Sequence[JudgedLesson], actions: Sequence[ActionText]
-) -> tuple[list[tuple[str, str]], list[tuple[int, ...]]]:
+) -> tuple[list[Candidate], list[tuple[int, ...]]]:
     """The actions, then the answers that differ; and of each lesson, which of them it speaks about."""
-    candidates = [(action.name, "") for action in actions]
-    known = {candidate: column for column, candidate in enumerate(candidates)}
+    candidates = [Candidate(action.name) for action in actions]
+    of_actions = {action.name: column for column, action in enumerate(actions)}
     answers: dict[int, list[tuple[AnswerWords, int]]] = {}
 
-    def column_of(judged: tuple[str, str]) -> int:
-        column = known.get(judged)
-        if column is not None:
-            return column
-        words = AnswerWords.of(judged[1])
+    def column_of(candidate: Candidate) -> int:
+        words = candidate.words
+        if words is None:
+            return of_actions[candidate.action]
         alike = answers.setdefault(words.exact, [])
         for other, column in alike:
             if words.says_the_same_as(other):
-                known[judged] = column
                 return column
-        known[judged] = column = len(candidates)
-        candidates.append(judged)
-        alike.append((words, column))
-        return column
+        alike.append((words, len(candidates)))
+        candidates.append(candidate)
+        return len(candidates) - 1
 
-    places = [
-        tuple(dict.fromkeys(map(column_of, lesson.offered)))
-        if lesson.offered
-        else (column_of((lesson.action, lesson.text)),)
+    judged = [
+        (column_of(lesson.candidates[0]),)
+        if len(lesson.candidates) == 1
+        else tuple(dict.fromkeys(map(column_of, lesson.candidates)))
         for lesson in lessons
     ]
-    return candidates, places
+    return candidates, judged
 
 
 def _beliefs(
     order: Sequence[int],
-    candidates: Sequence[tuple[str, str]],
+    candidates: Sequence[Candidate],
     lessons: Sequence[JudgedLesson],
     found: Posterior,
     prior: "Matrix",
@@ -221,32 +236,27 @@ def _beliefs(
     """The beliefs in these candidates, each with the lessons that have the largest effects on it."""
     import numpy as np
 
-    effects = found.effects[:, order]
-    largest = np.argsort(-np.abs(effects), axis=0, kind="stable")[:WEIGHTS]
-    of_largest = effects[largest, np.arange(len(order))]
-    weights = found.weights[largest]
-    columns = zip(
-        order,
-        found.values[order].tolist(),
-        prior[order].tolist(),
-        zip(largest.T.tolist(), weights.T.tolist(), of_largest.T.tolist(), strict=True),
-        strict=True,
-    )
+    effects = found.effects.T[order]
+    largest = np.argsort(-np.abs(effects), axis=1, kind="stable")[:, :WEIGHTS]
+    of_largest = effects[np.arange(len(order))[:, None], largest]
+    values, priors, weights = found.values.tolist(), prior.tolist(), found.weights.tolist()
     beliefs: list[Belief] = []
-    whose = {row: lessons[row] for row in set(largest.ravel().tolist())}
-    for column, value, before, named in columns:
-        action, text = candidates[column]
+    for column, rows_of, effects_of in zip(order, largest.tolist(), of_largest.tolist(), strict=True):
+        action, text, _ = candidates[column]
         of_lessons = [
-            LessonWeight((lesson := whose[row]).id, lesson.goal, lesson.author, lesson.approves, weight, effect)
-            for row, weight, effect in zip(*named, strict=True)
+            LessonWeight((lesson := lessons[row]).id, lesson.goal, lesson.author, lesson.approves, weights[row], effect)
+            for row, effect in zip(rows_of, effects_of, strict=True)
             if effect
         ]
-        beliefs.append(Belief(action=action, text=text, value=round(value, 9), prior=before, weights=tuple(of_lessons)))
+        value, before = round(values[column], 9), priors[column]
+        beliefs.append(Belief(action=action, text=text, value=value, prior=before, weights=tuple(of_lessons)))
     return tuple(beliefs)
 
 
-def influential_places(observations: Sequence[Observation], found: Posterior, *, is_sure: bool) -> list[int]:
-    """The places of the lessons that may be shown, largest effect first.
+def influential_places(
+    observations: Sequence[Observation], columns: Sequence[int], found: Posterior, *, is_sure: bool
+) -> list[int]:
+    """The places of the lessons that may be shown, largest effect first; `columns` are the candidates they judge.
 
     Only if all lessons about its candidate together say what it says: an approval that the others outweigh is not shown
     as right, a refusal that they outweigh not as wrong. Nor is a refusal of the best candidate, if that `is_sure`,
@@ -254,16 +264,19 @@ def influential_places(observations: Sequence[Observation], found: Posterior, *,
     """
     import numpy as np
 
-    if not observations:
+    own = found.effects[range(len(columns)), columns]
+    strong = np.flatnonzero(np.abs(own) >= INFLUENTIAL).tolist()
+    if not strong:
         return []
-    columns = np.array([each.candidates[0] for each in observations])
-    signs = np.where([each.approves for each in observations], 1, -1)
-    own = found.effects[np.arange(len(columns)), columns]
-    together = np.bincount(columns, own, minlength=len(found.values))[columns]
-    is_true = (signs * own >= INFLUENTIAL) & (signs * together > 0)
-    may_be_wrong = np.ones(len(columns), bool) if not is_sure else columns != found.values.argmax()
-    is_true &= np.where(signs > 0, found.values[columns] > 0, may_be_wrong)
-    return [place for place in np.argsort(-np.abs(own).round(9), kind="stable").tolist() if is_true[place]]
+    together = np.bincount(columns, own, minlength=len(found.values))
+    best = found.values.argmax() if is_sure else None
+    shown: list[tuple[float, int]] = []
+    for place in strong:
+        column, approves = columns[place], observations[place].approves
+        is_true = own[place] > 0 and together[column] > 0 if approves else own[place] < 0 and together[column] < 0
+        if is_true and (found.values[column] > 0 if approves else column != best):
+            shown.append((-round(abs(float(own[place])), 9), place))
+    return [place for _, place in sorted(shown)]
 
 
 def most_influential(influential: Sequence[InfluentialLesson], most: int) -> list[InfluentialLesson]:

@@ -2,20 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import cast
 
 from bot.adapters.llm.offline.prompt_parser import PromptLesson
 from bot.adapters.llm.offline.similarity import Similarity
-from memory.model import Lesson, Vector
+from memory.model import Lesson
 from memory.model.evidence import ActionText, Evidence
 from memory.rules.evidence.answers import named_action
-from memory.rules.evidence.posterior import EvidenceConfig
-from memory.rules.evidence.weighing import ANSWER, JudgedLesson, rows, weigh
+from memory.rules.evidence.posterior import EvidenceConfig, Observation
+from memory.rules.evidence.weighing import ANSWER, Candidate, JudgedLesson, noise_of, rows, weigh
 from memory.rules.retrieval.prompt import one_line
 
 _WRONG_ANSWER_CHARACTERS = 200
 """How much of a rejected answer a lesson of a prompt shows."""
-_NOWHERE: Vector = cast("Vector", ())
+_CONFIG = EvidenceConfig()
 _UNDATED = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -25,9 +24,9 @@ def prompt_evidence(
     """What the lessons say together about a goal. Blocking: it embeds. Raises `EmbeddingFailed`."""
     judged = list(_judged(lessons, [action.name for action in actions]))
     texts = [goal, *(each.goal for each in judged), *(action.text for action in actions)]
-    vectors = rows(similarity.vectors(texts))
-    known = [each._replace(vector=vector) for each, vector in zip(judged, vectors[1:], strict=False)]
-    return weigh(vectors[0], known, actions, vectors[1 + len(known) :], EvidenceConfig())
+    vectors = similarity.vectors(texts)
+    known, described = vectors[1 : 1 + len(judged)], rows(vectors[1 + len(judged) :])
+    return weigh(vectors[0], judged, known, actions, described, _CONFIG)
 
 
 def _judged(lessons: Sequence[PromptLesson], actions: Sequence[str]) -> Iterator[JudgedLesson]:
@@ -48,11 +47,9 @@ def _lesson(number: int, goal: str, action: str, text: str, *, approves: bool) -
     return JudgedLesson(
         id=str(number),
         goal=goal,
-        vector=_NOWHERE,
         action=action,
-        text=text if action == ANSWER else "",
-        approves=approves,
+        candidates=(Candidate.of(action, text if action == ANSWER else ""),),
+        observation=Observation(approves, noise_of(_CONFIG, is_trusted=True)),
         author=str(number),
         decided_at=_UNDATED,
-        is_trusted=True,
     )

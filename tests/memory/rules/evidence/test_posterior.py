@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.rules.evidence.posterior import EvidenceConfig, Observation, Posterior, Voice, description_prior, posterior
+from memory.rules.evidence.posterior import EvidenceConfig, Posterior, Voice, action_prior
+from tests.memory.rules.evidence.said import Said
+from tests.memory.rules.evidence.said import believed as believed_of
 
 if TYPE_CHECKING:
     from memory.rules.evidence.posterior import Matrix
@@ -29,7 +31,7 @@ def unit(seed: int, rows: int) -> "Matrix":
 
 observations = st.lists(
     st.builds(
-        Observation,
+        Said,
         candidates=st.lists(st.integers(0, ACTIONS - 1), min_size=1, unique=True).map(tuple),
         approves=st.booleans(),
         noise=st.sampled_from([0.2, 1.0]),
@@ -39,13 +41,13 @@ observations = st.lists(
 )
 
 
-def believed(seed: int, said: list[Observation], config: EvidenceConfig = CONFIG) -> Posterior:
+def believed(seed: int, said: list[Said], config: EvidenceConfig = CONFIG) -> Posterior:
     goals, descriptions = unit(seed, len(said) + 1), unit(seed + 1, ACTIONS)
-    prior = description_prior(goals, descriptions, config)
-    return posterior(goals[1:] @ goals[0], goals[1:] @ goals[1:].T, said, prior[0], prior[1:], config)
+    prior = action_prior(goals @ descriptions.T, config)
+    return believed_of(said, goals @ goals.T, prior, config)
 
 
-def shared_bias(one: Observation, other: Observation) -> float:
+def shared_bias(one: Said, other: Said) -> float:
     """Covariance of two means of voices, where each voice of weight w has a bias of variance 1 / w."""
     pairs = [(ours, theirs) for ours in one.voices for theirs in other.voices if ours.author == theirs.author]
     whole = sum(each.weight for each in one.voices) * sum(each.weight for each in other.voices)
@@ -53,9 +55,9 @@ def shared_bias(one: Observation, other: Observation) -> float:
 
 
 @given(st.integers(0, 1000), observations)
-def test_it_is_the_dense_solution_of_the_mixed_model(seed: int, said: list[Observation]) -> None:
+def test_it_is_the_dense_solution_of_the_mixed_model(seed: int, said: list[Said]) -> None:
     goals, descriptions = unit(seed, len(said) + 1), unit(seed + 1, ACTIONS)
-    prior = description_prior(goals, descriptions, CONFIG)
+    prior = action_prior(goals @ descriptions.T, CONFIG)
     expected = prior[0].copy()
     kernel = np.exp(CONFIG.sharpness * (np.minimum(goals @ goals.T, 1) - 1))
     noise = np.zeros((len(said), len(said)))
@@ -72,35 +74,33 @@ def test_it_is_the_dense_solution_of_the_mixed_model(seed: int, said: list[Obser
 
 
 @given(st.integers(0, 1000), observations, st.randoms(use_true_random=False))
-def test_the_order_of_lessons_changes_nothing(seed: int, said: list[Observation], random: Random) -> None:
+def test_the_order_of_lessons_changes_nothing(seed: int, said: list[Said], random: Random) -> None:
     goals, descriptions = unit(seed, len(said) + 1), unit(seed + 1, ACTIONS)
-    prior = description_prior(goals, descriptions, CONFIG)
+    prior = action_prior(goals @ descriptions.T, CONFIG)
     order = list(range(len(said)))
     random.shuffle(order)
-    lessons = goals[1:][order]
-    said_so = [said[n] for n in order]
-    shuffled = posterior(lessons @ goals[0], lessons @ lessons.T, said_so, prior[0], prior[1:][order], CONFIG)
+    rows = [0, *(n + 1 for n in order)]
+    shuffled = believed_of([said[n] for n in order], goals[rows] @ goals[rows].T, prior[rows], CONFIG)
     assert np.allclose(shuffled.values, believed(seed, said).values)
 
 
 @given(st.integers(0, 1000), observations)
-def test_a_belief_is_the_prior_and_what_each_lesson_adds(seed: int, said: list[Observation]) -> None:
+def test_a_belief_is_the_prior_and_what_each_lesson_adds(seed: int, said: list[Said]) -> None:
     found = believed(seed, said)
-    prior = description_prior(unit(seed, len(said) + 1), unit(seed + 1, ACTIONS), CONFIG)[0]
+    prior = action_prior(unit(seed, len(said) + 1) @ unit(seed + 1, ACTIONS).T, CONFIG)[0]
     assert np.allclose(found.values, prior + found.effects.sum(axis=0))
     assert found.weights.shape == (len(said),)
 
 
-def same_question(said: list[Observation]) -> "Matrix":
+def same_question(said: list[Said]) -> "Matrix":
     """The beliefs where every lesson is about the very question, and nothing was believed before."""
-    count = len(said)
-    nothing = np.zeros((count, ACTIONS))
-    return posterior(np.ones(count), np.ones((count, count)), said, np.zeros(ACTIONS), nothing, CONFIG).values
+    count = len(said) + 1
+    return believed_of(said, np.ones((count, count)), np.zeros((count, ACTIONS)), CONFIG).values
 
 
-def approval(*authors: str, noise: float = 1.0) -> Observation:
+def approval(*authors: str, noise: float = 1.0) -> Said:
     voices = tuple(Voice(author) for author in authors)
-    return Observation(candidates=(0,), approves=True, noise=noise / (len(voices) or 1), voices=voices)
+    return Said(candidates=(0,), approves=True, noise=noise / (len(voices) or 1), voices=voices)
 
 
 @given(st.integers(1, 40), st.sampled_from([0.2, 1.0]))
@@ -138,30 +138,30 @@ def test_one_lesson_of_several_is_as_many_lessons_of_one_each(people: int) -> No
 def test_who_is_trusted_more_is_believed_more(weight: float, more: float) -> None:
     def belief(of: float) -> float:
         voice = Voice("ann", of)
-        return float(same_question([Observation(candidates=(0,), approves=True, noise=1 / of, voices=(voice,))])[0])
+        return float(same_question([Said(candidates=(0,), approves=True, noise=1 / of, voices=(voice,))])[0])
 
     assert belief(weight + more) >= belief(weight)
 
 
 def test_one_refusal_does_not_undo_what_several_approved() -> None:
-    refusal = Observation(candidates=(0,), approves=False, noise=1.0, voices=(Voice("eve"),))
+    refusal = Said(candidates=(0,), approves=False, noise=1.0, voices=(Voice("eve"),))
     assert same_question([approval("ann", "ben", "cy"), refusal])[0] > START_THRESHOLD
 
 
 def test_a_teachers_word_outweighs_a_members() -> None:
-    teacher = Observation(candidates=(1,), approves=True, noise=CONFIG.trusted_noise)
+    teacher = Said(candidates=(1,), approves=True, noise=CONFIG.trusted_noise)
     values = same_question([approval("ann"), approval("ben"), teacher])
     assert values.argmax() == 1
 
 
 def test_a_refusal_lowers_what_was_refused_and_leaves_the_rest() -> None:
-    values = same_question([Observation(candidates=(0,), approves=False, noise=1.0)])
+    values = same_question([Said(candidates=(0,), approves=False, noise=1.0)])
     assert values[0] < 0
     assert values[1] == values[2] == 0
 
 
 def test_a_question_that_offered_nothing_right_lowers_all_that_it_offered() -> None:
-    values = same_question([Observation(candidates=(0, 2), approves=False, noise=1.0)])
+    values = same_question([Said(candidates=(0, 2), approves=False, noise=1.0)])
     assert values[0] == values[2] < 0
     assert values[1] == 0
 
@@ -169,7 +169,7 @@ def test_a_question_that_offered_nothing_right_lowers_all_that_it_offered() -> N
 def test_without_lessons_the_best_description_is_believed_only_as_far_as_it_fits() -> None:
     descriptions = np.eye(DIMENSION)[:2]
     near, strange = np.eye(DIMENSION)[0], np.eye(DIMENSION)[5]
-    prior = description_prior(np.stack([near, strange]), descriptions, CONFIG)
+    prior = action_prior(np.stack([near, strange]) @ descriptions.T, CONFIG)
     assert prior[0, 0] > 0.9
     assert prior[1].max() < 0.1
     assert (prior.sum(axis=1) <= 1).all()
@@ -179,7 +179,7 @@ def test_among_many_actions_it_is_less_likely_that_none_fits() -> None:
     goal = np.eye(DIMENSION)[:1]
 
     def odds(count: int) -> float:
-        fits = description_prior(goal, np.repeat(goal, count, axis=0) * CONFIG.no_fit, CONFIG).sum()
+        fits = action_prior(goal @ np.repeat(goal, count, axis=0).T * CONFIG.no_fit, CONFIG).sum()
         return float(fits / (1 - fits))
 
     assert np.isclose(odds(CONFIG.few), CONFIG.few)  # each of a few is as likely as that none fits

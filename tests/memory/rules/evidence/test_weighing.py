@@ -7,8 +7,8 @@ import pytest
 
 from memory.model.evidence import ActionText, Evidence
 from memory.ports import ActionFit
-from memory.rules.evidence.posterior import EvidenceConfig
-from memory.rules.evidence.weighing import BELIEFS, JudgedLesson, weigh
+from memory.rules.evidence.posterior import EvidenceConfig, Observation
+from memory.rules.evidence.weighing import BELIEFS, Candidate, JudgedLesson, noise_of, weigh
 
 GOAL = np.array([1.0, 0.0, 0.0])
 TOOL = ActionText(name="clock", description="Tells the time.")
@@ -20,18 +20,16 @@ def lesson(goal: str, text: str, *, number: int = 0, approves: bool = True, acti
     return JudgedLesson(
         id=f"{number}",
         goal=goal,
-        vector=GOAL,
         action=action,
-        text=text,
-        approves=approves,
+        candidates=(Candidate.of(action, text),),
+        observation=Observation(approves, noise_of(EvidenceConfig(), is_trusted=True)),
         author="ana",
         decided_at=NOW + timedelta(seconds=number),
-        is_trusted=True,
     )
 
 
 def weighed(*lessons: JudgedLesson) -> Evidence:
-    return weigh(GOAL, lessons, [TOOL], np.array([[0.9, 0.1, 0.0]]), EvidenceConfig())
+    return weigh(GOAL, lessons, [GOAL] * len(lessons), [TOOL], np.array([[0.9, 0.1, 0.0]]), EvidenceConfig())
 
 
 def answers(evidence: Evidence) -> dict[str, bool]:
@@ -60,7 +58,7 @@ def test_what_was_refused_is_handed_out_behind_however_many_answers() -> None:
 
 def prior(*, lessons: float = 0.0, cosine: float = 0.0) -> float:
     fits = {"clock": ActionFit(lessons=lessons, cosine=cosine)}
-    found = weigh(GOAL, [], [TOOL], np.array([[0.5, 0.1, 0.0]]), EvidenceConfig(), fits)
+    found = weigh(GOAL, [], [], [TOOL], np.array([[0.5, 0.1, 0.0]]), EvidenceConfig(), fits)
     return found.beliefs[0].prior
 
 

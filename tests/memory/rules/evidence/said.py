@@ -1,0 +1,28 @@
+"""What was said of which candidates, as laws of the evidence rule are written."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from memory.rules.evidence.posterior import EvidenceConfig, Observation, Posterior, Voice, posterior
+
+if TYPE_CHECKING:
+    from memory.rules.evidence.posterior import Matrix
+
+
+class Said(NamedTuple):
+    """One observation, and the columns that it approves or refuses."""
+
+    candidates: tuple[int, ...]
+    approves: bool
+    noise: float
+    voices: tuple[Voice, ...] = ()
+
+    @property
+    def observation(self) -> Observation:
+        return Observation(self.approves, self.noise, self.voices)
+
+
+def believed(said: Sequence[Said], cosines: "Matrix", prior: "Matrix", config: EvidenceConfig) -> Posterior:
+    """As `posterior`."""
+    observations, judged = [each.observation for each in said], [each.candidates for each in said]
+    return posterior(cosines, observations, judged, prior, config)
