@@ -17,9 +17,11 @@ from tests import CHECKOUT
 from tests.doubles.compiled_once import compile_once
 from tests.doubles.migrated_once import migrate_once
 
-# Few examples each time, others every time; `.ci/run` looks longer, and HYPOTHESIS_PROFILE=thorough longest.
+# Few examples each time, others every time. `.ci/run` has the same each time, and more of them with what is slow;
+# HYPOTHESIS_PROFILE=thorough has most.
 settings.register_profile("goodbot", deadline=None, max_examples=6)
-settings.register_profile("goodbot-ci", deadline=None, max_examples=25, derandomize=True, database=None)
+settings.register_profile("goodbot-ci", settings.get_profile("goodbot"), derandomize=True, database=None)
+settings.register_profile("goodbot-ci-slow", settings.get_profile("goodbot-ci"), max_examples=25)
 settings.register_profile("thorough", deadline=None, max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("goodbot-ci" if os.environ.get("CI") else "goodbot"))
 
