@@ -68,10 +68,12 @@ def test_no_module_bears_a_retired_name(package: str) -> None:
 def test_no_name_is_a_bare_participle(package: str) -> None:
     """A name says what it holds, not that somebody said it."""
     bare = {"said", "told", "heard", "stands"}
+    texts = {path: path.read_text(encoding="utf-8") for path in (CHECKOUT / package).rglob("*.py")}
     found = {
         f"{path.relative_to(CHECKOUT).as_posix()}: {name}"
-        for path in (CHECKOUT / package).rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for path, text in texts.items()
+        if re.search(r"(?i)(?<![a-z])(said|told|heard|stands)(?![a-z])", text)  # reading syntax takes longer
+        for node in ast.walk(ast.parse(text))
         for name in (getattr(node, field, None) for field in ("name", "id", "arg", "attr"))
         if isinstance(name, str) and name.strip("_").lower() in bare
     }

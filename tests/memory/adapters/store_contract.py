@@ -121,7 +121,7 @@ CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "welcome": lambda tx, w: tx.people.welcome(w, at(5), person="bo"),
     "retrievals.delete_runs": lambda tx, w: tx.retrievals.delete_runs(w, ["r1"]),
 }
-"""Every method that changes something of one workspace."""
+"""Every method that changes something of one workspace: that each does is held by `test_store_in_memory.py`."""
 
 
 class StoreContract(StoreCase):
@@ -161,12 +161,11 @@ class StoreContract(StoreCase):
         with store.write() as tx:
             fill(tx, "w")
             fill(tx, "v")
-        before, own = dump(store, "v"), dump(store, "w")
+        before = dump(store, "v")
         for name, change in CHANGES.items():
             with aborted(store) as tx:
                 change(tx, "w")
                 assert dump_within(tx, "v") == before, name
-                assert (dump_within(tx, "w") != own) or name == "claim", name
         with store.write() as tx:
             for change in CHANGES.values():
                 fill(tx, "w")

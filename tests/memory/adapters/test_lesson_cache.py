@@ -180,7 +180,9 @@ def _weighed(world: World, person: str) -> Evidence:
     return world.memory.recalling.weighing.weigh(scope(person), GOALS[0], ACTIONS)
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=max(6, settings().max_examples // 2), suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.lists(st.tuples(st.sampled_from(["ask", "approve", "refuse", "correct", "forget"]), st.integers(0, 3))))
 def test_a_process_that_has_it_all_recalls_as_one_that_has_nothing(
     tmp_path_factory: pytest.TempPathFactory, history: list[tuple[str, int]]

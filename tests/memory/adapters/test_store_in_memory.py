@@ -10,7 +10,7 @@ import pytest
 
 from memory.adapters.sql import SqlStore
 from memory.ports import Store
-from tests.memory.adapters.store_contract import StoreContract
+from tests.memory.adapters.store_contract import CHANGES, StoreContract
 from tests.memory.adapters.store_contract_channels import ChannelsContract
 from tests.memory.adapters.store_contract_deliveries import DeliveriesContract
 from tests.memory.adapters.store_contract_episodes import EpisodesContract
@@ -21,7 +21,7 @@ from tests.memory.adapters.store_contract_tables import TablesContract
 from tests.memory.adapters.store_contract_topics import WorldContract
 from tests.memory.adapters.store_contract_turns import TurnsContract
 from tests.memory.adapters.store_contract_upkeep import UpkeepContract
-from tests.memory.adapters.store_samples import ALL, dump, episode, fill, is_empty
+from tests.memory.adapters.store_samples import ALL, aborted, dump, dump_within, episode, fill, is_empty
 
 
 class TestInMemoryStore(StoreContract):
@@ -168,3 +168,14 @@ def test_threads_open_stores_at_once() -> None:
     for store in opened:
         assert not is_empty(dump(store, "w"))
         store.close()
+
+
+def test_each_change_that_the_contract_makes_changes_what_is_read() -> None:
+    store = SqlStore.in_memory()
+    with store.write() as tx:
+        fill(tx, "w")
+    before = dump(store, "w")
+    for name, change in CHANGES.items():
+        with aborted(store) as tx:
+            change(tx, "w")
+            assert dump_within(tx, "w") != before or name == "claim", name

@@ -263,6 +263,7 @@ def test_a_writer_that_waits_too_long_gives_up_and_leaves_nothing(
             failures.append(failure)
 
     monkeypatch.setattr("memory.adapters.sql.postgres.LOCK_SECONDS", 0.1)
+    pair[1]._engine.dispose()  # a connection is told when it is made
     with pair[0].write() as tx:
         assert tx.log.claim("w", "ev", NOW)
         waiting = threading.Thread(target=wait)
