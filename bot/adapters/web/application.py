@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -59,7 +60,11 @@ class WebParts:
 
 def make_application(parts: WebParts) -> Starlette:
     """The application. Paths below `/v1` need a key; `/healthz` and `/readyz` say nothing that is secret."""
-    api, ready_check = _make_api(parts), ReadyCheck(parts.checks)
+    api, ready_check = _api(), ReadyCheck(parts.checks)
+
+    async def with_memory(scope: Scope, receive: Receive, send: Send) -> None:
+        scope["state"] |= {"memory": parts.memory, "emoji": parts.emoji}
+        await api(scope, receive, send)
 
     async def healthy(_: Request) -> JSONResponse:
         return JSONResponse({"status": "ok"})
@@ -79,7 +84,7 @@ def make_application(parts: WebParts) -> Starlette:
             Route("/readyz", ready),
             Route("/openapi.json", openapi),
             *([Route("/metrics", MetricsPage(parts.metrics, parts.keys))] if parts.metrics is not None else ()),
-            Mount("/v1", api),
+            Mount("/v1", RequireKey(with_memory, keys=parts.keys, pace=parts.pace)),
             *(Site(parts.site).routes() if parts.site is not None else ()),
         ],
         middleware=[
@@ -90,8 +95,9 @@ def make_application(parts: WebParts) -> Starlette:
     )
 
 
-def _make_api(parts: WebParts) -> FastAPI:
-    """The HTTP interface, which documents itself."""
+@cache
+def _api() -> FastAPI:
+    """The HTTP interface, which documents itself. Made once: a request brings the memory that it is about."""
     api = FastAPI(
         title="Goodbot",
         summary="What a chat bot was taught, and what it did.",
@@ -99,7 +105,6 @@ def _make_api(parts: WebParts) -> FastAPI:
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
-        middleware=[Middleware(RequireKey, keys=parts.keys, pace=parts.pace)],
         exception_handlers={
             HTTPException: on_http_error,
             RequestValidationError: on_invalid_request,
@@ -110,7 +115,6 @@ def _make_api(parts: WebParts) -> FastAPI:
         responses={status: {"model": Problem} for status in (401, 403, 404, 409, 413, 422, 429, 503)},
         servers=[{"url": "/v1"}],
     )
-    api.state.memory, api.state.emoji = parts.memory, parts.emoji
     for module in (topics, imports, episodes, messages, administration):
         api.include_router(module.router)
     return api

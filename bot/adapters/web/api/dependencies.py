@@ -15,7 +15,7 @@ from memory.services import Memory
 
 async def memory_of(request: Request) -> Memory:
     """The memory that the application serves. It waits for nothing: a plain function would be given a thread."""
-    found = request.app.state.memory
+    found = request.state.memory
     assert isinstance(found, Memory)  # noqa: S101 - the application put it there
     return found
 

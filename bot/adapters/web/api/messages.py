@@ -68,7 +68,7 @@ def answer(body: AnswerBody, memory: Mind, who: Teacher) -> AnswerKept:
 @router.post("/reactions")
 def react(body: ReactionBody, memory: Mind, who: Teacher, request: Request) -> ReactionTaken:
     """Take in what somebody thinks of an answer."""
-    emoji: EmojiMap = request.app.state.emoji
+    emoji: EmojiMap = request.state.emoji
     value = emoji.value(body.emoji)
     if value is None:
         raise InvalidInput(f"the emoji {body.emoji!r} has no meaning here; the settings list those that have one")

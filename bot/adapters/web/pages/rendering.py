@@ -3,6 +3,7 @@
 import json
 import unicodedata
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -14,16 +15,17 @@ FOLDER = Path(__file__).parent
 _KEPT = {"\n", "\t", "\u200d"}
 
 
-def make_templates() -> Environment:
-    """The templates beside this file."""
-    templates = Environment(
+@cache
+def templates() -> Environment:
+    """The templates beside this file, each compiled once in a process."""
+    found = Environment(
         loader=FileSystemLoader(FOLDER / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    templates.filters |= {
+    found.filters |= {
         "plain": plain_text,
         "when": when,
         "day": lambda moment: f"{moment:%Y-%m-%d}",
@@ -35,7 +37,7 @@ def make_templates() -> Environment:
         "as_json": lambda value: json.dumps(plain(value), ensure_ascii=False),
         "words": lambda name: str(name).replace("_", " "),
     }
-    return templates
+    return found
 
 
 def plain_text(text: object) -> str:

@@ -27,7 +27,7 @@ from bot.adapters.web.pages.access import Account, Accounts, LoginThrottle, WebR
 from bot.adapters.web.pages.cookies import Cookies, Login, without_notice
 from bot.adapters.web.pages.oidc import OpenIdConnect
 from bot.adapters.web.pages.page import Page, PageParts, PageRoute, Redirect, Visit
-from bot.adapters.web.pages.rendering import FOLDER, make_templates
+from bot.adapters.web.pages.rendering import FOLDER, templates
 from bot.adapters.web.playground.persona import WORKSPACE
 from bot.errors import AccessDenied, MessengerError
 from memory.errors import Conflict, InvalidInput, MemoryFault, NotFound
@@ -84,7 +84,7 @@ class Site:
     def __init__(self, parts: SiteParts) -> None:
         self._parts = parts
         self._memory = parts.pages.memory
-        self._templates = make_templates()
+        self._templates = templates()
 
     def routes(self) -> list[BaseRoute]:
         """Every address; all but the way in and the files ask who it is."""
