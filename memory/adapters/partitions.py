@@ -163,11 +163,11 @@ class VectorPartition:
 
     def nearest(self, scores: "NDArray[np.float32]", k: int, min_cosine: float) -> list[Hit]:
         """The k best rows with at least this cosine, and those that are as good as the last of them, in any order."""
-        places = np.flatnonzero(scores >= min_cosine) if k > 0 else np.empty(0, np.intp)
-        near, more = scores[places], len(places) - k
-        if more > 0:
-            is_best = near >= np.partition(near, more)[more]
-            places, near = places[is_best], near[is_best]
+        is_near = scores >= min_cosine
+        if np.count_nonzero(is_near) > k > 0:
+            is_near = scores >= np.partition(scores, len(scores) - k)[len(scores) - k]
+        places = np.flatnonzero(is_near) if k > 0 else np.empty(0, np.intp)
+        near = scores[places]
         named, numbers = places.tolist(), self._numbers[places].tolist()
         whose, kinds = map(self._ids.__getitem__, named), map(self._kinds.__getitem__, numbers)
         return list(zip(near.tolist(), whose, kinds, named, repeat(self)))
@@ -262,7 +262,7 @@ def search(
         for action, lessons, total in zip(actions, *totals.tolist(), strict=True)
         if lessons
     }
-    nearest = best(list(first.values()), k)
+    nearest = best([hit for hit in first.values() if hit[0] >= least], k)
     vectors = [rows.vector(place) for _, _, _, place, rows in nearest]
     # Of their own, for a row may move in its partition.
     own = np.concatenate(vectors).reshape(len(vectors), -1) if vectors else ()

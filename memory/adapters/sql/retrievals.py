@@ -47,7 +47,7 @@ class SqlRetrievalTable(SqlTable):
     """`memory.ports.RetrievalTable` in SQL."""
 
     def put(self, retrieval: Retrieval, items: Sequence[RetrievalItem]) -> None:
-        check_items(storable(retrieval).workspace, retrieval.id, items)
+        check_items(retrieval.workspace, retrieval.id, items)
         if not self._session.run(_ADD, row_of(retrievals, retrieval)):  # another one has this id: its place is taken
             self._session.put(retrievals, retrieval)
             self._session.run(_CLEAR, {"workspace": retrieval.workspace, "retrieval_id": retrieval.id})
@@ -55,7 +55,7 @@ class SqlRetrievalTable(SqlTable):
 
     def add(self, retrievals_: Sequence[Retrieval], items: Sequence[RetrievalItem]) -> None:
         for each in retrievals_:
-            check_items(storable(each).workspace, each.id, [item for item in items if item.retrieval_id == each.id])
+            check_items(each.workspace, each.id, [item for item in items if item.retrieval_id == each.id])
         if self._session.run(_ADD, [row_of(retrievals, each) for each in retrievals_]) == len(retrievals_):
             self._session.run(_ADD_ITEM, [row_of(retrieval_items, item) for item in items])
             return

@@ -35,7 +35,8 @@ class AnswerWords:
         found = _known.get(key)
         if found is None:
             words = _WORD.findall(text[:COMPARED].casefold())
-            exact = hash((*sorted(filter(_DIGIT.search, words)), text[COMPARED:]))
+            numbered = [word for word in words if not word.isalpha() and _DIGIT.search(word)]
+            exact = hash((*sorted(numbered), text[COMPARED:]))
             if len(_known) >= _MOST_KNOWN:
                 _known.clear()
             found = _known[key] = cls(frozenset(map(hash, words)), exact)
