@@ -4,6 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from bot.adapters.command_words import command_in
 from bot.adapters.terminal.commands import (
     COMMAND_NAMES,
     MAX_CHARACTERS,
@@ -172,6 +173,8 @@ def test_spellings_of_one_tap_are_the_same(spelling: str) -> None:
 
 @given(st.text(max_size=60))
 @example("/as \ud800")
+@example("RATINGS")
+@example(" Quit")
 def test_any_text_is_understood_refused_or_empty_and_never_lost(line: str) -> None:
     meaning = parse(line)
     match meaning:
@@ -181,6 +184,8 @@ def test_any_text_is_understood_refused_or_empty_and_never_lost(line: str) -> No
             assert text == line.strip() or f"/{text}" == line.strip()
         case Refusal(text):
             assert text
+        case Quit() if not line.strip().startswith("/"):
+            assert line.strip().casefold() in ("quit", "exit")
         case _:
             assert not problem_with(line.strip())
-            assert line.strip().startswith("/") or reactions_in(line.strip())
+            assert line.strip().startswith("/") or reactions_in(line.strip()) or command_in(line.strip())
