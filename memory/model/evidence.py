@@ -197,6 +197,11 @@ class EvidenceRecord:
         return confidence_in(*_two_best(self.beliefs, self.nearest))
 
     @property
+    def is_sure(self) -> bool:
+        """Whether the best belief was good enough to be followed."""
+        return is_sure(*_two_best(self.beliefs, self.nearest), self.threshold)
+
+    @property
     def episode_ids(self) -> frozenset[str]:
         """The lessons that have a weight in it."""
         return frozenset(weight.episode_id for belief in self.beliefs for weight in belief.weights)

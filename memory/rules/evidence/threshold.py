@@ -118,6 +118,8 @@ def judgements_of(
 def _on_the_best(root: Episode, evidence: EvidenceRecord, votes: Iterable[Vote]) -> Iterator[tuple[Vote, bool]]:
     """The votes that say whether the best candidate was right, by voter."""
     for vote in sorted(votes, key=lambda vote: vote.actor):
+        if evidence.is_sure and (root.action == ASK or vote.source == TAP):
+            continue
         if evidence.is_followed:
             yield vote, vote.value > 0
         elif vote.value < 0 if root.action == ASK else vote.value > 0 and vote.source == TAP:

@@ -18,6 +18,7 @@ ACTIONS = (
     ActionText(name="play_music", description="Plays a song."),
 )
 GOAL = "please settle what I owe for the electricity"
+UNSURE = "what do I owe the desk for the letters?"
 ANSWER = "At the desk."
 
 
@@ -57,7 +58,8 @@ def chosen(world: World, action: str, output: str = "", *, source: str = "", val
     """A node that did this about the goal, with a vote of the asker."""
     asker, run_id = scope(), world.ids()
     node = replace(world.ask("something else"), id=world.ids(), run_id=run_id, goal=GOAL, action=action, output=output)
-    recall = world.memory.recalling.recall(asker, GOAL, run_id=run_id, actions=ACTIONS)
+    recall = world.memory.recalling.recall(asker, UNSURE, run_id=run_id, actions=ACTIONS)
+    assert recall.evidence is not None and not recall.evidence.is_sure
     run = FinishedRun(workspace=W, run_id=run_id, event_id="", nodes=[node], recalls=[recall], parts=[])
     world.memory.recording.finish(run)
     world.memory.teaching.vote(replace(world.reaction(node), run_id=run_id, source=source, value=value, message_id=""))

@@ -48,6 +48,8 @@ class Candidate:
     action: str
     """A tool's name, or `answer`."""
     belief: float
+    doubt: float = 0.0
+    """Taken off the belief, of an answer about another thing. It may be what was meant all the same."""
     prior: float = 0.0
     rival: float = 0.0
     """The belief in the best other one, or in what nobody has taught yet."""
@@ -127,7 +129,8 @@ class Chooser:
         """
         ranked = self.rank(goal)
         open_ = [each for each in ranked if not (each.is_search or each.is_unfit or each.action in self._tried)]
-        return [each for each in open_[:MOST_OPTIONS] if each.belief >= ASKED_FROM]
+        open_.sort(key=lambda each: -(each.belief + each.doubt))
+        return [each for each in open_[:MOST_OPTIONS] if each.belief + each.doubt >= ASKED_FROM]
 
     def _is_of_last(self, goal: str, belief: Belief) -> bool:
         """Whether an answer is known for the question before, which this one goes on from, more than for this one."""
@@ -194,15 +197,12 @@ class Chooser:
 
 def _known_answers(goal: str, evidence: Evidence) -> list[Candidate]:
     """A tool takes its arguments from this goal; an answer cannot be told for another thing."""
-    return [
-        Candidate(
-            action=ANSWER,
-            text=belief.text,
-            belief=belief.value - (_OTHER_THING if _is_about_another(goal, belief) else 0.0),
-        )
-        for belief in evidence.beliefs
-        if belief.action == ANSWER
-    ]
+    found: list[Candidate] = []
+    for belief in evidence.beliefs:
+        if belief.action == ANSWER:
+            doubt = _OTHER_THING if _is_about_another(goal, belief) else 0.0
+            found.append(Candidate(action=ANSWER, text=belief.text, belief=belief.value - doubt, doubt=doubt))
+    return found
 
 
 def _is_about_another(goal: str, belief: Belief) -> bool:

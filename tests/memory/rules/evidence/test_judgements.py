@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memory.model import ASK, Episode, Reaction, Role, Vote
-from memory.model.evidence import Belief, BeliefRecord, Evidence, EvidenceRecord
+from memory.model.evidence import START, Belief, BeliefRecord, Evidence, EvidenceRecord
 from memory.rules.evidence.threshold import is_followed, judgements_of, without_implied
 from memory.rules.verdict import fold_votes
 
@@ -34,9 +34,9 @@ def vote(value: int, actor: str = "ana", source: str = "emoji:👍", **more: obj
     return Vote(workspace="w", run_id="r1", actor=actor, value=value, source=source, **given)  # type: ignore[arg-type]
 
 
-def evidence(*, followed: bool, values: tuple[float, ...] = (0.4, 0.2)) -> EvidenceRecord:
+def evidence(*, followed: bool, values: tuple[float, ...] = (0.4, 0.2), threshold: float = START) -> EvidenceRecord:
     beliefs = tuple(BeliefRecord(action=f"a{n}", value=value, prior=0.0) for n, value in enumerate(values))
-    return EvidenceRecord(beliefs=beliefs, is_followed=followed)
+    return EvidenceRecord(beliefs=beliefs, is_followed=followed, threshold=threshold)
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,15 @@ def evidence(*, followed: bool, values: tuple[float, ...] = (0.4, 0.2)) -> Evide
     ],
 )
 def test_what_a_vote_says(action: str, *, followed: bool, value: int, source: str, expected: list[bool]) -> None:
-    found = judgements_of(episode(action), evidence(followed=followed), [vote(value, source=source)], {})
+    unsure = evidence(followed=followed, threshold=0.5)
+    found = judgements_of(episode(action), unsure, [vote(value, source=source)], {})
     assert [each.is_right for each in found] == expected
+
+
+@pytest.mark.parametrize(("action", "value", "source"), [(ASK, -1, "tap"), (ASK, -1, "emoji:👎"), ("clock", 1, "tap")])
+def test_what_was_asked_although_the_evidence_was_sure_says_nothing(action: str, value: int, source: str) -> None:
+    for followed in (True, False):
+        assert judgements_of(episode(action), evidence(followed=followed), [vote(value, source=source)], {}) == []
 
 
 def test_the_confidence_is_that_of_the_evidence_in_hundredths() -> None:
