@@ -206,5 +206,8 @@ def _known_answers(goal: str, evidence: Evidence) -> list[Candidate]:
 
 
 def _is_about_another(goal: str, belief: Belief) -> bool:
+    """Whether an answer is for another thing, and people did not approve of it for things as unlike already."""
     approving = [weight.goal for weight in belief.weights if weight.effect > 0]
-    return bool(approving) and are_opposed(goal, approving[0])
+    if not approving or not are_opposed(goal, approving[0]):
+        return False
+    return not any(are_opposed(approving[0], other) for other in approving[1:])
