@@ -9,7 +9,7 @@ DOUBT = 0.8
 """How much of the best rival's belief is taken off the best one (measured: `tests/README.md`)."""
 UNKNOWN = 0.12
 """The most that is believed of whatever nobody has taught yet (`unknown`)."""
-START = 0.17
+START = 0.15
 """The threshold of a workspace where nobody judged anything yet (measured: `tests/README.md`)."""
 TIE = 0.02
 """Two beliefs that differ by less are as good as each other: neither is followed without asking."""
