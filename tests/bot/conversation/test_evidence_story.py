@@ -48,7 +48,7 @@ def test_the_best_belief_with_its_reason_and_the_next_best() -> None:
         "  - “where is the key of the shed?” approved [0123shed]: adds +0.12 (weight 0.12)",
         "- clock: belief 0.11, 0.13 without these lessons",
         "  - “where is the spare key?” approved for something else [0123key1]: adds -0.02 (weight 0.50)",
-        "- confidence 0.53 (the best belief less 0.8 of its best rival), 0.17 needed; nearest 0.93, lessons 12",
+        "- confidence 0.53 (the best belief less 0.8 of its best rival), 0.15 needed; nearest 0.93, lessons 12",
     ]
 
 

@@ -85,7 +85,7 @@ def test_a_vote_on_the_best_candidate_is_a_judgement(world: World) -> None:
 
 def test_refusals_raise_it_for_what_is_asked_next(world: World) -> None:
     taught(world)
-    refused(world, 5)
+    refused(world, 3)
     raised = threshold(world)
     assert raised > START
     assert world.memory.recalling.weighing.weigh(scope("cy", channel="c9"), GOAL, ACTIONS).threshold == raised

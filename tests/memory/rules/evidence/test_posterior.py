@@ -116,7 +116,7 @@ def test_copies_of_one_persons_lesson_never_reach_far() -> None:
     assert same_question([approval("ann"), approval("ben")])[0] > one * 1.5
 
 
-START_THRESHOLD = 0.17
+START_THRESHOLD = 0.15
 """The confidence from which an answer is given at first."""
 
 
