@@ -59,7 +59,8 @@ def chosen(world: World, action: str, output: str = "", *, source: str = "", val
     asker, run_id = scope(), world.ids()
     node = replace(world.ask("something else"), id=world.ids(), run_id=run_id, goal=GOAL, action=action, output=output)
     recall = world.memory.recalling.recall(asker, UNSURE, run_id=run_id, actions=ACTIONS)
-    assert recall.evidence is not None and not recall.evidence.is_sure
+    assert recall.evidence is not None
+    assert not recall.evidence.is_sure
     run = FinishedRun(workspace=W, run_id=run_id, event_id="", nodes=[node], recalls=[recall], parts=[])
     world.memory.recording.finish(run)
     world.memory.teaching.vote(replace(world.reaction(node), run_id=run_id, source=source, value=value, message_id=""))
