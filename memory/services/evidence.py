@@ -160,6 +160,8 @@ def _judged(
     candidates = tuple([Candidate.of(*each) for each in judged])
     is_own, is_decided = hit.audience is _PERSONAL, hit.verdict in _DECIDED
     counted = [vote for vote in summary.votes if not vote.is_limited or vote.actor == person]
+    if not is_decided and _is_balanced(counted, weight_of):
+        return []
     found: list[JudgedLesson] = []
     for approves in (hit.verdict is _SUCCESS,) if is_decided else (True, False):
         behind = [vote for vote in counted if (vote.value > 0) is approves]
@@ -167,14 +169,15 @@ def _judged(
             continue
         # Of what the asker alone decided, nothing goes by the voice.
         voices = () if is_decided and is_own and len(behind) < 2 else _voices(behind, weight_of)
-        is_agreed = is_decided and (len(voices) > 1 or hit.audience is _WORKSPACE)
-        is_trusted = is_agreed or not _PROMOTING.isdisjoint([vote.role for vote in behind])
+        is_agreed = is_decided and len(voices) > 1
+        is_promoted = is_decided and hit.audience is _WORKSPACE
+        is_trusted = is_promoted or not _PROMOTING.isdisjoint([vote.role for vote in behind])
         says_nothing = is_question and approves  # that the question was liked is no opinion of what it offered
         if (is_decided or voices) and not says_nothing:
-            biased = () if is_own or is_trusted else voices
+            biased = () if is_own or is_trusted or is_agreed else voices
             is_tapped = TAP in [vote.source for vote in behind]
             is_written = is_own and summary.origin is not _RUN
-            noise = noise_of(config, biased, is_trusted=is_trusted, is_written=is_written, is_tapped=is_tapped)
+            noise = noise_of(config, voices, is_trusted=is_trusted, is_written=is_written, is_tapped=is_tapped)
             one = JudgedLesson(
                 id=summary.id,
                 goal=summary.goal,
@@ -188,6 +191,15 @@ def _judged(
             )
             found.append(one)
     return found
+
+
+def _is_balanced(votes: Sequence[Ballot], weight_of: WeightOf) -> bool:
+    """Whether those who approve and those who refuse weigh the same."""
+    approving, refusing = (
+        sum([voice.weight for voice in _voices([vote for vote in votes if (vote.value > 0) is approves], weight_of)])
+        for approves in (True, False)
+    )
+    return approving == refusing
 
 
 def _voices(votes: Sequence[Ballot], weight_of: WeightOf) -> tuple[Voice, ...]:

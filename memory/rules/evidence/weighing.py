@@ -93,8 +93,8 @@ def noise_of(
 ) -> float:
     """Variance of a verdict without the biases of its voices.
 
-    It is trusted if a teacher, an administrator, or several people who decided together are behind it; written, if the
-    asker wrote down what is right, and did not only judge it; tapped, if somebody behind it chose it among several.
+    It is trusted if a teacher or an administrator is behind it, or all of the workspace; written, if the asker wrote
+    down what is right, and did not only judge it; tapped, if somebody behind it chose it among several.
     """
     if is_trusted:
         noise = config.trusted_noise

@@ -82,6 +82,30 @@ def test_a_refusal_speaks_against_what_another_approved() -> None:
     assert believed(world) == before
 
 
+def test_what_as_many_refuse_as_approve_says_nothing() -> None:
+    world = World()
+    world.react(answered(world, "ana"), "👎", by="bob")
+    assert weigh(world).lessons == 0
+
+
+def test_of_what_more_approve_than_refuse_both_sides_speak() -> None:
+    world = World()
+    answer = world.ask(GOAL, RIGHT, of=scope("tina"))
+    world.react(world.ask("good morning"), "👍", by="tina", role=Role.TEACHER)
+    for person in ("ana", "bob", "cy"):
+        world.react(answer, "👍", by=person)
+    before = believed(world)
+    world.react(answer, "👎", by="dan")
+    assert 0 < believed(world) < before
+
+
+def test_a_teachers_word_is_surer_than_that_of_two_members() -> None:
+    of_two, of_a_teacher = World(), World()
+    answered(of_two, "ana", "bob")
+    of_a_teacher.react(answered(of_a_teacher), "👍", by="tina", role=Role.TEACHER)
+    assert START < believed(of_two) < believed(of_a_teacher)
+
+
 def test_one_refusal_leaves_an_answer_that_several_approved_believed() -> None:
     world = World()
     answer = answered(world, "bob", "cy", "dan")
