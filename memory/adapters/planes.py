@@ -69,8 +69,8 @@ class Planes:
     def __len__(self) -> int:
         return len(self.seqs)
 
-    def nearest(self, query: "Vector", most: int) -> "tuple[list[int], NDArray[np.float32], NDArray[np.float16]]":
-        """The seqs, cosines and vectors of the `most` rows that are nearest, the nearest first."""
+    def nearest(self, query: "Vector", most: int) -> "tuple[list[int], NDArray[np.float32]]":
+        """The seqs and cosines of the `most` rows that are nearest, the nearest first."""
         distances = self._distances(query)
         places = _least(distances, most)
         cosines = self._cosines(places, query)
@@ -78,8 +78,11 @@ class Planes:
             more = self._within_reach(distances, places, float(np.partition(cosines, -_SURE)[-_SURE]))
             places = np.concatenate([places, more])
             cosines = np.concatenate([cosines, self._cosines(more, query)])
+        if len(places) > most:  # to sort them all takes long
+            is_near = cosines >= np.partition(cosines, -most)[-most]
+            places, cosines = places[is_near], cosines[is_near]
         best = np.argsort(-cosines, kind="stable")[:most]
-        return self.seqs[places[best]].tolist(), cosines[best], self.vectors[places[best]]
+        return self.seqs[places[best]].tolist(), cosines[best]
 
     def _within_reach(
         self, distances: "NDArray[np.uint16]", known: "NDArray[np.intp]", cosine: float

@@ -18,7 +18,9 @@ from memory.adapters.partitions import Hit, Kind, Partition, VectorPartition, be
 from memory.adapters.planes import Planes
 from memory.adapters.sql.lesson_cache import LessonCache
 from memory.adapters.sql.partition_copies import (
+    AUDIENCES,
     EVERY,
+    VERDICTS,
     CachedPartition,
     Key,
     PartitionCache,
@@ -29,7 +31,7 @@ from memory.adapters.sql.partition_copies import (
 )
 from memory.adapters.sql.plane_cache import PlaneCache, counter_of
 from memory.adapters.sql.session import Session
-from memory.model import GAVE_UP, Audience, Verdict
+from memory.model import GAVE_UP
 from memory.ports import Neighbourhood
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ SCANNED = 20_000
 """How many of a large partition's newest rows are searched while its planes are not ready."""
 
 _STILL_THERE = text(
-    "SELECT seq, episode_id, audience, verdict FROM recall_index WHERE workspace = :w AND partition = :p "
+    "SELECT seq, episode_id, audience, verdict, vector FROM recall_index WHERE workspace = :w AND partition = :p "
     "AND seq IN (SELECT value FROM json_each(:seqs)) AND model = :m AND vector IS NOT NULL AND action IS NOT :without"
 )
 _COUNT = text("SELECT count(*) FROM (SELECT 1 FROM recall_index WHERE workspace = :w AND partition = :p LIMIT :most)")
@@ -248,39 +250,32 @@ class _PlanePartition:
         return best([*found, *self._there(*near, k, min_cosine, None if gave_up else GAVE_UP)], k), totals
 
     def _there(
-        self,
-        seqs: list[int],
-        cosines: "NDArray[np.float32]",
-        vectors: "NDArray[np.float16]",
-        k: int,
-        least: float,
-        without: str | None,
+        self, seqs: list[int], cosines: "NDArray[np.float32]", k: int, least: float, without: str | None
     ) -> list[Hit]:
         """The first k of these rows that the database still has, `without` an action, the nearest first."""
         hits: list[Hit] = []
-        candidates = _CandidateRows(vectors)
+        rows = _StoredRows({})
         many = int(np.count_nonzero(cosines >= least)) if k > 0 else 0
-        step = k + _SPARE
-        for start in range(0, many, step):
-            places = {seq: place for place, seq in enumerate(seqs[start : min(many, start + step)], start)}
+        for start in range(0, many, k + _SPARE):
+            end = min(many, start + k + _SPARE)
+            cosine_of = dict(zip(seqs[start:end], cosines[start:end].tolist(), strict=True))
             where = {"w": self.key.workspace, "p": self.key.partition, "m": self.key.model, "without": without}
-            for row in self.session.rows(_STILL_THERE, {**where, "seqs": json.dumps(list(places))}):
-                place = places[row.seq]
-                kind = Kind(Audience(row.audience), Verdict(row.verdict))
-                hits.append((cosines[place].item(), row.episode_id, kind, place, candidates))
+            given = {**where, "seqs": json.dumps(list(cosine_of))}
+            for seq, episode_id, audience, verdict, vector in self.session.driver_rows(_STILL_THERE, given):
+                rows.vectors[seq] = vector
+                hits.append((cosine_of[seq], episode_id, Kind(AUDIENCES[audience], VERDICTS[verdict]), seq, rows))
             # Those that are as near as the last one are looked at too: of equal ones the later id counts.
-            is_tied = start + step < many and cosines[start + step] == cosines[start + step - 1]
+            is_tied = end < many and cosines[end] == cosines[end - 1]
             if len(hits) >= k and not is_tied:
                 break
         return best(hits, k)
 
 
 @dataclass(frozen=True, slots=True)
-class _CandidateRows:
-    """Candidates of planes as `Rows`."""
+class _StoredRows:
+    """What the database has of a partition, as `Rows`, by `seq`."""
 
-    vectors: "NDArray[np.float16]"
+    vectors: dict[int, bytes]
 
     def vector(self, place: int) -> "Vector":
-        vector: NDArray[np.float32] = self.vectors[place].astype(np.float32)
-        return vector
+        return np.frombuffer(self.vectors[place], "<f2").astype(np.float32)

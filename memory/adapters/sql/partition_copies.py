@@ -101,8 +101,8 @@ _AT_ONCE = 100000
 _t = recall_index.c
 _w, _m = (bindparam(name, type_=String()) for name in "wm")
 _TEXTS = ("episode_id", "audience", "verdict", "action", "words", "author")
-_AUDIENCES = {each.value: each for each in Audience}
-_VERDICTS = {each.value: each for each in Verdict}
+AUDIENCES = {each.value: each for each in Audience}
+VERDICTS = {each.value: each for each in Verdict}
 _JSON = json.JSONDecoder()
 _MARK = "lesson_version"
 """No partition's name, and no counter's."""
@@ -246,7 +246,7 @@ def _listed(text: str, count: int) -> Iterable[Any]:
 
 def _kind(audience: str, verdict: str, action: str, words: str, author: str) -> Kind:
     approves = Approval(action, words, author) if verdict == Verdict.SUCCESS.value else None
-    return Kind(_AUDIENCES[audience], _VERDICTS[verdict], NOTHING_FOUND if action == GAVE_UP else approves)
+    return Kind(AUDIENCES[audience], VERDICTS[verdict], NOTHING_FOUND if action == GAVE_UP else approves)
 
 
 _found_in = and_(_t.workspace == _w, _t.partition == bindparam("p", type_=String()), _is_found)

@@ -15,6 +15,7 @@ from sqlalchemy import (
     RootTransaction,
     Row,
     Select,
+    TextClause,
     and_,
     bindparam,
     cast,
@@ -35,6 +36,7 @@ from memory.errors import Conflict, NotFound, StoreUnavailable
 
 T = TypeVar("T")
 Parameters = Mapping[str, Any] | Sequence[Mapping[str, Any]]
+Query = CompoundSelect[Any] | Select[Any] | TextClause
 
 ID_LIMIT = 10_000
 """How many ids one statement may name; SQLite takes 32,766 parameters."""
@@ -109,9 +111,7 @@ def _names(table: Table) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=256)
-def _compiled_query(
-    statement: CompoundSelect[Any] | Select[Any], dialect: Dialect
-) -> tuple[str, Sequence[str], dict[str, Any]]:
+def _compiled_query(statement: Query, dialect: Dialect) -> tuple[str, Sequence[str], dict[str, Any]]:
     """A query in the words of a driver: the text, the names of what is given in their order, and what is in it."""
     compiled: Any = statement.compile(dialect=dialect)  # not every kind of statement can do the rest
     known = {name: "" if value is None else value for name, value in compiled.params.items()}
@@ -214,7 +214,7 @@ class Session:
             with self._readable(statement, parameters):
                 return found.first()
 
-    def driver_rows(self, statement: CompoundSelect[Any] | Select[Any], parameters: dict[str, Any]) -> Sequence[Any]:
+    def driver_rows(self, statement: Query, parameters: dict[str, Any]) -> Sequence[Any]:
         """What a query finds, each row a tuple of what the driver has: nothing is made of it, and little is spent.
 
         What is given is as the driver takes it, too, and no list.
