@@ -14,8 +14,8 @@ from memory.ports import LessonSummary, WeighingInput
 
 MOST_BYTES = 24 * 2**20
 """How much of lessons is kept."""
-_OF_ONE = 1200
-"""About what a lesson takes beside its texts; and what is read beside lessons for one channel."""
+_OF_ONE = 2000
+"""About what a lesson takes beside its texts, once it is judged; and what is read beside lessons for one channel."""
 
 
 @dataclass(slots=True)

@@ -18,7 +18,7 @@ from memory.rules.evidence.posterior import (
     learned_fits,
     posterior,
 )
-from memory.rules.retrieval.answer_words import AnswerWords
+from memory.rules.retrieval.answer_words import AnswerWords, exact_part
 from memory.rules.retrieval.consensus import ask_for_different_things
 
 if TYPE_CHECKING:
@@ -49,13 +49,17 @@ class Candidate(NamedTuple):
     action: str
     text: str = ""
     """The answer, where that is the action."""
-    words: AnswerWords | None = None
-    """The answer's."""
+    exact: int | None = None
+    """What must be alike in answers that say the same (`exact_part`)."""
 
     @classmethod
     def of(cls, action: str, text: str) -> "Candidate":
-        """An action, or an answer with its words."""
-        return cls(action, text, AnswerWords.of(text) if text or action == ANSWER else None)
+        """An action, or an answer."""
+        return cls(action, text, exact_part(text) if text or action == ANSWER else None)
+
+    def says_the_same_as(self, other: "Candidate") -> bool:
+        """Whether two answers do."""
+        return AnswerWords.of(self.text).says_the_same_as(AnswerWords.of(other.text))
 
 
 class JudgedLesson(NamedTuple):
@@ -203,17 +207,16 @@ def _candidates(
     """The actions, then the answers that differ; and of each lesson, which of them it speaks about."""
     candidates = [Candidate(action.name) for action in actions]
     of_actions = {action.name: column for column, action in enumerate(actions)}
-    answers: dict[int, list[tuple[AnswerWords, int]]] = {}
+    answers: dict[int, list[int]] = {}
 
     def column_of(candidate: Candidate) -> int:
-        words = candidate.words
-        if words is None:
+        if candidate.exact is None:
             return of_actions[candidate.action]
-        alike = answers.setdefault(words.exact, [])
-        for other, column in alike:
-            if words.says_the_same_as(other):
+        columns = answers.setdefault(candidate.exact, [])
+        for column in columns:
+            if candidate.says_the_same_as(candidates[column]):
                 return column
-        alike.append((words, len(candidates)))
+        columns.append(len(candidates))
         candidates.append(candidate)
         return len(candidates) - 1
 

@@ -19,6 +19,17 @@ _known: dict[int, "AnswerWords"] = {}
 """Of the texts that were read last, by their hashes: what is forgotten stays in no process's memory."""
 
 
+def exact_part(text: str) -> int:
+    """What must be alike in two answers that say the same, by this process's hash.
+
+    It is their words with a digit in them, in alphabetical order, and the rest of a long text. Most answers differ in
+    that already, and it takes a third of the time of reading all words.
+    """
+    some = [each for each in text[:COMPARED].casefold().split() if not each.isalpha() and _DIGIT.search(each)]
+    numbered = filter(_DIGIT.search, _WORD.findall(" ".join(some)))
+    return hash((*sorted(numbered), text[COMPARED:]))
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerWords:
     """An answer as it is compared with others, by this process's hashes, from which no word can be read."""
@@ -26,7 +37,7 @@ class AnswerWords:
     words: frozenset[int]
     """Those among the first `COMPARED` characters."""
     exact: int
-    """What must be alike: its words with a digit in them, in alphabetical order, and the rest of a long text."""
+    """What must be alike (`exact_part`)."""
 
     @classmethod
     def of(cls, text: str) -> "AnswerWords":
@@ -35,11 +46,9 @@ class AnswerWords:
         found = _known.get(key)
         if found is None:
             words = _WORD.findall(text[:COMPARED].casefold())
-            numbered = [word for word in words if not word.isalpha() and _DIGIT.search(word)]
-            exact = hash((*sorted(numbered), text[COMPARED:]))
             if len(_known) >= _MOST_KNOWN:
                 _known.clear()
-            found = _known[key] = cls(frozenset(map(hash, words)), exact)
+            found = _known[key] = cls(frozenset(map(hash, words)), exact_part(text))
         return found
 
     def says_the_same_as(self, other: "AnswerWords") -> bool:

@@ -154,7 +154,7 @@ def test_what_was_used_longest_ago_makes_room(store: SqlStore) -> None:
     with store.write() as tx:
         tx.episodes.put(*(episode(f"e{number}") for number in range(4)))
         tx.teaching.put_votes(vote("ana"))
-    store._recall.lessons = LessonCache(budget=4 * 1300)  # three lessons, and what is read beside them
+    store._recall.lessons = LessonCache(budget=4 * 2100)  # three lessons, and what is read beside them
     for used in (["e0", "e1"], ["e2"], ["e0"], ["e3"], ["e0"]):
         with store.read() as tx:
             assert read(tx, *used).lessons.keys() == set(used)
