@@ -214,20 +214,22 @@ def test_every_column_of_every_table_is_looked_at(tmp_path: Path) -> None:
             fill(tx, "w")
         assert store.damage(limit=1) == []
     seen = 0
-    with closing(sqlite3.connect(whole)) as original:
+    with (
+        closing(sqlite3.connect(whole)) as original,
+        closing(SqlStore.open(f"sqlite:///{path}")) as store,
+        closing(sqlite3.connect(path)) as copy,
+    ):
         for table in metadata.sorted_tables:
             for column in table.columns:
-                with closing(sqlite3.connect(path)) as copy:
-                    original.backup(copy)
-                    # A blob belongs in no column but those of vectors, whose bytes come in twos and eights.
-                    changed = copy.execute(f'UPDATE OR IGNORE "{table.name}" SET "{column.name}" = x\'00FF0A\'')
-                    copy.commit()
+                original.backup(copy)
+                # A blob belongs in no column but those of vectors, whose bytes come in twos and eights.
+                changed = copy.execute(f'UPDATE OR IGNORE "{table.name}" SET "{column.name}" = x\'00FF0A\'')
+                copy.commit()
                 if changed.rowcount > 0:
                     seen += 1
-                    with closing(SqlStore.open(f"sqlite:///{path}")) as store:
-                        (found,) = store.damage(limit=1)
-                        assert f"the row of {table.name} with" in found.what
-                        assert f"a damaged {column.name} (" in found.what
+                    (found,) = store.damage(limit=1)
+                    assert f"the row of {table.name} with" in found.what
+                    assert f"a damaged {column.name} (" in found.what
     assert seen > 150
 
 
