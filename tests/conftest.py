@@ -14,6 +14,7 @@ from hypothesis import settings
 
 from memory.ports import Clock, NewId
 from tests import CHECKOUT
+from tests.doubles.certificates_once import read_certificates_once
 from tests.doubles.compiled_once import compile_once
 from tests.doubles.migrated_once import migrate_once
 
@@ -32,6 +33,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["XDG_CACHE_HOME"] = str(CHECKOUT / ".pytest_cache" / "user")
 
 compile_once()
+read_certificates_once()
 migrate_once()
 gc.disable()  # until all is imported: nothing of it is garbage
 
