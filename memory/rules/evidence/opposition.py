@@ -1,18 +1,21 @@
 """Tells apart questions that are worded alike and ask for different things, which embeddings hardly do."""
 
 import re
+from enum import Flag, auto
 
 COMPARED_CHARACTERS = 2_000
 """How much of a question is looked at."""
 
 _OPPOSITE_WORDS = (
     "open/close opening/closing start/end begin/end first/last before/after earliest/latest add/remove "
-    "create/delete reset/delete install/uninstall enable/disable buy/sell arrive/leave join/leave login/logout "
+    "create/delete reset/delete install/uninstall enable/disable activate/deactivate lock/unlock mute/unmute "
+    "connect/disconnect subscribe/unsubscribe upload/download buy/sell arrive/leave join/leave login/logout "
     "minimum/maximum min/max increase/decrease allowed/forbidden can/cannot old/new internal/external "
     "morning/evening this/next this/last today/tomorrow yesterday/tomorrow summer/winter"
 )
 _OPPOSITES = tuple(pair.split("/") for pair in _OPPOSITE_WORDS.split())
 _NAME = re.compile(r"(?<![.?!:] )(?<!^)\b(?:[A-Z][^\W\d_]+|[A-Z]{2,})\b|(?<![\w.])\d[\d.,:/-]*(?!\w)")
+_NUMBER = re.compile(r"(?<![\w.])[A-Za-z]{0,3}\d[\d.,:/-]*(?!\w)")
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 
@@ -28,22 +31,48 @@ _ASKED_FOR: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 )
 
 
-def are_opposed(one: str, other: str) -> bool:
-    """Whether two questions want different things, however similar they sound.
+class Opposition(Flag):
+    """In which ways two questions want different things, however similar they sound."""
 
-    Each names something (a proper name, an acronym, a number) that the other does not mention; or one asks for a place
-    and the other for a count, a person, ...; or one says the opposite of a word of the other ("open", "close").
-    """
+    NAME = auto()
+    """Each names something (a proper name, an acronym, a number) that the other does not mention."""
+    NUMBER = auto()
+    """Each has a number that the other has not ("room 10", "room 105", "Q1")."""
+    ASKED_FOR = auto()
+    """One asks for a place and the other for a count, a person, ..."""
+    WORD = auto()
+    """One says the opposite of a word of the other ("open", "close")."""
+
+
+def opposition(one: str, other: str) -> Opposition:
+    """All ways in which two questions want different things; falsy for none."""
     one, other = one[:COMPARED_CHARACTERS], other[:COMPARED_CHARACTERS]
+    found = Opposition(0)
     if _has_name_missing_in(one, other) and _has_name_missing_in(other, one):
-        return True
+        found |= Opposition.NAME
+    mine, yours = _numbers(one), _numbers(other)
+    if mine - yours and yours - mine:
+        found |= Opposition.NUMBER
     wanted, offered = _asked_for(one), _asked_for(other)
-    return bool(wanted and offered and wanted != offered) or _say_the_opposite(one, other)
+    if wanted and offered and wanted != offered:
+        found |= Opposition.ASKED_FOR
+    if _say_the_opposite(one, other):
+        found |= Opposition.WORD
+    return found
+
+
+def are_opposed(one: str, other: str) -> bool:
+    """Whether two questions want different things, in any way."""
+    return bool(opposition(one, other))
 
 
 def words(text: str) -> list[str]:
     """The words of a text, folded, without a possessive or a contracted verb at their end."""
     return [re.split(r"['’]", word)[0] for word in _WORD.findall(text.casefold())]
+
+
+def _numbers(text: str) -> set[str]:
+    return {number.rstrip(".,:/-").casefold() for number in _NUMBER.findall(text)}
 
 
 def _asked_for(question: str) -> str:
@@ -66,5 +95,6 @@ def _has_name_missing_in(one: str, other: str) -> bool:
 
 
 def _stems(found: set[str]) -> set[str]:
-    """The words, and each without the ending of a verb."""
-    return found | {re.sub(r"(?:e?s|e?d|ing)$", "", word) for word in found if len(word) > 4}
+    """The words, and each without the ending of a verb: "closes" is "clos" or "close"."""
+    long = [word for word in found if len(word) > 4]
+    return found | {re.sub(ending, "", word) for ending in ("(?:e?s|e?d|ing)$", "[sd]$") for word in long}

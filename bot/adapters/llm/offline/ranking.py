@@ -17,7 +17,7 @@ from bot.agent.decision import CONTROL_NAMES
 from bot.model import ToolSpec
 from memory.model import MOST_OPTIONS, Lesson
 from memory.model.evidence import KEPT_FROM, START, Belief, Evidence, confidence_in, is_sure, unknown
-from memory.rules.evidence.opposition import are_opposed
+from memory.rules.evidence.opposition import Opposition, are_opposed, opposition
 from memory.rules.evidence.weighing import ANSWER
 
 EXPAND = "expand"
@@ -35,7 +35,9 @@ _REJECTED_EXPANSION = 0.78
 SAME_GOAL = 0.9
 """Similarity from which two goals are the same in other words."""
 _OTHER_THING = 0.38
-"""Taken off the belief in an answer about another thing: "the Berlin office" is not "the Paris office"."""
+"""Taken off the belief in an answer about another thing: "the Berlin office" is not "the Paris office" ..."""
+_SURELY_OTHER = 1.0
+"""... and where a number differs, or a word says the opposite, which embeddings hardly tell: it is not told unasked."""
 
 Weigh: TypeAlias = Callable[[str], Evidence]
 """The evidence for a goal. Blocking."""
@@ -200,14 +202,21 @@ def _known_answers(goal: str, evidence: Evidence) -> list[Candidate]:
     found: list[Candidate] = []
     for belief in evidence.beliefs:
         if belief.action == ANSWER:
-            doubt = _OTHER_THING if _is_about_another(goal, belief) else 0.0
+            doubt = _doubt(goal, belief)
             found.append(Candidate(action=ANSWER, text=belief.text, belief=belief.value - doubt, doubt=doubt))
     return found
 
 
-def _is_about_another(goal: str, belief: Belief) -> bool:
-    """Whether an answer is for another thing, and people did not approve of it for things as unlike already."""
-    approving = [weight.goal for weight in belief.weights if weight.effect > 0]
-    if not approving or not are_opposed(goal, approving[0]):
-        return False
-    return not any(are_opposed(approving[0], other) for other in approving[1:])
+def _doubt(goal: str, belief: Belief) -> float:
+    """What is taken off, unless people approved of the answer for things that are unlike in the same ways.
+
+    What holds in Berlin and in Paris may hold in Rome, but what opens both doors need not close one.
+    """
+    approving = [weight.goal for weight in belief.weights if weight.approves and weight.effect > 0]
+    nearest, *others = approving or [goal]
+    unlike = opposition(goal, nearest)
+    for other in others if unlike else ():
+        unlike &= ~opposition(nearest, other)
+    if unlike & (Opposition.NUMBER | Opposition.WORD):
+        return _SURELY_OTHER
+    return _OTHER_THING if unlike else 0.0

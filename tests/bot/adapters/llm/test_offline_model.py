@@ -23,7 +23,6 @@ from memory.adapters.embedding.hashing import HashingEmbedder
 from memory.errors import EmbeddingFailed
 from memory.library.working_memory import Observation
 from memory.model import Audience, Episode, Exemplar, Lesson, Scope, Step, StepKind, Vector, Verdict, Verdicts
-from memory.rules.evidence.opposition import are_opposed
 from memory.rules.retrieval.prompt import render_lessons
 from tests.bot.adapters.llm.offline_tools import BUILT_IN, CALCULATOR, CLOCK, NOW, OFFERED
 from tests.doubles.model import CannedRecall, make_tree
@@ -378,23 +377,6 @@ def test_a_note_needs_a_key_and_a_value() -> None:
     assert filled is not None
     assert filled.arguments == {"key": "door code", "value": "4711"}
     assert fill(schema, "do you remember me?") is None
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "expected"),
-    [
-        ("Where is the Berlin office?", "Where is the Paris office?", True),
-        ("Who is our CFO?", "Who is our CEO?", True),
-        ("When does the canteen open?", "When does the canteen close?", True),
-        ("Where is the Berlin office?", "How many people are in the Berlin office?", True),
-        ("What is the wifi password?", "Can you tell me the Wi-Fi password?", False),
-        ("How do I reset my VPN token?", "how can I get a new vpn token", False),
-        ("When does the canteen open?", "what time does the canteen open?", False),
-    ],
-)
-def test_questions_for_different_things_are_told_apart(one: str, other: str, expected: bool) -> None:
-    assert are_opposed(one, other) is expected
-    assert are_opposed(other, one) is expected
 
 
 _TEXTS = st.text(

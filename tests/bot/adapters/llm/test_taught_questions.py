@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from itertools import combinations
@@ -70,7 +70,7 @@ class Asker:
 
 
 @asynccontextmanager
-async def taught_bot(folder: Path) -> AsyncIterator[Asker]:
+async def taught_bot(folder: Path, answers: Mapping[str, str] = ANSWERS) -> AsyncIterator[Asker]:
     """A bot that was taught every question once."""
     settings = load_settings({}, config_path=None, cwd=folder, data_dir=folder)
     embedder, clock = packaged_embedder(), SimulatedClock()
@@ -79,7 +79,7 @@ async def taught_bot(folder: Path) -> AsyncIterator[Asker]:
         try:
             await running.warm_up
             asker = Asker(running, clock)
-            for question, answer in ANSWERS.items():
+            for question, answer in answers.items():
                 await asker.teach(question, answer)
             yield asker
         finally:
@@ -134,3 +134,45 @@ def test_thanks_get_the_answer_that_people_taught_for_them(tmp_path: Path) -> No
             return [before, await asker.ask("thanks for the help")]
 
     assert asyncio.run(thank()) == ["You are welcome.", "Any time, mate."]
+
+
+def asked(folder: Path, answers: Mapping[str, str], question: str) -> str:
+    async def ask() -> str:
+        async with taught_bot(folder, answers) as asker:
+            return await asker.ask(question)
+
+    return asyncio.run(ask())
+
+
+@pytest.mark.parametrize(
+    ("answers", "question"),
+    [
+        ({"Where is the Berlin office?": "Torstrasse 12."}, "Where is the Paris office?"),
+        ({"What is in room 204?": "The printer."}, "What is in room 105?"),
+        ({"What is the code of door 12?": "4711."}, "What is the code of door 13?"),
+        ({"How do I enable dark mode?": "Tick it in the settings."}, "How do I disable dark mode?"),
+        (
+            {
+                "How do I open the Berlin door?": "Type 12# on the pad.",
+                "How do I open the Paris door?": "Type 12# on the pad.",
+            },
+            "How do I close the Berlin door?",
+        ),
+        (
+            {"Is the Berlin office open today?": "Yes.", "Is the Berlin office open tomorrow?": "Yes."},
+            "Is the Paris office open today?",
+        ),
+    ],
+)
+def test_of_another_thing_it_asks_whether_the_answer_is_meant(
+    tmp_path: Path, answers: dict[str, str], question: str
+) -> None:
+    found = asked(tmp_path, answers, question)
+    assert found.startswith("I am not sure. Did you mean")
+    assert next(iter(answers.values())) in found
+
+
+def test_what_holds_for_two_things_is_told_for_a_third_one(tmp_path: Path) -> None:
+    code = "Type 12# on the pad."
+    taught = {"How do I open the Berlin door?": code, "How do I open the Paris door?": code}
+    assert asked(tmp_path, taught, "How do I open the Rome door?") == code
