@@ -61,9 +61,7 @@ class ReplayArm:
 
 
 _SOME = Habits(reacted=0.2, tapped=0.7)
-_THREE = ReplayArm(
-    habits=Habits(reacted=0.0, tapped=0.0), as_answers=True, taught=3, messages=900, last=900, outside=True
-)
+_THREE = ReplayArm(habits=Habits(reacted=0.0, tapped=0.0), as_answers=True, taught=3, last=MESSAGES, outside=True)
 ARMS = {
     "reacted": ReplayArm(habits=Habits(), must_choose=True, last=1000),
     "corrected": ReplayArm(habits=Habits(corrected=0.3), must_choose=True, last=1000),
