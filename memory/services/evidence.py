@@ -109,8 +109,9 @@ class Weighing:
             descriptions = self._described(tuple(actions)) if actions else rows([goal])
         except EmbeddingFailed:
             return Evidence(), read
-        found = weigh(goal, lessons, vectors, actions, descriptions, self.config, near.fits)
-        return replace(found, plan=plan, threshold=self._threshold(tx, scope.workspace, read.threshold)), read
+        least = self._threshold(tx, scope.workspace, read.threshold)
+        found = weigh(goal, lessons, vectors, actions, descriptions, self.config, near.fits, threshold=least)
+        return replace(found, plan=plan), read
 
     def _judged(
         self, summary: LessonSummary, hit: Neighbour, person: str, actions: tuple[str, ...]

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory.model import Vector
-from memory.model.evidence import ActionText, Belief, Evidence, InfluentialLesson, LessonWeight
+from memory.model.evidence import START, ActionText, Belief, Evidence, InfluentialLesson, LessonWeight
 from memory.ports import ActionFit
 from memory.rules.evidence.posterior import (
     EvidenceConfig,
@@ -119,8 +119,10 @@ def weigh(
     descriptions: "Matrix",
     config: EvidenceConfig,
     fits: Mapping[str, ActionFit] = MappingProxyType({}),
+    *,
+    threshold: float = START,
 ) -> Evidence:
-    """The beliefs in the actions and in the answers of the lessons.
+    """The beliefs in the actions and in the answers of the lessons, and whether the best is sure at this threshold.
 
     `vectors` are the embeddings of the lessons' goals; they and `goal` have unit length, as each row of `descriptions`,
     one for each action. `fits` tells how like the goal those are that actions were approved for, in all lessons in
@@ -152,6 +154,7 @@ def weigh(
         beliefs=_beliefs(order, candidates, lessons, found, prior[0]),
         nearest=float(cosines[0, 1:].max(initial=0.0)),
         lessons=len(lessons),
+        threshold=threshold,
     )
     columns = [own[0] for own in judged]
     influential = [

@@ -56,6 +56,18 @@ def test_what_was_refused_is_handed_out_behind_however_many_answers() -> None:
     assert len(evidence.beliefs) == BELIEFS + 1
 
 
+def test_a_refusal_of_the_best_may_be_shown_where_that_does_not_reach_the_threshold_of_the_workspace() -> None:
+    refused, beside = lesson("how late is it?", "", approves=False, action="clock"), np.array([0.5, 0.866, 0.0])
+
+    def shown(threshold: float) -> bool:
+        descriptions = np.array([[0.9, 0.1, 0.0]])
+        found = weigh(GOAL, [refused], [beside], [TOOL], descriptions, EvidenceConfig(), threshold=threshold)
+        return bool(found.influential)
+
+    assert shown(0.9)
+    assert not shown(0.5)
+
+
 def prior(*, lessons: float = 0.0, cosine: float = 0.0) -> float:
     fits = {"clock": ActionFit(lessons=lessons, cosine=cosine)}
     found = weigh(GOAL, [], [], [TOOL], np.array([[0.5, 0.1, 0.0]]), EvidenceConfig(), fits)
