@@ -50,7 +50,7 @@ SCANNED = 20_000
 
 _STILL_THERE = text(
     "SELECT seq, episode_id, audience, verdict, vector FROM recall_index WHERE workspace = :w AND partition = :p "
-    "AND seq IN (SELECT value FROM json_each(:seqs)) AND model = :m AND vector IS NOT NULL AND action IS NOT :without"
+    "AND seq IN (SELECT value FROM json_each(:seqs)) AND model = :m AND length(vector) = :n AND action IS NOT :without"
 )
 _COUNT = text("SELECT count(*) FROM (SELECT 1 FROM recall_index WHERE workspace = :w AND partition = :p LIMIT :most)")
 
@@ -259,11 +259,13 @@ class _PlanePartition:
         for start in range(0, many, k + _SPARE):
             end = min(many, start + k + _SPARE)
             cosine_of = dict(zip(seqs[start:end], cosines[start:end].tolist(), strict=True))
-            where = {"w": self.key.workspace, "p": self.key.partition, "m": self.key.model, "without": without}
-            given = {**where, "seqs": json.dumps(list(cosine_of))}
-            for seq, episode_id, audience, verdict, vector in self.session.driver_rows(_STILL_THERE, given):
-                rows.vectors[seq] = vector
-                hits.append((cosine_of[seq], episode_id, Kind(AUDIENCES[audience], VERDICTS[verdict]), seq, rows))
+            where = {"w": self.key.workspace, "p": self.key.partition, "m": self.key.model, "n": 2 * self.key.dimension}
+            given = {**where, "without": without, "seqs": json.dumps(list(cosine_of))}
+            there = self.session.driver_rows(_STILL_THERE, given)
+            with self.session.readable():
+                for seq, episode_id, audience, verdict, vector in there:
+                    rows.vectors[seq] = vector
+                    hits.append((cosine_of[seq], episode_id, Kind(AUDIENCES[audience], VERDICTS[verdict]), seq, rows))
             # Those that are as near as the last one are looked at too: of equal ones the later id counts.
             is_tied = end < many and cosines[end] == cosines[end - 1]
             if len(hits) >= k and not is_tied:

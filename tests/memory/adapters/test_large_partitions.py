@@ -1,6 +1,7 @@
 """Large partitions: whoever changes them, and whatever becomes of their planes, a search finds what a scan does."""
 
 import random
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,7 @@ from memory.adapters.planes import read, sign_words
 from memory.adapters.sql import SqlStore
 from memory.adapters.sql.sqlite import SqliteDatabase
 from memory.adapters.sql.tables import recall_index
+from memory.errors import NotADatabase
 from memory.model import GAVE_UP, Vector
 from tests.doubles.process import python
 from tests.doubles.stores import open_file
@@ -103,6 +105,31 @@ def test_a_large_partition_is_searched_by_planes_and_what_came_after(store: SqlS
             assert near == scanned(store, vector_of(query), gave_up=gave_up)
     assert store._recall._plane_cache is store._plane_cache
     assert nearest(store, "w", ["workspace"], MODEL, vector_of(0), 3, -1.0).searched == 32
+
+
+def spoil(store: SqlStore, column: str, value: object) -> None:
+    """Write this into the row of e3, as no program of ours would."""
+    with closing(sqlite3.connect(file_of(store))) as connection, connection:
+        connection.execute(f"UPDATE recall_index SET {column} = ? WHERE episode_id = 'e3'", [value])
+
+
+def test_what_planes_lead_to_is_no_vector_that_was_cut_off(store: SqlStore) -> None:
+    add(store, *range(30))
+    found(store, vector_of(3))
+    ready(store)
+    first, *others = scanned(store, vector_of(3), 4)
+    assert first[0] == "e3"
+    spoil(store, "vector", b"cut")
+    assert found(store, vector_of(3), 3) == others
+
+
+def test_a_verdict_nobody_knows_in_what_planes_lead_to_is_damage(store: SqlStore) -> None:
+    add(store, *range(30))
+    found(store, vector_of(3))
+    ready(store)
+    spoil(store, "verdict", "excellent")
+    with pytest.raises(NotADatabase):
+        found(store, vector_of(3), 3)
 
 
 def test_another_process_maps_the_file_and_makes_none(store: SqlStore) -> None:
