@@ -8,7 +8,7 @@ COMPARED_CHARACTERS = 2_000
 
 _OPPOSITE_WORDS = (
     "open/close opening/closing start/end begin/end first/last before/after earliest/latest add/remove "
-    "create/delete reset/delete install/uninstall enable/disable activate/deactivate lock/unlock mute/unmute "
+    "create/delete reset/delete install/uninstall enable/disable activate/deactivate lock/unlock mute/unmute on/off "
     "connect/disconnect subscribe/unsubscribe upload/download buy/sell arrive/leave join/leave login/logout "
     "minimum/maximum min/max increase/decrease allowed/forbidden can/cannot old/new internal/external "
     "morning/evening this/next this/last today/tomorrow yesterday/tomorrow summer/winter"

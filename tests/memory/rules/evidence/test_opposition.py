@@ -17,6 +17,7 @@ from memory.rules.evidence.opposition import Opposition, are_opposed, opposition
         ("When does the canteen open?", "what time does the canteen open?", False),
         ("What is in room 10?", "What is in room 105?", True),
         ("When does Q1 end?", "When does Q2 end?", True),
+        ("How do I turn the heating on?", "how do I turn off the heating?", True),
         ("Who opens the gate?", "Who closes the gate?", True),
         ("How do I lock the safe?", "How do I unlock the safe?", True),
         ("What is in room 10?", "Is room 10 where the fax is?", False),
