@@ -161,7 +161,7 @@ def _judged(
     candidates = tuple([Candidate.of(*each) for each in judged])
     is_own, is_decided = hit.audience is _PERSONAL, hit.verdict in _DECIDED
     counted = [vote for vote in summary.votes if not vote.is_limited or vote.actor == person]
-    if not is_decided and _is_balanced(counted, weight_of):
+    if not is_decided and not is_question and _is_balanced(counted, weight_of):
         return []
     found: list[JudgedLesson] = []
     for approves in (hit.verdict is _SUCCESS,) if is_decided else (True, False):

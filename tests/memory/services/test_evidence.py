@@ -1,10 +1,14 @@
 """Evidence through the store: whose lessons count, how much, and whose never."""
 
+from dataclasses import replace
+
 import pytest
 
-from memory.model import GAVE_UP, Episode, Role, Scope, Termination, Visibility
+from memory.model import ASK, GAVE_UP, Episode, Option, Role, Scope, Termination, Visibility
+from memory.model.asked import asked_step
 from memory.model.evidence import ActionText, Belief, BeliefRecord, Evidence, LessonWeight, WeightRecord
 from memory.rules.retrieval.config import RetrievalConfig
+from memory.services import FinishedRun
 from tests.doubles.memory_world import World, scope
 
 ACTIONS = (
@@ -276,3 +280,29 @@ def test_what_the_asker_wrote_down_is_worth_more_than_their_thumb(world: World) 
     other = World()
     other.correct(other.ask(GOAL, "Hm."), "At the desk.")
     assert value(weigh(other), text="At the desk.") > thumb + 0.1
+
+
+def test_who_likes_a_question_takes_nothing_from_who_wanted_none_of_what_it_offered(world: World) -> None:
+    world.react(world.ask(GOAL, "At the desk."), "👍")
+    other = world.ask("what is the wifi password?", of=scope("cy"))
+    trajectory = (asked_step("This?", [Option(action="answer", label="At the desk.", text="At the desk.")]),)
+    root = replace(other, id="q", run_id="run", action=ASK, goal=GOAL, trajectory=trajectory, output="This?")
+    recall = replace(world.memory.recalling.recall(scope("cy"), GOAL, run_id="run", actions=()), node_path="0")
+    run = FinishedRun(
+        workspace=root.workspace,
+        run_id="run",
+        event_id="",
+        nodes=[root],
+        recalls=[recall],
+        parts=["This?"],
+        channel="c1",
+        embedding_model=world.memory.embedder.name,
+    )
+    world.memory.recording.finish(run)
+    world.memory.recording.sent(root.workspace, "run", 1, "m-run")
+    before = value(weigh(world, of=scope("vic")), text="At the desk.")
+    world.react(root, "👎", by="bob")
+    refused = value(weigh(world, of=scope("vic")), text="At the desk.")
+    assert refused < before
+    world.react(root, "👍", by="dan")
+    assert value(weigh(world, of=scope("vic")), text="At the desk.") == refused
