@@ -96,7 +96,8 @@ def judgements_of(
 
     `evidence` is that of the answer's first node `root`, `weights` what each voter weighs for others. A vote on the
     best candidate says whether it was right. Whoever taps on another one says that it was not, and so does "none of
-    these", which is a 👎 on the question. Any other vote says nothing of it.
+    these", which is a 👎 on the question. Any other vote says nothing of it; nor does what became of a question
+    that was asked although the evidence was sure, as about another thing.
     """
     if not evidence.beliefs:
         return []
