@@ -25,9 +25,15 @@ class AnswerList:
         self._choices = choices
 
     def chosen(self, text: str) -> Choice | None:
-        """The choice that a typed number picks; None for every other text."""
+        """The choice that a typed number picks, or what stands on it ("none" for "None of these"); else None."""
         number = int(text) if text.isascii() and text.isdecimal() and len(text) < 3 else 0
-        return self._choices[number - 1] if 1 <= number <= len(self._choices) else None
+        if number:
+            return self._choices[number - 1] if number <= len(self._choices) else None
+        typed = text.casefold().rstrip(" .!")
+        labels = ((each, each.label.casefold().rstrip(" .!")) for each in self._choices)
+        return next(
+            (each for each, label in labels if typed and typed in (label, label.removesuffix(" of these"))), None
+        )
 
     def last(self) -> str:
         """The message id of the last answer, or empty."""

@@ -35,7 +35,7 @@ Type a message to ask something. To teach:
   /reminders            what you are reminded of here; /reminders cancel ID
   /restate [ID TEXT]    lessons that need a new question; gives one its question
 To choose, where I ask what you mean:
-  N, or /choose N       the option with that number, or none of them
+  N, or /choose N       the option with that number, or none of them; or type what it says
 To look:
   /why [n]              which lessons an answer used; /why ID how a lesson fared
   /memory [topics]      what is remembered for you, and about things; /archive ID, /restore ID
