@@ -115,9 +115,10 @@ class Ballot(NamedTuple):
 
 @dataclass(slots=True)
 class LessonSummary:
-    """What a lesson was for, what it did and who judged it, without its steps and context. Nobody changes it.
+    """What a lesson was for, what it did and who judged it, without its steps and context.
 
-    To make a frozen one takes five times as long, and a recall may make 48.
+    Nobody changes it, but for what is kept in `judged`: to make a frozen one takes five times as long, and a recall may
+    make 48.
     """
 
     id: str

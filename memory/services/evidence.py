@@ -148,7 +148,8 @@ def _judged(
     """The lesson as those who approve and as those who refuse judge it, for one asker.
 
     None if it speaks about nothing that can be done here: an action, or an answer. What was decided, for the asker or
-    for more, speaks for itself; of what is only proposed everybody speaks whose vote does something for others.
+    for more, speaks for itself; of what is only proposed everybody speaks whose vote does something for others,
+    unless as many refuse as approve.
     """
     action = summary.action
     if action == ANSWER and summary.origin is not _RUN:

@@ -43,7 +43,7 @@ class EvidenceConfig:
     written_noise: float = 0.15
     """The same of what the asker wrote down as the right answer, for themself."""
     trusted_noise: float = 0.2
-    """Variance of the verdict of a teacher or an administrator."""
+    """Variance of the verdict of a teacher or an administrator, and of what holds for all of the workspace."""
     tap_noise: float = 0.5
     """Share of the variance that is left of a choice among what was offered: surer than a thumb."""
     no_fit: float = 0.45
