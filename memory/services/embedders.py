@@ -8,13 +8,16 @@ later: by the vector that the embedder in use makes of it.
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
+from statistics import fmean
 from threading import Lock
 
 from memory.errors import EmbeddingFailed
 from memory.model import Vector
-from memory.ports import Clock, Embedder, Neighbour, Neighbourhood, Store, Transaction
+from memory.model.evidence import ActionText
+from memory.ports import ActionFit, Clock, Embedder, Neighbour, Neighbourhood, Store, Transaction
 from memory.rules.retrieval.likeness import unit_cosine
 
 log = logging.getLogger(__name__)
@@ -24,6 +27,10 @@ EmbedderNamed = Callable[[str], Embedder | None]
 
 LOOK_EVERY = timedelta(minutes=10)
 """How often it is looked whether there are embeddings of other models: one short read."""
+
+_NO_LESSON = ActionFit(0.0, 0.0)
+_TOO_CLOSE = 0.05
+"""What is near and what is far tell nothing of a model's scale where they are no farther apart."""
 
 _UNTIL_IT_WORKS = "Until it works, lessons are found by their words; a job catches up then."
 _UNTIL_EMBEDDED_ANEW = "Until `goodbot reembed` has embedded it anew, what it embedded is not found by meaning."
@@ -89,6 +96,7 @@ class OtherEmbedders:
         self._lock = Lock()
         self._known: dict[str, Embedder | None] = {}
         self._used: dict[str, tuple[datetime, tuple[str, ...]]] = {}
+        self._described = lru_cache(maxsize=8)(self._described_by)
 
     def embedded(self, workspace: str, text: str) -> Mapping[str, Vector]:
         """The text's embedding by each of them that works, by model; nearly always there is none.
@@ -133,33 +141,97 @@ class OtherEmbedders:
         k: int,
         min_cosine: float,
         *,
+        beside: Sequence[str] = (),
+        actions: Sequence[ActionText] = (),
         gave_up: bool = True,
     ) -> Neighbourhood:
         """What the other models find, as near as it is by the embedder in use, best first: at most `k`.
 
-        `goals` is what `embedded` made of the goal, `goal` the same by the embedder in use, `gave_up` as in
-        `EpisodeTable.nearest`. Nothing where that fails.
+        `goals` is what `embedded` made of the goal, `goal` the same by the embedder in use, the rest as in
+        `EpisodeTable.nearest`. Nothing where an embedder fails. What approves actions is too much to be embedded at
+        once: how like the goal that is by the other model is told in the scale of the embedder in use (`_Scales`).
         """
-        found: dict[str, Neighbour] = {}
-        searched = 0
+        names, searched = [action.name for action in actions], 0
+        hits: list[Neighbour] = []
+        fits: dict[str, ActionFit] = {}
         for model, vector in goals.items():
-            near = tx.episodes.nearest(workspace, partitions, model, vector, k=k, min_cosine=-1.0, gave_up=gave_up)
+            near = tx.episodes.nearest(
+                workspace, partitions, model, vector, k, -1.0, beside=beside, actions=names, gave_up=gave_up
+            )
             searched += near.searched
-            found |= {hit.episode_id: hit for hit in near.hits}
-        stored = tx.episodes.get_many(workspace, found)
-        try:
-            vectors = self._embedder.embed([each.goal for each in stored.values()]) if stored else []
-        except EmbeddingFailed:  # which the log was told
-            return Neighbourhood(searched=searched, hits=())
-        hits = [
-            found[episode_id]._replace(cosine=unit_cosine(goal, vector), vector=vector)
-            for episode_id, vector in zip(stored, vectors, strict=True)
-        ]
+            with suppress(EmbeddingFailed):  # which the log was told
+                now = self._as_now(tx, workspace, goal, near.hits)
+                if near.fits:
+                    scales = _Scales(*self._far(model, vector, goal, actions), *_means(near.hits, now))
+                    fits = _pooled(fits, {name: scales.as_now(fit) for name, fit in near.fits.items()})
+                hits += now
         hits.sort(key=lambda hit: (hit.cosine, hit.episode_id), reverse=True)
-        return Neighbourhood(searched=searched, hits=tuple(hit for hit in hits[:k] if hit.cosine >= min_cosine))
+        kept = tuple(hit for hit in hits[:k] if hit.cosine >= min_cosine)
+        return Neighbourhood(searched=searched, hits=kept, fits=fits)
+
+    def _as_now(self, tx: Transaction, workspace: str, goal: Vector, hits: Sequence[Neighbour]) -> list[Neighbour]:
+        """Those that exist as the embedder in use sees them. Raises `EmbeddingFailed`."""
+        stored = tx.episodes.get_many(workspace, [hit.episode_id for hit in hits])
+        there = [hit for hit in hits if hit.episode_id in stored]
+        vectors = self._embedder.embed([stored[hit.episode_id].goal for hit in there]) if there else []
+        return [
+            hit._replace(cosine=unit_cosine(goal, vector), vector=vector)
+            for hit, vector in zip(there, vectors, strict=True)
+        ]
+
+    def _far(self, model: str, other: Vector, goal: Vector, actions: Sequence[ActionText]) -> tuple[float, float]:
+        """How like what the actions do a goal is on the average, by another model and by the one in use.
+
+        `other` and `goal` are its embeddings. Raises `EmbeddingFailed`.
+        """
+        texts = tuple(action.text for action in actions)
+        by_other, own = self._described(model, texts), self._described(self._embedder.name, texts)
+        return fmean(unit_cosine(other, each) for each in by_other), fmean(unit_cosine(goal, each) for each in own)
+
+    def _described_by(self, model: str, texts: Sequence[str]) -> Sequence[Vector]:
+        embedder = self._embedder if model == self._embedder.name else self._of(model)
+        if embedder is None:
+            raise EmbeddingFailed(f"The embedder {model} is no longer here.")
+        return embedder.embed(texts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scales:
+    """How like each other texts are by another model and by the one in use, on the average: what is far, what is near.
+
+    Models differ in both: unrelated texts have a cosine of 0.1 by one and of 0.7 by another.
+    """
+
+    other_far: float
+    far: float
+    other_near: float
+    near: float
+
+    def as_now(self, fit: ActionFit) -> ActionFit:
+        """What the other model says, on the line through both."""
+        reach = self.other_near - self.other_far
+        slope = (self.near - self.far) / reach if reach > _TOO_CLOSE else 1.0
+        return fit._replace(cosine=self.far + slope * (fit.cosine - self.other_far))
+
+
+def _means(hits: Sequence[Neighbour], now: Sequence[Neighbour]) -> tuple[float, float]:
+    """The mean cosine of what was found, as it was found and as it is now."""
+    was = {hit.episode_id: hit.cosine for hit in hits}
+    return (fmean(was[hit.episode_id] for hit in now), fmean(hit.cosine for hit in now)) if now else (0.0, 0.0)
 
 
 def merged(one: Neighbourhood, other: Neighbourhood, k: int) -> Neighbourhood:
-    """The `k` nearest of both."""
+    """The `k` nearest of both, and what approves actions in both."""
     hits = sorted([*one.hits, *other.hits], key=lambda hit: (hit.cosine, hit.episode_id), reverse=True)
-    return replace(one, searched=one.searched + other.searched, hits=tuple(hits[:k]))
+    fits = _pooled(one.fits, other.fits)
+    return Neighbourhood(searched=one.searched + other.searched, hits=tuple(hits[:k]), fits=fits)
+
+
+def _pooled(one: Mapping[str, ActionFit], other: Mapping[str, ActionFit]) -> dict[str, ActionFit]:
+    """How like the goal those are that approve each action, all of both together."""
+    pooled = dict(one)
+    for name, (lessons, cosine) in other.items():
+        before, mean = pooled.get(name, _NO_LESSON)
+        together = before + lessons
+        pooled[name] = ActionFit(together, (before * mean + lessons * cosine) / together)
+    return pooled

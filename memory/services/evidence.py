@@ -50,7 +50,7 @@ class Weighing:
             return Evidence()
         others = self._core.others.embedded(scope.workspace, goal)
         with self._core.store.read() as tx:
-            near = self.near(tx, scope, vector, [action.name for action in actions], others)
+            near = self.near(tx, scope, vector, actions, others)
             return self.weighed(tx, scope, vector, near, actions, run_id=run_id)[0]
 
     def near(
@@ -58,7 +58,7 @@ class Weighing:
         tx: Transaction,
         scope: Scope,
         goal: Vector,
-        actions: Sequence[str] = (),
+        actions: Sequence[ActionText] = (),
         others: Mapping[str, Vector] = MappingProxyType({}),
     ) -> Neighbourhood:
         """The lessons that are weighed for a goal: the nearest in reach, best first, and what approves the actions.
@@ -67,12 +67,23 @@ class Weighing:
         """
         partitions, model, count = partitions_for(scope), self._core.embedder.name, self.config.lessons
         beside = proposals_for(scope) if self.config.proposals else []
+        names = [action.name for action in actions]
         found = tx.episodes.nearest(
-            scope.workspace, partitions, model, goal, count, -1.0, beside=beside, actions=actions, gave_up=False
+            scope.workspace, partitions, model, goal, count, -1.0, beside=beside, actions=names, gave_up=False
         )
         if others:
-            every = [*partitions, *beside]
-            more = self._core.others.nearest(tx, scope.workspace, every, others, goal, count, -1.0, gave_up=False)
+            more = self._core.others.nearest(
+                tx,
+                scope.workspace,
+                partitions,
+                others,
+                goal,
+                count,
+                -1.0,
+                beside=beside,
+                actions=actions,
+                gave_up=False,
+            )
             found = merged(found, more, count)
         return found
 

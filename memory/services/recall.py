@@ -116,7 +116,7 @@ class Recalling:
         default = DefaultRetriever(search, self.config)
         retriever, evidence, read, output = get_retriever(default), None, None, None
         if actions is not None and vector is not None:
-            near = self.weighing.near(tx, scope, vector, [action.name for action in actions], others)
+            near = self.weighing.near(tx, scope, vector, actions, others)
             evidence, read = self.weighing.weighed(tx, scope, vector, near, actions, run_id=run_id)
             search.lessons = read.lessons
             if retriever is default and not config.is_baseline:

@@ -136,11 +136,11 @@ class Home:
         return Chat([*program, "chat", *arguments], self.folder, self.environment(settings))
 
     @contextmanager
-    def memory(self) -> Iterator[Memory]:
+    def memory(self, dimension: int = 384) -> Iterator[Memory]:
         """The memory of the same database, in this process."""
         store = SqlStore.open(f"sqlite:///{self.database}")
         try:
-            yield Memory(store, HashingEmbedder(), clock=utc_now, new_id=TimeOrderedIds())
+            yield Memory(store, HashingEmbedder(dimension), clock=utc_now, new_id=TimeOrderedIds())
         finally:
             store.close()
 

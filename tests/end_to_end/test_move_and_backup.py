@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import signal
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.doubles.postgres import new_database
-from tests.doubles.process import Finished, Home, full_after
+from tests.doubles.process import Finished, Home, begun_with, full_after
 from tests.doubles.slack.in_thread import SlackThread
 from tests.doubles.slack_workspaces_driver import install_beforehand, installations
 
@@ -90,6 +91,38 @@ def test_another_embedder_is_told_by_doctor_and_brought_by_one_command(taught: H
     told(home.run("reembed"), 0, "embedded by hashing-384")
     assert {each["code"]: each["ok"] for each in home.run("doctor", "--json").json()}["GB005"]
     told(home.run("reembed"), 0, "0 episodes and 0 topics embedded")
+    assert exported(home, home.database) == exported(taught, taught.database)
+
+
+DIES_HALF_WAY = begun_with(
+    "import signal\n"
+    "from memory.services import reembedding\n"
+    "reembedding.BATCH, batch = 1, reembedding.Reembedding._episodes\n"
+    "def dying(self, *given):\n"
+    "    batch(self, *given)\n"
+    "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    "reembedding.Reembedding._episodes = dying"
+)
+
+
+def test_lessons_of_both_models_are_found_after_a_kill_half_way_and_the_same_command_goes_on(
+    taught: Home, tmp_path: Path
+) -> None:
+    home = taught.copy(tmp_path)
+    with home.memory(256) as before:
+        every = before.reembedding.run().episodes
+
+    def found() -> list[list[str]]:
+        questions = ("what is 2 + 2?", "who waters the plants?")
+        answers = [home.run("query", question, "--json").json() for question in questions]
+        return [sorted(each["episode"]["id"] for each in answer["exemplars"]) for answer in answers]
+
+    expected = found()
+    assert all(expected)
+    assert home.run("reembed", program=DIES_HALF_WAY).code == -signal.SIGKILL
+    assert found() == expected
+    told(home.run("reembed"), 0, f"{every - 1} episodes and 0 topics embedded by hashing-384")
+    assert found() == expected
     assert exported(home, home.database) == exported(taught, taught.database)
 
 

@@ -1,7 +1,9 @@
 """After another embedder was chosen: what the one before embedded is found by it until it is embedded anew."""
 
 from collections.abc import Sequence
+from contextlib import closing
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,10 +12,11 @@ from memory.adapters.embedding import HashingEmbedder
 from memory.errors import EmbeddingFailed
 from memory.model import Recollection, Vector, Visibility
 from memory.model.evidence import ActionText
-from memory.ports import Embedder
+from memory.ports import Embedder, Store
 from memory.services import reembedding
 from memory.services.embedders import LOOK_EVERY, EmbedderNamed
 from tests.doubles.memory_world import World, scope
+from tests.doubles.postgres import open_postgres
 
 BEFORE, NOW = HashingEmbedder(384), HashingEmbedder(256)
 ASKED = "where is the red key of the cellar?"
@@ -37,8 +40,8 @@ def again(world: World, named: EmbedderNamed = by_name, embedder: Embedder = NOW
     return opened
 
 
-def taught(goals: Sequence[str] = GOALS) -> World:
-    world = World(None, None, BEFORE)
+def taught(goals: Sequence[str] = GOALS, store: Store | None = None) -> World:
+    world = World(store, None, BEFORE)
     for number, goal in enumerate(goals):
         world.react(world.ask(goal, f"answer {number}"))
         world.clock.tick(minutes=1)
@@ -74,6 +77,52 @@ def test_recall_is_the_same_before_while_and_after_everything_is_embedded_anew(
     assert found[0][2] == pytest.approx(found[2][2], abs=2e-3)
     assert found[0][0] or GOALS[0] not in goals
     assert opened.memory.audit.check() == []
+
+
+class Closer(HashingEmbedder):
+    """To it all texts are much alike: no cosine is below 0.6."""
+
+    name = "closer"
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        return [np.append(each * 0.4**0.5, np.float32(0.6**0.5)) for each in super().embed(texts)]
+
+
+@pytest.mark.parametrize("limit", [0, 1, 4, 6])
+def test_an_action_is_expected_as_much_whichever_model_embedded_what_it_was_approved_for(limit: int) -> None:
+    closer = Closer()
+    world = World(None, None, closer)
+    for number in range(12):
+        world.action = "clock" if number % 2 else "timer"
+        world.react(world.ask(f"{GOALS[number % 5]} {'now' if number % 2 else 'later'}"))
+    opened = again(world, named=lambda name: closer, embedder=HashingEmbedder())
+
+    def expected() -> dict[str, float]:
+        actions = [
+            ActionText(name="clock", description="a key"),
+            ActionText(name="timer", description="rings the bell"),
+        ]
+        found = recalled(opened, actions=actions)
+        assert found.evidence is not None
+        return {each.action: each.prior for each in found.evidence.beliefs}
+
+    opened.memory.reembedding.run(limit=limit)
+    found = expected()
+    opened.memory.reembedding.run()
+    assert found == pytest.approx(expected(), abs=2e-3)
+
+
+@pytest.mark.slow
+@given(st.lists(st.sampled_from(GOALS), unique=True), st.integers(0, 5))
+def test_postgresql_finds_lessons_of_either_model(goals: list[str], limit: int) -> None:
+    with closing(open_postgres()) as store:
+        opened = again(taught(goals, store))
+        found = [outcome(recalled(opened, actions=()))]
+        for until in (limit, None):
+            opened.memory.reembedding.run(limit=until)
+            found.append(outcome(recalled(opened, actions=())))
+    assert found[0][:2] == found[1][:2] == found[2][:2]
+    assert found[0][0] or GOALS[0] not in goals
 
 
 def test_an_old_process_finds_what_a_new_one_embedded() -> None:
