@@ -1,4 +1,7 @@
-"""The database's schema, one step per file in `versions`. Loads the migration library only when called."""
+"""Brings the database of an earlier release up to date, one step per file in `versions`.
+
+Loads the migration library only when called. A new database is made from the tables of the code (`adapters/sql`).
+"""
 
 from typing import TYPE_CHECKING
 

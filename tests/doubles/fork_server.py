@@ -26,7 +26,7 @@ from typing import BinaryIO
 
 from memory.adapters.secrets import FormatFinder
 from tests import CHECKOUT
-from tests.doubles.migrated_once import migrate_before_forking
+from tests.doubles.tables_once import write_tables_before_forking
 
 _PRELOADED = (
     *("bot.app.chat", "bot.app.health_checks", "bot.app.serve", "bot.adapters.terminal.messenger"),
@@ -189,7 +189,7 @@ def _serve(asked: socket.socket) -> list[str]:
     for module in _PRELOADED:
         import_module(module)
     FormatFinder().find("the first text imports the detectors")
-    migrate_before_forking()
+    write_tables_before_forking()
     gc.collect()
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody here asks how a child ended

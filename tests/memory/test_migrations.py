@@ -1,4 +1,4 @@
-"""The migrations make exactly the tables the store uses, once, whoever opens the file first."""
+"""A new database gets exactly the tables the store uses, once, whoever opens the file first; an older one the steps."""
 
 import sqlite3
 from contextlib import closing
@@ -10,13 +10,13 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, create_engine
+from sqlalchemy import Connection, create_engine, text
 
 from memory.adapters.sql import SqlStore
 from memory.adapters.sql.columns import metadata
 from memory.adapters.sql.engine import open_engine
 from memory.adapters.sql.lesson_version import only_in_sqlite
-from memory.adapters.sql.schema import HEAD_REVISION
+from memory.adapters.sql.schema import HEAD_REVISION, create_tables
 from memory.errors import SchemaMismatch
 from memory.migrations import known_revisions, upgrade
 from tests.doubles.process import python
@@ -46,7 +46,7 @@ def test_there_is_one_head_and_the_code_knows_it() -> None:
     assert known_revisions()[0] == HEAD_REVISION
 
 
-def test_the_migrations_make_the_tables_of_the_code(path: Path) -> None:
+def test_a_new_database_has_the_tables_of_the_code(path: Path) -> None:
     migrated(path)
     engine = open_engine(path)
     with engine.connect() as connection:
@@ -128,12 +128,29 @@ def test_an_older_schema_is_not_upgraded_unasked(path: Path) -> None:
     assert "episodes" in schema(path)
 
 
-def test_an_upgrade_that_fails_leaves_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_of_an_earlier_release_gets_the_steps(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    migrated(path)
+    monkeypatch.setattr("memory.adapters.sql.schema.HEAD_REVISION", "0002_next")
+    monkeypatch.setattr("memory.migrations.known_revisions", lambda: ["0002_next", "0001_tables"])
+    with pytest.raises(SchemaMismatch, match=r"an older schema \(0001_tables\). Run `goodbot migrate`"):
+        SqlStore.open(f"sqlite:///{path}", migrate=False)
+
+    def step(connection: Connection) -> None:
+        upgrade(connection)  # alembic runs on the same connection
+        connection.execute(text("CREATE TABLE next (id INTEGER PRIMARY KEY)"))
+        connection.execute(text("UPDATE alembic_version SET version_num = '0002_next'"))
+
+    monkeypatch.setattr("memory.migrations.upgrade", step)
+    migrated(path)
+    assert "next" in schema(path)
+
+
+def test_tables_that_fail_to_be_made_leave_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(connection: Connection) -> None:
-        upgrade(connection)
+        create_tables(connection)
         raise ZeroDivisionError
 
-    monkeypatch.setattr("memory.migrations.upgrade", broken)
+    monkeypatch.setattr("memory.adapters.sql.schema.create_tables", broken)
     with pytest.raises(ZeroDivisionError):
         migrated(path)
     assert schema(path) == {}
@@ -145,7 +162,6 @@ def test_an_upgrade_that_fails_leaves_nothing(path: Path, monkeypatch: pytest.Mo
 def test_processes_that_open_a_fresh_file_at_once_all_succeed(path: Path) -> None:
     script = """
 import sys
-import alembic.command
 from memory.adapters.sql import SqlStore
 from tests.memory.adapters.store_samples import NOW
 print("ready", flush=True)

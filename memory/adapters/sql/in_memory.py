@@ -42,7 +42,7 @@ def open_in_memory() -> Engine:
 
 @cache
 def _template() -> tuple[Engine, sqlite3.Connection]:
-    """A database with the tables of the code, which are those that the migrations make."""
+    """A database with the tables of the code."""
     source = _connect()
     engine = create_engine("sqlite://", creator=lambda: source, poolclass=StaticPool)
     with engine.begin() as connection:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, MetaData, text
 
 from memory.adapters.sql.columns import metadata
 from memory.adapters.sql.faults import translated
-from memory.adapters.sql.schema import HEAD_REVISION
+from memory.adapters.sql.schema import create_tables
 from memory.errors import InvalidInput
 
 OF_ALL_WORKSPACES = frozenset({"leases", "job_runs"})
@@ -49,10 +49,8 @@ def _partitioned() -> MetaData:
 
 
 def _make_tables(connection: Connection, parts: int) -> None:
-    _partitioned().create_all(connection)
+    create_tables(connection, _partitioned())
     for table in set(metadata.tables) - OF_ALL_WORKSPACES:
         for part in range(parts):
             values = f"FOR VALUES WITH (MODULUS {parts}, REMAINDER {part})"
             connection.execute(text(f'CREATE TABLE "{table}_part{part}" PARTITION OF "{table}" {values}'))
-    connection.execute(text("CREATE TABLE alembic_version (version_num varchar(32) PRIMARY KEY)"))
-    connection.execute(text("INSERT INTO alembic_version VALUES (:head)"), {"head": HEAD_REVISION})

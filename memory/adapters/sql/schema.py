@@ -1,7 +1,8 @@
-"""Whether a database is ours and of this version, and what to do if not."""
+"""Makes the tables, and says whether a database is ours and of this version, and what to do if not."""
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, MetaData, text
 
+from memory.adapters.sql.columns import metadata
 from memory.adapters.sql.database import Database
 from memory.adapters.sql.faults import translated
 from memory.errors import MoveUnfinished, NotADatabase, SchemaMismatch
@@ -16,6 +17,7 @@ _UNRELEASED = frozenset(f"{number:04}" for number in range(1, 14))
 """How revisions from before the first release begin. Nothing leads from them to the tables of today."""
 
 _REVISION = text("SELECT version_num FROM alembic_version")
+_VERSION_TABLE = text("CREATE TABLE IF NOT EXISTS alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)")
 
 
 def require_schema(database: Database, *, migrate: bool, moving: str = "") -> None:
@@ -37,11 +39,20 @@ def require_schema(database: Database, *, migrate: bool, moving: str = "") -> No
     with translated(database.where), database.upgrading() as connection:
         # Another process may have upgraded while this one waited for its turn.
         revision = _revision(connection, database)
-        if revision != HEAD_REVISION:
+        if not revision:
+            create_tables(connection)
+        elif revision != HEAD_REVISION:
             from memory.migrations import upgrade  # heavy, and rarely needed
 
             _require_known(revision, database)
             upgrade(connection)
+
+
+def create_tables(connection: Connection, tables: MetaData = metadata) -> None:
+    """Make the tables of the code in an empty database, which has the newest schema then."""
+    tables.create_all(connection, checkfirst=False)
+    connection.execute(_VERSION_TABLE)
+    connection.execute(text("INSERT INTO alembic_version VALUES (:head)"), {"head": HEAD_REVISION})
 
 
 def _revision(connection: Connection, database: Database) -> str:

@@ -1,7 +1,7 @@
 """The tables of episodes, the log and recall.
 
-Keys start with the workspace; narrow columns come first and long texts last, so lists stay cheap. The migrations in
-`memory.migrations` make the same tables; a test compares the two.
+Keys start with the workspace; narrow columns come first and long texts last, so lists stay cheap. A new
+database is made from what stands here; `memory.migrations` bring one of an earlier release up to it.
 """
 
 from sqlalchemy import (

@@ -119,7 +119,7 @@ def pair(store: SqlStore) -> Iterator[tuple[SqlStore, SqlStore]]:
 # the schema
 
 
-def test_the_migrations_make_the_tables_of_the_code(store: SqlStore) -> None:
+def test_a_new_database_has_the_tables_of_the_code(store: SqlStore) -> None:
     with store._engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, metadata) == []

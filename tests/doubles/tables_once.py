@@ -1,35 +1,35 @@
-"""The migrations run once in a process of tests: every other new SQLite file gets the same statements.
+"""The tables' statements are written once in a process of tests: every other new SQLite file gets the same.
 
-The migration library takes a hundred times as long as the statements that it makes.
+Writing them takes several times as long as running them.
 """
 
 from typing import Any
 
 from sqlalchemy import Connection, create_engine, event
 
-from memory import migrations
+from memory.adapters.sql import schema
 
-_real = migrations.upgrade
+_real = schema.create_tables
 _statements: list[tuple[str, Any]] = []
-"""Each statement of the first upgrade of an empty file, with its parameters."""
+"""Each statement for the first empty file, with its parameters."""
 
 
-def migrate_once() -> None:
+def write_tables_once() -> None:
     """From now on, in this process."""
-    migrations.upgrade = _upgrade
+    schema.create_tables = _create_tables
 
 
-def migrate_before_forking() -> None:
-    """The same for processes that are forked from this one, none of which needs the migration library then."""
-    migrate_once()
+def write_tables_before_forking() -> None:
+    """The same for processes that are forked from this one."""
+    write_tables_once()
     engine = create_engine("sqlite://")
     with engine.begin() as connection:
-        _upgrade(connection)
+        _create_tables(connection)
     engine.dispose()
 
 
-def _upgrade(connection: Connection) -> None:
-    if connection.dialect.name != "sqlite" or connection.exec_driver_sql("SELECT 1 FROM sqlite_master").first():
+def _create_tables(connection: Connection) -> None:
+    if connection.dialect.name != "sqlite":
         _real(connection)
     elif _statements:
         for statement, parameters in _statements:
