@@ -4,13 +4,12 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from bot.agent.budget import Budget, Limits, Monotonic, capped_reason
 from bot.agent.conversation import ChatLine, render_conversation
 from bot.agent.dialogue import ToolCalls
 from bot.agent.node import AgentNode
 from bot.agent.record import Task, context_elements
 from bot.agent.resumption import Earlier
-from bot.agent.run import Journal, Recall, Run, Spans, no_spans
+from bot.agent.run import Budget, Journal, Limits, Monotonic, Recall, Run, Spans, capped_reason, no_spans
 from bot.agent.tools.registry import ToolRegistry
 from bot.agent.understanding import understood
 from bot.model import ImageFile

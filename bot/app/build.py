@@ -113,7 +113,7 @@ def make_agent(
     rewriter: "LanguageModel | None" = None,
 ) -> "AgentTree":
     """The agent tree with its budgets."""
-    from bot.agent.budget import Limits
+    from bot.agent.run import Limits
     from bot.agent.tree import AgentTree
 
     agent = settings.agent

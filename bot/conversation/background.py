@@ -155,7 +155,7 @@ class BackgroundLookup:
         exchanges, pause = self._memory.exchanges, self._config.pause
         if recall is None:
             return exchanges.before(message, pause=pause), None
-        return exchanges.before_with(message, recall(), pause=pause, alone=may_refer_back(message.text))
+        return exchanges.before_with(message, recall(), pause=pause, refers_back=may_refer_back)
 
     async def _preferences(self, message: Incoming) -> tuple[str, ...]:
         if not message.has_notes:

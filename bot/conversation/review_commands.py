@@ -11,7 +11,7 @@ from memory.model import Audience, Episode, Reaction, Verdict, Visibility
 from memory.model.episode import authors_of
 from memory.rules.audience import visibility_of
 from memory.rules.quarantine import Flag
-from memory.rules.trust import REVIEW
+from memory.rules.verdict import REVIEW
 
 
 def show(context: CommandContext) -> CommandReply:

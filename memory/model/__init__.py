@@ -1,8 +1,25 @@
 """The words of the memory package as plain, frozen values. Imports the standard library and its own errors alone."""
 
-from memory.model.asked import ASK, MOST_OPTIONS, TAP, Offer, Option, Tap, asked_step, offers_of, options_of
 from memory.model.chat_setting import ChatSetting, ListeningMode, MutedThread, SettingChange
-from memory.model.delivery import AbnormalExit, Exchange, Incoming, LedgerEntry, Outgoing, Posted, Progress, Turn
+from memory.model.delivery import (
+    ASK,
+    MOST_OPTIONS,
+    TAP,
+    AbnormalExit,
+    Exchange,
+    Incoming,
+    LedgerEntry,
+    Offer,
+    Option,
+    Outgoing,
+    Posted,
+    Progress,
+    Tap,
+    Turn,
+    asked_step,
+    offers_of,
+    options_of,
+)
 from memory.model.entry import (
     ActionCall,
     EnvironmentState,

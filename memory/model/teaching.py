@@ -160,7 +160,7 @@ class TeachingPolicy:
     """The same for 👎; never smaller than `quorum_up`."""
     votes_per_window: int = 60
     """How many votes of one person count for others within `window`, but for those that have no limit
-    (`memory.rules.trust.may_be_limited`)."""
+    (`memory.rules.verdict.may_be_limited`)."""
     promotions_per_window: int = 20
     """How many promotions of one teacher take effect within `window`."""
     window: timedelta = timedelta(hours=1)

@@ -154,7 +154,7 @@ class TeachingTable(Protocol):
     ) -> tuple[list[Vote], dict[str, TrustRecord]]:
         """The stored votes of the same people around each of these, which need not be stored; and their records.
 
-        Only votes that may be limited (`memory.rules.trust.may_be_limited`); however many others stand among them, it
+        Only votes that may be limited (`memory.rules.verdict.may_be_limited`); however many others stand among them, it
         costs the same. Of each those cast less than a window before or after it: the last `limit` before, and those
         from it on (itself, if it stands) and at most `limit` more. Each once, in order of time, then run and node.
         """

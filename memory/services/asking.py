@@ -27,7 +27,7 @@ from memory.model import (
     Termination,
     offers_of,
 )
-from memory.model.asked import asks_in_words
+from memory.model.delivery import asks_in_words
 from memory.ports import Transaction
 from memory.rules.audience import is_in_reach, may_read, visibility_about
 from memory.services.answers import askers_of

@@ -23,13 +23,11 @@ from memory.model.topic import TopicEvent
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import index_entries_of
 from memory.rules.fold import registers, replay
-from memory.rules.trust import evidence_of
-from memory.rules.verdict import fold_votes
+from memory.rules.verdict import evidence_of, fold_votes
 from memory.services.consistency import Fault, faults_of_records, faults_of_rules, faults_of_run, faults_of_threshold
 from memory.services.core import Core, existing
 from memory.services.decisions import Decisions, decisions
-from memory.services.tally import weights_of, with_limits, with_standings
-from memory.services.thresholds import JudgedRun, fold_judgements
+from memory.services.tally import JudgedRun, fold_judgements, weights_of, with_limits, with_standings
 from memory.services.topics.audit_log import faults_of_topics
 from memory.services.verdicts import refold
 

@@ -14,7 +14,7 @@ from memory.rules.fold import USES
 from memory.services.archive import MERGED
 from memory.services.core import ALL
 from memory.services.recall_rules import drop_invalid_rules, invalid_rules
-from memory.services.thresholds import count_threshold
+from memory.services.tally import count_threshold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

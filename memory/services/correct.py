@@ -23,7 +23,7 @@ from memory.rules.audience import stays, visibility_about
 from memory.rules.fold import facts
 from memory.rules.quarantine import LESSON_CHARACTERS, Flag, flags_of, merged
 from memory.rules.retrieval.consensus import is_answered_anew
-from memory.rules.trust import CORRECTION
+from memory.rules.verdict import CORRECTION
 from memory.services.answers import askers_of
 from memory.services.core import Core, act, event, existing, note_words_of, record
 from memory.services.quarantine_actions import Reason, corrected_by, hold_back, restore_texts, usable_reason

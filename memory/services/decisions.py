@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from memory.model import Origin, Termination, Verdict
 from memory.ports import NodeCount, Transaction
-from memory.services.thresholds import threshold_of
+from memory.services.tally import threshold_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,10 +14,10 @@ from memory.rules.evidence.answers import named_action
 from memory.rules.evidence.posterior import EvidenceConfig, Observation, Voice
 from memory.rules.evidence.threshold import threshold
 from memory.rules.evidence.weighing import ANSWER, Candidate, JudgedLesson, noise_of, rows, weigh
-from memory.rules.trust import voice_weight
+from memory.rules.verdict import voice_weight
 from memory.services.core import Core
 from memory.services.embedders import merged
-from memory.services.thresholds import threshold_of
+from memory.services.tally import threshold_of
 
 # By names of their own: to look up a member of an enumeration takes as long as all that is done with it here.
 _RUN, _PERSONAL, _WORKSPACE, _SUCCESS = Origin.RUN, Audience.PERSONAL, Audience.WORKSPACE, Verdict.SUCCESS

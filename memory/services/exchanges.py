@@ -26,15 +26,20 @@ class Exchanges:
             return said_before(tx, message, pause=pause, most=most)
 
     def before_with(
-        self, message: Incoming, recall: Callable[[Transaction], Recollection], *, pause: timedelta, alone: bool
+        self,
+        message: Incoming,
+        recall: Callable[[Transaction], Recollection],
+        *,
+        pause: timedelta,
+        refers_back: Callable[[str], bool],
     ) -> tuple[tuple[Exchange, ...], Recollection | None]:
         """The same with a recall (`Recalling.prepared`), in one transaction.
 
-        `alone`: only if nothing was said before, for else the message may mean something else.
+        Without it where something was said before that the text `refers_back` to: it may mean something else then.
         """
         with self._core.store.read() as tx:
             earlier = said_before(tx, message, pause=pause)
-            return earlier, None if alone and earlier else recall(tx)
+            return earlier, None if earlier and refers_back(message.text) else recall(tx)
 
     def asked(self, scope: Scope, message_ids: Sequence[str]) -> frozenset[str]:
         """Which of these messages in the channel were put to the bot, answered or not."""

@@ -27,8 +27,7 @@ from memory.services.core import ALL, Core, note_words_of
 from memory.services.quarantine_actions import restore_text, restore_texts
 from memory.services.quotation import quoting, repeating, resting_on
 from memory.services.restate import in_words_of, part_from_asker
-from memory.services.tally import runs_of_voters, runs_with_changed_standing
-from memory.services.thresholds import erase_judgements
+from memory.services.tally import erase_judgements, runs_of_voters, runs_with_changed_standing
 from memory.services.topics.erase import erase_person as erase_topics
 from memory.services.verdicts import refold
 from memory.services.visible_corrections import as_seen_by

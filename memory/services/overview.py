@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from memory.ports import NodeCount, RecallCount, VoteCount
 from memory.services.core import Core
 from memory.services.decisions import Decisions, decided, is_answered, is_question, is_unknown
-from memory.services.thresholds import threshold_of
+from memory.services.tally import threshold_of
 
 WEEKS = 12
 """How far back an overview looks, this week included."""

@@ -25,7 +25,7 @@ from memory.model import (
 from memory.ports import EpisodeFilter, Transaction, rolled_back
 from memory.rules.audience import partitions_for, partitions_of
 from memory.rules.fold import DECISIONS, effective, replay, with_verdicts
-from memory.rules.trust import CORRECTION
+from memory.rules.verdict import CORRECTION
 from memory.services.approvals import drop_permissions
 from memory.services.archive import merged_into, unmerge, why_archived
 from memory.services.core import ALL, Core, act, event, existing, record, update_index

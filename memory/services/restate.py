@@ -32,8 +32,7 @@ from memory.rules.fold import DECISIONS, reaction_detail, registers
 from memory.rules.quarantine import LESSON_CHARACTERS, Flag, merged
 from memory.rules.quarantine import flags as flags_in
 from memory.rules.retrieval.consensus import is_same_goal
-from memory.rules.trust import CORRECTION
-from memory.rules.verdict import ballots
+from memory.rules.verdict import CORRECTION, ballots
 from memory.services.archive import ACTOR, MERGED, restore_whole, why_archived
 from memory.services.core import ALL, Core, event, existing, note_words_of, record, update_index
 from memory.services.correct import own_vote, taught_lesson, usable

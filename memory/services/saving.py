@@ -12,7 +12,7 @@ from memory.model import Episode, EventKind, Reaction, Role, Scope, Vector
 from memory.model.saved import AnsweredQuestion, SavedMessage
 from memory.ports import Transaction
 from memory.rules.quarantine import Flag
-from memory.rules.trust import REVIEW
+from memory.rules.verdict import REVIEW
 from memory.services.core import Core, act, event, existing, note_words_of
 from memory.services.correct import lesson_flags, own_vote, taught_lesson, usable
 from memory.services.quarantine_actions import hold_back

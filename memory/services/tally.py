@@ -1,4 +1,4 @@
-"""Votes of the registers: what they prove about their voters, and which of them are within their voter's limit.
+"""Votes of the registers: what they prove about voters, which are within a limit, and the threshold they count up to.
 
 All of it is a function of the votes that stand and of their times, whatever the order they arrived in. One vote can
 touch other answers: a late one uses up a limit, an administrator's one changes how far other voters are trusted.
@@ -6,15 +6,16 @@ touch other answers: a late one uses up a limit, an administrator's one changes 
 
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 
-from memory.model import KnownPeople, Poll, Role, TeachingPolicy, TrustRecord, Vote
+from memory.model import Episode, KnownPeople, Poll, Reaction, Role, TeachingPolicy, TrustRecord, Vote
+from memory.model.evidence import EvidenceRecord, Judgement, Threshold
 from memory.ports import Transaction
-from memory.rules.trust import evidence_of, is_beyond_limit, may_be_limited, standing, weight, weights
-from memory.rules.verdict import fold_votes
+from memory.rules.evidence.threshold import NEWEST, judgements_of, threshold, without_implied
+from memory.rules.verdict import evidence_of, fold_votes, is_beyond_limit, may_be_limited, standing, weight, weights
 
 _AT_ONCE = 2
 """How many changes of one voter are looked around at once: a vote that moved has an old place and a new one."""
@@ -272,3 +273,60 @@ def runs_of_voters(tx: Transaction, workspace: str, run_ids: Iterable[str]) -> s
     """Every run in which somebody voted who voted in one of these: what an erasure of these may touch."""
     polls = tx.teaching.polls(workspace, run_ids)
     return tx.teaching.runs_voted_on(workspace, {vote.actor for poll in polls.values() for vote in poll.votes})
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRun:
+    """One answer's first node, with the votes on the answer and what each of the voters weighs for others."""
+
+    root: Episode
+    votes: Sequence[Vote]
+    weights: Mapping[str, float]
+    reactions: Sequence[Reaction]
+
+    def judgements(self, evidence: EvidenceRecord) -> list[Judgement]:
+        """What the votes say of the best candidate that this evidence has."""
+        return judgements_of(self.root, evidence, without_implied(self.votes, self.reactions), self.weights)
+
+
+def fold_judgements(tx: Transaction, workspace: str, runs: Sequence[JudgedRun]) -> dict[str, list[Judgement]]:
+    """What the votes on these answers say of the best candidates, by run: nothing where there was no evidence."""
+    evidence = tx.retrievals.evidence_of_runs(workspace, [each.root.run_id for each in runs])
+    nothing = EvidenceRecord()
+    return {each.root.run_id: each.judgements(evidence.get(each.root.run_id, nothing)) for each in runs}
+
+
+def keep_judgements(
+    tx: Transaction, workspace: str, runs: Sequence[JudgedRun], polls: Mapping[str, Poll], budget: float
+) -> None:
+    """Make the stored judgements of these answers what their votes say; if they changed, count the threshold anew.
+
+    `polls` has what is stored about each of them.
+    """
+    stored = {each.root.run_id: polls[each.root.run_id].judgements for each in runs}
+    given = {each.root.run_id: each.judgements(polls[each.root.run_id].evidence) for each in runs}
+    if tx.judgements.set(workspace, given, stored=stored):
+        counted = next((poll.threshold for poll in polls.values()), None)
+        count_threshold(tx, workspace, budget, counted)
+
+
+def erase_judgements(tx: Transaction, workspace: str, run_ids: Collection[str], budget: float) -> None:
+    """Erase the judgements of answers that are erased, and count the threshold without them."""
+    if tx.judgements.delete_runs(workspace, run_ids):
+        count_threshold(tx, workspace, budget)
+
+
+def count_threshold(tx: Transaction, workspace: str, budget: float, stored: Threshold | None = None) -> None:
+    """Store the workspace's threshold for this budget, unless it is `stored` already."""
+    value = threshold(tx.judgements.counts(workspace, NEWEST), budget)
+    counted = Threshold(workspace=workspace, budget=budget, value=value)
+    if counted != stored:
+        tx.judgements.put_threshold(counted)
+
+
+def threshold_of(tx: Transaction, workspace: str, budget: float) -> float:
+    """The workspace's threshold; where it was counted for another budget, what it is for this one."""
+    stored = tx.judgements.threshold(workspace)
+    if stored is not None and stored.budget == budget:
+        return stored.value
+    return threshold(tx.judgements.counts(workspace, NEWEST) if stored is not None else (), budget)

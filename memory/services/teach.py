@@ -8,8 +8,7 @@ from memory.errors import InvalidInput
 from memory.model import Audience, Episode, EventKind, LedgerEntry, Reaction, Role, Scope, Verdict, Visibility
 from memory.ports import Transaction
 from memory.rules.audience import visibility_of
-from memory.rules.trust import CORRECTION
-from memory.rules.verdict import is_news
+from memory.rules.verdict import CORRECTION, is_news
 from memory.services.archive import why_archived
 from memory.services.channels import note, note_change
 from memory.services.chat_settings import admitted

@@ -23,12 +23,10 @@ from memory.ports import Transaction
 from memory.ports.people import EVERYBODY
 from memory.rules.audience import has_narrowed
 from memory.rules.fold import reaction_detail, replay
-from memory.rules.trust import weights
-from memory.rules.verdict import is_news, judge
+from memory.rules.verdict import is_news, judge, weights
 from memory.services.archive import restored_by_reaction
 from memory.services.core import Cause, Changes, Core, event, update_index
-from memory.services.tally import update_votes
-from memory.services.thresholds import JudgedRun, keep_judgements
+from memory.services.tally import JudgedRun, keep_judgements, update_votes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

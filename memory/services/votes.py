@@ -6,8 +6,7 @@ from datetime import datetime
 
 from memory.model import Episode, Reaction, Vote
 from memory.ports import Transaction
-from memory.rules.trust import CORRECTION
-from memory.rules.verdict import fold_votes
+from memory.rules.verdict import CORRECTION, fold_votes
 from memory.services.core import Core
 from memory.services.verdicts import VoteResult, withdraw_votes
 

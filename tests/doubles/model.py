@@ -4,9 +4,8 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from bot.agent.budget import Limits
 from bot.agent.dialogue import ToolCalls
-from bot.agent.run import Recall
+from bot.agent.run import Limits, Recall
 from bot.agent.tools.registry import Tool, ToolRegistry
 from bot.agent.tree import AgentTree
 from bot.config.tool_rules import ToolRule

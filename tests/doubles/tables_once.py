@@ -5,9 +5,10 @@ Writing them takes several times as long as running them.
 
 from typing import Any
 
-from sqlalchemy import Connection, create_engine, event
+from sqlalchemy import Connection, MetaData, create_engine, event
 
 from memory.adapters.sql import schema
+from memory.adapters.sql.columns import metadata
 
 _real = schema.create_tables
 _statements: list[tuple[str, Any]] = []
@@ -28,15 +29,15 @@ def write_tables_before_forking() -> None:
     engine.dispose()
 
 
-def _create_tables(connection: Connection) -> None:
+def _create_tables(connection: Connection, tables: MetaData = metadata) -> None:
     if connection.dialect.name != "sqlite":
-        _real(connection)
+        _real(connection, tables)
     elif _statements:
         for statement, parameters in _statements:
             connection.exec_driver_sql(statement, parameters)
     else:
         event.listen(connection, "before_cursor_execute", _note)
-        _real(connection)
+        _real(connection, tables)
         event.remove(connection, "before_cursor_execute", _note)
 
 

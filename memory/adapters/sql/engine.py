@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlalchemy import URL, Engine, create_engine, event
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from memory.adapters.sql import use
+from memory.adapters.sql.retrievals import FUNCTIONS
 from memory.errors import StoreUnavailable
 
 BUSY_SECONDS = 10
@@ -35,7 +35,7 @@ def configure(connection: sqlite3.Connection) -> None:
     # SQLite's own `lower` knows ASCII only; PostgreSQL has both.
     connection.create_function("lower", 1, _lower, deterministic=True)
     connection.create_function("strpos", 2, _strpos, deterministic=True)
-    for name, function in use.FUNCTIONS.items():
+    for name, function in FUNCTIONS.items():
         connection.create_function(name, -1, function, deterministic=True)
 
 

@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 
 from memory.adapters.row_validation import chunks, half, storable
-from memory.adapters.sql import index, missing_vectors, use
+from memory.adapters.sql import index, missing_vectors, retrievals
 from memory.adapters.sql.columns import READ_AS
 from memory.adapters.sql.dialect import insert as upsert
 from memory.adapters.sql.episode_filter import QUARANTINE, filtered
@@ -151,13 +151,13 @@ class SqlEpisodeTable(SqlTable):
         return replace(node, rep=1 + self.attempts(node.workspace, node.person, node.channel, node.goal))
 
     def attention(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, Attention]:
-        return use.attention(self._session, workspace, episode_ids)
+        return retrievals.attention(self._session, workspace, episode_ids)
 
     def attend(self, workspace: str, changed: Sequence[Attention]) -> None:
-        use.attend(self._session, workspace, changed)
+        retrievals.attend(self._session, workspace, changed)
 
     def use(self, uses: Sequence[LessonUse]) -> bool:
-        return use.count(self._session, uses)
+        return retrievals.count_uses(self._session, uses)
 
     def update(self, *changed: Episode) -> None:
         self._session.run(_UPDATE, [_changes(each) for each in changed])

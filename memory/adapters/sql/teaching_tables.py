@@ -29,7 +29,7 @@ MAY_BE_LIMITED = text(
     "(role IN ('member', 'guest', 'bot') OR (role != 'admin' AND "
     "substr(source || ':', 1, 11) != 'correction:' AND substr(source || ':', 1, 7) != 'review:'))"
 )
-"""`memory.rules.trust.may_be_limited` in SQL; the index has it word for word, for SQLite uses it only then."""
+"""`memory.rules.verdict.may_be_limited` in SQL; the index has it word for word, for SQLite uses it only then."""
 
 votes = Table(
     "votes",

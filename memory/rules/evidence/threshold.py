@@ -24,8 +24,7 @@ from memory.model import ASK, TAP, Episode, Reaction, Vote
 from memory.model.evidence import Evidence, EvidenceRecord, Judgement, JudgementCount
 from memory.rules.evidence.weighing import ANSWER
 from memory.rules.retrieval.answer_words import AnswerWords
-from memory.rules.trust import CORRECTION
-from memory.rules.verdict import ballots, fold_votes
+from memory.rules.verdict import CORRECTION, ballots, fold_votes
 
 if TYPE_CHECKING:
     from memory.rules.evidence.posterior import Matrix

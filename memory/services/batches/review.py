@@ -10,7 +10,7 @@ from memory.model.batch import BatchLesson
 from memory.ports import Transaction
 from memory.rules.audience import visibility_of
 from memory.rules.quarantine import Flag
-from memory.rules.trust import REVIEW
+from memory.rules.verdict import REVIEW
 from memory.services.batches.batches import Narrow, everything, existing_batch, is_waiting, outlines_waiting
 from memory.services.core import Core, act, event, existing, note_words_of, record
 from memory.services.correct import lesson_flags, own_vote, taught_lesson, usable

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from bot.adapters.llm.provider_model import ProviderModel
-from bot.agent.budget import Limits
+from bot.agent.run import Limits
 from bot.agent.tools.registry import Tool, ToolContext
 from bot.agent.tree import RunResult
 from bot.errors import ToolFailed

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bot.agent.budget import Budget, Limits
+from bot.agent.run import Budget, Limits
 from bot.errors import BudgetExceeded
 from memory.model import Usage
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.agent.budget import Limits
+from bot.agent.run import Limits
 from bot.agent.tools.calculator import calculator_tool
 from bot.agent.tools.registry import Tool, ToolContext
 from bot.errors import MalformedReply, ModelError, ModelRefused, ModelUnavailable

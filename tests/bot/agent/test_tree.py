@@ -3,7 +3,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from bot.agent.budget import Limits
+from bot.agent.run import Limits
 from bot.agent.tools.calculator import calculator_tool
 from bot.agent.tools.clock import clock_tool
 from bot.agent.tools.notes import recall_tool, remember_tool

@@ -19,7 +19,7 @@ from memory.model import (
 )
 from memory.model.evidence import EvidenceRecord
 from memory.ports import EpisodeFilter, Store
-from memory.rules.trust import may_be_limited
+from memory.rules.verdict import may_be_limited
 from tests.memory.adapters.store_case import StoreCase
 from tests.memory.adapters.store_samples import (
     NOW,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memory.adapters.sql import SqlStore
 from memory.model import MAX_WEIGHT, Episode, Role, TeachingPolicy, Vote
 from memory.ports import EpisodeFilter
-from memory.rules.trust import evidence_of, weight
+from memory.rules.verdict import evidence_of, weight
 from tests.doubles.memory_world import START, World
 
 PEOPLE = {

@@ -7,7 +7,7 @@ from itertools import permutations
 import pytest
 
 from memory.model import Audience, Episode, EventKind, Lesson, Role, TeachingPolicy, Verdict, Verdicts, Visibility
-from memory.rules.trust import REVIEW
+from memory.rules.verdict import REVIEW
 from memory.services import VoteResult
 from tests.doubles.attack_world import Attacked
 from tests.doubles.memory_world import START, World, scope

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from memory.model import ASK, GAVE_UP, Episode, Option, Role, Scope, Termination, Visibility
-from memory.model.asked import asked_step
+from memory.model.delivery import asked_step
 from memory.model.evidence import ActionText, Belief, BeliefRecord, Evidence, LessonWeight, WeightRecord
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.services import FinishedRun

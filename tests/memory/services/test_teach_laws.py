@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from memory.model import Episode, KnownPeople, Reaction, Role, TeachingPolicy, Termination, Verdict, Verdicts
 from memory.rules.fold import registers
-from memory.rules.trust import standing
-from memory.rules.verdict import fold_votes, judge
+from memory.rules.verdict import fold_votes, judge, standing
 from tests.doubles.memory_world import START, VALUES, World
 
 PEOPLE = {"ana": Role.MEMBER, "bob": Role.MEMBER, "cy": Role.MEMBER, "tea": Role.TEACHER, "gus": Role.GUEST}

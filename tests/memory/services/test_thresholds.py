@@ -9,7 +9,7 @@ import pytest
 from memory.model import ASK, Episode, Role, TeachingPolicy
 from memory.model.evidence import START, ActionText, Threshold
 from memory.services import FinishedRun
-from memory.services.thresholds import threshold_of
+from memory.services.tally import threshold_of
 from tests.doubles.memory_world import World, scope
 
 W = scope().workspace
