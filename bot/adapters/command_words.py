@@ -67,7 +67,7 @@ _CORRECTION = re.compile(r"correct:\s*(?P<text>\S.*)", re.IGNORECASE | re.DOTALL
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class ParsedCommand:
     """A command with what follows it. `correct` carries the right answer."""
 
     name: str
@@ -91,7 +91,7 @@ class Typed:
 
 
 def command_event(
-    typed: Typed,
+    typed: ParsedCommand,
     *,
     event_id: str,
     scope: Scope,
@@ -128,20 +128,20 @@ def command_event(
     )
 
 
-def correction_in(typed: Typed | None, text: str) -> Typed | None:
+def correction_in(typed: ParsedCommand | None, text: str) -> ParsedCommand | None:
     """A correction that counts even from a rate-limited person: a command, or plain words."""
     if typed is not None:
         return typed if typed.name == CORRECT else None
     reading = read(text)
     if reading is None or not reading.is_sure or not isinstance(reading.feedback, Correction):
         return None
-    return Typed(CORRECT, reading.feedback.text)
+    return ParsedCommand(CORRECT, reading.feedback.text)
 
 
-def command_in(text: str) -> Typed | None:
+def command_in(text: str) -> ParsedCommand | None:
     """The command a message consists of. One more word makes it a question: "why is the sky blue?" is for the agent."""
     if found := _CORRECTION.fullmatch(text.strip()):
-        return Typed(CORRECT, found["text"].strip())
+        return ParsedCommand(CORRECT, found["text"].strip())
     if with_text := _with_text(text):
         return with_text
     words = " ".join(text.split())
@@ -152,10 +152,10 @@ def command_in(text: str) -> Typed | None:
         return None
     if "?" in words[len(words_given) :] and (argument or name in _SERIOUS):
         return None
-    return Typed(name, argument if name in ("purge", SETTINGS) else argument.lower())
+    return ParsedCommand(name, argument if name in ("purge", SETTINGS) else argument.lower())
 
 
-def _with_text(text: str) -> Typed | None:
+def _with_text(text: str) -> ParsedCommand | None:
     """`restate ID QUESTION` and `teach ID ANSWER`: the text is kept as it is written."""
     words_given = text.split(maxsplit=2)
     if (
@@ -164,7 +164,7 @@ def _with_text(text: str) -> Typed | None:
         or not re.fullmatch(_ID, words_given[1], re.IGNORECASE)
     ):
         return None
-    return Typed(words_given[0].lower(), f"{words_given[1].lower()} {words_given[2].strip()}")
+    return ParsedCommand(words_given[0].lower(), f"{words_given[1].lower()} {words_given[2].strip()}")
 
 
 def without_mention(text: str, tag: str) -> str:
@@ -178,10 +178,10 @@ def with_ids(text: str, mention: re.Pattern[str]) -> str:
     return mention.sub(r"\g<id>", text) if _NAMES_IDS.match(text.strip()) else text
 
 
-def slash_command(text: str) -> Typed:
+def slash_command(text: str) -> ParsedCommand:
     """The first word and the rest; without a word it is `help`."""
     name, _, argument = text.strip().partition(" ")
-    return Typed(name.lower().rstrip(":") or "help", argument.strip())
+    return ParsedCommand(name.lower().rstrip(":") or "help", argument.strip())
 
 
 def spelled(bot_name: str, command: str) -> str:

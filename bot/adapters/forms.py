@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Mapping
 from datetime import datetime
 
-from bot.adapters.command_words import Typed
+from bot.adapters.command_words import ParsedCommand
 from bot.model import PersonCorrection, PersonTeaching
 from bot.model.events import WRONG_APPROACH
 from memory.model import Audience, Role, Scope
@@ -62,9 +62,9 @@ async def prefilled(text: Awaitable[str]) -> str:
         return ""
 
 
-def answer_command(entered: Mapping[str, str], question: str) -> Typed:
+def answer_command(entered: Mapping[str, str], question: str) -> ParsedCommand:
     """`teach ID ANSWER` from the submitted form of such a button."""
-    return Typed(OPENS_A_FORM, f"{question} {entered.get(ANSWER, '')}".strip())
+    return ParsedCommand(OPENS_A_FORM, f"{question} {entered.get(ANSWER, '')}".strip())
 
 
 def teaching_event(

@@ -43,7 +43,7 @@ class Client(discord.AutoShardedClient):
     """
 
     def __init__(self, settings: DiscordSettings, *, on_event: OnEvent, held: HeldShards | None = None) -> None:
-        # The library would warn at each start that it lacks what it needs to speak and to hear; the bot only writes.
+        # The library would warn at each start that its packages for voice are missing; the bot has no voice.
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
         super().__init__(
             intents=intents(settings),

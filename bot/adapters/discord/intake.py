@@ -11,7 +11,7 @@ from typing import Any
 
 import discord
 
-from bot.adapters.command_words import CORRECT, Typed, command_event, command_in, correction_in
+from bot.adapters.command_words import CORRECT, ParsedCommand, command_event, command_in, correction_in
 from bot.adapters.discord.context import HandlerContext
 from bot.adapters.discord.directory import ChannelInfo
 from bot.adapters.discord.files import read_files
@@ -118,16 +118,16 @@ class Intake:
                     return
             self._addressed.put(message.id, order(message))
         if not text and is_call and not message.attachments:
-            typed = Typed("help")
+            typed = ParsedCommand("help")
         if typed is None and text and (replied := replied_to(message, self._context)) and asked_about(replied):
-            typed = Typed(CORRECT, text)
+            typed = ParsedCommand(CORRECT, text)
         await self._within_pace(message, place, typed, address, text, is_late=is_late)
 
     async def _within_pace(
         self,
         message: discord.Message,
         place: ChannelInfo,
-        typed: Typed | None,
+        typed: ParsedCommand | None,
         address: Address,
         text: str,
         *,
@@ -171,7 +171,12 @@ class Intake:
         return (message.channel.id, message.author.id, address in UNADDRESSED)
 
     async def _hold_back(
-        self, message: discord.Message, place: ChannelInfo, correction: Typed | None, address: Address, refused: Refused
+        self,
+        message: discord.Message,
+        place: ChannelInfo,
+        correction: ParsedCommand | None,
+        address: Address,
+        refused: Refused,
     ) -> None:
         """Ignore a person who writes like a program. Corrections still count, without a reply."""
         person = str(message.author.id)
@@ -200,7 +205,7 @@ class Intake:
         self,
         message: discord.Message,
         place: ChannelInfo,
-        typed: Typed,
+        typed: ParsedCommand,
         address: Address,
         reply: PrivateReply | None = None,
     ) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import discord
 
 from bot.adapters import forms
-from bot.adapters.command_words import SETTINGS, Typed, command_event
+from bot.adapters.command_words import SETTINGS, ParsedCommand, command_event
 from bot.adapters.discord import views
 from bot.adapters.discord.context import HandlerContext
 from bot.adapters.discord.directory import ChannelInfo
@@ -107,7 +107,7 @@ class Interactions:
         if not await self._is_new(way):
             return
         is_left_behind = not self._context.working.is_on(use.channel_id or 0)
-        await self._carry_out(use, way, place, Typed("stop"))
+        await self._carry_out(use, way, place, ParsedCommand("stop"))
         if use.message is not None and is_left_behind:
             await self._context.rest(f"taking a line away in channel {place.id}", use.message.delete)
 
@@ -161,10 +161,10 @@ class Interactions:
         if name != SETTINGS:  # whose mentions are ids
             argument = await self._context.mentions.plain(argument, use.user)
         await self._carry_out(
-            use, way, place, Typed(name, argument), about=place.message_id(message_id) if message_id else ""
+            use, way, place, ParsedCommand(name, argument), about=place.message_id(message_id) if message_id else ""
         )
 
-    async def _chosen(self, use: Use, channel: int, typed: Typed, label: str) -> None:
+    async def _chosen(self, use: Use, channel: int, typed: ParsedCommand, label: str) -> None:
         """A command that the bot offered as a button: the presser's own, about the place that the button names."""
         if typed.name == forms.OPENS_A_FORM:
             if channel != 0 or await self._admitted(use):
@@ -197,7 +197,7 @@ class Interactions:
             return ""
         return await self._context.queries.lesson_text(place.scope(str(use.user.id)), role, ending)
 
-    async def _command_in(self, use: Use, way: InteractionReply, channel: int, typed: Typed) -> None:
+    async def _command_in(self, use: Use, way: InteractionReply, channel: int, typed: ParsedCommand) -> None:
         """A command about this channel, or about the one the interaction came from for 0."""
         if channel == 0:
             await self._carry_out(use, way, await self._place(use), typed)
@@ -212,7 +212,7 @@ class Interactions:
         use: Use,
         way: InteractionReply,
         place: ChannelInfo,
-        typed: Typed,
+        typed: ParsedCommand,
         *,
         role: Role | None = None,
         about: str = "",

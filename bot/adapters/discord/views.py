@@ -12,7 +12,7 @@ import discord
 from discord import ui
 
 from bot.adapters import forms
-from bot.adapters.command_words import Typed
+from bot.adapters.command_words import ParsedCommand
 from bot.model import Choice
 from memory.model import Audience
 
@@ -101,7 +101,7 @@ class Chosen(
 ):
     """A command as a button."""
 
-    def __init__(self, button: ui.Button[Any], place: int, typed: Typed) -> None:
+    def __init__(self, button: ui.Button[Any], place: int, typed: ParsedCommand) -> None:
         super().__init__(button)
         self.place = place
         self.typed = typed
@@ -110,7 +110,7 @@ class Chosen(
     async def from_custom_id(cls, interaction: Use, item: ui.Item[Any], match: re.Match[str], /) -> "Chosen":
         """The button a person pressed, also one that an earlier process sent."""
         button: ui.Button[Any] = ui.Button(custom_id=match.string, label=getattr(item, "label", None))
-        return cls(button, int(match["place"], 16), Typed(match["command"], match["argument"] or ""))
+        return cls(button, int(match["place"], 16), ParsedCommand(match["command"], match["argument"] or ""))
 
     async def callback(self, interaction: Use) -> None:
         """Pass the press on to the client."""
@@ -129,7 +129,7 @@ def choice_view(choices: Sequence[Choice], place: int = 0) -> ui.View | None:
         button: ui.Button[Any] = ui.Button(
             custom_id=custom_id, label=choice.label[:_LONGEST_LABEL] or "…", style=style, row=number // _IN_ROW
         )
-        view.add_item(Chosen(button, place, Typed(choice.command, choice.argument)))
+        view.add_item(Chosen(button, place, ParsedCommand(choice.command, choice.argument)))
     return view if view.children else None
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
-from bot.adapters.slack.events import is_by_person, plain, without_mention
+from bot.adapters.slack.events import Json, is_by_person, plain, without_mention
 from bot.adapters.slack.threads import Threads
-from bot.adapters.slack.web import Json, Web
+from bot.adapters.slack.web import Web
 from memory.model.saved import AnsweredQuestion
 
 Label: TypeAlias = Callable[[str, str], Awaitable[str]]

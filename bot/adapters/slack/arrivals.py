@@ -3,8 +3,7 @@
 from functools import partial
 
 from bot.adapters.slack.context import HandlerContext
-from bot.adapters.slack.events import Location
-from bot.adapters.slack.web import Json
+from bot.adapters.slack.events import Json, Location
 from bot.model import BotInvited, PersonArrived
 
 

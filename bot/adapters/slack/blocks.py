@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bot.adapters import forms
-from bot.adapters.command_words import Typed
+from bot.adapters.command_words import ParsedCommand
 from bot.adapters.slack.mrkdwn import escaped, harmless, to_mrkdwn
 from bot.model import BotMessage, Choice
 from memory.model import Audience
@@ -136,10 +136,10 @@ def choice_blocks(choices: Sequence[Choice], begin: str = CHOICE) -> list[Block]
     ]
 
 
-def chosen(action: Mapping[str, Any]) -> Typed:
+def chosen(action: Mapping[str, Any]) -> ParsedCommand:
     """The command behind a pressed button."""
     command, argument = json.loads(str(action["value"]))
-    return Typed(str(command), str(argument))
+    return ParsedCommand(str(command), str(argument))
 
 
 # Modals -----------------------------------------------------------------------------------------------------------

@@ -8,11 +8,10 @@ from datetime import datetime
 
 from slack_sdk.oauth.installation_store import Installation
 
-from bot.adapters.slack.events import ends_installation
+from bot.adapters.slack.events import Json, ends_installation
 from bot.adapters.slack.installations import Installations, Installed
 from bot.adapters.slack.listeners import WorkspaceListeners
 from bot.adapters.slack.messenger import SlackMessenger
-from bot.adapters.slack.web import Json
 from bot.adapters.tasks import KeyedLock
 from bot.errors import NotPermitted
 
@@ -29,7 +28,7 @@ class ConnectedWorkspace:
 
     installed: Installed
     messenger: SlackMessenger
-    front: WorkspaceListeners | None = None
+    listeners: WorkspaceListeners | None = None
     """Made when its first payload comes in."""
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.adapters.command_words import Typed, command_event
+from bot.adapters.command_words import ParsedCommand, command_event
 from bot.adapters.slack.directory import Channels, Roles
 from bot.adapters.slack.events import Location
 from bot.adapters.slack.files import Files
@@ -78,7 +78,7 @@ class HandlerContext:
 
     async def command(
         self,
-        typed: Typed,
+        typed: ParsedCommand,
         location: Location,
         *,
         event_id: str,

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from bot.adapters.slack.events import Location
-from bot.adapters.slack.web import Json, Web, code_of
+from bot.adapters.slack.events import Json, Location
+from bot.adapters.slack.web import Web, code_of
 from bot.adapters.tasks import KeyedLock
 from bot.adapters.ttl_cache import TtlCache
 from bot.config import SlackSettings

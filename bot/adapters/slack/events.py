@@ -15,7 +15,7 @@ from bot.adapters.commonmark import on_own_lines
 from bot.model import Address
 
 Json = Mapping[str, Any]
-"""What Slack sends."""
+"""A JSON object of Slack's: its shape is Slack's to choose, so each reader takes only what it finds."""
 
 _SPECIAL = re.compile(r"<(?P<kind>[@#!]?)(?P<target>[^<>|\s][^<>|]*)(?:\|(?P<label>[^<>]*))?>")
 _MENTION = re.compile(r"<[@#](?P<id>[UWCG][A-Z0-9]+)(?:\|[^<>]*)?>")

@@ -6,7 +6,8 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from bot.adapters.attachments import Attached, read_each, read_one, unreadable
-from bot.adapters.slack.web import Json, Web
+from bot.adapters.slack.events import Json
+from bot.adapters.slack.web import Web
 from bot.errors import MessengerError, MessengerUnavailable
 from bot.model import Attachment, BotMessage, ImageFile, TextFile
 

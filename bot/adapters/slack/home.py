@@ -8,13 +8,12 @@ import logging
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import NamedTuple
 
-from bot.adapters.command_words import Typed
+from bot.adapters.command_words import ParsedCommand
 from bot.adapters.private_reply import replying_to
 from bot.adapters.slack.arrivals import Arrivals
 from bot.adapters.slack.blocks import HOME_CHOICE, Block, button, choice_blocks, chosen, sections, words
 from bot.adapters.slack.context import HandlerContext
-from bot.adapters.slack.events import Location
-from bot.adapters.slack.web import Json
+from bot.adapters.slack.events import Json, Location
 from bot.errors import MessengerError
 from bot.model import Attachment, Choice
 
@@ -75,7 +74,7 @@ class Home:
         is_teacher = await self._context.teaches_here(location)
         missing = [name for name in TITLES if name not in shown and (is_teacher or name != _FOR_TEACHERS)]
         *parts, privacy = await asyncio.gather(
-            *(self._answer(Typed(name), location, f"{occasion}/page") for name in (*missing, "privacy"))
+            *(self._answer(ParsedCommand(name), location, f"{occasion}/page") for name in (*missing, "privacy"))
         )
         view = _view(
             self._context.identity.name,
@@ -89,7 +88,7 @@ class Home:
         except MessengerError as error:
             log.warning("App Home was not shown: %s", error)
 
-    async def _answer(self, typed: Typed, location: Location, occasion: str) -> list[Answered]:
+    async def _answer(self, typed: ParsedCommand, location: Location, occasion: str) -> list[Answered]:
         """What a command answers this person."""
         event_id, at = f"{occasion}/{typed.name}", self._context.clock()
         return await self._captured(location, self._context.command(typed, location, event_id=event_id, at=at))
@@ -122,11 +121,11 @@ def _part_of(action: Json) -> str:
     return name if name in TITLES else ""
 
 
-def _command(action: Json) -> Typed:
+def _command(action: Json) -> ParsedCommand:
     name = str(action["action_id"])
     if name.startswith(HOME_CHOICE):
         return chosen(action)
-    return Typed(name.removeprefix(HOME_COMMAND), str(action.get("value") or ""))
+    return ParsedCommand(name.removeprefix(HOME_COMMAND), str(action.get("value") or ""))
 
 
 def _view(

@@ -6,7 +6,7 @@ from datetime import timedelta
 from functools import partial
 
 from bot.adapters.attachments import Attached
-from bot.adapters.command_words import CORRECT, Typed, command_in, correction_in
+from bot.adapters.command_words import CORRECT, ParsedCommand, command_in, correction_in
 from bot.adapters.private_reply import no_reply, replying_to
 from bot.adapters.rate_limit import RateLimiter
 from bot.adapters.slack.context import HandlerContext
@@ -14,6 +14,7 @@ from bot.adapters.slack.events import (
     SHARED,
     DeletedMessage,
     EditedMessage,
+    Json,
     Location,
     MessageReaction,
     NewMessage,
@@ -25,7 +26,6 @@ from bot.adapters.slack.events import (
     read_reaction,
     timed,
 )
-from bot.adapters.slack.web import Json
 from bot.adapters.tasks import KeyedLock
 from bot.adapters.ttl_cache import TtlCache
 from bot.errors import MessengerError
@@ -155,7 +155,7 @@ class Intake:
                 if not await self._context.queries.is_for_bot(await self._unaddressed(message, text)):
                     return
         if typed is None and not text and not message.files and message.address is Address.MENTION:
-            typed = Typed("help")
+            typed = ParsedCommand("help")
         if typed is not None and typed.name == "stop":
             await self._command(message, typed)
         else:
@@ -177,7 +177,7 @@ class Intake:
             is_for_others=message.is_for_others,
         )
 
-    async def _within_pace(self, message: NewMessage, typed: Typed | None, text: str) -> None:
+    async def _within_pace(self, message: NewMessage, typed: ParsedCommand | None, text: str) -> None:
         """Hand it over, unless its author writes like a program. Corrections count even then, without a reply."""
         location = message.location
         thread = location.thread if message.address is Address.FOLLOW_UP else ""
@@ -226,7 +226,7 @@ class Intake:
             )
         )
 
-    async def _command(self, message: NewMessage, typed: Typed) -> None:
+    async def _command(self, message: NewMessage, typed: ParsedCommand) -> None:
         """A typed command, answered privately."""
         location = self._replied_in(message)
         event_id = message_id_of(location.channel, message.ts)

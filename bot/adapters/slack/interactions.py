@@ -5,15 +5,14 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from bot.adapters import forms
-from bot.adapters.command_words import Typed, slash_command
+from bot.adapters.command_words import ParsedCommand, slash_command
 from bot.adapters.private_reply import replying_to
 from bot.adapters.slack import blocks
 from bot.adapters.slack.acknowledgement import Ack, TimelyAcknowledgement
 from bot.adapters.slack.blocks import Answer, chosen
 from bot.adapters.slack.context import HandlerContext
-from bot.adapters.slack.events import Location, as_command, at, message_id_of, plain, without_mention
+from bot.adapters.slack.events import Json, Location, as_command, at, message_id_of, plain, without_mention
 from bot.adapters.slack.response_url import ResponseUrl
-from bot.adapters.slack.web import Json
 from bot.errors import MessengerError
 from bot.model import PersonRetry, PersonVote
 from memory.model import Audience
@@ -203,7 +202,7 @@ class Interactions:
         message, location = body["message"], _location(body)
         with replying_to(location.user, self._responder.way(str(body["response_url"]))):
             await self._context.command(
-                Typed("why"),
+                ParsedCommand("why"),
                 location,
                 event_id=f"why/{message_id_of(location.channel, str(message['ts']))}/{body['trigger_id']}",
                 at=self._context.clock(),

@@ -14,16 +14,16 @@ from bot.adapters.slack import blocks
 from bot.adapters.slack.acknowledgement import Ack
 from bot.adapters.slack.arrivals import Arrivals
 from bot.adapters.slack.blocks import CHOICE, HOME_CHOICE
-from bot.adapters.slack.events import CHANNEL_EVENTS
+from bot.adapters.slack.events import CHANNEL_EVENTS, Json
 from bot.adapters.slack.home import HOME_COMMAND, Home
 from bot.adapters.slack.intake import Intake
 from bot.adapters.slack.interactions import Interactions
-from bot.adapters.slack.web import Identity, Json, Web, library_log
+from bot.adapters.slack.web import Identity, Web, library_log
 
 log = logging.getLogger(__name__)
 
 _ANYTHING = re.compile(".*")
-_FRONT = "front"
+_LISTENERS = "goodbot_listeners"
 _NOT_INSTALLED = "This app is not installed here any more: ask whoever installed it to do so again."
 
 
@@ -39,31 +39,33 @@ class WorkspaceListeners:
     home: Home
 
 
-Hear = Callable[[WorkspaceListeners], Callable[[Json], Awaitable[None]]]
+EventListener = Callable[[WorkspaceListeners], Callable[[Json], Awaitable[None]]]
 """Which of a workspace's handlers takes an event."""
-Act = Callable[[WorkspaceListeners], Callable[[Json], Coroutine[Any, Any, None]]]
+ActionListener = Callable[[WorkspaceListeners], Callable[[Json], Coroutine[Any, Any, None]]]
 """Which of them carries out a click or command."""
-EVENTS: Mapping[str, Hear] = {
-    "message": lambda front: front.intake.message,
-    "app_mention": lambda front: front.intake.message,
-    "reaction_added": lambda front: front.intake.reaction,
-    "reaction_removed": lambda front: front.intake.reaction,
-    "agent_session_stopped": lambda front: front.intake.session_stopped,
-    "app_home_opened": lambda front: front.home.opened,
-    "member_joined_channel": lambda front: front.arrivals.joined,
-    **dict.fromkeys(CHANNEL_EVENTS, lambda front: front.intake.channel_changed),
+EVENTS: Mapping[str, EventListener] = {
+    "message": lambda workspace: workspace.intake.message,
+    "app_mention": lambda workspace: workspace.intake.message,
+    "reaction_added": lambda workspace: workspace.intake.reaction,
+    "reaction_removed": lambda workspace: workspace.intake.reaction,
+    "agent_session_stopped": lambda workspace: workspace.intake.session_stopped,
+    "app_home_opened": lambda workspace: workspace.home.opened,
+    "member_joined_channel": lambda workspace: workspace.arrivals.joined,
+    **dict.fromkeys(CHANNEL_EVENTS, lambda workspace: workspace.intake.channel_changed),
 }
 """What the app must be subscribed to (`message` stands for message.im, .mpim, .channels and .groups), with `ENDS`."""
 ENDS = ("app_uninstalled", "tokens_revoked")
-_ACTIONS: Mapping[str | re.Pattern[str], Act] = {
-    blocks.VOTE: lambda front: front.interactions.vote,
-    **dict.fromkeys((blocks.TELL, blocks.RETRY, blocks.NOT_NOW), lambda front: front.interactions.question_button),
-    re.compile(f"{CHOICE}.+"): lambda front: front.interactions.choice,
-    re.compile(f"({HOME_COMMAND}|{HOME_CHOICE}).+"): lambda front: front.home.pressed,
+_ACTIONS: Mapping[str | re.Pattern[str], ActionListener] = {
+    blocks.VOTE: lambda workspace: workspace.interactions.vote,
+    **dict.fromkeys(
+        (blocks.TELL, blocks.RETRY, blocks.NOT_NOW), lambda workspace: workspace.interactions.question_button
+    ),
+    re.compile(f"{CHOICE}.+"): lambda workspace: workspace.interactions.choice,
+    re.compile(f"({HOME_COMMAND}|{HOME_CHOICE}).+"): lambda workspace: workspace.home.pressed,
 }
 
 FindListeners = Callable[[str], Awaitable[WorkspaceListeners | None]]
-"""The front of a workspace by its id; None where the app is not installed."""
+"""The listeners of a workspace by its id; None where the app is not installed."""
 
 Removed = Callable[[str, Json], Awaitable[None]]
 """Told the workspace's id and the payload when Slack says that the app or tokens of it are gone."""
@@ -96,32 +98,32 @@ def make_app(web: Web, *, signing_secret: str, command: str, find: FindListeners
     for action_id, act in _ACTIONS.items():
         app.action(action_id)(_act(act))
     app.action(_ANYTHING)(_ignore)
-    app.view(blocks.CORRECTION_VIEW)(_act(lambda front: front.interactions.correction))
-    app.view(blocks.TEACHING_VIEW)(_act(lambda front: front.interactions.teaching))
-    app.view(blocks.ANSWER_VIEW)(_act(lambda front: front.interactions.answer))
+    app.view(blocks.CORRECTION_VIEW)(_act(lambda workspace: workspace.interactions.correction))
+    app.view(blocks.TEACHING_VIEW)(_act(lambda workspace: workspace.interactions.teaching))
+    app.view(blocks.ANSWER_VIEW)(_act(lambda workspace: workspace.interactions.answer))
     app.view(_ANYTHING)(_ignore)
-    app.shortcut(blocks.TEACH_SHORTCUT)(_act(lambda front: front.interactions.teach))
-    app.shortcut(blocks.WHY_SHORTCUT)(_act(lambda front: front.interactions.why))
+    app.shortcut(blocks.TEACH_SHORTCUT)(_act(lambda workspace: workspace.interactions.teach))
+    app.shortcut(blocks.WHY_SHORTCUT)(_act(lambda workspace: workspace.interactions.why))
     app.shortcut(_ANYTHING)(_ignore)
-    app.command(command)(_act(lambda front: front.interactions.slash))
+    app.command(command)(_act(lambda workspace: workspace.interactions.slash))
     return app
 
 
-def _event(choose: Hear) -> Callable[..., Awaitable[None]]:
-    """A listener for events, at the front of the workspace they are of."""
+def _event(choose: EventListener) -> Callable[..., Awaitable[None]]:
+    """A listener for events, in the workspace they are of."""
 
     async def listener(context: AsyncBoltContext, body: Json) -> None:
-        await choose(context[_FRONT])(body)
+        await choose(context[_LISTENERS])(body)
 
     return listener
 
 
-def _act(choose: Act) -> Callable[..., Awaitable[None]]:
-    """A listener for clicks and commands, at the front of the workspace they are of."""
+def _act(choose: ActionListener) -> Callable[..., Awaitable[None]]:
+    """A listener for clicks and commands, in the workspace they are of."""
 
     async def listener(context: AsyncBoltContext, ack: Ack, body: Json) -> None:
-        front: WorkspaceListeners = context[_FRONT]
-        await front.interactions.take(ack, body, choose(front))
+        listeners: WorkspaceListeners = context[_LISTENERS]
+        await listeners.interactions.take(ack, body, choose(listeners))
 
     return listener
 
@@ -130,16 +132,16 @@ def _authorize(find: FindListeners) -> Callable[..., Awaitable[Any]]:
     """Whose token goes with a payload: slack-bolt tells the workspace by what Slack says of the installation."""
 
     async def authorize(context: AsyncBoltContext, team_id: str | None) -> AuthorizeResult | None:
-        front = await find(team_id or "")
-        if front is None:
+        listeners = await find(team_id or "")
+        if listeners is None:
             return None
-        context[_FRONT] = front
+        context[_LISTENERS] = listeners
         return AuthorizeResult(
             enterprise_id=None,
-            team_id=front.identity.team,
-            bot_user_id=front.identity.user,
-            bot_id=front.identity.bot,
-            bot_token=front.token,
+            team_id=listeners.identity.team,
+            bot_user_id=listeners.identity.user,
+            bot_id=listeners.identity.bot,
+            bot_token=listeners.token,
         )
 
     return authorize

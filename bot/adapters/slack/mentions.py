@@ -6,8 +6,8 @@ from datetime import timedelta
 
 from bot.adapters.naming import Names, plain_name
 from bot.adapters.slack.directory import Channels
-from bot.adapters.slack.events import NOBODY
-from bot.adapters.slack.web import Identity, Json, Web
+from bot.adapters.slack.events import NOBODY, Json
+from bot.adapters.slack.web import Identity, Web
 from bot.adapters.ttl_cache import TtlCache
 from bot.errors import MessengerError
 from memory.ports import Clock

@@ -17,7 +17,7 @@ from bot.adapters.slack.blocks import PART_LIMIT, Answer, fallback_text, message
 from bot.adapters.slack.connection import Connection, check_tokens, deliver, make_connections
 from bot.adapters.slack.context import HandlerContext, settings_in
 from bot.adapters.slack.directory import Channels, Roles, name_of
-from bot.adapters.slack.events import ends_installation
+from bot.adapters.slack.events import Json, ends_installation
 from bot.adapters.slack.files import Files
 from bot.adapters.slack.home import Home
 from bot.adapters.slack.intake import Intake
@@ -29,7 +29,7 @@ from bot.adapters.slack.posting import Poster
 from bot.adapters.slack.streaming import PACE_S, Streamer
 from bot.adapters.slack.teachers import Teachers
 from bot.adapters.slack.threads import Status, Threads
-from bot.adapters.slack.web import Identity, Json, Web, code_of, names_token, require_own
+from bot.adapters.slack.web import Identity, Web, code_of, names_token, require_own
 from bot.adapters.tasks import Sleep, unless, until_reachable
 from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
@@ -165,13 +165,13 @@ class SlackMessenger(Lookups):
             await asyncio.wait({running})
 
     async def _deliver(self, sink: EventSink) -> None:
-        front = self.front(sink)
+        listeners = self.listeners(sink)
 
         async def find(team: str) -> WorkspaceListeners:
-            return front
+            return listeners
 
         async def removed(team: str, body: Json) -> None:
-            if why := ends_installation(body["event"], front.identity.user):
+            if why := ends_installation(body["event"], listeners.identity.user):
                 self._end(why)
 
         app = make_app(
@@ -187,7 +187,7 @@ class SlackMessenger(Lookups):
                 self._connections,
                 self._ended,
                 self._sleep,
-                on_open=f"connected to Slack as {front.identity.name} in {front.identity.workspace}",
+                on_open=f"connected to Slack as {listeners.identity.name} in {listeners.identity.workspace}",
             )
         finally:
             await self._in_time.finish()
@@ -200,7 +200,7 @@ class SlackMessenger(Lookups):
         self._identity = await self._web.identity()
         return self._identity
 
-    def front(self, sink: EventSink) -> WorkspaceListeners:
+    def listeners(self, sink: EventSink) -> WorkspaceListeners:
         """What takes the workspace's payloads in, once it is known whose token it is."""
         if (identity := self._identity) is None:
             raise NotPermitted("not connected to Slack yet: nobody knows whose token this is")

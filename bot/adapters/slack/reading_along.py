@@ -4,9 +4,9 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from bot.adapters.slack.events import NOBODY, at, is_by_person, plain
+from bot.adapters.slack.events import NOBODY, Json, at, is_by_person, plain
 from bot.adapters.slack.threads import Threads
-from bot.adapters.slack.web import Json, Method, Web
+from bot.adapters.slack.web import Method, Web
 from bot.errors import ChannelNotFound, NotPermitted
 from bot.model import Remark
 from memory.model import Scope

@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
-from bot.adapters.slack.web import Identity, Json, Method, Web, code_of
+from bot.adapters.slack.events import Json
+from bot.adapters.slack.web import Identity, Method, Web, code_of
 from bot.adapters.ttl_cache import TtlCache
 from bot.errors import ChannelNotFound, MessengerError
 from bot.model import ThreadSoFar

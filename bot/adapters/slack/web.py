@@ -10,16 +10,14 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.adapters.slack.events import Json as Json
+from bot.adapters.slack.events import Json
 from bot.adapters.tasks import Sleep, retried
 from bot.errors import ChannelNotFound, MessengerError, MessengerUnavailable, NotPermitted, RateLimited, TooLong
 
 log = logging.getLogger(__name__)
 
-"""A JSON object of Slack's: its shape is Slack's to choose, so each reader takes only what it finds."""
-
 Method = Callable[..., Awaitable[AsyncSlackResponse]]
-
+"""A method of slack-sdk's client."""
 
 _TIMEOUT_S = 30
 _NOT_THERE = frozenset(

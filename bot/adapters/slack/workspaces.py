@@ -174,10 +174,10 @@ class SlackWorkspaces:
             if connected is None:
                 log.warning("something of workspace %s is dropped: the app is not installed there", team)
                 return None
-            if connected.front is None:
-                connected.front = connected.messenger.front(sink)
+            if connected.listeners is None:
+                connected.listeners = connected.messenger.listeners(sink)
             _at_work.set(connected.messenger)
-            return connected.front
+            return connected.listeners
 
         app = make_app(
             self._web,

@@ -144,10 +144,10 @@ class Refusal:
 
 
 Act: TypeAlias = Say | React | Unreact | Correct | Command | Export | As | Help | Refusal
-Typed: TypeAlias = Act | Quit
+ParsedLine: TypeAlias = Act | Quit
 
 
-def parse(line: str) -> Typed | None:
+def parse(line: str) -> ParsedLine | None:
     """The meaning of one line; None for an empty one."""
     text = line.strip()
     if not text:
@@ -174,7 +174,7 @@ def problem_with(text: str) -> str:
     return f"the message holds a control character (U+{ord(wrong):04X}) and looks like binary data" if wrong else ""
 
 
-def _words(text: str) -> Typed:
+def _words(text: str) -> ParsedLine:
     """A message, or a command in words alone, as in a direct message of every platform."""
     if text.casefold() in _LEAVES:
         return Quit()
@@ -193,7 +193,7 @@ def _unknown(word: str) -> Refusal:
     return Refusal(f"there is no command /{shown}, so nothing was sent. {hint} /help lists the commands")
 
 
-def _react(rest: str) -> Typed:
+def _react(rest: str) -> ParsedLine:
     emoji, _, tail = rest.partition(" ")
     number = _number(tail)
     if not emoji or len(emoji) > _MAX_EMOJI or isinstance(number, Refusal):
@@ -201,7 +201,7 @@ def _react(rest: str) -> Typed:
     return React(reactions_in(emoji) or (emoji,), number)
 
 
-def _unreact(rest: str) -> Typed:
+def _unreact(rest: str) -> ParsedLine:
     emoji, tail = ("", rest) if _NUMBER.fullmatch(rest) else rest.partition(" ")[::2]
     number = _number(tail)
     if len(emoji) > _MAX_EMOJI or isinstance(number, Refusal):
@@ -209,25 +209,25 @@ def _unreact(rest: str) -> Typed:
     return Unreact((*reactions_in(emoji), emoji)[0], number)
 
 
-def _correct(rest: str) -> Typed:
+def _correct(rest: str) -> ParsedLine:
     return Correct(rest) if rest else Refusal("type what would have been right after /correct")
 
 
-def _why(rest: str) -> Typed:
+def _why(rest: str) -> ParsedLine:
     if _LESSON_ID.fullmatch(rest):
         return Command("why", rest.casefold())
     number = _number(rest)
     return number if isinstance(number, Refusal) else Command("why", number=number)
 
 
-def _export(rest: str) -> Typed:
+def _export(rest: str) -> ParsedLine:
     ending = rest[rest.rfind(".") :].casefold() if "." in rest else ""
     if rest and ending not in _EXPORT_FORMATS:
         return Refusal("an export's file name ends in .json, .csv, .txt or .md, for example /export lessons.json")
     return Export(rest, _EXPORT_FORMATS.get(ending, ""))
 
 
-def _as(rest: str) -> Typed:
+def _as(rest: str) -> ParsedLine:
     name = normalised("NFC", rest)
     if len(name) > _MAX_NAME or "/" in name or not name.isprintable():
         return Refusal(f"a name has 1 to {_MAX_NAME} printable characters and no slash, for example /as ana")
@@ -244,7 +244,7 @@ def _number(text: str) -> int | Refusal | None:
     return int(digits)
 
 
-def _plain(name: str) -> Callable[[str], Typed]:
+def _plain(name: str) -> Callable[[str], ParsedLine]:
     return lambda rest: Command(name, rest)
 
 
@@ -256,7 +256,7 @@ _PLAIN = (
 )
 """Commands of the bot that are passed on as they are typed."""
 
-_COMMANDS: dict[str, Callable[[str], Typed]] = {
+_COMMANDS: dict[str, Callable[[str], ParsedLine]] = {
     "react": _react,
     "unreact": _unreact,
     "correct": _correct,

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from bot.adapters.command_words import CORRECT, Typed
+from bot.adapters.command_words import CORRECT, ParsedCommand
 from bot.adapters.tasks import unless
 from bot.adapters.terminal.answer_list import AnswerList
 from bot.adapters.terminal.commands import (
@@ -220,7 +220,7 @@ class TerminalMessenger:
                 await self._unreact(typed, sink)
             case Export(file, kind):
                 self._export_to = file
-                await self._deliver(self._speaker.command(Typed("export", kind)), sink)
+                await self._deliver(self._speaker.command(ParsedCommand("export", kind)), sink)
                 self._export_to = ""
             case _:
                 await self._tell(typed, sink)
@@ -230,20 +230,20 @@ class TerminalMessenger:
         match typed:
             case Say(text) if (choice := self._answers.chosen(text.strip())) is not None:
                 self._stopping = None
-                await self._deliver(self._speaker.command(Typed(choice.command, choice.argument)), sink)
+                await self._deliver(self._speaker.command(ParsedCommand(choice.command, choice.argument)), sink)
             case Say(text):
                 self._answers.offer(())
                 self._at_rest.clear()
                 self._stopping = None
                 await self._deliver(self._speaker.message(text), sink)
             case Correct(text):
-                await self._deliver(self._speaker.command(Typed(CORRECT, text), self._answers.last()), sink)
+                await self._deliver(self._speaker.command(ParsedCommand(CORRECT, text), self._answers.last()), sink)
             case Command(name, argument, number):
                 target = self._answers.find(number) if number is not None else ""
                 if isinstance(target, Refusal):
                     await self._screen.remark(target.text)
                 else:
-                    await self._deliver(self._speaker.command(Typed(name, argument), target), sink)
+                    await self._deliver(self._speaker.command(ParsedCommand(name, argument), target), sink)
 
     async def _speak_as(self, name: str) -> None:
         self._speaker.person = name or self._speaker.person

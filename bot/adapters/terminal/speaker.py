@@ -1,6 +1,6 @@
 """The person at the keyboard, and the events of what they do."""
 
-from bot.adapters.command_words import Typed, command_event
+from bot.adapters.command_words import ParsedCommand, command_event
 from bot.config import TerminalSettings
 from bot.model import PersonCommand, PersonCorrection, PersonMessage, PersonReaction
 from memory.model import Role, Scope, Visibility
@@ -71,7 +71,7 @@ class Speaker:
             role=self.role,
         )
 
-    def command(self, typed: Typed, message_id: str = "") -> PersonCommand | PersonCorrection:
+    def command(self, typed: ParsedCommand, message_id: str = "") -> PersonCommand | PersonCorrection:
         """They give one of the bot's own commands, or say what would have been right, about an answer or the last."""
         return command_event(
             typed, event_id=self._new_id(), scope=self.scope, at=self._clock(), role=self.role, message_id=message_id

@@ -159,7 +159,7 @@ def _evaluated(expression: str) -> float:
         raise ToolRetry(_not_arithmetic(expression)) from error
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ToolRetry(_not_arithmetic(expression))
-    if not abs(value) <= sys.float_info.max:  # not a number is not either
+    if not abs(value) <= sys.float_info.max:  # NaN fails this, too
         raise ToolRetry(f"The result is too large: I calculate up to {_MAX_DIGITS} digits.")
     return value
 

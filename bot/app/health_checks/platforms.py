@@ -39,7 +39,7 @@ def _discord(settings: Settings) -> list[CheckResult]:
         from bot.adapters.discord.health_checks import DiscordHealthChecks
     except ImportError as error:
         return [_not_installed(DISCORD, "discord", error)]
-    # What goes wrong is a finding; the library's own words about it would stand between them.
+    # A fault is one of the results; the library's own log line would appear between them.
     logging.getLogger("discord").addHandler(logging.NullHandler())
     named = _teachers_in_chat(settings, "discord")
     return asyncio.run(DiscordHealthChecks(settings.discord, clock=utc_now, named_in_chat=named).results())

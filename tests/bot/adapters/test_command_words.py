@@ -4,31 +4,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.adapters.command_words import COMMANDS, Typed, command_in, slash_command
+from bot.adapters.command_words import COMMANDS, ParsedCommand, command_in, slash_command
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("memory page 2", Typed("memory", "page 2")),
-        ("Memory  PAGE 2.", Typed("memory", "page 2")),
-        ("review", Typed("review")),
-        ("ratings?", Typed("ratings")),
-        ("undo 0a1b2c3d", Typed("undo", "0a1b2c3d")),
-        ("unrate 0A1B2C3D page 3", Typed("unrate", "0a1b2c3d page 3")),
-        ("archive 0a1b2c3d review page 1", Typed("archive", "0a1b2c3d review page 1")),
-        ("restore 0660c595e6840165269e0d37", Typed("restore", "0660c595e6840165269e0d37")),
-        ("promote 0a1b2c3d workspace page 2", Typed("promote", "0a1b2c3d workspace page 2")),
-        ("purge <@U123>", Typed("purge", "<@U123>")),
-        ("purge @Ana yes", Typed("purge", "@Ana yes")),
-        ("purge U123 yes", Typed("purge", "U123 yes")),
+        ("memory page 2", ParsedCommand("memory", "page 2")),
+        ("Memory  PAGE 2.", ParsedCommand("memory", "page 2")),
+        ("review", ParsedCommand("review")),
+        ("ratings?", ParsedCommand("ratings")),
+        ("undo 0a1b2c3d", ParsedCommand("undo", "0a1b2c3d")),
+        ("unrate 0A1B2C3D page 3", ParsedCommand("unrate", "0a1b2c3d page 3")),
+        ("archive 0a1b2c3d review page 1", ParsedCommand("archive", "0a1b2c3d review page 1")),
+        ("restore 0660c595e6840165269e0d37", ParsedCommand("restore", "0660c595e6840165269e0d37")),
+        ("promote 0a1b2c3d workspace page 2", ParsedCommand("promote", "0a1b2c3d workspace page 2")),
+        ("purge <@U123>", ParsedCommand("purge", "<@U123>")),
+        ("purge @Ana yes", ParsedCommand("purge", "@Ana yes")),
+        ("purge U123 yes", ParsedCommand("purge", "U123 yes")),
         ("memory of a goldfish?", None),
         ("memory page two", None),
         ("review page 3 of the report", None),
         ("review my code", None),
         ("ratings of films", None),
         ("archive tomorrow", None),
-        ("archive", Typed("archive")),
+        ("archive", ParsedCommand("archive")),
         ("promote ana to lead", None),
         ("purge caches", None),
         ("purge U123 now", None),
@@ -38,7 +38,7 @@ from bot.adapters.command_words import COMMANDS, Typed, command_in, slash_comman
         ("forget?", None),
     ],
 )
-def test_a_command_has_just_the_words_it_takes(text: str, expected: Typed | None) -> None:
+def test_a_command_has_just_the_words_it_takes(text: str, expected: ParsedCommand | None) -> None:
     assert command_in(text) == expected
 
 
@@ -49,7 +49,9 @@ def test_whatever_follows_is_a_command_with_it_or_a_question(name: str, rest: st
 
 
 def test_a_question_given_to_a_lesson_is_kept_as_it_is_written() -> None:
-    assert command_in("Restate 0123ABCD Where is the  LADDER?") == Typed("restate", "0123abcd Where is the  LADDER?")
-    assert command_in("restate") == Typed("restate")
+    assert command_in("Restate 0123ABCD Where is the  LADDER?") == ParsedCommand(
+        "restate", "0123abcd Where is the  LADDER?"
+    )
+    assert command_in("restate") == ParsedCommand("restate")
     assert command_in("restate the problem in other words") is None
-    assert slash_command("restate 0123abcd Where?") == Typed("restate", "0123abcd Where?")
+    assert slash_command("restate 0123abcd Where?") == ParsedCommand("restate", "0123abcd Where?")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.adapters.command_words import Typed, command_in
+from bot.adapters.command_words import ParsedCommand, command_in
 from bot.agent.asking import exactly
 from bot.agent.tools.registry import Tool, ToolContext
 from bot.model import ModelReply, ToolSpec
@@ -200,7 +200,7 @@ async def test_no_asks_nobody_for_a_right_answer(chat: Chat) -> None:
     await ask(chat)
     do_not = next(each for each in chat.messenger.posts[0].choices if each.label == "Don't")
     typed = command_in(f"{do_not.command} {do_not.argument}")
-    assert typed == Typed(do_not.command, do_not.argument)
+    assert typed == ParsedCommand(do_not.command, do_not.argument)
     assert typed is not None
     assert not typed.refuses_all
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from bot.adapters.command_words import Typed, command_in, spelled
+from bot.adapters.command_words import ParsedCommand, command_in, spelled
 from bot.model import BotMessage
 from memory.model import Audience, Role, Scope, Visibility
 from memory.model.batch import Batch
@@ -27,7 +27,7 @@ async def chat() -> AsyncIterator[Chat]:
         for choice in post.choices:
             assert len(choice.command) + len(choice.argument) + 1 <= 80
             typed = spelled("bot", f"{choice.command} {choice.argument}".strip()).removeprefix("@bot ")
-            assert command_in(typed) == Typed(choice.command, choice.argument)
+            assert command_in(typed) == ParsedCommand(choice.command, choice.argument)
     assert chat.world.memory.audit.check() == []
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
 from bot.adapters import forms
-from bot.adapters.command_words import CORRECT, Typed, command_event, command_in, slash_command
+from bot.adapters.command_words import CORRECT, ParsedCommand, command_event, command_in, slash_command
 from bot.adapters.private_reply import replying_to
 from bot.adapters.web.playground.channel_messages import Shown
 from bot.adapters.web.playground.messenger import PlaygroundMessenger
@@ -84,7 +84,7 @@ class Intake:
         if not 0 <= number < len(shown.choices):
             raise NotFound("there is no such button any more")
         choice = shown.choices[number]
-        typed = Typed(choice.command, choice.argument)
+        typed = ParsedCommand(choice.command, choice.argument)
         if choice.command == forms.OPENS_A_FORM:
             typed = forms.answer_command({forms.ANSWER: text}, choice.argument)
         if shown.is_answer:
@@ -113,9 +113,9 @@ class Intake:
         """Ask which lessons an answer used; the reply stands beside it."""
         shown = self._of_bot(persona, message_id)
         with self._beside(persona, shown):
-            await self._command(persona, Typed("why"), shown.id)
+            await self._command(persona, ParsedCommand("why"), shown.id)
 
-    async def _command(self, persona: Persona, typed: Typed, message_id: str = "") -> None:
+    async def _command(self, persona: Persona, typed: ParsedCommand, message_id: str = "") -> None:
         event = command_event(
             typed,
             event_id=self._messenger.new_id(),

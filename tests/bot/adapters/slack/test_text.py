@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.adapters.command_words import Typed, command_in, slash_command, spelled
+from bot.adapters.command_words import ParsedCommand, command_in, slash_command, spelled
 from bot.adapters.commonmark import INVISIBLE
 from bot.adapters.slack.events import mentions, plain, without_mention
 from bot.adapters.slack.mrkdwn import harmless, to_mrkdwn
@@ -177,14 +177,14 @@ def test_people_still_read_the_name() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("help", Typed("help")),
-        ("Why?", Typed("why")),
-        ("stop!", Typed("stop")),
-        ("forget me", Typed("forget", "me")),
-        ("forget me yes", Typed("forget", "me yes")),
-        ("forget yes", Typed("forget", "yes")),
-        ("export csv", Typed("export", "csv")),
-        ("correct: It is\nBerlin.", Typed("correct", "It is\nBerlin.")),
+        ("help", ParsedCommand("help")),
+        ("Why?", ParsedCommand("why")),
+        ("stop!", ParsedCommand("stop")),
+        ("forget me", ParsedCommand("forget", "me")),
+        ("forget me yes", ParsedCommand("forget", "me yes")),
+        ("forget yes", ParsedCommand("forget", "yes")),
+        ("export csv", ParsedCommand("export", "csv")),
+        ("correct: It is\nBerlin.", ParsedCommand("correct", "It is\nBerlin.")),
         ("why is the sky blue?", None),
         ("help me write a letter", None),
         ("stop words in German", None),
@@ -193,28 +193,28 @@ def test_people_still_read_the_name() -> None:
         ("", None),
     ],
 )
-def test_a_command_stands_alone(text: str, expected: Typed | None) -> None:
+def test_a_command_stands_alone(text: str, expected: ParsedCommand | None) -> None:
     assert command_in(text) == expected
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("", Typed("help")),
-        ("Memory", Typed("memory")),
-        ("forget me yes", Typed("forget", "me yes")),
-        ("correct It is Berlin.", Typed("correct", "It is Berlin.")),
-        ("correct: It is Berlin.", Typed("correct", "It is Berlin.")),
-        ("dance now", Typed("dance", "now")),
+        ("", ParsedCommand("help")),
+        ("Memory", ParsedCommand("memory")),
+        ("forget me yes", ParsedCommand("forget", "me yes")),
+        ("correct It is Berlin.", ParsedCommand("correct", "It is Berlin.")),
+        ("correct: It is Berlin.", ParsedCommand("correct", "It is Berlin.")),
+        ("dance now", ParsedCommand("dance", "now")),
     ],
 )
-def test_behind_the_slash_the_first_word_is_the_command(text: str, expected: Typed) -> None:
+def test_behind_the_slash_the_first_word_is_the_command(text: str, expected: ParsedCommand) -> None:
     assert slash_command(text) == expected
 
 
 def test_commands_are_spelled_as_they_are_understood() -> None:
-    assert command_in(spelled("goodbot", "undo").removeprefix("@goodbot ")) == Typed("undo")
-    assert command_in(f"{spelled('goodbot', 'correct')} Berlin.".removeprefix("@goodbot ")) == Typed(
+    assert command_in(spelled("goodbot", "undo").removeprefix("@goodbot ")) == ParsedCommand("undo")
+    assert command_in(f"{spelled('goodbot', 'correct')} Berlin.".removeprefix("@goodbot ")) == ParsedCommand(
         "correct", "Berlin."
     )
-    assert command_in(spelled("goodbot", "forget yes").removeprefix("@goodbot ")) == Typed("forget", "yes")
+    assert command_in(spelled("goodbot", "forget yes").removeprefix("@goodbot ")) == ParsedCommand("forget", "yes")
