@@ -25,9 +25,8 @@ from bot.agent.asking import (
 from bot.agent.control import NOT_NEEDED, Child, End, Flow, Outcome, Stop, run_flow
 from bot.agent.decision import Act, Answer, Ask, Choice, Expand, Fail, Invalid, Think
 from bot.agent.dialogue import Dialogue, node_prompt, tool_output
-from bot.agent.endings import after_model_error, failed, stopped
 from bot.agent.expansion import child_task, failure_report, refusal, unanswered_parts
-from bot.agent.record import Task, finding_key
+from bot.agent.record import Task, after_model_error, failed, finding_key, stopped
 from bot.agent.resumption import is_over, resume
 from bot.agent.run import Halted, Run
 from bot.agent.tools.registry import Tool, ToolContext

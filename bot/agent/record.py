@@ -1,11 +1,12 @@
-"""The record of one node: its trace while it works, and the episode made of it at the end."""
+"""The record of one node: its trace while it works, the episode made of it, and how it ends that reached no goal."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from bot.agent.control import Flow, Outcome
+from bot.agent.control import Flow, Outcome, Stop
 from bot.agent.tools.registry import ToolRegistry
+from bot.errors import MalformedReply, ModelError, ModelRefused, ModelUnavailable
 from memory.model import ASK, GAVE_UP, Episode, Exemplar, Option, Scope, Step, StepKind, Termination, Usage, asked_step
 from memory.model.evidence import Evidence
 from memory.rules.retrieval.prompt import one_line
@@ -194,3 +195,30 @@ def context_elements(scope: Scope, tools: ToolRegistry, memory_keys: list[str]) 
     elements.update(f"tool:{name}" for name in tools.names)
     elements.update(f"memory:{key}" for key in memory_keys if not key.startswith("result of: "))
     return tuple(sorted(elements))
+
+
+def failed(reason: str, known: str) -> Outcome:
+    """It could not be reached, for this reason; `known` is what was found all the same."""
+    return Outcome(termination=Termination.FAILURE, output=f"{known}\n\n{reason}" if known else reason)
+
+
+def stopped(trace: Trace, stop: Stop) -> Outcome:
+    """Aborted. The root tells the person why, once; the others hand up what they found."""
+    found = trace.found
+    if trace.task.parent_id:
+        return Outcome(termination=Termination.ABORTED, output=found, stop=stop)
+    rest = f"\n\nThis is what I found so far:\n\n{found}" if found else " I had found nothing by then."
+    return Outcome(termination=Termination.ABORTED, output=f"I had to stop: {stop.reason}.{rest}", stop=stop)
+
+
+def after_model_error(trace: Trace, fault: ModelError) -> Outcome:
+    """What the model's error makes of the node."""
+    match fault:
+        case ModelRefused():
+            return failed("The language model declined to go on with this.", trace.found)
+        case MalformedReply():
+            return failed("The language model gave a reply that makes no sense.", trace.found)
+        case ModelUnavailable():
+            return stopped(trace, Stop(reason="the language model cannot be reached at the moment"))
+        case _:
+            return stopped(trace, Stop(reason="the language model does not accept my requests"))

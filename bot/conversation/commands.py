@@ -7,11 +7,11 @@ from functools import partial
 
 from bot.conversation import (
     archive_commands,
+    channel_commands,
     feedback_messages,
     gaps_commands,
     lesson_list,
     messages,
-    mode_command,
     parts_command,
     purge_command,
     reminders_command,
@@ -24,7 +24,6 @@ from bot.conversation.command_context import CommandContext, Handler
 from bot.conversation.executor import Executor
 from bot.conversation.explanation import deciders, explain
 from bot.conversation.forget_messages import forget_question, forgotten, still_named
-from bot.conversation.known_answers_command import known_answers
 from bot.conversation.lesson_access import LessonAccess, may_repeat
 from bot.conversation.lesson_explanation import explain_lesson
 from bot.conversation.preference_in_words import preference_dropped
@@ -64,7 +63,7 @@ class Commands:
         self._actions = actions
         self._handlers: dict[str, Handler] = {
             **_HANDLERS,
-            "mode": partial(mode_command.show_or_choose, default=default_mode),
+            "mode": partial(channel_commands.mode, default=default_mode),
             SETTINGS: partial(settings_command.settings, file=settings_file or SettingsFile()),
         }
 
@@ -203,7 +202,7 @@ _HANDLERS: dict[str, Handler] = {
     "purge": purge_command.purge,
     "gaps": gaps_commands.show,
     "teach": gaps_commands.teach,
-    "known-answers": known_answers,
+    "known-answers": channel_commands.known_answers,
 }
 
 

@@ -1,21 +1,28 @@
 """`memory`: the lessons that count for a person here, page by page, and what is known about things beside them."""
 
-from bot.conversation import lesson_lines, topic_list
+from dataclasses import replace
+
+from bot.agent.tools.topic_words import summary_line
+from bot.conversation import lesson_lines
 from bot.conversation.command_context import CommandContext
 from bot.conversation.lesson_access import may_archive
+from bot.conversation.messages import titled
 from bot.conversation.preference_in_words import NO_SUCH_PREFERENCE, preference_dropped, preferences_listed
-from bot.conversation.reply import CommandReply, page_number, short
+from bot.conversation.reply import CommandReply, page_number, page_of, short, window
 from bot.model import Choice
 from memory.model.episode import authors_of
 
-_DROP, _TOPICS = "drop", topic_list.TOPICS
+_DROP, _TOPICS = "drop", "topics"
+_MOST_TOPICS = 3
+"""How many stand below the lessons."""
+_NO_TOPICS = "Nothing is noted about things here yet. Tell me, for example: the owner of the deploy is now Bianca."
 
 
 def show(context: CommandContext) -> CommandReply:
     """`memory [page N]`, `memory topics [page N]`, or `memory drop KIND` of a preference."""
     verb, _, kind = context.argument.partition(" ")
     if verb == _TOPICS:
-        return topic_list.show(context, page_number(kind))
+        return _topics(context, page_number(kind))
     if verb != _DROP:
         return page(context, page_number(context.argument))
     scope = context.scope
@@ -39,7 +46,7 @@ def page(context: CommandContext, number: int) -> CommandReply:
         if may_archive(reader.person, context.role_for(episode), episode)
     ]
     text = lesson_lines.lesson_list(page.numbered(lines), reader.place, page.place)
-    topics = topic_list.beside_lessons(context) if page.number == 1 else CommandReply(text="")
+    topics = _topics_below(context) if page.number == 1 else CommandReply(text="")
     preferences = context.memory.preferences.of(reader.workspace, reader.person) if page.number == 1 else ()
     drops = [
         Choice(label=f"Forget “{each.text}”", command="memory", argument=f"{_DROP} {each.kind}") for each in preferences
@@ -49,3 +56,24 @@ def page(context: CommandContext, number: int) -> CommandReply:
         choices=(*drops, *choices, *page.page_choices("memory"), *topics.choices),
         people=authors_of(seen),
     )
+
+
+def _topics_below(context: CommandContext) -> CommandReply:
+    """The first few topics, to go below the lessons, with a choice for the rest; nothing where there are none."""
+    known = context.memory.facts.listed(context.scope)
+    if not known:
+        return CommandReply(text="")
+    lines = [f"- {summary_line(each)}" for each in known[:_MOST_TOPICS]]
+    more = Choice(label=f"All {len(known)} things", command="memory", argument=_TOPICS)
+    text = titled("What is noted about things", lines, "")
+    return CommandReply(text=f"\n\n{text}", choices=(more,) if len(known) > _MOST_TOPICS else ())
+
+
+def _topics(context: CommandContext, number: int) -> CommandReply:
+    """`memory topics [page N]`."""
+    known = context.memory.facts.listed(context.scope)
+    page = page_of(known[window(len(known), number)], len(known), number)
+    lines = page.numbered([summary_line(each) for each in page.items])
+    text = titled("What is noted about things", lines, page.place) if known else _NO_TOPICS
+    turning = [replace(each, argument=f"{_TOPICS} {each.argument}") for each in page.page_choices("memory")]
+    return CommandReply(text=text, choices=tuple(turning))

@@ -47,7 +47,7 @@ from memory.services.gaps import Gap, Gaps
 from memory.services.handbook import Handbook, HandbookEntry
 from memory.services.journal import Journals
 from memory.services.knowledge_map import KnowledgeMap, KnowledgeMaps
-from memory.services.leases import Leases
+from memory.services.leases import Leases, SharedLeases
 from memory.services.listening import Listening, ListeningState
 from memory.services.model_grading import Guess, ModelGrades, guess_of
 from memory.services.monitoring import EventCounts, MemoryState, Monitoring
@@ -62,7 +62,6 @@ from memory.services.reembedding import Reembedding
 from memory.services.reminders import Reminders
 from memory.services.restate import Restating
 from memory.services.saving import SavedLesson, Saving
-from memory.services.shared_leases import SharedLeases
 from memory.services.spending import Spending
 from memory.services.taught_topics import TaughtTopics
 from memory.services.teach import Teaching

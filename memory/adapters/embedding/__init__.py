@@ -1,7 +1,29 @@
 """Embedders: a real one and a lexical one. Importing them loads no model library."""
 
-from memory.adapters.embedding.by_name import embedder_named
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 from memory.adapters.embedding.hashing import HashingEmbedder
 from memory.adapters.embedding.sentences import LoadState, SentenceTransformerEmbedder
 
+if TYPE_CHECKING:
+    from memory.ports import Embedder
+
 __all__ = ["HashingEmbedder", "LoadState", "SentenceTransformerEmbedder", "embedder_named"]
+
+_HASHING = re.compile(r"hashing-([1-9][0-9]{0,3})")
+
+
+def embedder_named(name: str, cache: Path | None) -> "Embedder | None":
+    """The embedder of this name, not loaded yet, if it is on this machine: packaged, or exported to `cache` before.
+
+    None for any other: nothing is downloaded because a database names it.
+    """
+    if hashing := _HASHING.fullmatch(name):
+        return HashingEmbedder(int(hashing[1]))
+    packaged = SentenceTransformerEmbedder(cache=cache)
+    if name == packaged.name:
+        return packaged
+    chosen = SentenceTransformerEmbedder(name, cache=cache)
+    return chosen if chosen.is_exported else None

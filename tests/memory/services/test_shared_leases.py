@@ -1,6 +1,6 @@
 """Leases that processes share out: held as long as they are renewed, and others' as soon as their process is dead."""
 
-from memory.services.shared_leases import SHARE_FOR, SharedLeases
+from memory.services.leases import SHARE_FOR, SharedLeases
 from tests.doubles.memory_world import World
 
 BOT = "login/discord/x/3"

@@ -12,8 +12,8 @@ from starlette.responses import Response, StreamingResponse
 from bot.adapters import forms
 from bot.adapters.command_words import COMMANDS
 from bot.adapters.web.pages.access import WebRole
-from bot.adapters.web.pages.markdown import marked
 from bot.adapters.web.pages.page import Page, PageRoute, Redirect, Visit
+from bot.adapters.web.pages.rendering import marked
 from bot.adapters.web.playground.channel_messages import ChannelMessages
 from bot.adapters.web.playground.intake import MAX_CHARACTERS, Intake
 from bot.adapters.web.playground.messenger import PlaygroundMessenger

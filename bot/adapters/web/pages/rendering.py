@@ -1,4 +1,4 @@
-"""Templates, and how they write times, numbers and what people wrote. Everything is escaped."""
+"""Templates, and how they write times, numbers and what people or the bot wrote. Everything is escaped."""
 
 import json
 import unicodedata
@@ -9,10 +9,13 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from bot.adapters import commonmark
 from memory.library.export import plain
 
 FOLDER = Path(__file__).parent
 _KEPT = {"\n", "\t", "\u200d"}
+_MARKDOWN = commonmark.parser().disable(["link", "image", "autolink", "reference", "heading", "lheading"])
+_MARKDOWN.options["breaks"] = True
 
 
 @cache
@@ -65,3 +68,8 @@ def when(moment: datetime | None) -> str:
 def percent(share: float | None) -> str:
     """A share of 1; a dash where there is none."""
     return "—" if share is None else f"{share:.0%}"
+
+
+def marked(text: str) -> str:
+    """Markdown as HTML: emphasis, lists, tables and code. Everything else stays text, links and tags too."""
+    return Markup(_MARKDOWN.render(plain_text(text)))  # noqa: S704 - the renderer escapes every text

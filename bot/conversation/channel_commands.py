@@ -1,17 +1,17 @@
-"""The `mode` command: to which messages of a channel the bot listens. Everybody may look, teachers choose."""
+"""`mode` and `known-answers`: how the bot behaves in a channel. Everybody may look, teachers choose."""
 
+from bot.conversation import messages
 from bot.conversation.command_context import CommandContext
 from bot.conversation.listening_messages import MODES, NO_MODE_HERE, listening, which_mode
-from bot.conversation.messages import TEACHERS_ONLY
 from bot.conversation.reply import CommandReply
 from bot.model import Choice
 from memory.model import ListeningMode, Visibility
-from memory.rules.chat_settings import MODE
+from memory.rules.chat_settings import KNOWN_ANSWERS, MODE, OFF, ON
 
 _DEFAULT = "default"
 
 
-def show_or_choose(context: CommandContext, default: ListeningMode) -> CommandReply:
+def mode(context: CommandContext, default: ListeningMode) -> CommandReply:
     """`mode` shows it, `mode mention|threads|always` sets it, `mode default` goes back to the setting."""
     scope, wanted = context.scope, context.argument.lower()
     if scope.visibility is Visibility.DIRECT:
@@ -19,7 +19,7 @@ def show_or_choose(context: CommandContext, default: ListeningMode) -> CommandRe
     if not wanted:
         return CommandReply(text=_shown(context, default), choices=_choices(context))
     if not context.role.may_promote:
-        return CommandReply(text=TEACHERS_ONLY)
+        return CommandReply(text=messages.TEACHERS_ONLY)
     if wanted != _DEFAULT and wanted not in list(ListeningMode):
         return CommandReply(text=which_mode(context.spell("mode")))
     context.memory.chat_settings.change(scope, context.role, MODE, None if wanted == _DEFAULT else wanted)
@@ -35,3 +35,14 @@ def _choices(context: CommandContext) -> tuple[Choice, ...]:
     if not context.role.may_promote:
         return ()
     return tuple(Choice(label=MODES[mode], command="mode", argument=mode.value) for mode in ListeningMode)
+
+
+def known_answers(context: CommandContext) -> CommandReply:
+    """`known-answers` tells what holds in this channel; `known-answers on` and `off` decide it."""
+    wanted, settings, scope = context.argument.casefold(), context.memory.chat_settings, context.scope
+    if wanted in (ON, OFF):
+        settings.change(scope, context.role, KNOWN_ANSWERS, wanted)
+    chosen = settings.here(scope).get(KNOWN_ANSWERS)
+    is_on, person = (chosen.value == ON, chosen.changed_by) if chosen else (None, "")
+    text = messages.known_answers(is_on, person, context.spell(KNOWN_ANSWERS))
+    return CommandReply(text=text, people=(person,) if person else ())

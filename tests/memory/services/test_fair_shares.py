@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.rules.fair_shares import most_of_one, shares_of
+from memory.services.leases import most_of_one, shares_of
 
 NUMBERS = st.integers(1, 12)
 MEMBERS = st.sets(st.sampled_from("abcdef"), min_size=1)
