@@ -77,7 +77,9 @@ class AgentNode:
     async def pursue(self) -> Outcome:
         """Work until the goal is reached or given up. Raises `ModelError` only if the run's first reply failed."""
         path = self._task.path
-        with self.run.spans(f"node {path}", {"goodbot.node.path": path}, {"goodbot.goal": self._task.goal}) as add:
+        with self.run.agent.spans(
+            f"node {path}", {"goodbot.node.path": path}, {"goodbot.goal": self._task.goal}
+        ) as add:
             outcome = await self._ended()
             add(
                 {
@@ -118,13 +120,15 @@ class AgentNode:
         while True:
             run.check()
             run.budget.spend_decision()
-            with run.spans(f"chat {run.model.name}", _CHAT | {"gen_ai.request.model": run.model.name}, {}) as add:
-                reply = await run.within(run.model.reply(dialogue.request()))
+            with run.agent.spans(
+                f"chat {run.agent.model.name}", _CHAT | {"gen_ai.request.model": run.agent.model.name}, {}
+            ) as add:
+                reply = await run.within(run.agent.model.reply(dialogue.request()))
                 add(_used(reply))
             run.has_decided = True
             run.budget.spend(reply.usage)
             self.trace.usage += reply.usage
-            self.trace.model = reply.model or run.model.name
+            self.trace.model = reply.model or run.agent.model.name
             decision = dialogue.add_reply(reply)
             for thought in decision.thoughts:
                 self.trace.think(thought)
@@ -142,7 +146,7 @@ class AgentNode:
         if known := self._known_answer():
             return self._from_people(known)
         evidence = self.trace.evidence
-        if self.run.asks_first and self._may_ask and evidence is not None and not self.run.images:
+        if self.run.agent.asks_first and self._may_ask and evidence is not None and not self.run.images:
             ask = where_lessons_disagree(evidence, self.run.tools)
             self.run.has_decided = self.run.has_decided or ask is not None
             return self._ask(ask) if ask is not None else None
@@ -204,7 +208,7 @@ class AgentNode:
         return Dialogue(
             opening,
             run.tools.specs,
-            run.tool_calls,
+            run.agent.tool_calls,
             can_expand=self._is_above_the_last_level,
             can_ask=self._may_ask,
             has_conversation=bool(self._conversation),
@@ -266,7 +270,7 @@ class AgentNode:
             if permitted is not None and tool is not None and tool.has_side_effects:
                 await run.keep(doing=call)
                 run.allowed.append(Allowed(node_id=trace.id, tool=call.name, permission=permitted))
-            with run.spans(
+            with run.agent.spans(
                 f"execute_tool {one_line(call.name, 64)}", _TOOL | {"gen_ai.tool.name": call.name}, {}
             ) as add:
                 result = await run.within(run.tools.run(call, context, is_approved=permitted is not None))
@@ -359,7 +363,7 @@ class AgentNode:
             outcome = await AgentNode(run, task).pursue()
             if wanted.flow is Flow.SEQUENCE and outcome.end is End.SUCCESS:
                 # Later subgoals of a sequence build on earlier ones, and see nothing of them but the board.
-                run.memory.store(finding_key(task.goal), outcome.output, node=task.path, at=run.clock())
+                run.memory.store(finding_key(task.goal), outcome.output, node=task.path, at=run.agent.clock())
             return outcome
 
         return pursue

@@ -198,33 +198,45 @@ class Halted(Exception):
         self.reason = reason
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """What all runs of one agent have in common."""
+
+    model: LanguageModel
+    rewriter: LanguageModel | None = None
+    """Says what a message means in its conversation; `model` if None."""
+    tools: ToolRegistry
+    recall: Recall
+    limits: Limits
+    clock: Clock
+    monotonic: Monotonic
+    new_id: NewId
+    lessons_budget_tokens: int = 2_000
+    conversation_budget_tokens: int = 1_500
+    tool_calls: ToolCalls = "native"
+    known_answers: bool = False
+    """Whether an answer that people's verdicts are sure of is given without the model, where nobody decided otherwise
+    for the channel."""
+    spans: Spans = no_spans
+    asks_first: bool = False
+    """Whether the person is asked, and not the model, where the lessons disagree."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Run:
     """The shared state of one run. Touched by one event loop alone."""
 
+    agent: Agent
     question: str
     scope: Scope
     run_id: str
-    model: LanguageModel
-    rewriter: LanguageModel
     tools: ToolRegistry
     recall: Recall
     budget: Budget
-    clock: Clock
-    new_id: NewId
-    lessons_budget_tokens: int
-    tool_calls: ToolCalls
-    known_answers: bool
-    """Whether an answer that people's verdicts are sure of is given without the model, where nobody decided otherwise
-    for the channel."""
-    asks_first: bool
-    """Whether the person is asked, and not the model, where the lessons disagree."""
     on_progress: Callable[[str], None]
-    spans: Spans = no_spans
     on_answer: Callable[[str], None] | None = None
     """Is told of the answer while it is written."""
     cancel: asyncio.Event
-    conversation_budget_tokens: int = 0
     conversation: str = ""
     """What was said before the question, as the block of the root's prompt; empty without any."""
     images: tuple[ImageFile, ...] = ()
@@ -258,10 +270,10 @@ class Run:
         """Open a node's trace. Nodes are numbered in the order they start."""
         self._started += 1
         trace = Trace(
-            id=self.new_id(),
+            id=self.agent.new_id(),
             task=task,
             step_number=self._started,
-            started_at=self.clock(),
+            started_at=self.agent.clock(),
             context_before=self.context(),
             usage=self.budget.usage if self._started == 1 else Usage(),  # understanding the question came before
         )
@@ -295,12 +307,12 @@ class Run:
 
     async def lessons_for(self, trace: Trace) -> str:
         """The block of lessons for one node's goal. A memory out of order costs the lessons, not the answer."""
-        path, budget = trace.task.path, self.lessons_budget_tokens
+        path, budget = trace.task.path, self.agent.lessons_budget_tokens
         context = frozenset(trace.context_before)
         wanted = partial(self.recall, self.scope, trace.task.goal, run_id=self.run_id, context=context)
         recollection = self._recalled_for(trace)
         try:
-            with self.spans("recall", {"goodbot.node.path": path}, {"goodbot.goal": trace.task.goal}) as add:
+            with self.agent.spans("recall", {"goodbot.node.path": path}, {"goodbot.goal": trace.task.goal}) as add:
                 if recollection is None:
                     recollection = await self.within(wanted(actions=self.tools.actions))
                 add({"goodbot.recall.lessons": len(recollection.exemplars)})
@@ -308,7 +320,7 @@ class Run:
             _log.warning("run %s node %s works without lessons: %s", self.run_id, path, fault)
             return ""
         trace.evidence, decided = recollection.evidence, recollection.known_answers
-        trace.known_answers = self.known_answers if decided is None else decided
+        trace.known_answers = self.agent.known_answers if decided is None else decided
         text, trace.shown = render_lessons(recollection.exemplars, budget_tokens=budget, evidence=recollection.evidence)
         text, rules = with_rules(text, recollection.rules, budget_tokens=budget)
         shown_ids = tuple(exemplar.episode.id for exemplar in trace.shown)

@@ -5,18 +5,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from bot.agent.conversation import ChatLine, render_conversation
-from bot.agent.dialogue import ToolCalls
 from bot.agent.node import AgentNode
 from bot.agent.record import Task, context_elements
 from bot.agent.resumption import Earlier
-from bot.agent.run import Budget, Journal, Limits, Monotonic, Recall, Run, Spans, capped_reason, no_spans
+from bot.agent.run import Agent, Budget, Journal, Recall, Run, capped_reason
 from bot.agent.tools.registry import ToolRegistry
 from bot.agent.understanding import understood
 from bot.model import ImageFile
-from bot.ports import LanguageModel
 from memory.model import GAVE_UP, Allowed, Episode, Option, Recollection, Role, Scope, Termination, Usage
 from memory.model.spending import Allowance
-from memory.ports import Clock, NewId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,27 +47,8 @@ class RunResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AgentTree:
+class AgentTree(Agent):
     """Answers questions with a tree of agent nodes. One instance serves many runs, at the same time too."""
-
-    model: LanguageModel
-    rewriter: LanguageModel | None = None
-    """Says what a message means in its conversation; `model` if None."""
-    tools: ToolRegistry
-    recall: Recall
-    limits: Limits
-    clock: Clock
-    monotonic: Monotonic
-    new_id: NewId
-    lessons_budget_tokens: int = 2_000
-    conversation_budget_tokens: int = 1_500
-    tool_calls: ToolCalls = "native"
-    known_answers: bool = False
-    """Whether an answer that people's verdicts are sure of is given without the model, where nobody decided otherwise
-    for the channel."""
-    spans: Spans = no_spans
-    asks_first: bool = False
-    """Whether the person is asked, and not the model, where the lessons disagree."""
 
     def surroundings(self, scope: Scope, tools: ToolRegistry) -> frozenset[str]:
         """What surrounds the first node of a run."""
@@ -105,25 +83,16 @@ class AgentTree:
         `role`, is done first. Its time began `since`. Raises `ModelError` if the very first reply failed.
         """
         run = Run(
+            agent=self,
             question=goal,
             scope=scope,
             run_id=run_id,
-            model=self.model,
-            rewriter=self.rewriter or self.model,
             tools=tools or self.tools,
             recall=recall or self.recall,
             budget=Budget(self.limits, self.monotonic, since, allowance),
-            clock=self.clock,
-            new_id=self.new_id,
-            lessons_budget_tokens=self.lessons_budget_tokens,
-            tool_calls=self.tool_calls,
-            known_answers=self.known_answers,
-            asks_first=self.asks_first,
             on_progress=on_progress or (lambda text: None),
             on_answer=on_answer,
-            spans=self.spans,
             cancel=cancel or asyncio.Event(),
-            conversation_budget_tokens=self.conversation_budget_tokens,
             conversation=render_conversation(earlier, self.conversation_budget_tokens) if earlier else "",
             images=images,
             chosen=chosen,
@@ -140,7 +109,7 @@ class AgentTree:
 
 async def _result(run: Run, task: Task) -> RunResult:
     attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "goodbot", "goodbot.run.id": run.run_id}
-    with run.spans("invoke_agent goodbot", attributes, {"goodbot.question": run.question}) as add:
+    with run.agent.spans("invoke_agent goodbot", attributes, {"goodbot.question": run.question}) as add:
         outcome = await AgentNode(run, task).pursue()
         add({"goodbot.run.termination": outcome.termination.value, "goodbot.run.tokens": run.budget.usage.tokens})
     if outcome.stop is not None and (used_up := capped_reason(run.budget.allowance, Usage())):

@@ -49,7 +49,7 @@ async def understood(run: Run, message: str, earlier: tuple[ChatLine, ...]) -> s
     """The message rewritten to stand alone; unchanged where it already does, or rewriting fails."""
     if not any(each.speaker == "you" for each in earlier) or not may_refer_back(message):
         return message
-    block = render_conversation(earlier, min(BUDGET_TOKENS, run.conversation_budget_tokens))
+    block = render_conversation(earlier, min(BUDGET_TOKENS, run.agent.conversation_budget_tokens))
     if not block:
         return message
     prompt = f"<conversation>\n{block}\n</conversation>\n<last-message>\n{neutralise(message)}\n</last-message>"
@@ -60,7 +60,7 @@ async def understood(run: Run, message: str, earlier: tuple[ChatLine, ...]) -> s
     )
     try:
         run.check()
-        reply = await run.within(run.rewriter.reply(request))
+        reply = await run.within((run.agent.rewriter or run.agent.model).reply(request))
         run.budget.spend(reply.usage)
     except (ModelError, Halted, BudgetExceeded) as error:
         logging.getLogger(__name__).info("run %s: a message is taken as it stands: %s", run.run_id, error)
