@@ -10,8 +10,8 @@ COMPARED = 2_000
 """Characters of an answer that are compared word by word."""
 
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
-_DIGIT = re.compile(r"\d")
-
+_FROM_DIGIT, _FROM_ASCII_DIGIT = re.compile(r"\d[^\W_]*"), re.compile(r"[0-9][^\W_]*")
+"""From a word's first digit to its end; in a text of ASCII alone the second finds the same in half of the time."""
 
 _MOST_KNOWN = 4096
 
@@ -23,11 +23,20 @@ def exact_part(text: str) -> int:
     """What must be alike in two answers that say the same, by this process's hash.
 
     It is their words with a digit in them, in alphabetical order, and the rest of a long text. Most answers differ in
-    that already, and it takes a third of the time of reading all words.
+    that already, and digits are found in a small part of the time of reading all words.
     """
-    some = [each for each in text[:COMPARED].casefold().split() if not each.isalpha() and _DIGIT.search(each)]
-    numbered = filter(_DIGIT.search, _WORD.findall(" ".join(some)))
-    return hash((*sorted(numbered), text[COMPARED:]))
+    return hash((*sorted(numbered_words(text[:COMPARED].casefold())), text[COMPARED:]))
+
+
+def numbered_words(text: str) -> list[str]:
+    """The words with a digit in them."""
+    found: list[str] = []
+    for match in (_FROM_ASCII_DIGIT if text.isascii() else _FROM_DIGIT).finditer(text):
+        start, end = match.span()
+        while start and text[start - 1].isalnum():
+            start -= 1
+        found.append(text[start:end])
+    return found
 
 
 @dataclass(frozen=True, slots=True)

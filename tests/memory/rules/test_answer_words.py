@@ -1,9 +1,13 @@
 """Answers that say the same."""
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memory.rules.retrieval import answer_words
-from memory.rules.retrieval.answer_words import COMPARED, AnswerWords
+from memory.rules.retrieval.answer_words import COMPARED, AnswerWords, numbered_words
 
 
 @pytest.mark.parametrize(
@@ -48,3 +52,8 @@ def test_only_so_many_are_known_at_once(monkeypatch: pytest.MonkeyPatch) -> None
     for number in range(10):
         AnswerWords.of(f"answer {number}")
     assert len(answer_words._known) <= 3
+
+
+@given(st.one_of(st.text(), st.text("a1٣²_- é\u0301x9")))
+def test_words_with_a_digit_are_found_as_by_reading_every_word(text: str) -> None:
+    assert numbered_words(text) == [word for word in re.findall(r"[^\W_]+", text) if re.search(r"\d", word)]
