@@ -2,9 +2,10 @@
 
 A plane has 64 bits of every row, so that how many signs differ from a query's is counted column by column. They are
 the signs after a fixed rotation, so that each bit says as much as any other, whatever a model's dimensions mean: of two
-rows with the angle a, each differs with the probability a / pi. Rows whose signs differ least are candidates, of which
-the vectors, in the same file, are compared exactly; and as many more as the nearest of those show to be needed. Each
-row is known by its `seq` alone: what the database has under it, or has no more, counts.
+rows with the angle a, each differs with the probability a / pi. Rows whose signs differ least are candidates, which
+are compared by what the same file has of their vectors, four bits a dimension (`codes`); and as many more as the
+nearest of those show to be needed. Each row is known by its `seq` alone: what the database has under it, or has no
+more, counts.
 """
 
 import mmap
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from memory.adapters.codes import Codes, packed
 from memory.adapters.halves import SCALE, widened
 from memory.adapters.private_files import open_private
 
@@ -28,18 +30,16 @@ if TYPE_CHECKING:
 
     from memory.model import Vector
 
-_MAGIC = b"GBPLANE2"
+_MAGIC = b"GBPLANE3"
 _HEADER = struct.Struct("<8sQQQQQ")
-"""Magic, token, epoch, seq, rows, dimension; then the vectors, the seqs, the planes, and a checksum without vectors."""
+"""Magic, token, epoch, seq, rows, dimension; codes, seqs, planes, steps; and a checksum of all but the codes."""
 _STRIDE = 1 << 16
 """How many rows are counted at once: what is added up stays in the processor's cache."""
-_COMPARED = 512
-"""How many vectors are compared at once, for the same reason."""
 _WORD = 64
 _TURNED = 32
 MOST_CANDIDATES = 1 << 15
 """How many rows are compared exactly at most: where nothing is near, no more of what is far are told apart."""
-_SURE, _DEVIATIONS = 10, 1.65
+_SURE, _DEVIATIONS = 10, 2.0
 """The nearest ten are found although their signs differ by so many standard deviations more than expected."""
 
 
@@ -53,11 +53,11 @@ class Planes:
     seq: int
     """Of the newest change that they have."""
     seqs: "NDArray[np.int64]"
-    """Of each row."""
+    """Of each row, ascending."""
     planes: "NDArray[np.uint64]"
     """Shape (words, rows)."""
-    vectors: "NDArray[np.float16]"
-    """Shape (rows, dimension)."""
+    codes: Codes
+    """Of each row."""
     content: mmap.mmap
     """The file they are in."""
 
@@ -70,19 +70,26 @@ class Planes:
         return len(self.seqs)
 
     def nearest(self, query: "Vector", most: int) -> "tuple[list[int], NDArray[np.float32]]":
-        """The seqs and cosines of the `most` rows that are nearest, the nearest first."""
-        distances = self._distances(query)
+        """The seqs of the `most` rows that may be nearest, and what none of their cosines is above, highest first."""
+        turned = _rotated(query)
+        distances = self._distances(turned)
         places = _least(distances, most)
-        cosines = self._cosines(places, query)
+        cosines, slack = self.codes.cosines(places, turned)
         if _SURE <= len(places) < len(distances):
             more = self._within_reach(distances, places, float(np.partition(cosines, -_SURE)[-_SURE]))
             places = np.concatenate([places, more])
-            cosines = np.concatenate([cosines, self._cosines(more, query)])
+            of_more = self.codes.cosines(more, turned)
+            cosines, slack = np.concatenate([cosines, of_more[0]]), np.concatenate([slack, of_more[1]])
+        cosines += slack
         if len(places) > most:  # to sort them all takes long
             is_near = cosines >= np.partition(cosines, -most)[-most]
             places, cosines = places[is_near], cosines[is_near]
         best = np.argsort(-cosines, kind="stable")[:most]
         return self.seqs[places[best]].tolist(), cosines[best]
+
+    def cosines(self, query: "Vector", seqs: "NDArray[np.int64]") -> "NDArray[np.float32]":
+        """About those of some of the rows, whichever of these they are."""
+        return self.codes.cosines(np.searchsorted(self.seqs, seqs), _rotated(query))[0]
 
     def _within_reach(
         self, distances: "NDArray[np.uint16]", known: "NDArray[np.intp]", cosine: float
@@ -98,17 +105,8 @@ class Planes:
         more = np.flatnonzero(is_near)
         return more if len(more) <= MOST_CANDIDATES else more[_least(distances[more], MOST_CANDIDATES)]
 
-    def _cosines(self, places: "NDArray[np.intp]", query: "Vector") -> "NDArray[np.float32]":
-        found = np.empty(len(places), np.float32)
-        scaled = np.asarray(query, np.float32) * SCALE
-        for start in range(0, len(places), _COMPARED):
-            part = places[start : start + _COMPARED]
-            np.vecdot(widened(self.vectors[part].view(np.uint16)), scaled, out=found[start : start + _COMPARED])
-        return np.clip(found, -1.0, 1.0, out=found)
-
-    def _distances(self, query: "Vector") -> "NDArray[np.uint16]":
-        signs = sign_words(np.asarray(query, "<f2").reshape(1, -1).view(np.uint16))[0]
-        counts = np.zeros(len(self.seqs), np.uint16)
+    def _distances(self, turned: "NDArray[np.float32]") -> "NDArray[np.uint16]":
+        counts, signs = np.zeros(len(self.seqs), np.uint16), sign_words(turned)[0]
         for start in range(0, len(counts), _STRIDE):
             part = counts[start : start + _STRIDE]
             for word, plane in zip(signs, self.planes, strict=True):
@@ -136,16 +134,24 @@ def _rotation() -> "NDArray[np.float32]":
     return np.asarray(turned * SCALE, np.float32)
 
 
-def sign_words(halves: "NDArray[np.uint16]") -> "NDArray[np.uint64]":
-    """The signs of rotated float16 vectors, of which these are the bits: shape (rows, words of 64 bits)."""
+def rotated(halves: "NDArray[np.uint16]") -> "NDArray[np.float32]":
+    """The vectors of which these are the bits as float16, turned: shape (rows, 64 times the words)."""
     rows, dimension = halves.shape
     words = -(-dimension // _WORD)
     wide = widened(halves)
-    signs = np.empty((rows, words), np.uint64)
+    found = np.empty((rows, words * _WORD), np.float32)
     for word in range(words):
-        dimensions = np.ascontiguousarray(wide[:, word::words])
-        signs[:, word] = np.packbits(_turned(dimensions) < 0, axis=1).view(np.uint64)[:, 0]
-    return signs
+        found[:, word * _WORD : (word + 1) * _WORD] = _turned(np.ascontiguousarray(wide[:, word::words]))
+    return found
+
+
+def _rotated(query: "Vector") -> "NDArray[np.float32]":
+    return rotated(np.asarray(query, "<f2").reshape(1, -1).view(np.uint16))
+
+
+def sign_words(turned: "NDArray[np.float32]") -> "NDArray[np.uint64]":
+    """The signs of rotated vectors: shape (rows, words of 64 bits)."""
+    return np.packbits(turned < 0, axis=1).view(np.uint64)
 
 
 def _turned(part: "NDArray[np.float32]") -> "NDArray[np.float32]":
@@ -165,19 +171,23 @@ def write(
     failure. Raises `OSError`.
     """
     seqs, words = [np.empty(0, np.int64)], [np.empty((0, -(-dimension // _WORD)), np.uint64)]
+    steps = [np.empty(0, np.float32)]
     with open(path, "wb", opener=open_private) as file:
         file.write(bytes(_HEADER.size))
         for numbers, vectors in batches:
             halves = np.frombuffer(vectors, "<u2").reshape(-1, dimension)
             is_finite = ((halves & 0x7C00) != 0x7C00).all(axis=1)
-            file.write(vectors if is_finite.all() else halves[is_finite].tobytes())
+            turned = rotated(halves[is_finite])
+            codes, of_rows = packed(turned)
+            file.write(codes.tobytes())
             seqs.append(np.array(numbers, np.int64)[is_finite])
-            words.append(sign_words(halves[is_finite]))
+            words.append(sign_words(turned))
+            steps.append(of_rows)
         every = np.concatenate(seqs)
-        file.write(bytes(-file.tell() % 8))
         header = _HEADER.pack(_MAGIC, token, epoch, seq, len(every), dimension)
         checksum = zlib.crc32(header)
-        for part in (every.tobytes(), np.ascontiguousarray(np.concatenate(words).T).tobytes()):
+        planes = np.ascontiguousarray(np.concatenate(words).T)
+        for part in (every.tobytes(), planes.tobytes(), np.concatenate(steps).tobytes()):
             checksum = zlib.crc32(part, checksum)
             file.write(part)
         file.write(struct.pack("<I", checksum))
@@ -187,8 +197,11 @@ def write(
         os.fsync(file.fileno())
 
 
-def read(path: Path) -> Planes | None:
-    """The planes of a file, mapped into memory; None where there is none, or it is no whole one."""
+def read(path: Path, known: int = 0) -> Planes | None:
+    """The planes of a file, mapped into memory; None where there is none, or it is no whole one.
+
+    Those with the `known` token were read before, so their checksum is not counted again.
+    """
     try:
         with path.open("rb") as file:
             content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -197,23 +210,29 @@ def read(path: Path) -> Planes | None:
     if len(content) < _HEADER.size + 4:
         return None
     magic, token, epoch, seq, rows, dimension = _HEADER.unpack_from(content)
-    words, size = -(-dimension // _WORD), _HEADER.size + 2 * rows * dimension
-    start = size + -size % 8
-    end = start + 8 * rows * (1 + words)
+    words = -(-dimension // _WORD)
+    start = _HEADER.size + rows * words * _WORD // 2
+    planes = start + 8 * rows
+    steps = planes + 8 * rows * words
+    end = steps + 4 * rows
     if magic != _MAGIC or len(content) != end + 4:
         return None
-    checksum = zlib.crc32(memoryview(content)[start:end], zlib.crc32(memoryview(content)[: _HEADER.size]))
-    if checksum != struct.unpack_from("<I", content, end)[0]:
+    if token != known and _checksum(content, start, end) != struct.unpack_from("<I", content, end)[0]:
         return None
+    codes = np.frombuffer(content, np.uint8, start - _HEADER.size, _HEADER.size)
     return Planes(
         token=token,
         epoch=epoch,
         seq=seq,
         seqs=np.frombuffer(content, np.int64, rows, start),
-        planes=np.frombuffer(content, np.uint64, rows * words, start + 8 * rows).reshape(words, rows),
-        vectors=np.frombuffer(content, "<f2", rows * dimension, _HEADER.size).reshape(rows, dimension),
+        planes=np.frombuffer(content, np.uint64, rows * words, planes).reshape(words, rows),
+        codes=Codes(codes.reshape(rows, words * _WORD // 2), np.frombuffer(content, np.float32, rows, steps)),
         content=content,
     )
+
+
+def _checksum(content: mmap.mmap, start: int, end: int) -> int:
+    return zlib.crc32(memoryview(content)[start:end], zlib.crc32(memoryview(content)[: _HEADER.size]))
 
 
 def epoch_of(path: Path) -> int:

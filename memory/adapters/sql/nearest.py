@@ -24,6 +24,7 @@ from memory.adapters.sql.partition_copies import (
     CachedPartition,
     Key,
     PartitionCache,
+    Sample,
     State,
     apply,
     read,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from memory.model import Vector
 
 CANDIDATES = 1024
-"""How many rows that planes lead to are compared exactly at least, and looked for in the database at most."""
+"""How many rows that planes lead to are compared by their codes at least, and looked for in the database at most."""
 EXACT_ROWS = 10_000
 """Up to how many rows a partition is searched exactly, and how many are read at most on the way to an answer."""
 _SPARE = 16
@@ -49,7 +50,7 @@ SCANNED = 20_000
 """How many of a large partition's newest rows are searched while its planes are not ready."""
 
 _STILL_THERE = text(
-    "SELECT seq, episode_id, audience, verdict, vector FROM recall_index WHERE workspace = :w AND partition = :p "
+    "SELECT episode_id, audience, verdict, vector FROM recall_index WHERE workspace = :w AND partition = :p "
     "AND seq IN (SELECT value FROM json_each(:seqs)) AND model = :m AND length(vector) = :n AND action IS NOT :without"
 )
 _COUNT = text("SELECT count(*) FROM (SELECT 1 FROM recall_index WHERE workspace = :w AND partition = :p LIMIT :most)")
@@ -220,7 +221,11 @@ class _Reader:
         if copy.seq - source.planes.seq > self.exact_rows // 2:
             self.plane_cache.prepare(self._key(name))
         return _PlanePartition(
-            self.session, self._key(name), source.planes, copy.vectors, self.plane_cache.sample(self._key(name))
+            self.session,
+            self._key(name),
+            source.planes,
+            copy.vectors,
+            self.plane_cache.sample(self._key(name), source.planes.token),
         )
 
 
@@ -232,7 +237,7 @@ class _PlanePartition:
     key: Key
     planes: Planes
     later: VectorPartition
-    some: VectorPartition | None
+    some: Sample | None
 
     def __len__(self) -> int:
         return len(self.planes) + len(self.later)
@@ -245,39 +250,50 @@ class _PlanePartition:
         if not self.planes.is_whole:  # replaced, and erased, since the database was asked
             return scanned(self.session, self.key, SCANNED).find(query, k, min_cosine, actions, gave_up=gave_up)
         found, totals = self.later.find(query, k, min_cosine, actions, gave_up=gave_up)
-        if actions and self.some is not None and totals is not None:
-            totals = totals + self.some.approved(self.some.cosines(query), actions)
-        return best([*found, *self._there(*near, k, min_cosine, None if gave_up else GAVE_UP)], k), totals
+        if actions and self.some is not None:
+            sampled = self.some.rows.approved(self.planes.cosines(query, self.some.seqs), actions)
+            totals = sampled if totals is None else totals + sampled
+        return best([*found, *self._there(query, *near, k, min_cosine, None if gave_up else GAVE_UP)], k), totals
 
     def _there(
-        self, seqs: list[int], cosines: "NDArray[np.float32]", k: int, least: float, without: str | None
+        self, query: "Vector", seqs: list[int], bounds: "NDArray[np.float32]", k: int, least: float, without: str | None
     ) -> list[Hit]:
-        """The first k of these rows that the database still has, `without` an action, the nearest first."""
+        """The k nearest of these rows that the database still has, `without` an action, and those as near as the last.
+
+        No cosine is above the row's bound; these come highest first.
+        """
         hits: list[Hit] = []
-        rows = _StoredRows({})
-        many = int(np.count_nonzero(cosines >= least)) if k > 0 else 0
-        for start in range(0, many, k + _SPARE):
+        many = int(np.count_nonzero(bounds >= least)) if k > 0 else 0
+        start, kth = 0, -np.inf
+        while start < many and bounds[start] >= max(least, kth):
             end = min(many, start + k + _SPARE)
-            cosine_of = dict(zip(seqs[start:end], cosines[start:end].tolist(), strict=True))
-            where = {"w": self.key.workspace, "p": self.key.partition, "m": self.key.model, "n": 2 * self.key.dimension}
-            given = {**where, "without": without, "seqs": json.dumps(list(cosine_of))}
-            there = self.session.driver_rows(_STILL_THERE, given)
-            with self.session.readable():
-                for seq, episode_id, audience, verdict, vector in there:
-                    rows.vectors[seq] = vector
-                    hits.append((cosine_of[seq], episode_id, Kind(AUDIENCES[audience], VERDICTS[verdict]), seq, rows))
-            # Those that are as near as the last one are looked at too: of equal ones the later id counts.
-            is_tied = end < many and cosines[end] == cosines[end - 1]
-            if len(hits) >= k and not is_tied:
-                break
-        return best(hits, k)
+            hits += self._compared(query, seqs[start:end], least, without)
+            if len(hits) >= k:
+                kth = sorted([hit[0] for hit in hits])[-k]
+            start = end
+        return hits
+
+    def _compared(self, query: "Vector", seqs: list[int], least: float, without: str | None) -> list[Hit]:
+        """Those of these rows that are there, and at least so near."""
+        where = {"w": self.key.workspace, "p": self.key.partition, "m": self.key.model, "n": 2 * self.key.dimension}
+        found = self.session.driver_rows(_STILL_THERE, {**where, "without": without, "seqs": json.dumps(seqs)})
+        with self.session.readable():
+            matrix = np.frombuffer(b"".join([row[-1] for row in found]), "<f2").astype(np.float32)
+            rows = _StoredRows(matrix.reshape(len(found), self.key.dimension))
+            cosines = np.clip(np.vecdot(rows.vectors, query), -1.0, 1.0).tolist()
+            return [
+                (cosine, episode_id, Kind(AUDIENCES[audience], VERDICTS[verdict]), place, rows)
+                for place, (cosine, (episode_id, audience, verdict, _)) in enumerate(zip(cosines, found, strict=True))
+                if cosine >= least
+            ]
 
 
 @dataclass(frozen=True, slots=True)
 class _StoredRows:
-    """What the database has of a partition, as `Rows`, by `seq`."""
+    """What the database has of some rows, as `Rows`."""
 
-    vectors: dict[int, bytes]
+    vectors: "NDArray[np.float32]"
 
     def vector(self, place: int) -> "Vector":
-        return np.frombuffer(self.vectors[place], "<f2").astype(np.float32)
+        vector: NDArray[np.float32] = self.vectors[place]
+        return vector

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import repeat
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sqlalchemy import (
@@ -42,6 +42,9 @@ from memory.adapters.sql.lesson_version import lesson_versions
 from memory.adapters.sql.session import Session, nothing
 from memory.adapters.sql.tables import counters, recall_index
 from memory.model import GAVE_UP, Audience, Verdict
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 class Key(NamedTuple):
@@ -250,14 +253,29 @@ def _kind(audience: str, verdict: str, action: str, words: str, author: str) -> 
 
 
 _found_in = and_(_t.workspace == _w, _t.partition == bindparam("p", type_=String()), _is_found)
-_SAMPLE = select(*_columns(recall_index)).where(_found_in, _t.seq.in_(bindparam("seqs", expanding=True)))
+_SAMPLE = select(_listed_json(cast(_t.seq, String), is_sqlite=True), *_columns(recall_index)[: len(_TEXTS)]).where(
+    _found_in, _t.seq.in_(bindparam("seqs", expanding=True))
+)
 _newest = select(*(_t[name] for name in (*_TEXTS, "vector"))).where(_found_in).order_by(_t.seq.desc())
 _SCAN = select(*_columns(_newest.limit(bindparam("most")).subquery()))
 
 
-def sample(session: Session, key: Key, seqs: Sequence[int]) -> VectorPartition:
-    """A copy of some rows of a partition, by their seqs."""
-    return _copied(session, key, _SAMPLE, {"seqs": seqs})
+class Sample(NamedTuple):
+    """Some rows of a partition."""
+
+    seqs: "NDArray[np.int64]"
+    rows: VectorPartition
+    """In the same order, and without vectors."""
+
+
+def sample(session: Session, key: Key, seqs: Sequence[int]) -> Sample:
+    """Those with these seqs that are there."""
+    rows, there = VectorPartition(0), list[str]()
+    if row := session.row(_SAMPLE, {**_where(key), "seqs": seqs}):
+        with session.readable():
+            there = json.loads(row[0])
+            apply([*row[1:], b"", None], rows, 0)
+    return Sample(np.array(there, np.int64), rows)
 
 
 def scanned(session: Session, key: Key, most: int) -> VectorPartition:
@@ -266,9 +284,12 @@ def scanned(session: Session, key: Key, most: int) -> VectorPartition:
 
 
 def _copied(session: Session, key: Key, statement: Select[Any], given: Mapping[str, Any]) -> VectorPartition:
-    where = {"w": key.workspace, "p": key.partition, "m": key.model, "n": 2 * key.dimension}
     copy = VectorPartition(key.dimension)
-    if row := session.row(statement, {**where, **given}):
+    if row := session.row(statement, {**_where(key), **given}):
         with session.readable():
             apply([*row, None], copy, key.dimension)
     return copy
+
+
+def _where(key: Key) -> dict[str, Any]:
+    return {"w": key.workspace, "p": key.partition, "m": key.model, "n": 2 * key.dimension}

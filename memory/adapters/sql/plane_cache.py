@@ -17,11 +17,10 @@ from pathlib import Path
 from threading import Lock, Thread
 
 from memory.adapters import planes as plane_files
-from memory.adapters.partitions import VectorPartition
 from memory.adapters.planes import Planes
 from memory.adapters.private_files import is_alive, make_folder
 from memory.adapters.sql.index import EPOCH, PLANES
-from memory.adapters.sql.partition_copies import Key, sample
+from memory.adapters.sql.partition_copies import Key, Sample, sample
 from memory.adapters.sql.session import Session
 from memory.errors import MemoryFault
 
@@ -36,11 +35,13 @@ _COUNTER = "SELECT value FROM counters WHERE workspace = ? AND name = ?"
 _PUT_COUNTER = (
     "INSERT INTO counters (workspace, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value"
 )
-MOST_BYTES = 128 * 2**20
-"""How much of planes, and of samples, stays mapped: what is used again is mapped again."""
+MOST_BYTES = 192 * 2**20
+"""How much of the files stays mapped: what is used again is mapped again."""
 _BATCH = 4096
 _SAMPLED = 1024
 """Of how many rows of a large partition it is looked which actions they approve."""
+_MOST_SAMPLES = 200
+"""Of so many partitions, those asked for last, that is kept: 100 to 300 KB each."""
 _PART, _OLD = ".part", ".old"
 
 
@@ -50,7 +51,9 @@ class PlaneCache:
     def __init__(self, database: Path, begin: Callable[[bool], AbstractContextManager[Session]]) -> None:
         self._folder = database.with_name(f"{database.name}-planes")
         self._begin = begin
-        self._ready: OrderedDict[Key, tuple[Planes, VectorPartition | None]] = OrderedDict()
+        self._ready: OrderedDict[Key, Planes] = OrderedDict()
+        self._samples: OrderedDict[Key, tuple[int, Sample]] = OrderedDict()
+        """With the token of the planes that have their rows, which were found whole."""
         self._building: dict[Key, Thread] = {}
         self._lock = Lock()
         self._is_closed = False
@@ -61,12 +64,13 @@ class PlaneCache:
             if key not in self._ready:
                 return None
             self._ready.move_to_end(key)
-            return self._ready[key][0]
+            return self._ready[key]
 
-    def sample(self, key: Key) -> VectorPartition | None:
-        """Some of the rows that they have; None until they are read."""
+    def sample(self, key: Key, token: int) -> Sample | None:
+        """Some of the rows that the planes with this token have; None until they are read."""
         with self._lock:
-            return self._ready[key][1] if key in self._ready else None
+            known, found = self._samples.get(key, (0, None))
+            return found if known == token else None
 
     def valid(self, key: Key, token: int, epoch: int) -> Planes | None:
         """The planes that the database names, if there are any."""
@@ -74,11 +78,13 @@ class PlaneCache:
         if held is not None and (held.token, held.epoch) == (token, epoch):
             return held
         self._forget(key)
-        found = plane_files.read(self._path(key)) if token else None
+        is_known = self.sample(key, token) is not None
+        found = plane_files.read(self._path(key), known=token if is_known else 0) if token else None
         if found is None or (found.token, found.epoch) != (token, epoch):
             return None
-        self._keep(key, found, None)
-        self.prepare(key, is_new=False)
+        self._keep(key, found)
+        if not is_known:
+            self.prepare(key, is_new=False)
         return found
 
     def prepare(self, key: Key, *, is_new: bool = True) -> None:
@@ -104,6 +110,7 @@ class PlaneCache:
         self.stop()
         self.wait()
         self._ready.clear()
+        self._samples.clear()
 
     def erase(self, epochs: Mapping[str, int]) -> None:
         """Erase the files of these workspaces that are of an epoch before this one. Raises `OSError`."""
@@ -111,15 +118,23 @@ class PlaneCache:
             for path in self._folder.glob(f"{_digest(workspace)}-*"):
                 if plane_files.epoch_of(path) < epoch:
                     plane_files.erase(path)
-            for key in [key for key in self._ready if key.workspace == workspace]:
+            for key in [key for key in (*self._ready, *self._samples) if key.workspace == workspace]:
                 self._forget(key)
+                self._samples.pop(key, None)
 
-    def _keep(self, key: Key, found: Planes, some: VectorPartition | None) -> None:
+    def _keep(self, key: Key, found: Planes) -> None:
         with self._lock:
-            self._ready[key] = (found, some)
+            self._ready[key] = found
             self._ready.move_to_end(key)
-            while len(self._ready) > 1 and sum(map(_nbytes, self._ready.values())) > MOST_BYTES:
+            while len(self._ready) > 1 and sum([len(each.content) for each in self._ready.values()]) > MOST_BYTES:
                 self._ready.popitem(last=False)
+
+    def _keep_sample(self, key: Key, token: int, some: Sample) -> None:
+        with self._lock:
+            self._samples[key] = (token, some)
+            self._samples.move_to_end(key)
+            while len(self._samples) > _MOST_SAMPLES:
+                self._samples.popitem(last=False)
 
     def _forget(self, key: Key) -> None:
         with self._lock:
@@ -132,7 +147,8 @@ class PlaneCache:
                 seqs = found.seqs[:: max(1, len(found) // _SAMPLED)].tolist()
                 with self._begin(False) as session:
                     some = sample(session, key, seqs)
-                self._keep(key, found, some)
+                self._keep_sample(key, found.token, some)
+                self._keep(key, found)
         except (OSError, MemoryFault) as fault:
             if not self._is_closed:
                 log.warning("planes of a large partition were not made, so recall is slower: %s", fault)
@@ -201,8 +217,3 @@ def _digest(text: str) -> str:
 def _number(session: Session, statement: str, *given: object) -> int:
     rows = next(session.batches(statement, given, 1), [])
     return int(rows[0][0]) if rows else 0
-
-
-def _nbytes(ready: tuple[Planes, VectorPartition | None]) -> int:
-    planes, some = ready
-    return planes.planes.nbytes + planes.seqs.nbytes + (some.nbytes if some is not None else 0)

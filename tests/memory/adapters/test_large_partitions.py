@@ -16,8 +16,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from memory.adapters.planes import read, sign_words
-from memory.adapters.sql import SqlStore
+from memory.adapters import planes
+from memory.adapters.codes import packed
+from memory.adapters.planes import read, rotated, sign_words
+from memory.adapters.sql import SqlStore, plane_cache
 from memory.adapters.sql.sqlite import SqliteDatabase
 from memory.adapters.sql.tables import recall_index
 from memory.errors import NotADatabase
@@ -95,9 +97,9 @@ def test_a_large_partition_is_searched_by_planes_and_what_came_after(store: SqlS
     assert found(store, vector_of(99)) == scanned(store, vector_of(99))
     ready(store)
     (path,) = files_of(store)
-    planes = read(path)
-    assert planes is not None
-    assert len(planes) == 30
+    made = read(path)
+    assert made is not None
+    assert len(made) == 30
     add(store, 30, 31)
     for query in range(80, 99):
         for gave_up in (True, False):
@@ -105,6 +107,33 @@ def test_a_large_partition_is_searched_by_planes_and_what_came_after(store: SqlS
             assert near == scanned(store, vector_of(query), gave_up=gave_up)
     assert store._recall._plane_cache is store._plane_cache
     assert nearest(store, "w", ["workspace"], MODEL, vector_of(0), 3, -1.0).searched == 32
+
+
+def test_what_approves_an_action_is_told_by_the_rows_of_the_planes_too(store: SqlStore) -> None:
+    add(store, *range(30))
+    for _ in range(2):  # before they are there, and after
+        with store.read() as tx:
+            near = tx.episodes.nearest("w", ["workspace"], MODEL, vector_of(3), 3, -1.0, actions=["answer"])
+        mean = np.mean([vector_of(n) @ vector_of(3) for n in range(30) if n % 4])
+        assert near.fits["answer"].lessons == pytest.approx(10)  # of one person no more count
+        assert near.fits["answer"].cosine == pytest.approx(mean, abs=0.02)
+        ready(store)
+
+
+def test_files_that_are_not_mapped_any_more_are_mapped_again(store: SqlStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plane_cache, "MOST_BYTES", 1)
+    add(store, *range(30))
+    for name in ("workspace", "channel/C1"):
+        found(store, vector_of(1), partitions=[name])
+        ready(store)
+    monkeypatch.setattr(planes, "_checksum", lambda *_: 1 / 0)
+    before = files_of(store)
+    for name in ("workspace", "channel/C1", "workspace"):
+        assert store._plane_cache is not None
+        assert len(store._plane_cache._ready) == 1
+        assert found(store, vector_of(9), partitions=[name]) == scanned(store, vector_of(9), partitions=[name])
+        assert store._plane_cache._building == {}
+    assert files_of(store) == before
 
 
 def spoil(store: SqlStore, column: str, value: object) -> None:
@@ -151,9 +180,9 @@ def test_what_is_forgotten_leaves_the_files(store: SqlStore) -> None:
     add(store, *range(30))
     found(store, vector_of(1))
     ready(store)
-    half = np.asarray(vector_of(7), "<f2")
-    assert half.tobytes() in files_of(store)[0].read_bytes()
-    words = sign_words(half.reshape(1, -1).view(np.uint16)).tobytes()
+    turned = rotated(np.asarray(vector_of(7), "<f2").reshape(1, -1).view(np.uint16))
+    codes, words = packed(turned)[0].tobytes(), sign_words(turned).tobytes()
+    assert codes in files_of(store)[0].read_bytes()
     assert words in files_of(store)[0].read_bytes()
     with store.write() as tx:
         tx.episodes.delete("w", ["e7"])
@@ -162,7 +191,7 @@ def test_what_is_forgotten_leaves_the_files(store: SqlStore) -> None:
     assert found(store, vector_of(7)) == scanned(store, vector_of(7))
     ready(store)
     assert words not in files_of(store)[0].read_bytes()
-    assert half.tobytes() not in files_of(store)[0].read_bytes()
+    assert codes not in files_of(store)[0].read_bytes()
     assert "e7" not in [name for name, _ in found(store, vector_of(7), 30)]
 
 
