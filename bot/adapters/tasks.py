@@ -1,4 +1,4 @@
-"""Order among tasks, their end, and trying again: a lock for each key, a gate for events, retried calls."""
+"""Order among tasks, and trying again: a lock for each key, a gate for events, retried calls."""
 
 import asyncio
 import logging
@@ -55,18 +55,6 @@ class FairGate:
         """Wait for those that came before, and let the loop do everything else that is ready."""
         async with self._lock:
             await asyncio.sleep(0)
-
-
-async def unless(ended: asyncio.Event, work: Awaitable[T]) -> T | None:
-    """The work's result; None as soon as the end comes, which cancels it."""
-    wanted, end = asyncio.ensure_future(work), asyncio.ensure_future(ended.wait())
-    try:
-        await asyncio.wait({wanted, end}, return_when=asyncio.FIRST_COMPLETED)
-        return wanted.result() if wanted.done() and not ended.is_set() else None
-    finally:
-        wanted.cancel()
-        end.cancel()
-        await asyncio.gather(wanted, end, return_exceptions=True)
 
 
 async def retried(call: Callable[[], Awaitable[T]], sleep: Sleep, tries: int = TRIES) -> T:

@@ -16,7 +16,7 @@ from bot.agent.tree import AgentTree, RunResult
 from bot.conversation import messages
 from bot.conversation.background import Background, BackgroundConfig, BackgroundLookup, PreparedRecall, without_lessons
 from bot.conversation.choosing import option_choices
-from bot.conversation.conversations import Pictures, unless_set
+from bot.conversation.conversations import Pictures, unless
 from bot.conversation.executor import Executor
 from bot.conversation.feedback_reader import FeedbackReader, by_rule
 from bot.conversation.feedback_words import HINT, UNSAID
@@ -166,7 +166,7 @@ class Answering:
             shown = self._live_answers.of(messenger, current, run_id) if self._live_answers else nullcontext()
             async with shown as live:
                 work = self._work(messenger, current, run_id, cancel, show, images, live.update if live else None)
-                finished = await unless_set(reworded, work)
+                finished = await unless(reworded, work)
                 if finished is None and not reworded.is_set():
                     return None
                 if finished is not None:

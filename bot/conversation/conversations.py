@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar
 
 from bot.conversation.executor import after_earlier_work
@@ -215,16 +215,16 @@ def _id(incoming: Incoming) -> tuple[str, str]:
     return incoming.scope.workspace, incoming.event_id
 
 
-async def unless_set(event: asyncio.Event, work: Coroutine[None, None, T]) -> T | None:
-    """The work's result; None as soon as the event is set, which breaks it off."""
-    working, broken = asyncio.create_task(work), asyncio.create_task(event.wait())
+async def unless(event: asyncio.Event, work: Awaitable[T]) -> T | None:
+    """The work's result; None as soon as the event is set, which cancels it."""
+    wanted, is_set = asyncio.ensure_future(work), asyncio.ensure_future(event.wait())
     try:
-        await asyncio.wait({working, broken}, return_when=asyncio.FIRST_COMPLETED)
-        return working.result() if working.done() else None
+        await asyncio.wait({wanted, is_set}, return_when=asyncio.FIRST_COMPLETED)
+        return wanted.result() if wanted.done() and not event.is_set() else None
     finally:
-        working.cancel()
-        broken.cancel()
-        await asyncio.gather(working, broken, return_exceptions=True)
+        wanted.cancel()
+        is_set.cancel()
+        await asyncio.gather(wanted, is_set, return_exceptions=True)
 
 
 class Pictures:

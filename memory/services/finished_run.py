@@ -238,7 +238,7 @@ def lessons_shown(detector: OverlapDetector, run: FinishedRun) -> list[JudgedLes
     found: list[JudgedLesson] = []
     for recall in run.recalls:
         node = nodes.get(recall.node_path)
-        if node is None:
+        if node is None or not recall.shown_ids:
             continue
         ranked = [
             (rank, exemplar)

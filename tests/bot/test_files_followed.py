@@ -21,7 +21,7 @@ _PRODUCT = tuple(f"{CHECKOUT / package}/" for package in ("bot", "memory"))
 _ASIDE = ("<frozen importlib", f"{CHECKOUT / 'bot' / 'adapters' / 'llm' / 'offline'}/")
 """Importing, and the model's stand-in."""
 
-SLACK_MESSAGE, DISCORD_REACTION = 81, 36
+SLACK_MESSAGE, DISCORD_REACTION = 80, 36
 """At most so many files. They may become fewer."""
 
 

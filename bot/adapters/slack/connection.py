@@ -14,8 +14,9 @@ from slack_bolt.async_app import AsyncApp
 from slack_sdk.socket_mode.request import SocketModeRequest
 
 from bot.adapters.slack.web import Web, library_log, names_token
-from bot.adapters.tasks import FairGate, Sleep, unless, until_reachable
+from bot.adapters.tasks import FairGate, Sleep, until_reachable
 from bot.config import SlackSettings
+from bot.conversation.conversations import unless
 from bot.errors import ConfigError, MessengerError, NotPermitted
 
 log = logging.getLogger(__name__)

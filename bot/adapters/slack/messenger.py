@@ -30,8 +30,9 @@ from bot.adapters.slack.streaming import PACE_S, Streamer
 from bot.adapters.slack.teachers import Teachers
 from bot.adapters.slack.threads import Status, Threads
 from bot.adapters.slack.web import Identity, Web, code_of, names_token, require_own
-from bot.adapters.tasks import Sleep, unless, until_reachable
+from bot.adapters.tasks import Sleep, until_reachable
 from bot.config import SlackSettings
+from bot.conversation.conversations import unless
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
 from bot.model import (
     Attachment,

@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from bot.adapters.command_words import CORRECT, ParsedCommand
-from bot.adapters.tasks import unless
 from bot.adapters.terminal.answer_list import AnswerList
 from bot.adapters.terminal.commands import (
     Act,
@@ -28,6 +27,7 @@ from bot.adapters.terminal.screen import PlainScreen, Screen
 from bot.adapters.terminal.speaker import ROLES, Speaker
 from bot.adapters.terminal.streams import Streams
 from bot.config import TerminalSettings
+from bot.conversation.conversations import unless
 from bot.errors import ChannelNotFound, NotPermitted
 from bot.model import (
     Attachment,
