@@ -5,7 +5,7 @@
 Embedding and the model are taken out: the embedder is a table of random unit vectors, no agent runs. What remains is
 scope, recall, prompt, ledger and episodes, on SQLite with synchronous=FULL in a temporary file. The baseline in the
 same run is the same recall done the plain way: read every lesson of the asker and of the channel from the file and
-compare one by one. Prints medians, 95th percentiles and the ratio.
+compare one by one. Prints medians, 95th percentiles, the thread's own time and the ratio.
 """
 
 import argparse
@@ -65,15 +65,19 @@ def fill(world: World, count: int) -> None:
             world.react(episode, "👍", by=who.person)
 
 
-def median_ms(action: Callable[[int], object], rounds: int) -> tuple[float, float]:
-    """Median and 95th percentile of one call, in milliseconds, after one call that does not count."""
+def median_ms(action: Callable[[int], object], rounds: int) -> tuple[float, float, float]:
+    """Median and 95th percentile of one call, and the median of the thread's own time, in milliseconds.
+
+    A first call does not count.
+    """
     action(-1)
-    times = []
+    times, own = [], []
     for number in range(rounds):
-        started = time.perf_counter()
+        started, own_started = time.perf_counter(), time.thread_time()
         action(number)
+        own.append((time.thread_time() - own_started) * 1000)
         times.append((time.perf_counter() - started) * 1000)
-    return statistics.median(times), statistics.quantiles(times, n=20)[-1]
+    return statistics.median(times), statistics.quantiles(times, n=20)[-1], statistics.median(own)
 
 
 ACTIONS = tuple(ActionText(name=f"goal_{number}", description=f"goal {number} by a tool") for number in range(6))
@@ -126,16 +130,17 @@ def measure(world: World, rounds: int) -> None:
         render_lessons(recollection.exemplars, budget_tokens=1500)
 
     def whole(number: int) -> None:
+        world.actions = ACTIONS  # as the chat recalls
         world.ask(f"goal {number % 500} and again {number}", "an answer", of=asker)
 
     for number in range(20):
         lesson = world.ask(f"goal {number} at length", ANSWER.format(number), of=asker)
         world.react(lesson, by="p1")
 
-    def at_length(number: int) -> None:
+    def at_length(number: int, actions: Sequence[ActionText] | None = None) -> None:
+        world.actions = actions
         world.ask(f"goal {number % 20} at length, once more {number}", ANSWER.format(number % 20), of=asker)
 
-    world.actions = ACTIONS  # as the chat recalls
     answers = [world.ask(f"goal {number % 500} to vote on {number}", of=asker) for number in range(rounds + 1)]
 
     def react(number: int, minutes: float, emoji: str) -> None:
@@ -147,15 +152,16 @@ def measure(world: World, rounds: int) -> None:
         "recall and prompt": median_ms(recall, rounds),
         "the same with evidence for six actions": median_ms(lambda n: recall(n, ACTIONS), rounds),
         "whole message: accept, recall, commit, ledger": median_ms(whole, rounds),
-        "the same with answers of real length": median_ms(at_length, rounds),
+        "the same with answers of real length": median_ms(lambda n: at_length(n, ACTIONS), rounds),
+        "the same without evidence": median_ms(at_length, rounds),
         "reaction to committed verdict, minutes apart": median_ms(lambda n: react(n, 7, "👍"), rounds),
         "the same, one a second": median_ms(lambda n: react(n, 1 / 60, "👎"), rounds),
         "baseline: recall by reading every lesson": median_ms(
             lambda n: plain_recall(world, f"goal {n % 500} asked again {n}"), max(5, rounds // 20)
         ),
     }
-    for name, (median, high) in rows.items():
-        print(f"{name:<48} median {median:8.2f} ms   p95 {high:8.2f} ms")
+    for name, (median, high, own) in rows.items():
+        print(f"{name:<48} median {median:8.2f} ms   p95 {high:8.2f} ms   own {own:8.2f} ms")
     ratio = rows["baseline: recall by reading every lesson"][0] / rows["recall and prompt"][0]
     print(f"recall is {ratio:.0f} times as fast as the baseline")
 
