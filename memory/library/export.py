@@ -75,6 +75,8 @@ def export_person(held: PersonalData, person: str) -> dict[str, object]:
 
 def plain(value: object) -> object:
     """A dataclass as JSON values: times in ISO 8601, enums by value, tuples as lists."""
+    if type(value) is str:  # as most are
+        return value
     match value:
         case None | bool() | int() | float():
             return value

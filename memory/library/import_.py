@@ -26,7 +26,8 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")
 _STRICT = ConfigDict(strict=True, extra="forbid")
 _ENTRIES = TypeAdapter(list[MemoryEntry], config=_STRICT)
 _EPISODES = TypeAdapter(list[Episode], config=_STRICT)
-_ENTRY_MARKS = ("internal_state", "step_num", "env_pre")
+_ENTRY_MARKS = frozenset({"internal_state", "step_num", "env_pre"})
+_TO_READ, _TO_COMPARE = json.JSONEncoder(ensure_ascii=False), json.JSONEncoder(ensure_ascii=True, sort_keys=True)
 _EPISODE_CONTENT = (
     "goal", "trajectory", "output", "thoughts", "action", "action_target", "termination", "context_before",
     "context_after", "node_path", "step_number", "created_at",
@@ -87,7 +88,7 @@ def content_hash(memory: Episode | MemoryEntry) -> str:
         raise InvalidInput(f"only episodes and memory entries have a content hash, got {shown(memory)}")
     names = _EPISODE_CONTENT if isinstance(memory, Episode) else _ENTRY_CONTENT
     content = {name: plain(getattr(memory, name)) for name in names}
-    text = json.dumps([type(memory).__name__, content], ensure_ascii=True, sort_keys=True)
+    text = _TO_COMPARE.encode([type(memory).__name__, content])
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -95,10 +96,14 @@ def _memory(record: object) -> Episode | MemoryEntry:
     if not isinstance(record, dict):
         raise TypeError(f"expected an object, got {type(record).__name__}")
     snake = {_in_snake_case(name): value for name, value in record.items()}
-    is_entry = any(mark in snake for mark in _ENTRY_MARKS)
-    given = {name: _moment(value) if name.endswith("_at") else _given(value) for name, value in snake.items()}
+    is_entry = not _ENTRY_MARKS.isdisjoint(snake)
+    given = {
+        name: value if type(value) is str else _moment(value) if name.endswith("_at") else _given(value)
+        for name, value in snake.items()
+        if value is not None
+    }
     # JSON once more: from it a strict reader takes lists for tuples, and texts for times and words.
-    text = storable(json.dumps([_without_nulls(given)], ensure_ascii=False))
+    text = storable(_TO_READ.encode([given]))
     try:
         return (_ENTRIES if is_entry else _EPISODES).validate_json(text)[0]
     except ValidationError as exc:

@@ -16,6 +16,9 @@ DEEPEST = 50
 """Levels of lists and objects in one JSON value; what a program notes has far fewer."""
 _BIGGEST = 2**63
 _SHOWN_CHARACTERS = 60
+_TEXT = frozenset({str})
+_SIMPLE = frozenset({str, bool, type(None)})
+"""What needs no look inside: no number, and nothing else."""
 
 _CENTURY = timedelta(days=36_525)
 _EXACT = 2**53
@@ -131,7 +134,7 @@ def json_value(value: T, name: str) -> T:
     """A value that JSON can say, at most `DEEPEST` levels deep."""
     level: list[object] = [value]
     for _ in range(DEEPEST):
-        level = [part for each in level for part in _parts(each, name) if part is not None and type(part) is not str]
+        level = [part for each in level for part in _parts(each, name) if type(part) not in _SIMPLE]
         if not level:
             return value
     raise InvalidInput(f"{name} is nested more than {DEEPEST} levels deep; store it as a text or in parts")
@@ -146,21 +149,20 @@ def mapping(value: object, name: str) -> Mapping[object, object]:
 
 def _parts(value: object, name: str) -> Iterable[object]:
     """What a JSON value is made of."""
-    if value is None or isinstance(value, str | bool):
-        return ()
-    if isinstance(value, int):
-        integer(value, f"each number of {name}")
-        return ()
-    if isinstance(value, float):
-        number(value, f"each number of {name}", low=-math.inf)
-        return ()
     if isinstance(value, list | tuple):
         return value
-    if not isinstance(value, Mapping):
+    if isinstance(value, Mapping):
+        if not _TEXT.issuperset(map(type, value)):
+            for key in value:
+                text(key, f"each key of {name}")
+        return value.values()
+    if isinstance(value, int) and not isinstance(value, bool):
+        integer(value, f"each number of {name}")
+    elif isinstance(value, float):
+        number(value, f"each number of {name}", low=-math.inf)
+    elif not (value is None or isinstance(value, str | bool)):
         raise InvalidInput(f"{name} must hold JSON values only, got {shown(value)}")
-    for key in value:
-        text(key, f"each key of {name}")
-    return value.values()
+    return ()
 
 
 def shown(value: object) -> str:

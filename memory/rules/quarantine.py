@@ -79,7 +79,9 @@ def flags(text: str, *, limit: int | None = None) -> tuple[Flag, ...]:
     folded = " ".join(plain.split())
     if any(cue in folded for cue in _CUES) and _INJECTION.search(folded):
         found.append(Flag.INJECTION)
-    if escapes(text) or (plain != text and escapes(plain)) or _TEMPLATE.search(plain):
+    is_other = plain != (text.lower() if text.isascii() else text)  # capitals make no difference
+    may_be_template = "<" in plain or "[" in plain or "##" in plain
+    if escapes(text) or (is_other and escapes(plain)) or (may_be_template and _TEMPLATE.search(plain)):
         found.append(Flag.DELIMITER)
     if limit is not None and len(text) > limit:
         found.append(Flag.LENGTH)

@@ -32,10 +32,14 @@ _GIVEN = re.compile(
 )
 """`password: swordfish`: whatever stands behind the sign is one, but for the words below."""
 _NAME_PARTS = (
-    "pass", "pwd", "secret", "credent", "token", "pat", "key",
+    "pass", "pwd", "secret", "credent", "token", "pat",
     "kennwort", "contrase", "senha", "пароль", "密码", "密碼", "パスワード",
 )  # fmt: skip
-"""One of them is in every name of a secret, in small letters: a text without any needs no closer look."""
+"""One of them is in every name of a secret but of a key, in small letters: a text without any needs no closer look."""
+_KEY_OF = (
+    "api", "access", "auth", "secret", "private", "encryption", "signing", "client", "account", "bot", "app", "session",
+)  # fmt: skip
+"""One of them is before "key" in a name, but where it is written with a letter that only counts as one of these."""
 _WORDS = re.compile(
     r"(?:none|null|nil|true|false|string|str|text|required|optional|unknown|missing|wrong|invalid|expired|empty|secret"
     r"|password|change(?:me)?|your|the|this|that|must|should|not|see|ask|with|from|what|when|where|why|how|use|and|for"
@@ -177,8 +181,10 @@ def _known_forms(text: str) -> list[Secret]:
         for match in pattern.finditer(text):
             start, end = match.span("secret" if "secret" in pattern.groupindex else 0)
             found.append(Secret(start=start, end=end, kind=kind))
-    is_named = any(part in folded for part in _NAME_PARTS)
-    for pattern, is_secret in ((_ASSIGNED, _looks_secret), (_GIVEN, _is_no_word)) if is_named else ():
+    is_key = "key" in folded and (not text.isascii() or any(part in folded for part in _KEY_OF))
+    is_named = is_key or any(part in folded for part in _NAME_PARTS)
+    is_given = is_named and any(sign in folded for sign in ":=：")
+    for pattern, is_secret in ((_ASSIGNED, _looks_secret), (_GIVEN, _is_no_word))[: is_named + is_given]:
         for match in pattern.finditer(text):
             value = match["secret"].rstrip(".,;:!?)]}>")
             if len(value) >= 4 and not _PLACEHOLDER.match(value) and is_secret(value):

@@ -3,6 +3,8 @@
 import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memory.adapters import secrets
 from memory.adapters.secrets import FormatFinder
@@ -61,13 +63,26 @@ _NAMES = (
     "password", "PASSWD", "pwd", "passphrase", "passcode", "pass", "secret", "\u017fecret", "credential", "credentials",
     "token", "to\u212aen", "pat", "api key", "access_token", "private-\u212aey", "client secret", "app-password",
     "passwort", "kennwort", "mot de passe", "contraseña", "contrasena", "senha", "пароль", "пар\u1c82ль", "ПАРОЛЬ",
-    "密码", "密碼", "パスワード",
+    "密码", "密碼", "パスワード", "pr\u0131vate key", "AP\u0130 KEY", "ses\u017fion-key",
+    "auth key", "access key", "secret_key", "encryption key", "signing-key", "client key", "account key", "bot key",
+    "app key", "session key",
 )  # fmt: skip
 
 
 @pytest.mark.parametrize("name", _NAMES)
 def test_what_is_set_to_a_name_of_a_secret_is_found(name: str) -> None:
     assert "swordfish1" not in Redactor().text(f"my {name}: swordfish1")
+
+
+@given(st.data())
+def test_a_kind_is_looked_for_wherever_its_patterns_find_anything(data: st.DataObject) -> None:
+    kind, patterns, _ = data.draw(st.sampled_from([each for each in secrets._detectors() if each[0] in secrets._CUES]))
+    found = data.draw(st.from_regex(data.draw(st.sampled_from(patterns))))
+    assert any(cue in found or cue in found.casefold() for cue in secrets._CUES[kind])
+
+
+def test_kinds_that_are_looked_for_by_a_cue_exist() -> None:
+    assert secrets._CUES.keys() <= {kind for kind, _, _ in secrets._detectors()}
 
 
 def test_what_a_library_hardly_uses_is_imported_when_it_is_used() -> None:

@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory.model.normal_form import normalised
 from memory.rules import quarantine
 from memory.rules.quarantine import Flag, flags
+from memory.rules.retrieval.prompt import escapes, visible
 
 _WORDS = [
     "ignore",
@@ -98,3 +100,17 @@ def test_what_the_pattern_finds_is_flagged(text: str) -> None:
 @pytest.mark.parametrize("text", _INSTRUCTIONS)
 def test_each_kind_of_instruction_is_flagged(text: str) -> None:
     assert Flag.INJECTION in flags(text)
+
+
+_PARTS = (
+    "<|im_start|>", "[/INST]", "[INST]", "<<SYS>>", "<System>", "### Instruction:", "\n", " ", "hello", "</LESSONS>",
+    "<les\u200dsons>", "\uff1cgoal\uff1e", "# Lessons from previous attempt", "1. REPEAT: ", "1. \uff32EPEAT: ",
+    "<le\u00dfons>", "<les\x07sons>", "1. RE\x07PEAT: ", "#", "[", "<",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(_PARTS), max_size=5).map("".join))
+def test_what_imitates_the_prompt_is_flagged(text: str) -> None:
+    plain = normalised("NFKC", visible(text)).replace("\u200d", "").casefold()
+    is_found = escapes(text) or escapes(plain) or bool(quarantine._TEMPLATE.search(plain))
+    assert (Flag.DELIMITER in flags(text)) is is_found
