@@ -35,7 +35,7 @@ _COUNTER = "SELECT value FROM counters WHERE workspace = ? AND name = ?"
 _PUT_COUNTER = (
     "INSERT INTO counters (workspace, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value"
 )
-MOST_BYTES = 192 * 2**20
+MOST_BYTES = 320 * 2**20
 """How much of the files stays mapped: what is used again is mapped again."""
 _BATCH = 4096
 _SAMPLED = 1024
