@@ -4,8 +4,7 @@ A plane has 64 bits of every row, so that how many signs differ from a query's i
 the signs after a fixed rotation, so that each bit says as much as any other, whatever a model's dimensions mean: of two
 rows with the angle a, each differs with the probability a / pi. Rows whose signs differ least are candidates, which
 are compared by what the same file has of their vectors, four bits a dimension (`codes`); and as many more as the
-nearest of those show to be needed. Each row is known by its `seq` alone: what the database has under it, or has no
-more, counts.
+nearest of those show to be needed. The vectors are in the file too, for the few that may be nearest (`plane_rows`).
 """
 
 import mmap
@@ -23,6 +22,7 @@ import numpy as np
 
 from memory.adapters.codes import Codes, packed
 from memory.adapters.halves import SCALE, widened
+from memory.adapters.plane_rows import KINDS_DIGEST, OpenFile, RowBatch, RowFile, record_type, records
 from memory.adapters.private_files import open_private
 
 if TYPE_CHECKING:
@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 
     from memory.model import Vector
 
-_MAGIC = b"GBPLANE3"
-_HEADER = struct.Struct("<8sQQQQQ")
-"""Magic, token, epoch, seq, rows, dimension; codes, seqs, planes, steps; and a checksum of all but the codes."""
+_MAGIC = b"GBPLANE4"
+_HEADER = struct.Struct("<8sQQQQQQQ")
+"""Magic, token, epoch, seq, rows, dimension, bytes of an id, digest of the kinds. Then codes, and room for those of as
+many rows as the `seq` is; vectors; seqs, planes, steps and records; and a checksum of these four and the header."""
 _STRIDE = 1 << 16
 """How many rows are counted at once: what is added up stays in the processor's cache."""
 _WORD = 64
@@ -58,8 +59,15 @@ class Planes:
     """Shape (words, rows)."""
     codes: Codes
     """Of each row."""
+    rows: RowFile
     content: mmap.mmap
     """The file they are in."""
+
+    @property
+    def nbytes(self) -> int:
+        """How much of the file is looked at again and again."""
+        arrays = (self.seqs, self.planes, self.codes.packed, self.codes.steps, self.rows.records)
+        return sum([each.nbytes for each in arrays])
 
     @property
     def is_whole(self) -> bool:
@@ -69,8 +77,8 @@ class Planes:
     def __len__(self) -> int:
         return len(self.seqs)
 
-    def nearest(self, query: "Vector", most: int) -> "tuple[list[int], NDArray[np.float32]]":
-        """The seqs of the `most` rows that may be nearest, and what none of their cosines is above, highest first."""
+    def nearest(self, query: "Vector", most: int) -> "tuple[NDArray[np.intp], NDArray[np.float32]]":
+        """The places of the `most` rows that may be nearest, and what none of their cosines is above, highest first."""
         turned = _rotated(query)
         distances = self._distances(turned)
         places = _least(distances, most)
@@ -85,7 +93,7 @@ class Planes:
             is_near = cosines >= np.partition(cosines, -most)[-most]
             places, cosines = places[is_near], cosines[is_near]
         best = np.argsort(-cosines, kind="stable")[:most]
-        return self.seqs[places[best]].tolist(), cosines[best]
+        return places[best], cosines[best]
 
     def cosines(self, query: "Vector", seqs: "NDArray[np.int64]") -> "NDArray[np.float32]":
         """About those of some of the rows, whichever of these they are."""
@@ -162,34 +170,37 @@ def _turned(part: "NDArray[np.float32]") -> "NDArray[np.float32]":
     return np.concatenate([many.reshape(-1, _WORD), part[whole:] @ rotation])
 
 
-def write(
-    path: Path, batches: Iterable[tuple[list[int], bytes]], dimension: int, *, token: int, epoch: int, seq: int
-) -> None:
-    """Write rows that come in batches, their seqs and their vectors as float16 side by side, to a file.
+def write(path: Path, batches: Iterable[RowBatch], dimension: int, *, token: int, epoch: int, seq: int) -> None:
+    """Write rows that come in batches, no more of them than `seq`, to a file.
 
     What is not finite is like nothing, so it is left out. The file is for this user alone, and survives a power
     failure. Raises `OSError`.
     """
+    codes_of_row = _codes_of_row(dimension)
     seqs, words = [np.empty(0, np.int64)], [np.empty((0, -(-dimension // _WORD)), np.uint64)]
-    steps = [np.empty(0, np.float32)]
+    steps, named, place = [np.empty(0, np.float32)], [np.empty(0, record_type(1))], _HEADER.size
     with open(path, "wb", opener=open_private) as file:
-        file.write(bytes(_HEADER.size))
-        for numbers, vectors in batches:
-            halves = np.frombuffer(vectors, "<u2").reshape(-1, dimension)
+        file.seek(_HEADER.size + seq * codes_of_row)
+        for batch in batches:
+            halves = np.frombuffer(batch.vectors, "<u2").reshape(-1, dimension)
             is_finite = ((halves & 0x7C00) != 0x7C00).all(axis=1)
+            file.write(halves[is_finite].tobytes())
             turned = rotated(halves[is_finite])
             codes, of_rows = packed(turned)
-            file.write(codes.tobytes())
-            seqs.append(np.array(numbers, np.int64)[is_finite])
+            place += os.pwrite(file.fileno(), codes.tobytes(), place)
+            seqs.append(np.array(batch.seqs, np.int64)[is_finite])
             words.append(sign_words(turned))
             steps.append(of_rows)
-        every = np.concatenate(seqs)
-        header = _HEADER.pack(_MAGIC, token, epoch, seq, len(every), dimension)
+            named.append(records(batch)[is_finite])
+        file.write(bytes(-file.tell() % 8))
+        every, of_rows = np.concatenate(seqs), np.concatenate(named)
+        width = of_rows.dtype["id"].itemsize
+        header = _HEADER.pack(_MAGIC, token, epoch, seq, len(every), dimension, width, KINDS_DIGEST)
         checksum = zlib.crc32(header)
         planes = np.ascontiguousarray(np.concatenate(words).T)
-        for part in (every.tobytes(), planes.tobytes(), np.concatenate(steps).tobytes()):
-            checksum = zlib.crc32(part, checksum)
-            file.write(part)
+        for part in (every, planes, np.concatenate(steps), of_rows):
+            checksum = zlib.crc32(part.tobytes(), checksum)
+            file.write(part.tobytes())
         file.write(struct.pack("<I", checksum))
         file.seek(0)
         file.write(header)
@@ -203,32 +214,41 @@ def read(path: Path, known: int = 0) -> Planes | None:
     Those with the `known` token were read before, so their checksum is not counted again.
     """
     try:
-        with path.open("rb") as file:
-            content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        file = OpenFile(path)
+        content = mmap.mmap(file.descriptor, 0, access=mmap.ACCESS_READ)
     except (OSError, ValueError):
         return None
     if len(content) < _HEADER.size + 4:
         return None
-    magic, token, epoch, seq, rows, dimension = _HEADER.unpack_from(content)
-    words = -(-dimension // _WORD)
-    start = _HEADER.size + rows * words * _WORD // 2
+    magic, token, epoch, seq, rows, dimension, width, kinds = _HEADER.unpack_from(content)
+    words, codes = -(-dimension // _WORD), _codes_of_row(dimension)
+    vectors = _HEADER.size + seq * codes
+    start = vectors + 2 * rows * dimension
+    start += -start % 8
     planes = start + 8 * rows
     steps = planes + 8 * rows * words
-    end = steps + 4 * rows
-    if magic != _MAGIC or len(content) != end + 4:
+    named = steps + 4 * rows
+    end = named + (width + 1) * rows
+    if (magic, kinds) != (_MAGIC, KINDS_DIGEST) or len(content) != end + 4:
         return None
     if token != known and _checksum(content, start, end) != struct.unpack_from("<I", content, end)[0]:
         return None
-    codes = np.frombuffer(content, np.uint8, start - _HEADER.size, _HEADER.size)
+    every_code = np.frombuffer(content, np.uint8, codes * rows, _HEADER.size).reshape(rows, codes)
     return Planes(
         token=token,
         epoch=epoch,
         seq=seq,
         seqs=np.frombuffer(content, np.int64, rows, start),
         planes=np.frombuffer(content, np.uint64, rows * words, planes).reshape(words, rows),
-        codes=Codes(codes.reshape(rows, words * _WORD // 2), np.frombuffer(content, np.float32, rows, steps)),
+        codes=Codes(every_code, np.frombuffer(content, np.float32, rows, steps)),
+        rows=RowFile(file, vectors, dimension, np.frombuffer(content, record_type(width), rows, named)),
         content=content,
     )
+
+
+def _codes_of_row(dimension: int) -> int:
+    """How many bytes."""
+    return -(-dimension // _WORD) * _WORD // 2
 
 
 def _checksum(content: mmap.mmap, start: int, end: int) -> int:

@@ -2,10 +2,9 @@
 
 The process's copies are checked against the database in every search (`seq` after the last one seen), so they are never
 stale, whoever wrote. Planes are checked in the same statement; what changed since they were made is searched beside
-them, and the rows that they lead to are read from the database, so that none is found that is not there.
+them, and counts instead of what they have of the same episodes.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
@@ -14,13 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sqlalchemy import text
 
-from memory.adapters.partitions import Hit, Kind, Partition, VectorPartition, best, search
+from memory.adapters.partitions import Hit, Partition, best, search
+from memory.adapters.plane_rows import KINDS, FoundRows
 from memory.adapters.planes import Planes
 from memory.adapters.sql.lesson_cache import LessonCache
 from memory.adapters.sql.partition_copies import (
-    AUDIENCES,
     EVERY,
-    VERDICTS,
     CachedPartition,
     Key,
     PartitionCache,
@@ -32,7 +30,6 @@ from memory.adapters.sql.partition_copies import (
 )
 from memory.adapters.sql.plane_cache import PlaneCache, counter_of
 from memory.adapters.sql.session import Session
-from memory.model import GAVE_UP
 from memory.ports import Neighbourhood
 
 if TYPE_CHECKING:
@@ -41,18 +38,14 @@ if TYPE_CHECKING:
     from memory.model import Vector
 
 CANDIDATES = 1024
-"""How many rows that planes lead to are compared by their codes at least, and looked for in the database at most."""
+"""How many rows that planes lead to are compared by their codes at least, and exactly at most."""
 EXACT_ROWS = 10_000
 """Up to how many rows a partition is searched exactly, and how many are read at most on the way to an answer."""
 _SPARE = 16
-"""How many more rows are looked up than are wanted, for some may be gone."""
+"""How many more rows are read than are wanted, for some may have changed."""
 SCANNED = 20_000
 """How many of a large partition's newest rows are searched while its planes are not ready."""
 
-_STILL_THERE = text(
-    "SELECT episode_id, audience, verdict, vector FROM recall_index WHERE workspace = :w AND partition = :p "
-    "AND seq IN (SELECT value FROM json_each(:seqs)) AND model = :m AND length(vector) = :n AND action IS NOT :without"
-)
 _COUNT = text("SELECT count(*) FROM (SELECT 1 FROM recall_index WHERE workspace = :w AND partition = :p LIMIT :most)")
 
 
@@ -208,7 +201,9 @@ class _Reader:
         name, copy = source.key.partition, source.copy
         for news in state.news[name]:
             with self.session.readable():
-                apply(news, copy.vectors, self.dimension)
+                changed = apply(news, copy.vectors, self.dimension)
+            if source.planes is not None:
+                copy.changed.update(changed)
         copy.epoch, copy.seq = state.epoch, state.numbers.get(name, 0)
         self.copies.put(source.key, copy)
         if self.plane_cache is None:
@@ -220,13 +215,8 @@ class _Reader:
             return copy.vectors
         if copy.seq - source.planes.seq > self.exact_rows // 2:
             self.plane_cache.prepare(self._key(name))
-        return _PlanePartition(
-            self.session,
-            self._key(name),
-            source.planes,
-            copy.vectors,
-            self.plane_cache.sample(self._key(name), source.planes.token),
-        )
+        some = self.plane_cache.sample(self._key(name), source.planes.token)
+        return _PlanePartition(self.session, self._key(name), source.planes, copy, some)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,64 +226,51 @@ class _PlanePartition:
     session: Session
     key: Key
     planes: Planes
-    later: VectorPartition
+    later: CachedPartition
     some: Sample | None
 
     def __len__(self) -> int:
-        return len(self.planes) + len(self.later)
+        return len(self.planes) + len(self.later.vectors)
 
     def find(
         self, query: "Vector", k: int, min_cosine: float, actions: tuple[str, ...], *, gave_up: bool
     ) -> "tuple[list[Hit], NDArray[np.float64] | None]":
         """As `Partition.find`; how like the query what approves an action is, is told by a sample."""
-        near = self.planes.nearest(query, max(CANDIDATES, 4 * k))
+        near = self._nearest(query, k, min_cosine, gave_up=gave_up)
         if not self.planes.is_whole:  # replaced, and erased, since the database was asked
             return scanned(self.session, self.key, SCANNED).find(query, k, min_cosine, actions, gave_up=gave_up)
-        found, totals = self.later.find(query, k, min_cosine, actions, gave_up=gave_up)
+        found, totals = self.later.vectors.find(query, k, min_cosine, actions, gave_up=gave_up)
         if actions and self.some is not None:
             sampled = self.some.rows.approved(self.planes.cosines(query, self.some.seqs), actions)
             totals = sampled if totals is None else totals + sampled
-        return best([*found, *self._there(query, *near, k, min_cosine, None if gave_up else GAVE_UP)], k), totals
+        return best([*found, *near], k), totals
 
-    def _there(
-        self, query: "Vector", seqs: list[int], bounds: "NDArray[np.float32]", k: int, least: float, without: str | None
-    ) -> list[Hit]:
-        """The k nearest of these rows that the database still has, `without` an action, and those as near as the last.
-
-        No cosine is above the row's bound; these come highest first.
-        """
+    def _nearest(self, query: "Vector", k: int, least: float, *, gave_up: bool) -> list[Hit]:
+        """The k nearest rows of the planes of which nothing changed, and those as near as the last."""
+        places, bounds = self.planes.nearest(query, max(CANDIDATES, 4 * k))
         hits: list[Hit] = []
         many = int(np.count_nonzero(bounds >= least)) if k > 0 else 0
         start, kth = 0, -np.inf
         while start < many and bounds[start] >= max(least, kth):
             end = min(many, start + k + _SPARE)
-            hits += self._compared(query, seqs[start:end], least, without)
+            hits += self._compared(query, places[start:end], least, gave_up=gave_up)
             if len(hits) >= k:
                 kth = sorted([hit[0] for hit in hits])[-k]
             start = end
         return hits
 
-    def _compared(self, query: "Vector", seqs: list[int], least: float, without: str | None) -> list[Hit]:
-        """Those of these rows that are there, and at least so near."""
-        where = {"w": self.key.workspace, "p": self.key.partition, "m": self.key.model, "n": 2 * self.key.dimension}
-        found = self.session.driver_rows(_STILL_THERE, {**where, "without": without, "seqs": json.dumps(seqs)})
-        with self.session.readable():
-            matrix = np.frombuffer(b"".join([row[-1] for row in found]), "<f2").astype(np.float32)
-            rows = _StoredRows(matrix.reshape(len(found), self.key.dimension))
-            cosines = np.clip(np.vecdot(rows.vectors, query), -1.0, 1.0).tolist()
-            return [
-                (cosine, episode_id, Kind(AUDIENCES[audience], VERDICTS[verdict]), place, rows)
-                for place, (cosine, (episode_id, audience, verdict, _)) in enumerate(zip(cosines, found, strict=True))
-                if cosine >= least
-            ]
-
-
-@dataclass(frozen=True, slots=True)
-class _StoredRows:
-    """What the database has of some rows, as `Rows`."""
-
-    vectors: "NDArray[np.float32]"
-
-    def vector(self, place: int) -> "Vector":
-        vector: NDArray[np.float32] = self.vectors[place]
-        return vector
+    def _compared(self, query: "Vector", places: "NDArray[np.intp]", least: float, *, gave_up: bool) -> list[Hit]:
+        """Those of these rows of which nothing changed, and that are at least so near."""
+        named = zip(places.tolist(), *self.planes.rows.named(places), strict=True)
+        kept = [
+            (place, episode_id, KINDS[kind][0])
+            for place, episode_id, kind in named
+            if episode_id not in self.later.changed and (gave_up or not KINDS[kind][1])
+        ]
+        rows = FoundRows(self.planes.rows.vectors([place for place, _, _ in kept]))
+        cosines = np.clip(np.vecdot(rows.vectors, query), -1.0, 1.0).tolist()
+        return [
+            (cosine, episode_id, kind, n, rows)
+            for n, (cosine, (_, episode_id, kind)) in enumerate(zip(cosines, kept, strict=True))
+            if cosine >= least
+        ]

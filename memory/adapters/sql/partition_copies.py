@@ -7,7 +7,7 @@ a copy takes. Of nothing that is in a column by itself the order is known, but i
 import json
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -65,6 +65,8 @@ class CachedPartition:
     epoch: int
     seq: int
     vectors: VectorPartition
+    changed: set[str] = field(default_factory=set[str])
+    """The episodes whose rows came, changed or went since the planes that it is beside."""
 
 
 class PartitionCache:
@@ -227,11 +229,12 @@ def read(
     return State(news, numbers)
 
 
-def apply(news: News, vectors: VectorPartition, dimension: int) -> None:
-    """Bring the copy of one partition up to date with what is new."""
+def apply(news: News, vectors: VectorPartition, dimension: int) -> list[str]:
+    """Bring the copy of one partition up to date with what is new; whose rows that are."""
     *texts, content, gone = news
-    if gone is not None:
-        vectors.remove(json.loads(gone))
+    lost: list[str] = [] if gone is None else json.loads(gone)
+    vectors.remove(lost)
+    ids: list[str] = []
     if content is not None:
         ids = json.loads(texts[0])
         found: dict[tuple[str, ...], int] = {}
@@ -239,6 +242,7 @@ def apply(news: News, vectors: VectorPartition, dimension: int) -> None:
         of_row = [found.setdefault(each, len(found)) for each in zip(*of_kinds, strict=True)]
         matrix = np.frombuffer(content, "<f2").reshape(len(ids), dimension)
         vectors.add(ids, [_kind(*each) for each in found], of_row, matrix)
+    return lost + ids
 
 
 def _listed(text: str, count: int) -> Iterable[Any]:

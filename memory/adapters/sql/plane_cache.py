@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import Lock, Thread
 
 from memory.adapters import planes as plane_files
+from memory.adapters.plane_rows import RowBatch, kind_number
 from memory.adapters.planes import Planes
 from memory.adapters.private_files import is_alive, make_folder
 from memory.adapters.sql.index import EPOCH, PLANES
@@ -27,7 +28,8 @@ from memory.errors import MemoryFault
 log = logging.getLogger(__name__)
 
 _ROWS = (
-    "SELECT seq, vector FROM recall_index WHERE workspace = ? AND partition = ? AND model = ? AND length(vector) = ? "
+    "SELECT seq, episode_id, audience, verdict, action, vector FROM recall_index "
+    "WHERE workspace = ? AND partition = ? AND model = ? AND length(vector) = ? "
     "ORDER BY seq"
 )
 _NEWEST = "SELECT coalesce(max(seq), 0) FROM recall_index WHERE workspace = ? AND partition = ?"
@@ -36,7 +38,7 @@ _PUT_COUNTER = (
     "INSERT INTO counters (workspace, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value"
 )
 MOST_BYTES = 320 * 2**20
-"""How much of the files stays mapped: what is used again is mapped again."""
+"""How much of the files stays mapped, without vectors: what is used again is mapped again."""
 _BATCH = 4096
 _SAMPLED = 1024
 """Of how many rows of a large partition it is looked which actions they approve."""
@@ -126,7 +128,7 @@ class PlaneCache:
         with self._lock:
             self._ready[key] = found
             self._ready.move_to_end(key)
-            while len(self._ready) > 1 and sum([len(each.content) for each in self._ready.values()]) > MOST_BYTES:
+            while len(self._ready) > 1 and sum([each.nbytes for each in self._ready.values()]) > MOST_BYTES:
                 self._ready.popitem(last=False)
 
     def _keep_sample(self, key: Key, token: int, some: Sample) -> None:
@@ -193,12 +195,15 @@ class PlaneCache:
             if left.suffix == _OLD or not is_alive(int(number)):
                 plane_files.erase(left)
 
-    def _batches(self, session: Session, key: Key) -> Iterator[tuple[list[int], bytes]]:
+    def _batches(self, session: Session, key: Key) -> Iterator[RowBatch]:
         given = (key.workspace, key.partition, key.model, 2 * key.dimension)
         for rows in session.batches(_ROWS, given, _BATCH):
             if self._is_closed:
                 return
-            yield [row[0] for row in rows], b"".join(row[1] for row in rows)
+            with session.readable():
+                seqs, ids, *of_kinds, vectors = zip(*rows, strict=True)
+                kinds = [kind_number(*each) for each in zip(*of_kinds, strict=True)]
+            yield RowBatch(seqs, ids, kinds, b"".join(vectors))
 
     def _path(self, key: Key) -> Path:
         return self._folder / f"{_digest(key.workspace)}-{_digest(counter_of(key))}"

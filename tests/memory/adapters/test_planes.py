@@ -8,6 +8,7 @@ import pytest
 
 from memory.adapters import planes as files
 from memory.adapters.codes import Codes, packed
+from memory.adapters.plane_rows import KINDS, RowBatch
 from memory.adapters.planes import Planes, rotated, sign_words
 from memory.model import Vector
 from tests.benchmarks.bulk import Texts
@@ -32,9 +33,14 @@ def turned(matrix: Halves) -> Exact:
     return rotated(matrix.view(np.uint16))
 
 
+def batch(numbers: range, matrix: Halves) -> RowBatch:
+    kinds = [number % len(KINDS) for number in numbers]
+    return RowBatch(numbers, [f"e{number}" for number in numbers], kinds, matrix[numbers].tobytes())
+
+
 def write(path: Path, matrix: Halves) -> None:
     starts = range(0, len(matrix), 96)  # as many are turned alike, to the last digit, whatever comes with them
-    batches = ((list(range(n, min(len(matrix), n + 96))), matrix[n : n + 96].tobytes()) for n in starts)
+    batches = (batch(range(n, min(len(matrix), n + 96)), matrix) for n in starts)
     files.write(path, batches, matrix.shape[1], token=7, epoch=3, seq=len(matrix))
 
 
@@ -52,7 +58,8 @@ def test_they_lead_to_the_nearest_rows(tmp_path: Path) -> None:
     for number in range(50):
         query = exact[number] + 0.03 * np.random.default_rng(number).standard_normal(DIMENSION).astype(np.float32)
         nearest = np.argsort(-(exact @ query))[:10]
-        seqs, bounds = planes.nearest(query, 256)
+        places, bounds = planes.nearest(query, 256)
+        seqs = places.tolist()
         assert len(set(seqs)) == len(bounds) == 256
         assert np.array_equal(bounds, np.sort(bounds)[::-1])
         cosines = exact[seqs] @ query
@@ -81,7 +88,8 @@ def clustered(count: int, seed: int) -> Halves:
 
 def looked_up(planes: Planes, exact: Exact, query: Vector, gone: Sequence[int]) -> set[int]:
     """The ten nearest of those that may be nearest, where these are gone."""
-    seqs, bounds = planes.nearest(query, 1024)
+    places, bounds = planes.nearest(query, 1024)
+    seqs = places.tolist()
     kept = [(float(exact[seq] @ query), seq, bound) for seq, bound in zip(seqs, bounds, strict=True) if seq not in gone]
     tenth = sorted([cosine for cosine, _, _ in kept], reverse=True)[9]
     return {seq for cosine, seq, bound in kept if cosine >= tenth and bound >= tenth}
@@ -130,7 +138,9 @@ def test_what_is_not_finite_is_left_out(tmp_path: Path) -> None:
     planes = planes_of(tmp_path, matrix)
     assert planes.seqs.tolist() == [0, 2]
     assert np.array_equal(planes.codes.packed, packed(turned(matrix[[0, 2]]))[0])
-    assert planes.nearest(matrix[2].astype(np.float32), 1)[0] == [2]
+    (place,) = planes.nearest(matrix[2].astype(np.float32), 1)[0].tolist()
+    assert planes.rows.named(np.array([place]))[0] == ["e2"]
+    assert np.array_equal(planes.rows.vectors([0, 1]), matrix[[0, 2]].astype(np.float32))
 
 
 @pytest.mark.parametrize(("count", "most"), [(0, 5), (3, 5), (5, 5), (200, 5), (200, 199)])
@@ -147,7 +157,7 @@ def test_rows_that_are_alike_are_all_as_near(tmp_path: Path) -> None:
 def test_a_dimension_that_fills_no_word(tmp_path: Path) -> None:
     matrix = np.array([[1, -1, 1], [-1, -1, -1], [1, 1, 1]], np.float16)
     assert sign_words(turned(matrix)).shape == (3, 1)
-    assert planes_of(tmp_path, matrix).nearest(np.array([1, 1, 1], np.float32), 1)[0] == [2]
+    assert planes_of(tmp_path, matrix).nearest(np.array([1, 1, 1], np.float32), 1)[0].tolist() == [2]
 
 
 def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -161,6 +171,8 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert np.array_equal(read.codes.steps, steps)
     assert np.array_equal(read.planes, sign_words(turned(rows(300))).T)
     assert read.seqs.tolist() == list(range(300))
+    assert read.rows.named(np.array([299, 7])) == (["e299", "e7"], [299 % len(KINDS), 7])
+    assert np.array_equal(read.rows.vectors([299, 7]), rows(300)[[299, 7]].astype(np.float32))
     assert files.epoch_of(tmp_path / "planes") == 3
 
 
@@ -171,6 +183,12 @@ def test_a_file_that_is_not_whole_is_none(tmp_path: Path, keep: int) -> None:
     path.write_bytes(path.read_bytes()[:keep])
     assert files.read(path) is None
     assert files.read(tmp_path / "none") is None
+
+
+def test_a_file_with_kinds_of_another_version_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "planes", rows(300))
+    monkeypatch.setattr(files, "KINDS_DIGEST", 1)
+    assert files.read(tmp_path / "planes") is None
 
 
 def test_a_file_that_was_changed_is_none(tmp_path: Path) -> None:

@@ -1,0 +1,104 @@
+"""What a file of planes has of each row beside its codes: whose it is, of what kind, and its vector.
+
+Of a million rows a search needs about a hundred, so their vectors are read one by one and not mapped into memory, where
+each would bring its neighbours with it.
+"""
+
+import os
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from memory.adapters.partitions import Kind
+from memory.model import GAVE_UP, Audience, Verdict
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from memory.model import Vector
+
+KINDS = tuple((Kind(audience, verdict), gave_up) for audience in Audience for verdict in Verdict for gave_up in (0, 1))
+"""What rows have in common, and whether they are of runs that found no answer; a file has their numbers."""
+KINDS_DIGEST = zlib.crc32(
+    repr([(kind.audience.value, kind.verdict.value, gave_up) for kind, gave_up in KINDS]).encode()
+)
+"""Says which kinds the numbers of a file are of."""
+_NUMBERS = {(kind.audience.value, kind.verdict.value, gave_up): n for n, (kind, gave_up) in enumerate(KINDS)}
+
+
+def kind_number(audience: str, verdict: str, action: str) -> int:
+    """The number of a kind, in the words of the database. Raises `KeyError` for what is none."""
+    return _NUMBERS[audience, verdict, int(action == GAVE_UP)]
+
+
+class RowBatch(NamedTuple):
+    """Some rows, as they come to be written."""
+
+    seqs: Sequence[int]
+    ids: Sequence[str]
+    kinds: Sequence[int]
+    vectors: bytes
+    """As float16, side by side."""
+
+
+def records(rows: RowBatch) -> "NDArray[np.void]":
+    """The ids and kinds of rows as a file has them."""
+    ids = np.array([each.encode() for each in rows.ids], np.bytes_)
+    found = np.empty(len(ids), record_type(ids.itemsize))
+    found["id"], found["kind"] = ids, rows.kinds
+    return found
+
+
+def record_type(id_bytes: int) -> "np.dtype[np.void]":
+    """Of rows whose ids have at most so many bytes."""
+    return np.dtype([("id", f"S{id_bytes}"), ("kind", "u1")])
+
+
+class OpenFile:
+    """A file that is open for reading until nobody has this any more. Raises `OSError`."""
+
+    def __init__(self, path: Path) -> None:
+        self.descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+    def __del__(self) -> None:
+        if hasattr(self, "descriptor"):
+            os.close(self.descriptor)
+
+
+@dataclass(frozen=True, slots=True)
+class RowFile:
+    """The rows of a file that is open."""
+
+    file: OpenFile
+    start: int
+    """Where in it the vectors are."""
+    dimension: int
+    records: "NDArray[np.void]"
+    """Of each row."""
+
+    def named(self, places: "NDArray[np.intp]") -> tuple[list[str], list[int]]:
+        """The ids of the rows at these places, and the numbers of their kinds."""
+        found = self.records[places]
+        return [each.decode() for each in found["id"].tolist()], found["kind"].tolist()
+
+    def vectors(self, places: Sequence[int]) -> "NDArray[np.float32]":
+        """Those of the rows at these places; short ones are of a file that was cut off. Raises `OSError`."""
+        size, descriptor = 2 * self.dimension, self.file.descriptor
+        content = b"".join([os.pread(descriptor, size, self.start + size * place) for place in places])
+        return np.frombuffer(content, "<f2").reshape(len(places), self.dimension).astype(np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRows:
+    """Vectors that were read, as `memory.adapters.partitions.Rows`."""
+
+    vectors: "NDArray[np.float32]"
+
+    def vector(self, place: int) -> "Vector":
+        """By the place among those that were read."""
+        vector: NDArray[np.float32] = self.vectors[place]
+        return vector
