@@ -13,7 +13,7 @@ import struct
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from math import acos, pi, sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,8 +40,9 @@ _WORD = 64
 _TURNED = 32
 MOST_CANDIDATES = 1 << 15
 """How many rows are compared exactly at most: where nothing is near, no more of what is far are told apart."""
-_SURE, _DEVIATIONS = 10, 2.0
-"""The nearest ten are found although their signs differ by so many standard deviations more than expected."""
+_SURE, _DEVIATIONS, _CERTAIN = 10, 1.8, 3.5
+"""The nearest ten are found although their signs differ by so many standard deviations more than expected; a candidate
+whose signs differ by so many more is surely not as near as it would have to be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,14 +78,21 @@ class Planes:
     def __len__(self) -> int:
         return len(self.seqs)
 
-    def nearest(self, query: "Vector", most: int) -> "tuple[NDArray[np.intp], NDArray[np.float32]]":
-        """The places of the `most` rows that may be nearest, and what none of their cosines is above, highest first."""
+    def nearest(
+        self, query: "Vector", most: int, least: float = -1.0
+    ) -> "tuple[NDArray[np.intp], NDArray[np.float32]]":
+        """The places of the `most` rows that may be nearest, and what none of their cosines is above, highest first.
+
+        Few of those with a cosine below the least.
+        """
         turned = _rotated(query)
         distances = self._distances(turned)
         places = _least(distances, most)
+        places = places[distances[places] <= self._reach(least, _CERTAIN)]
         cosines, slack = self.codes.cosines(places, turned)
-        if _SURE <= len(places) < len(distances):
-            more = self._within_reach(distances, places, float(np.partition(cosines, -_SURE)[-_SURE]))
+        if len(places) == min(most, len(distances)) < len(distances):
+            tenth = float(np.partition(cosines, -_SURE)[-_SURE]) if len(places) >= _SURE else -1.0
+            more = self._within_reach(distances, places, max(tenth, least))
             places = np.concatenate([places, more])
             of_more = self.codes.cosines(more, turned)
             cosines, slack = np.concatenate([cosines, of_more[0]]), np.concatenate([slack, of_more[1]])
@@ -103,15 +111,18 @@ class Planes:
         self, distances: "NDArray[np.uint16]", known: "NDArray[np.intp]", cosine: float
     ) -> "NDArray[np.intp]":
         """The other rows that may well have this cosine at least, by how many of their signs differ."""
-        bits = _WORD * len(self.planes)
-        share = acos(max(-1.0, min(1.0, cosine))) / pi
-        reach = bits * share + _DEVIATIONS * sqrt(bits * share * (1 - share))
-        if reach < distances[known].max():
+        reach = self._reach(cosine, _DEVIATIONS)
+        if reach < distances[known].max(initial=0):
             return np.empty(0, np.intp)
         is_near = distances <= int(reach)
         is_near[known] = False
         more = np.flatnonzero(is_near)
         return more if len(more) <= MOST_CANDIDATES else more[_least(distances[more], MOST_CANDIDATES)]
+
+    def _reach(self, cosine: float, deviations: float) -> float:
+        """How many of the signs differ from those of a row with this cosine, or so many standard deviations more."""
+        bits, share = _WORD * len(self.planes), acos(max(-1.0, min(1.0, cosine))) / pi
+        return bits * share + deviations * sqrt(bits * share * (1 - share))
 
     def _distances(self, turned: "NDArray[np.float32]") -> "NDArray[np.uint16]":
         counts, signs = np.zeros(len(self.seqs), np.uint16), sign_words(turned)[0]
@@ -154,7 +165,13 @@ def rotated(halves: "NDArray[np.uint16]") -> "NDArray[np.float32]":
 
 
 def _rotated(query: "Vector") -> "NDArray[np.float32]":
-    return rotated(np.asarray(query, "<f2").reshape(1, -1).view(np.uint16))
+    return _rotated_half(np.asarray(query, "<f2").tobytes())
+
+
+@lru_cache(maxsize=2)
+def _rotated_half(query: bytes) -> "NDArray[np.float32]":
+    """Of a query as float16: several partitions are asked the same."""
+    return rotated(np.frombuffer(query, np.uint16).reshape(1, -1))
 
 
 def sign_words(turned: "NDArray[np.float32]") -> "NDArray[np.uint64]":
@@ -193,12 +210,12 @@ def write(path: Path, batches: Iterable[RowBatch], dimension: int, *, token: int
             steps.append(of_rows)
             named.append(records(batch)[is_finite])
         file.write(bytes(-file.tell() % 8))
-        every, of_rows = np.concatenate(seqs), np.concatenate(named)
-        width = of_rows.dtype["id"].itemsize
+        every, whose = np.concatenate(seqs), np.concatenate(named)
+        width = whose.dtype["id"].itemsize
         header = _HEADER.pack(_MAGIC, token, epoch, seq, len(every), dimension, width, KINDS_DIGEST)
         checksum = zlib.crc32(header)
         planes = np.ascontiguousarray(np.concatenate(words).T)
-        for part in (every, planes, np.concatenate(steps), of_rows):
+        for part in (every, planes, np.concatenate(steps), whose):
             checksum = zlib.crc32(part.tobytes(), checksum)
             file.write(part.tobytes())
         file.write(struct.pack("<I", checksum))

@@ -247,7 +247,7 @@ class _PlanePartition:
 
     def _nearest(self, query: "Vector", k: int, least: float, *, gave_up: bool) -> list[Hit]:
         """The k nearest rows of the planes of which nothing changed, and those as near as the last."""
-        places, bounds = self.planes.nearest(query, max(CANDIDATES, 4 * k))
+        places, bounds = self.planes.nearest(query, max(CANDIDATES, 4 * k), least)
         hits: list[Hit] = []
         many = int(np.count_nonzero(bounds >= least)) if k > 0 else 0
         start, kth = 0, -np.inf

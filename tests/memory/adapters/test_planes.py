@@ -117,17 +117,41 @@ def test_of_the_nearest_ten_99_in_100_are_found(tmp_path: Path, kind: Callable[[
     assert min(found, beyond) / (10 * len(queries)) >= 0.99
 
 
-def test_where_nothing_is_near_the_search_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MOST_CANDIDATES", 500)
-    planes = planes_of(tmp_path, anything(5_000, 1))
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many rows are compared by their codes, from now on."""
     compared: list[int] = []
     cosines = Codes.cosines
 
-    def counted(of: Codes, places: np.ndarray[tuple[int], np.dtype[np.intp]], query: Exact) -> object:
+    def noted(of: Codes, places: np.ndarray[tuple[int], np.dtype[np.intp]], query: Exact) -> object:
         compared.append(len(places))
         return cosines(of, places, query)
 
-    monkeypatch.setattr(Codes, "cosines", counted)
+    monkeypatch.setattr(Codes, "cosines", noted)
+    return compared
+
+
+def test_where_others_are_nearer_fewer_rows_are_compared_and_the_near_ones_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    matrix, queries, least = uneven(15_000, 1), uneven(40, 2).astype(np.float32), 0.22
+    planes, exact = planes_of(tmp_path, matrix), matrix.astype(np.float32)
+    compared = counted(monkeypatch)
+    without = [set(planes.nearest(query, 1024)[0].tolist()) for query in queries]
+    many = sum(compared)
+    found = [set(planes.nearest(query, 1024, least)[0].tolist()) for query in queries]
+    assert sum(compared) - many < 0.9 * many
+    near = [
+        set(np.flatnonzero(exact @ query >= least).tolist()) & known
+        for query, known in zip(queries, without, strict=True)
+    ]
+    assert sum(map(len, near)) > 50
+    assert all(each <= known for each, known in zip(near, found, strict=True))
+
+
+def test_where_nothing_is_near_the_search_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MOST_CANDIDATES", 500)
+    planes = planes_of(tmp_path, anything(5_000, 1))
+    compared = counted(monkeypatch)
     planes.nearest(anything(1, 2)[0].astype(np.float32), 100)
     assert compared == [100, 500]
 
