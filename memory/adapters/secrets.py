@@ -34,12 +34,22 @@ _DETECTORS = (
 _CUES = {
     "Artifactory Credentials": ("AKC", "AP"),
     "AWS Access Key": ("A3T", "ABIA", "ACCA", "AKIA", "ASIA", "aws"),
+    "Azure Storage Account access key": ("AccountKey=",),
+    "GitHub Token": ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
+    "GitLab Token": (
+        "glpat-", "gldt-", "glft-", "glsoat-", "glrt-", "GR1348941", "glcbt-", "glimt-", "glptt-", "glagent-", "gloas-",
+    ),
+    "JSON Web Token": ("eyJ",),
     "Mailchimp Access Key": ("-us",),
+    "PyPI Token": ("pypi-AgE",),
+    "SendGrid API Key": ("SG.",),
     "Slack Token": ("xox", "hooks.slack.com"),
+    "Square OAuth Secret": ("sq0csp-",),
     "Stripe Access Key": ("k_live_",),
     "Telegram Bot Token": (":",),
-}
-"""Of the slow kinds: one of these is in everything that they find, as it is or in small letters."""
+    "Twilio API Key": ("AC", "SK"),
+}  # fmt: skip
+"""By kind: one of these is in everything that it finds, as it is or in small letters. Others are always looked for."""
 _LONGEST_LINE = 2_000
 """A line is looked at in pieces of this length, so that no pattern takes long."""
 _OVERLAP = 200

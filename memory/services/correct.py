@@ -20,7 +20,6 @@ from memory.model import (
 )
 from memory.ports import Transaction
 from memory.rules.audience import stays, visibility_about
-from memory.rules.fold import facts
 from memory.rules.quarantine import LESSON_CHARACTERS, Flag, flags_of, merged
 from memory.rules.retrieval.consensus import is_answered_anew
 from memory.rules.verdict import CORRECTION
@@ -240,24 +239,23 @@ def own_vote(lesson: Episode, role: Role, at: datetime) -> Reaction:
 def taught_lesson(core: Core, scope: Scope, goal: str, words: str, now: datetime) -> Episode:
     """A lesson a person wrote without an answer behind it."""
     elements = {f"platform:{scope.platform}", f"channel:{scope.channel}", f"person:{scope.person}"}
-    return facts(
-        Episode(
-            id=core.new_id(),
-            run_id=core.new_id(),
-            goal=goal,
-            origin=Origin.TAUGHT,
-            workspace=scope.workspace,
-            channel=scope.channel,
-            thread=scope.thread,
-            person=scope.person,
-            author=scope.person,
-            visibility=scope.visibility,
-            place=scope.place,
-            context_before=tuple(sorted(elements)),
-            action="answer",
-            action_target=goal,
-            output=words,
-            termination=Termination.SUCCESS,
-            created_at=now,
-        )
+    return Episode(
+        id=core.new_id(),
+        run_id=core.new_id(),
+        goal=goal,
+        origin=Origin.TAUGHT,
+        workspace=scope.workspace,
+        channel=scope.channel,
+        thread=scope.thread,
+        person=scope.person,
+        author=scope.person,
+        visibility=scope.visibility,
+        place=scope.place,
+        context_before=tuple(sorted(elements)),
+        action="answer",
+        action_target=goal,
+        output=words,
+        termination=Termination.SUCCESS,
+        salience_at=now,
+        created_at=now,
     )

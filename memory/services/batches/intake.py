@@ -66,16 +66,15 @@ class _Draft:
     answer: str
     key: str
     has_secret: bool
-
-    @property
-    def asked(self) -> _Question:
-        """What is asked where."""
-        return _asked(self.proposal.scope, self.question)
+    asked: _Question
+    """What is asked where."""
+    words: str
+    """What is answered, comparable."""
 
     @property
     def content(self) -> tuple[_Question, str]:
-        """The same, with what is answered."""
-        return self.asked, comparable(self.answer)
+        """The same, with what is asked."""
+        return self.asked, self.words
 
 
 @dataclass(slots=True)
@@ -92,6 +91,8 @@ class Intake:
     _keys: set[str] = field(default_factory=set[str])
     _flags: dict[str, tuple[Flag, ...]] = field(default_factory=dict[str, tuple[Flag, ...]])
     """Of those that are held back, by key."""
+    _lessons: dict[str, Episode] = field(default_factory=dict[str, Episode])
+    """What is made of those that are taken in together, by key."""
     _is_ready: bool = False
 
     def take(self, proposals: Sequence[Proposal]) -> list[Outcome]:
@@ -103,18 +104,20 @@ class Intake:
         drafts = [self._draft(each) for each in proposals]
         with self._core.store.read() as tx:
             known = tx.batches.known(self.batch.workspace, [each.key for each in drafts if isinstance(each, _Draft)])
+        now = self._core.clock()
+        self._lessons.clear()
         outcomes: list[Outcome] = []
         fresh: list[_Draft] = []
         joined: list[_Draft] = []
         for draft in drafts:
-            outcome = draft if isinstance(draft, Outcome) else self._sorted(draft, known)
+            outcome = draft if isinstance(draft, Outcome) else self._sorted(draft, known, now)
             outcomes.append(outcome)
             if isinstance(draft, _Draft) and outcome.status in _STORED:
                 fresh.append(draft)
             elif isinstance(draft, _Draft) and outcome.status is EntryStatus.JOINED:
                 joined.append(draft)
         if (fresh or joined) and not self.is_dry_run:
-            self._store(fresh, joined)
+            self._store(fresh, joined, now)
         return outcomes
 
     def _draft(self, proposal: Proposal) -> "_Draft | Outcome":
@@ -131,22 +134,24 @@ class Intake:
             answer=answer,
             key=hashlib.sha256(f"{self.batch.workspace}\n{proposal.key}".encode()).hexdigest(),
             has_secret=(question, answer) != (asked, answered),
+            asked=_asked(proposal.scope, question),
+            words=comparable(answer),
         )
 
-    def _sorted(self, draft: _Draft, known: set[str]) -> Outcome:
+    def _sorted(self, draft: _Draft, known: set[str], now: datetime) -> Outcome:
         """What becomes of it; from then on it is one of those that later ones are compared with."""
         if draft.key in known:
             return Outcome(status=EntryStatus.KNOWN)
         answers = self._answers.setdefault(draft.asked, set())
-        words = comparable(draft.answer)
-        if draft.key in self._keys or words in answers:
+        if draft.key in self._keys or draft.words in answers:
             is_ours = draft.key in self._keys or draft.content in self._ours
             return Outcome(status=EntryStatus.JOINED if is_ours else EntryStatus.KNOWN)
         differs = bool(answers)
         self._keys.add(draft.key)
         self._ours[draft.content] = draft.key
-        answers.add(words)
-        flags = lesson_flags(self._lesson(draft, self._core.clock()), has_secret=draft.has_secret)
+        answers.add(draft.words)
+        lesson = self._lessons[draft.key] = self._lesson(draft, now)
+        flags = lesson_flags(lesson, has_secret=draft.has_secret)
         if flags:
             self._flags[draft.key] = flags
             return Outcome(status=EntryStatus.HELD_BACK, reason=", ".join(flags), differs=differs)
@@ -165,13 +170,12 @@ class Intake:
 
     # Storing ----------------------------------------------------------------------------------------------------
 
-    def _store(self, drafts: Sequence[_Draft], joined: Sequence[_Draft]) -> None:
+    def _store(self, drafts: Sequence[_Draft], joined: Sequence[_Draft], now: datetime) -> None:
         vectors = self._embedded(drafts)
         with self._core.store.write() as tx:
-            now = self._core.clock()
             known = tx.batches.known(self.batch.workspace, [each.key for each in drafts])
             drafts = [each for each in drafts if each.key not in known]  # somebody else learns the same file
-            lessons = [self._lesson(each, now) for each in drafts]
+            lessons = [self._lessons[each.key] for each in drafts]
             new = [
                 self._new(draft, lesson, vectors[draft.question], now)
                 for draft, lesson in zip(drafts, lessons, strict=True)

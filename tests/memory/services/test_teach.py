@@ -21,7 +21,9 @@ from memory.model import (
     Verdicts,
     Visibility,
 )
+from memory.rules.fold import facts
 from memory.services import CORRECTION_CHARACTERS
+from memory.services.correct import taught_lesson
 from tests.doubles.memory_world import START, World, scope
 
 S, F, P = Verdict.SUCCESS, Verdict.FAILURE, Verdict.PENDING
@@ -40,6 +42,11 @@ def lessons(world: World, person: str, goal: str = "lunch?") -> list[tuple[Lesso
     found = world.memory.recalling.recall(scope(person), goal).exemplars
     told = [(each.lesson, each.episode.output, each.episode.correction) for each in found]
     return sorted(told, key=lambda each: each[0], reverse=True)
+
+
+def test_a_lesson_that_somebody_wrote_begins_as_nobody_touched_it() -> None:
+    lesson = taught_lesson(World().memory.core, ANA, "lunch?", "At noon.", START)
+    assert facts(lesson) == lesson
 
 
 # Corrections ------------------------------------------------------------------------------------------------------
