@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING
 
 from bot.app.models import make_model, make_rewriter
 from bot.app.policies import retrieval_config, teaching_policy, upkeep_policy
-from bot.app.startup import make_embedder as make_embedder
-from bot.app.startup import model_cache
-from bot.app.startup import read_settings as read_settings
+from bot.app.startup import make_embedder, model_cache
 from bot.app.tools import AgentTools, make_agent_tools
 from bot.config import Settings
 from bot.errors import ConfigError

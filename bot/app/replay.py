@@ -13,8 +13,9 @@ from enum import StrEnum
 
 from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
 from bot.agent.tree import AgentTree, RunResult
-from bot.app.build import make_agent, make_embedder, make_memory, open_store
+from bot.app.build import make_agent, make_memory, open_store
 from bot.app.models import make_model
+from bot.app.startup import make_embedder
 from bot.app.tools import make_agent_tools
 from bot.config import Settings
 from bot.conversation.background import MemoryRecall

@@ -285,7 +285,7 @@ def tasks(rounds: int, count: int | None, seeds: list[int], json_file: Path | No
     is down a tap on each part.
     """
     from bot.app.bench.tasks.arms import compare_arms, head, plain, plot
-    from bot.app.build import make_embedder
+    from bot.app.startup import make_embedder
 
     settings = settings_of()
     note_failures(settings)

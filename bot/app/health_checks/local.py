@@ -4,10 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bot.adapters.check_result import CheckResult, fault, fine, warning
-from bot.app.build import make_embedder, open_memory
+from bot.app.build import open_memory
 from bot.app.crash_report import last_report
 from bot.app.log_file import LogFile
 from bot.app.models import make_model, make_rewriter
+from bot.app.startup import make_embedder
 from bot.config import Settings
 from bot.conversation.counts import count
 from bot.errors import BotError, ConfigError
