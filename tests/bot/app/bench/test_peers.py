@@ -1,6 +1,7 @@
 """Memories beside each other: the same vectors, what is nearest in truth, and no failure that stops the others."""
 
 import json
+import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from bot.app.bench.peers import comparison, environments
+from bot.app.bench.peers import comparison, environments, worker
 from bot.app.bench.peers.comparison import HEAD, compare, table
 from bot.app.bench.peers.dataset import write_dataset
 from bot.app.bench.peers.environments import PEERS
@@ -81,6 +82,14 @@ def test_goodbot_finds_all_of_them(data: Path) -> None:
         each.unlink()
     (data / "store").rmdir()
     assert 0.5 < measure(Recall, data)["recall"] <= 1  # what is unlike the question is not recalled
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="only Linux tells")
+def test_the_memory_of_who_starts_a_measurement_is_no_part_of_it() -> None:
+    large = np.ones(25 << 20)  # 200 MiB
+    code, folder = "import worker; print(worker.most_memory())", Path(worker.__file__).parent
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)
+    assert 5 < float(done.stdout) < large.nbytes / 2**20
 
 
 def test_every_peer_has_an_engine() -> None:
