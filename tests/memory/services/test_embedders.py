@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlalchemy import event
 
 from memory.adapters.embedding import HashingEmbedder
+from memory.adapters.sql import SqlStore
 from memory.errors import EmbeddingFailed
 from memory.model import Recollection, Vector, Visibility
 from memory.model.evidence import ActionText
@@ -180,3 +182,30 @@ def test_models_are_looked_for_once_in_a_while(monkeypatch: pytest.MonkeyPatch) 
     assert others.embedded("terminal:w", ASKED) == {}
     assert asked == [BEFORE.name]
     assert others._known == {}, "the model of before is no longer kept in memory"
+
+
+def statements_of(world: World) -> list[str]:
+    """What a recall with evidence asks the database, in order."""
+    asked: list[str] = []
+
+    def note(_: object, __: object, statement: str, *___: object) -> None:
+        asked.append(statement)
+
+    store = world.memory.store
+    assert isinstance(store, SqlStore)
+    event.listen(store._engine, "before_cursor_execute", note)
+    recalled(world, actions=())
+    event.remove(store._engine, "before_cursor_execute", note)
+    return asked
+
+
+def test_another_model_costs_statements_only_as_long_as_it_has_embeddings() -> None:
+    world = taught()
+    _, alone = statements_of(world), statements_of(world)  # the first one fills the process's copies
+    opened = again(world)
+    _, beside = statements_of(opened), statements_of(opened)
+    assert len(beside) > len(alone)
+    opened.memory.reembedding.run()
+    opened.clock.tick(seconds=LOOK_EVERY.total_seconds())
+    _, after = statements_of(opened), statements_of(opened)  # the first one looks which models there are
+    assert after == alone
