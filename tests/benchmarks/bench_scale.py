@@ -10,7 +10,6 @@ time that the thread itself ran (`cpu`), which other work on the machine disturb
 import argparse
 import gc
 import json
-import resource
 import statistics
 import tempfile
 import time
@@ -96,7 +95,7 @@ def measure(path: Path, episodes: int, rounds: int) -> tuple[list[Row], dict[str
     goals = [f"goal {number * 37 % TEXTS} asked again {number}" for number in range(2 * rounds)]
     embedder.prepare(goals)
     gc.freeze()  # as the bot does: else looking through all modules counts as part of some recall or message
-    before = _resident()
+    before = _memory()
     askers = [
         scope(f"p{person}", channel=f"c{number % CHANNELS}") for number, person in enumerate(people(max(20, rounds), 5))
     ]
@@ -120,9 +119,13 @@ def measure(path: Path, episodes: int, rounds: int) -> tuple[list[Row], dict[str
             timed("the same without evidence", episodes, lambda n: recall(askers[n % 20], n, None), rounds, 40),
             timed("recall over all lessons", episodes, lambda n: recall(everything, n), rounds, 5),
         ]
-        facts["memory beyond the imports, MB"] = (_resident() - before) / 1e6
+        facts |= {name: size - before[name] for name, size in _memory().items()}
         facts["recall@10 over all lessons"] = recalled(store, embedder, goals[:20])
         rows += _written(world, goals, askers, episodes, rounds)
+        store._plane_cache.wait()
+    with closing(SqlStore.open(f"sqlite:///{path}")) as store:
+        world = World(store, CONFIG, embedder)
+        rows.append(timed("recall over all people after a new start", episodes, lambda n: recall(askers[n], n), rounds))
     return rows, facts
 
 
@@ -169,11 +172,12 @@ def recalled(store: SqlStore, embedder: Given, goals: Sequence[str]) -> float:
     return found / (10 * len(goals))
 
 
-def _resident() -> float:
-    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
-        if line.startswith("VmRSS"):
-            return int(line.split()[1]) * 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+def _memory() -> dict[str, float]:
+    """Of this process, in MB: all, its own, and what of files is mapped, which others share and the system may drop."""
+    names = {"VmRSS": "memory", "RssAnon": "memory, its own", "RssFile": "memory, mapped files"}
+    lines = [line.split() for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines()]
+    found = {line[0][:-1]: float(line[1]) * 1024 / 1e6 for line in lines if line[0][:-1] in names}
+    return {f"{names[name]} beyond the imports, MB": size for name, size in found.items()}
 
 
 def main() -> None:
