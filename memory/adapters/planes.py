@@ -61,6 +61,7 @@ class Planes:
     codes: Codes
     """Of each row."""
     rows: RowFile
+    """Whose each row is, and its vector."""
     content: mmap.mmap
     """The file they are in."""
 

@@ -120,9 +120,10 @@ class PlaneCache:
             for path in self._folder.glob(f"{_digest(workspace)}-*"):
                 if plane_files.epoch_of(path) < epoch:
                     plane_files.erase(path)
-            for key in [key for key in (*self._ready, *self._samples) if key.workspace == workspace]:
-                self._forget(key)
-                self._samples.pop(key, None)
+            with self._lock:
+                for kept in (self._ready, self._samples):
+                    for key in [key for key in kept if key.workspace == workspace]:
+                        del kept[key]
 
     def _keep(self, key: Key, found: Planes) -> None:
         with self._lock:
