@@ -9,7 +9,7 @@ from functools import partial
 
 from memory.model import Episode, Event, EventKind, Link, LinkKind, Signal, TeachingPolicy
 from memory.ports import Transaction
-from memory.rules.evidence.threshold import NEWEST, threshold
+from memory.rules.evidence.threshold import newest_counted, threshold
 from memory.rules.fold import USES
 from memory.services.archive import MERGED
 from memory.services.core import ALL
@@ -71,10 +71,10 @@ def faults_of_records(tx: Transaction, workspace: str, run_ids: Sequence[str]) -
 def faults_of_threshold(tx: Transaction, workspace: str) -> list[Fault]:
     """The threshold, if it is not what the judgements say for its budget."""
     stored = tx.judgements.threshold(workspace)
-    counts = tx.judgements.counts(workspace, NEWEST)
+    budget = stored.budget if stored else TeachingPolicy().error_budget
+    counts = tx.judgements.counts(workspace, newest_counted(budget))
     if stored is None and not counts:
         return []
-    budget = stored.budget if stored else TeachingPolicy().error_budget
     expected = threshold(counts, budget)
     if stored is not None and stored.value == expected:
         return []

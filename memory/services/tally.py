@@ -14,7 +14,7 @@ from itertools import islice
 from memory.model import Episode, KnownPeople, Poll, Reaction, Role, TeachingPolicy, TrustRecord, Vote
 from memory.model.evidence import EvidenceRecord, Judgement, Threshold
 from memory.ports import Transaction
-from memory.rules.evidence.threshold import NEWEST, judgements_of, threshold, without_implied
+from memory.rules.evidence.threshold import judgements_of, newest_counted, threshold, without_implied
 from memory.rules.verdict import evidence_of, fold_votes, is_beyond_limit, may_be_limited, standing, weight, weights
 
 _AT_ONCE = 2
@@ -318,7 +318,7 @@ def erase_judgements(tx: Transaction, workspace: str, run_ids: Collection[str], 
 
 def count_threshold(tx: Transaction, workspace: str, budget: float, stored: Threshold | None = None) -> None:
     """Store the workspace's threshold for this budget, unless it is `stored` already."""
-    value = threshold(tx.judgements.counts(workspace, NEWEST), budget)
+    value = threshold(tx.judgements.counts(workspace, newest_counted(budget)), budget)
     counted = Threshold(workspace=workspace, budget=budget, value=value)
     if counted != stored:
         tx.judgements.put_threshold(counted)
@@ -329,4 +329,4 @@ def threshold_of(tx: Transaction, workspace: str, budget: float) -> float:
     stored = tx.judgements.threshold(workspace)
     if stored is not None and stored.budget == budget:
         return stored.value
-    return threshold(tx.judgements.counts(workspace, NEWEST) if stored is not None else (), budget)
+    return threshold(tx.judgements.counts(workspace, newest_counted(budget)) if stored is not None else (), budget)

@@ -33,7 +33,7 @@ from memory.rules.evidence.posterior import (
     learned_fits,
     posterior,
 )
-from memory.rules.evidence.threshold import NEWEST, threshold
+from memory.rules.evidence.threshold import newest_counted, threshold
 from memory.rules.evidence.weighing import SAME_QUESTION
 from memory.rules.retrieval.consensus import ask_for_different_things
 
@@ -211,7 +211,7 @@ class Stream:
 
     def _judge(self, confidence: int, is_right: bool) -> None:
         self._judgements.append(JudgementCount("asker", confidence, is_right, is_known=True))
-        self._threshold = threshold(self._judgements[-NEWEST:], self._arm.budget)
+        self._threshold = threshold(self._judgements[-newest_counted(self._arm.budget) :], self._arm.budget)
 
 
 def replay(

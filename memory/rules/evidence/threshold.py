@@ -1,10 +1,11 @@
 """Judgements of answers, and the confidence from which to answer: the lowest at which few enough would be wrong.
 
 It is counted from what people said of answers and questions so far, by confidence (`Judgement`). For each threshold,
-the share of wrong ones among those that reach it is estimated; the lowest threshold within the budget is taken.
+the share of wrong ones among those that reach it is estimated, and a margin is added for how few were judged; the
+lowest threshold within the budget is taken. So where few react, less is answered and more is asked.
 
 - **Before anybody said anything** a prior stands for `PRIOR` judgements. It is what was measured on labelled messages
-  (`tests/README.md`), taken to be wrong more often than there (`_prior`).
+  (`tests/README.md`), taken to be wrong more often than there (`_prior`). It needs no margin.
 - **People refuse what is right**: by mistake, or because they did not like it. Where evidence is nearly certain
   (`CERTAIN`), what one person refuses beyond `SLIPS` tells how often they do. So many of their refusals are left out,
   and they count for less; who refuses everything counts for next to nothing. With few judgements there, a person is
@@ -15,6 +16,7 @@ the share of wrong ones among those that reach it is estimated; the lowest thres
 - Where somebody's word counts for others (`Judgement.is_known`), nobody else counts.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -31,8 +33,13 @@ if TYPE_CHECKING:
 
 LOWEST, HIGHEST = 5, 60
 """The bounds of a threshold, in hundredths."""
-NEWEST = 700
-"""How many judgements are counted, of the newest answers: what people ask and what was taught changes."""
+MARGIN = 1.0
+"""Standard errors by which more of what people judged is taken to be wrong: that of a count is its root (Poisson)."""
+COUNTED_WRONG = 35
+"""How many of the newest judgements are counted: so many that this number is wrong where the budget is met. What people
+ask and what was taught changes, so not more ..."""
+FEWEST_COUNTED, MOST_COUNTED = 350, 3500
+"""... and within these bounds."""
 CERTAIN = 40
 """Confidence, in hundredths, from which evidence is as good as certain ..."""
 SLIPS = 0.02
@@ -132,8 +139,18 @@ def threshold(counts: Iterable[JudgementCount], budget: float) -> float:
     `budget` is the share of answers that may be wrong, 0..1. Pure; the order of the counts does not matter. Below
     `CERTAIN`, more refusals never lower it and more approvals never raise it; nor does a larger budget.
     """
-    estimates = zip(_THRESHOLDS, *judged_from(counts), strict=True)
-    return next((n for n, judged, wrong in estimates if wrong <= budget * judged), HIGHEST) / 100
+    judged, wrong = judged_from(counts)
+    _, prior_wrong = _prior()
+    for n, judged_there, wrong_there, expected in zip(_THRESHOLDS, judged, wrong, prior_wrong, strict=True):
+        margin = MARGIN * math.sqrt(max(0.0, wrong_there - expected))
+        if wrong_there + margin <= budget * judged_there:
+            return n / 100
+    return HIGHEST / 100
+
+
+def newest_counted(budget: float) -> int:
+    """How many of the newest judgements `threshold` is counted from, for the share of answers that may be wrong."""
+    return min(MOST_COUNTED, max(FEWEST_COUNTED, round(COUNTED_WRONG / budget)))
 
 
 def judged_from(counts: Iterable[JudgementCount]) -> tuple[Sequence[float], Sequence[float]]:

@@ -124,9 +124,10 @@ def test_each_workspace_has_its_own(world: World) -> None:
 
 def test_what_a_person_judged_goes_with_them(world: World) -> None:
     taught(world, "bo")
+    more = [world.ask(GOAL, ANSWER, of=scope("bo")) for _ in range(40)]
     answers = refused(world, 3, "bo")
     before = threshold(world)
-    for each in answers:
+    for each in [*answers, *more]:
         world.react(each, "👍", by="eve")
     assert threshold(world) < before
     world.memory.privacy.forget(W, "eve")
