@@ -60,6 +60,19 @@ def test_a_new_database_has_the_tables_of_the_code(path: Path) -> None:
     assert schema(path) == schema(direct)
 
 
+def test_every_new_database_has_its_indexes_in_the_same_order(path: Path) -> None:
+    """SQLite takes the newer one of two that serve alike, and should take the one of some rows."""
+    migrated(path)
+    with closing(sqlite3.connect(path)) as connection:
+        made = connection.execute(
+            "SELECT tbl_name, sql LIKE '% WHERE %', name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL "
+            "ORDER BY rowid"
+        ).fetchall()
+    for table in {table for table, *_ in made}:
+        of_table = [each for each in made if each[0] == table]
+        assert of_table == sorted(of_table)
+
+
 def test_every_table_is_keyed_by_workspace_first() -> None:
     of_the_whole_database = {"leases", "job_runs"}
     assert {

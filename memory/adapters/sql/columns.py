@@ -1,8 +1,10 @@
 """What every table is made of: the metadata they share, and the columns that most of them are of. None may be empty."""
 
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Column, Float, ForeignKeyConstraint, MetaData
+from sqlalchemy import Column, Connection, Float, ForeignKeyConstraint, Index, MetaData, Table, event
+from sqlalchemy.util import OrderedSet
 
 from memory.adapters.sql.dialect import NUMBER, PROSE, SHORT
 from memory.adapters.sql.types import UtcDateTime
@@ -22,6 +24,16 @@ READ_AS = "read as"
 
 Tables that do not say so hold nothing but their columns.
 """
+
+
+@event.listens_for(Table, "before_create")
+def _order_indexes(table: Table, _connection: Connection, **_: Any) -> None:  # noqa: ANN401 - what SQLAlchemy gives
+    """Always the same order, and the indexes of some rows last: of two that serve alike, SQLite takes the newer one."""
+    table.indexes = OrderedSet(sorted(table.indexes, key=lambda index: (_holds_some_rows(index), str(index.name))))
+
+
+def _holds_some_rows(index: Index) -> bool:
+    return index.dialect_options["sqlite"]["where"] is not None
 
 
 def short(*names: str) -> list[Column[str]]:
