@@ -1,7 +1,7 @@
 """How many files a reader follows: from a question in Slack to its answer, from a reaction on Discord to its verdict.
 
 A file counts when one of its functions runs, at import excepted; generated methods of value classes have no file. The
-offline model does not count, nor what it calls: it stands in for a language model, which is no code of ours.
+offline model does not count: it stands in for a language model, which is no code of ours.
 """
 
 import inspect
@@ -18,10 +18,9 @@ from tests.doubles.slack import SlackServer
 from tests.doubles.whole_bot import discord_bot, slack_bot
 
 _PRODUCT = tuple(f"{CHECKOUT / package}/" for package in ("bot", "memory"))
-_ASIDE = ("<frozen importlib", f"{CHECKOUT / 'bot' / 'adapters' / 'llm' / 'offline'}/")
-"""Importing, and the model's stand-in."""
+_STAND_IN = f"{CHECKOUT / 'bot' / 'adapters' / 'llm' / 'offline'}/"
 
-SLACK_MESSAGE, DISCORD_REACTION = 80, 36
+SLACK_MESSAGE, DISCORD_REACTION = 82, 36
 """At most so many files. They may become fewer."""
 
 
@@ -55,19 +54,18 @@ class FilesFollowed:
 
     def _note(self, frame: FrameType, event: str, _: object) -> None:
         name, code = frame.f_code.co_filename, frame.f_code
-        if not self._is_watching or not name.startswith(_PRODUCT):
+        if not self._is_watching or not name.startswith(_PRODUCT) or name.startswith(_STAND_IN):
             return
         if event == "return" and code.co_qualname == self._until:
             self._is_watching = False
-        elif event == "call" and code.co_flags & inspect.CO_OPTIMIZED and not _is_under(frame, *_ASIDE):
+        elif event == "call" and code.co_flags & inspect.CO_OPTIMIZED and not _is_importing(frame):
             shown = str(Path(name).relative_to(CHECKOUT))
             self.names += [] if shown in self.names else [shown]
 
 
-def _is_under(frame: FrameType | None, *places: str) -> bool:
-    """Whether it is a function of these places, or one that they called."""
+def _is_importing(frame: FrameType | None) -> bool:
     while frame is not None:
-        if frame.f_code.co_filename.startswith(places):
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
             return True
         frame = frame.f_back
     return False

@@ -96,12 +96,12 @@ def test_one_person_alone_counts_in_full() -> None:
     assert at_twenty[1] == pytest.approx(30 / 200, abs=0.02)
 
 
-@pytest.mark.parametrize(("people", "of_each"), [(1, 500), (5, 100), (20, 25)])
+@pytest.mark.parametrize(("people", "of_each"), [(1, 2000), (5, 400), (20, 100)])
 @pytest.mark.parametrize("slips", [0.0, 0.1, 0.2])
 def test_who_refuses_what_is_right_by_mistake_does_not_drive_it_up(people: int, of_each: int, slips: float) -> None:
     found = [threshold(crowd(people, of_each=of_each, slips=slips, seed=seed), BUDGET) for seed in range(9)]
-    assert 0.12 <= median(found) <= 0.3
-    assert max(found) <= 0.5
+    assert 0.12 <= median(found) <= 0.25
+    assert max(found) <= 0.4
 
 
 def test_who_refuses_everything_counts_for_nothing() -> None:
