@@ -20,11 +20,20 @@ MOST_SHOWN = 3_000
 """Characters of a call that a person can be asked to read before they let it run."""
 _SHOWN_CHARACTERS = 200
 """How much of an answer stands in a question."""
+_QUESTION_CHARACTERS = 80
+"""The same of the question that an answer is known for."""
+_LEAST_QUESTION = 20
+"""Room that a button must have left to show beside an answer what question it is known for."""
 
 
-def answer_option(text: str) -> Option:
-    """An answer as an option."""
-    return Option(action=ANSWER, label=shown_line(text, LABEL_CHARACTERS), text=text)
+def answer_option(text: str, question: str = "") -> Option:
+    """An answer as an option; beside it the question that it is known for, as "Yes" alone says nothing."""
+    answer = shown_line(text, LABEL_CHARACTERS)
+    shown = shown_line(question, _QUESTION_CHARACTERS)
+    room = LABEL_CHARACTERS - len(answer) - len(" ()")
+    is_fitting = shown and room >= min(len(shown), _LEAST_QUESTION)
+    label = f"{answer} ({shown_line(shown, room)})" if is_fitting else answer
+    return Option(action=ANSWER, label=label, text=text, question=question[:_SHOWN_CHARACTERS])
 
 
 def tool_option(tool: ToolSpec, arguments: Mapping[str, object]) -> Option:
@@ -67,18 +76,36 @@ def known_options(options: Iterable[Option], tools: ToolRegistry, evidence: Evid
         tool = tools.get(option.action)
         if option.action == ANSWER:
             belief = behind.get(option.text)
-            known.append(replace(option, lessons=belief.sources if belief else ()))
+            known.append(_known_answer(option, belief) if belief else replace(option, lessons=()))
         elif tool is not None:
             label = option.label or tool_label(tool.spec, option.arguments)
             known.append(replace(option, label=label))
     return tuple(known[:MOST_OPTIONS])
 
 
+def _known_answer(option: Option, belief: Belief) -> Option:
+    """An answer with the lessons it comes from and the question of the first of them that approves of it.
+
+    All are in reach of who is asked. What a model called it stays on the button.
+    """
+    approved = (each.goal for each in belief.weights if each.approves and each.episode_id in belief.sources)
+    shown = answer_option(option.text, next(approved, ""))
+    is_named = option.label != answer_option(option.text).label
+    return replace(shown, label=option.label if is_named else shown.label, lessons=belief.sources)
+
+
 def question_text(question: str, options: Sequence[Option], task: Task) -> str:
     """The question as it is posted. Of a part of a goal it names the part."""
     about = f"About “{shown_line(task.goal, _SHOWN_CHARACTERS)}”: " if task.parent_id else ""
-    lines = [f"- “{shown_line(each.text, _SHOWN_CHARACTERS)}”" if each.text else f"- {each.label}" for each in options]
-    return "\n".join([f"{about}{question}", "", *lines])
+    return "\n".join([f"{about}{question}", "", *[f"- {_in_full(each)}" for each in options]])
+
+
+def _in_full(option: Option) -> str:
+    """An option as it stands in the question, where there is more room than on a button."""
+    if not option.text:
+        return option.label
+    answer = f"“{shown_line(option.text, _SHOWN_CHARACTERS)}”"
+    return f"{answer} (for “{shown_line(option.question, _QUESTION_CHARACTERS)}”)" if option.question else answer
 
 
 def where_lessons_disagree(evidence: Evidence, tools: ToolRegistry) -> Ask | None:

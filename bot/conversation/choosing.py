@@ -24,7 +24,7 @@ def option_choices(run_id: str, options: Sequence[Option]) -> tuple[Choice, ...]
     if any(option.is_approval for option in options):
         return _approval_choices(run_id, options)
     offered = [
-        Choice(label=option.label, command=CHOOSE, argument=f"{run_id} {number}")
+        Choice(label=option.label, command=CHOOSE, argument=f"{run_id} {number}", words=option.text)
         for number, option in enumerate(options, start=1)
     ]
     return (*offered, Choice(label=NONE_OF_THESE, command=CHOOSE, argument=f"{run_id} {_NONE}"))

@@ -116,6 +116,8 @@ class Choice:
     argument: str = ""
     is_danger: bool = False
     """It erases or takes something away."""
+    words: str = ""
+    """What may be typed instead of the label, where that says more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

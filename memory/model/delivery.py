@@ -34,6 +34,8 @@ class Option:
     """The tool's."""
     lessons: tuple[str, ...] = ()
     """Ids of the lessons that an answer comes from: it holds their authors' words."""
+    question: str = ""
+    """The question of one of these lessons, or its beginning: it is shown beside the answer."""
     is_approval: bool = False
     """Choosing it lets a tool with effects run, just so: the person was shown exactly what happens."""
     permission: Permission | None = None
@@ -74,6 +76,7 @@ def asked_step(question: str, options: Sequence[Option]) -> Step:
             "text": each.text,
             "arguments": dict(each.arguments),
             "lessons": list(each.lessons),
+            **({"question": each.question} if each.question else {}),
             **({"approval": True} if each.is_approval else {}),
         }
         for each in options
@@ -107,6 +110,7 @@ def _stored(options: object) -> Iterator[Option]:
                 text=str(each.get("text", "")),
                 arguments=dict(arguments) if isinstance(arguments, Mapping) else {},
                 lessons=tuple(map(str, lessons)) if isinstance(lessons, list | tuple) else (),
+                question=str(each.get("question", "")),
                 is_approval=each.get("approval") is True,
             )
 

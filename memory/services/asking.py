@@ -310,10 +310,18 @@ def _ended_well(node: Episode) -> bool:
 
 
 def note_offered(tx: Transaction, nodes: Sequence[Episode]) -> None:
-    """Note whose words a question holds that offers answers. Raises `NotFound` if one of them is erased since."""
+    """Note whose words a question holds that offers answers.
+
+    Raises `NotFound` if one of them is erased since, or the question that an answer is offered for.
+    """
     for offer in offers_of(nodes):
-        if offer.option.lessons:
-            note_lessons_in(tx, offer.node, offer.option.lessons)
+        option = offer.option
+        if not option.lessons:
+            continue
+        known = note_lessons_in(tx, offer.node, option.lessons)
+        if option.question and not any(each.goal.startswith(option.question) for each in known.values()):
+            run = offer.node.run_id
+            raise NotFound(f"a question that {run} in {offer.node.workspace} shows is erased; work it out once more")
 
 
 def _is_last_part(above: Episode, part: Episode) -> bool:

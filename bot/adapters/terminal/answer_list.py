@@ -29,11 +29,12 @@ class AnswerList:
         number = int(text) if text.isascii() and text.isdecimal() and len(text) < 3 else 0
         if number:
             return self._choices[number - 1] if number <= len(self._choices) else None
-        typed = text.casefold().rstrip(" .!")
-        labels = ((each, each.label.casefold().rstrip(" .!")) for each in self._choices)
-        return next(
-            (each for each, label in labels if typed and typed in (label, label.removesuffix(" of these"))), None
-        )
+        typed = _folded(text)
+        for choice in self._choices:
+            label = _folded(choice.label)
+            if typed and typed in (label, label.removesuffix(" of these"), _folded(choice.words)):
+                return choice
+        return None
 
     def last(self) -> str:
         """The message id of the last answer, or empty."""
@@ -81,3 +82,7 @@ class AnswerList:
         before = self._marks.get((message_id, emoji), False if on_screen else None)
         self._marks[message_id, emoji] = present
         return before is not present
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split()).rstrip(" .!")

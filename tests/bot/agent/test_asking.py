@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from bot.agent.asking import known_options, tool_label
-from bot.agent.decision import Ask, decide
+from bot.agent.asking import answer_option, known_options, tool_label
+from bot.agent.decision import LABEL_CHARACTERS, Ask, decide
 from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
 from bot.agent.tree import RunResult
 from bot.model import ToolSpec
@@ -14,7 +14,7 @@ from memory.model import ASK, Grant, Option, Permission, Recollection, Scope, St
 from memory.model.evidence import ActionText, Belief, Evidence, LessonWeight
 from tests.doubles.model import SCOPE, ByGoal, CannedRecall, ScriptedModel, answer, call, expand, fail, make_tree
 
-YARD = "In the yard."
+YARD, GOAL = "In the yard.", "Where is it?"
 NO_ARGUMENTS = {"type": "object", "properties": {}}
 
 
@@ -47,7 +47,7 @@ class Weighed(CannedRecall):
 
 
 def belief(text: str, value: float, action: str = "answer") -> Belief:
-    lesson = LessonWeight(episode_id=f"e-{text}", goal="g", author="", approves=True, weight=value, effect=value)
+    lesson = LessonWeight(episode_id=f"e-{text}", goal=GOAL, author="", approves=True, weight=value, effect=value)
     return Belief(action=action, text=text, value=value, prior=0.0, weights=(lesson,))
 
 
@@ -84,6 +84,41 @@ def test_an_offered_answer_names_whose_words_it_has_though_they_were_only_refuse
 
 
 @pytest.mark.parametrize(
+    ("text", "goal", "label"),
+    [
+        ("Yes.", "is there any parking?", "Yes. (is there any parking?)"),
+        ("Yes.", "is there\nany parking?", "Yes. (is there any parking?)"),
+        ("Yes.", "is there " + "any " * 100, f"Yes. (is there {'any ' * 13}a…)"),
+        ("a" * 57, "why is it so?", "a" * 57),
+        ("a" * 54, "why is it so?", f"{'a' * 54} (why is it so?)"),
+        ("a" * 300, "why?", f"{'a' * 69}…"),
+        ("Yes.", "", "Yes."),
+    ],
+)
+def test_a_button_says_for_which_question_its_answer_is_known_where_there_is_room(
+    text: str, goal: str, label: str
+) -> None:
+    weights = (
+        LessonWeight("e-1", "refused?", "", approves=False, weight=0.3, effect=-0.2),
+        LessonWeight("e-2", goal, "", approves=True, weight=0.1, effect=0.1),
+    )
+    evidence = Evidence(beliefs=(Belief(action="answer", text=text, value=0.1, prior=0.0, weights=weights),))
+    (known,) = known_options([answer_option(text)], ToolRegistry(), evidence)
+    assert (known.label, known.lessons) == (label, ("e-2",))
+    assert len(known.label) <= LABEL_CHARACTERS
+    assert goal.startswith(known.question)
+    (named,) = known_options([Option(action="answer", label="Sure", text=text)], ToolRegistry(), evidence)
+    assert (named.label, named.question) == ("Sure", known.question)
+
+
+def test_of_an_answer_that_was_only_refused_no_question_is_shown() -> None:
+    weights = (LessonWeight("e-1", "is it?", "", approves=False, weight=-0.1, effect=0.1),)
+    evidence = Evidence(beliefs=(Belief(action="answer", text="Yes.", value=0.1, prior=0.0, weights=weights),))
+    (known,) = known_options([answer_option("Yes.")], ToolRegistry(), evidence)
+    assert (known.label, known.question) == ("Yes.", "")
+
+
+@pytest.mark.parametrize(
     ("description", "arguments", "expected"),
     [
         ("Tells the time, in any city. For example: what time is it?", {}, "Tells the time, in any city"),
@@ -105,9 +140,9 @@ async def test_a_question_keeps_what_it_offers_and_the_lessons_behind_it() -> No
     )
     recall = Weighed(belief(YARD, 0.1))
     result = await make_tree(model, tool(), recall=recall).run("where?", SCOPE, run_id="r")
-    assert result.output == f"Which?\n\n- “{YARD}”\n- Opens the shed"
+    assert result.output == f"Which?\n\n- “{YARD}” (for “{GOAL}”)\n- Opens the shed"
     assert offered(result) == [
-        Option(action="answer", label=YARD, text=YARD, lessons=(f"e-{YARD}",)),
+        Option(action="answer", label=f"{YARD} ({GOAL})", text=YARD, lessons=(f"e-{YARD}",), question=GOAL),
         Option(action="shed", label="Opens the shed"),
     ]
     assert (result.asked, result.nodes[0].action, result.termination) == (True, ASK, Termination.SUCCESS)
@@ -158,7 +193,8 @@ async def test_where_lessons_disagree_the_person_is_asked_and_not_the_model() ->
     recall = Weighed(belief(YARD, 0.4), belief("In the cellar.", 0.39), belief("", 0.3, "shed"), belief("No.", 0.01))
     tree = make_tree(ScriptedModel([]), tool(), recall=recall, asks_first=True)
     result = await tree.run("where?", SCOPE, run_id="r")
-    assert [each.label for each in offered(result)] == [YARD, "In the cellar.", "Opens the shed"]
+    assert [each.text or each.label for each in offered(result)] == [YARD, "In the cellar.", "Opens the shed"]
+    assert all(GOAL in each.label for each in offered(result)[:2])
 
 
 @pytest.mark.parametrize(

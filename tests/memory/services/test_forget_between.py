@@ -18,7 +18,7 @@ from memory.ports import EpisodeFilter, Transaction
 from memory.rules.retrieval.likeness import unit_cosine
 from tests.doubles.conversation import ANA, BOB, TEA, Chat, Oracle
 from tests.doubles.memory_world import World
-from tests.doubles.model import answer
+from tests.doubles.model import answer, call
 from tests.doubles.stores import rows
 
 W, WORD = ANA.workspace, "zyzzyva"
@@ -154,6 +154,28 @@ async def test_a_forget_between_any_two_transactions_leaves_nothing(
             assert left(chat.world) == [], f"forgotten before transaction {number}"
             assert chat.world.memory.audit.check() == []
     assert number > 1  # a reaction is one transaction
+
+
+async def test_a_question_shows_no_question_that_went_meanwhile() -> None:
+    """What Bob proposed is offered to Tea, beside Ana's words that it is known for."""
+    number, is_reached, has_shown = 0, True, False
+    while is_reached:
+        number += 1
+        store = Watched()
+        chat = Chat(World(store))
+        await chat.correct("in the attic", BOB, message_id=await chat.ask(QUESTION))
+        asked = "where may it be?"
+        chat.oracle.answers[asked] = call("ask_person", question="Which?", options=[{"answer": "in the attic"}])
+        store.before(number, lambda world=chat.world: world.memory.privacy.forget(W, "ana"))  # type: ignore[misc]
+        await chat.sink(chat.message(asked, TEA))
+        await chat.bot.idle()
+        is_reached = store.is_done
+        has_shown = has_shown or WORD in chat.messenger.answers[-1]
+        if not is_reached:
+            chat.world.memory.privacy.forget(W, "ana")
+        assert left(chat.world) == [], f"forgotten before transaction {number}"
+        assert chat.world.memory.audit.check() == []
+    assert has_shown
 
 
 async def test_an_answer_that_repeats_a_rule_goes_with_whose_question_it_names() -> None:

@@ -5,16 +5,23 @@ import pytest
 from bot.adapters.terminal.answer_list import AnswerList
 from bot.model import Choice
 
-OFFERED = tuple(Choice(label=label, command="choose") for label in ("At the desk.", "Pay a bill", "None of these"))
+OFFERED = (
+    *(Choice(label=label, command="choose") for label in ("At the desk.", "Pay a bill")),
+    Choice(label="Yes. (is it open?)", command="choose", words="Yes."),
+    Choice(label="None of these", command="choose"),
+)
 
 
 @pytest.mark.parametrize(
     ("typed", "picked"),
     [
         ("1", "At the desk."),
-        ("3", "None of these"),
+        ("4", "None of these"),
         ("0", None),
-        ("4", None),
+        ("5", None),
+        ("yes", "Yes. (is it open?)"),
+        ("Yes. (is it open?)", "Yes. (is it open?)"),
+        ("is it open?", None),
         ("100", None),
         ("at the desk", "At the desk."),
         ("PAY A BILL", "Pay a bill"),
