@@ -1,7 +1,7 @@
 """What is said about the choice of what a question offered."""
 
 from bot.conversation.messages import Spell
-from memory.model import Grant
+from memory.model import Grant, Option
 from memory.rules.retrieval.prompt import shown_line
 from memory.services import Chosen
 
@@ -35,12 +35,13 @@ def reply_to_choice(chosen: Chosen, spell: Spell) -> str:
         return "Noted: I do nothing."
     if chosen.option is None:
         return f"Noted: none of these. What would have been right? `{spell('correct')} ...` tells me."
-    return "" if chosen.is_asker else _opinion_kept(chosen.option.label, spell)
+    return "" if chosen.is_asker else _opinion_kept(chosen.option, spell)
 
 
-def _opinion_kept(label: str, spell: Spell) -> str:
+def _opinion_kept(chosen: Option, spell: Spell) -> str:
     """To somebody else than the asker who chose."""
+    said = shown_line(chosen.text or chosen.label, 70)
     return (
-        f"Noted: you would say “{shown_line(label, 70)}”. The question was somebody else's, so I answer nothing; it "
+        f"Noted: you would say “{said}”. The question was somebody else's, so I answer nothing; it "
         f"counts like your 👍. `{spell('undo')}` takes it back."
     )

@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 
 from bot.agent.tools.registry import Tool, ToolContext
-from memory.model import ASK, Episode, Incoming, Reaction, Role, Scope, Verdict
+from bot.conversation.choice_messages import reply_to_choice
+from memory.model import ASK, Episode, Incoming, Option, Reaction, Role, Scope, Verdict
 from memory.model.evidence import START, ActionText
 from memory.ports import EpisodeFilter
 from memory.services import Chosen
@@ -337,3 +338,13 @@ async def test_why_says_who_chose_it_and_from_what_and_stats_count_it(chat: Chat
     await chat.ask(GOAL, BOB)
     counts = chat.world.memory.audit.stats(ANA.workspace)
     assert (counts["asked"], counts["asked.tapped"]) == (2, 1)
+
+
+def test_whoever_else_chose_is_told_the_answer_without_its_question() -> None:
+    option = Option(
+        action="answer", label="Yes. (is there any parking?)", text="Yes.", question="is there any parking?"
+    )
+    said = reply_to_choice(Chosen(is_asker=False, option=option), lambda command: f"/{command}")
+    assert said.startswith("Noted: you would say “Yes.”. The question was somebody else's")
+    tool = Option(action="shed", label="Opens the shed")
+    assert "“Opens the shed”" in reply_to_choice(Chosen(is_asker=False, option=tool), lambda command: f"/{command}")
