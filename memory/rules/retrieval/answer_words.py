@@ -2,6 +2,9 @@
 
 import re
 from dataclasses import dataclass
+from functools import cache
+
+from memory.rules.feedback.vocabulary import all_languages, stop_words
 
 SAME_WORDS = 0.8
 """Share of all words of two answers that both must have to say the same."""
@@ -61,7 +64,25 @@ class AnswerWords:
         return found
 
     def says_the_same_as(self, other: "AnswerWords") -> bool:
-        """Whether it has the same words in the main, and every number alike ("page 101", "page 102")."""
+        """Whether it has the same words in the main, and every number alike ("page 101", "page 102").
+
+        Where each has a word of its own it says something else ("on Monday", "on Tuesday"), and where one has more than
+        small words that deny nothing beside ("you may not").
+        """
         if self.exact != other.exact:
             return False
-        return len(self.words & other.words) >= SAME_WORDS * len(self.words | other.words)
+        more = self.words ^ other.words
+        if not more:
+            return True
+        is_more_of_one = more <= self.words or more <= other.words
+        is_small = more <= _small_words() and len(self.words & other.words) >= SAME_WORDS * len(
+            self.words | other.words
+        )
+        return is_more_of_one and is_small
+
+
+@cache
+def _small_words() -> frozenset[int]:
+    """The hashes of the words that add nothing to an answer, in every language."""
+    denying = {word for language in all_languages() for word in language.denies | language.without}
+    return frozenset(map(hash, stop_words() - denying))

@@ -18,6 +18,7 @@ from memory.rules.retrieval.answer_words import COMPARED, AnswerWords, numbered_
             "The office opens at 9 on every working day of the week.",
             "The office opens at 9 on every day of the working week",
         ),
+        ("You find it under the blue pot in the garden.", "You will find it under the blue pot in the garden."),
         ("", ""),
     ],
 )
@@ -33,6 +34,18 @@ def test_the_same_words_say_the_same(one: str, other: str) -> None:
         ("Ask Ann.", ""),
         ("Yes, that is allowed.", "No, that is not allowed."),
         ("word " * 500 + "yes", "word " * 500 + "no"),
+        ("You may take the dog with you to the office.", "You may not take the dog with you to the office."),
+        ("You can leave your car in the yard over night.", "You can't leave your car in the yard over night."),
+        (
+            "The team meeting takes place on Monday in the big room on the third floor of the main building.",
+            "The team meeting takes place on Tuesday in the big room on the third floor of the main building.",
+        ),
+        (
+            "Ask for a new badge before you go to the lab on the third floor.",
+            "Ask for a new badge after you go to the lab on the third floor.",
+        ),
+        ("Den Hund darf man ins große Büro mitnehmen.", "Den Hund darf man ins große Büro nicht mitnehmen."),
+        ("The pool on the roof is open to all.", "The pool on the roof is open to all employees."),
     ],
 )
 def test_a_number_or_a_word_of_weight_makes_another_answer(one: str, other: str) -> None:

@@ -71,6 +71,17 @@ def test_one_member_with_ten_lessons_still_only_suggests() -> None:
     assert believed(world) < START
 
 
+def test_two_who_say_the_opposite_in_nearly_the_same_words_do_not_agree() -> None:
+    world = World()
+    may, may_not = "You may take the dog with you to the office.", "You may not take the dog with you to the office."
+    answered(world, "ana", text=may)
+    alone = believed(world, may)
+    answered(world, "bob", text=may_not)
+    assert {each.text for each in weigh(world).beliefs} == {may, may_not}
+    assert max(believed(world, may), believed(world, may_not)) <= alone < START
+    assert not weigh(world).is_sure
+
+
 def test_a_refusal_speaks_against_what_another_approved() -> None:
     world = World()
     answer = answered(world, "ana")
