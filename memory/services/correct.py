@@ -5,6 +5,7 @@ from datetime import datetime
 
 from memory.errors import InvalidInput, NotFound
 from memory.model import (
+    ASK,
     Episode,
     EventKind,
     Link,
@@ -17,10 +18,14 @@ from memory.model import (
     Termination,
     Vector,
     Visibility,
+    options_of,
 )
 from memory.ports import Transaction
 from memory.rules.audience import stays, visibility_about
+from memory.rules.evidence.answers import named_action
+from memory.rules.evidence.weighing import ANSWER
 from memory.rules.quarantine import LESSON_CHARACTERS, Flag, flags_of, merged
+from memory.rules.retrieval.answer_words import AnswerWords
 from memory.rules.retrieval.consensus import is_answered_anew
 from memory.rules.verdict import CORRECTION
 from memory.services.answers import askers_of
@@ -75,9 +80,9 @@ class Correcting:
         """Take in what would have been right: it stays on the failed episode and makes a linked lesson.
 
         The lesson holds for its author at once, for the channel if a teacher wrote it, for others after review. It
-        counts as a 👎 of the author. Earlier lessons of theirs for the same question that it replaces are archived.
-        None if the event was handled before. Raises `InvalidInput` for an unusable text, `NotFound` for an unknown
-        answer, or one that may not be repeated in its channel any more.
+        counts as a 👎 of the author, unless it says what the answer said or offered. Earlier lessons of theirs for the
+        same question that it replaces are archived. None if the event was handled before. Raises `InvalidInput` for an
+        unusable text, `NotFound` for an unknown answer, or one that may not be repeated in its channel any more.
         """
         prepared = self.prepared(scope, run_id, text, reason)
         with self._core.store.write() as tx:
@@ -106,11 +111,12 @@ class Correcting:
             raise NotFound(f"{run_id} was answered when others read {scope.channel}; ask again and correct that")
         lesson = self._lesson(failed, scope, words, now)
         self._replace_older(tx, failed, lesson, now)
-        implied = replace(_implied_vote(failed, lesson, role, at), event_id=event_id)
-        # The reason is shown with the answer, also when everybody may read that again.
-        is_as_open = lesson.visibility is failed.visibility
-        write_votes(self._core, tx, now, implied, reason=why.text if is_as_open else "")
-        failed = existing(tx, scope.workspace, failed.id)
+        if not _was_said(failed, words):
+            implied = replace(_implied_vote(failed, lesson, role, at), event_id=event_id)
+            # The reason is shown with the answer, also when everybody may read that again.
+            is_as_open = lesson.visibility is failed.visibility
+            write_votes(self._core, tx, now, implied, reason=why.text if is_as_open else "")
+            failed = existing(tx, scope.workspace, failed.id)
         flags = lesson_flags(lesson, has_secret=prepared.has_secret)
         # Held back, it does not stand on the answer either, until it is released.
         detail = {"text": failed.correction if flags else words, "lesson": lesson.id, "role": role.value}
@@ -213,6 +219,16 @@ class Correcting:
 def lesson_flags(lesson: Episode, *, has_secret: bool) -> tuple[Flag, ...]:
     """Why a lesson that a person wrote has to wait for a teacher; nothing for most."""
     return merged([flags_of(lesson, limit=LESSON_CHARACTERS), (Flag.SECRET,) if has_secret else ()])
+
+
+def _was_said(answer: Episode, words: str) -> bool:
+    """Whether a correction says what the answer said or did, or offered: whoever writes it refuses nothing of that."""
+    done = [(answer.action, answer.output)] if answer.termination is Termination.SUCCESS else []
+    candidates = [*done, *(option.candidate for option in options_of(answer.trajectory))]
+    if named_action(words, [action for action, _ in candidates if action not in (ANSWER, ASK)]):
+        return True
+    said = AnswerWords.of(words)
+    return any(action == ANSWER and said.says_the_same_as(AnswerWords.of(text)) for action, text in candidates)
 
 
 def _implied_vote(failed: Episode, lesson: Episode, role: Role, at: datetime) -> Reaction:

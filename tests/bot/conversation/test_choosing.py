@@ -340,6 +340,19 @@ async def test_why_says_who_chose_it_and_from_what_and_stats_count_it(chat: Chat
     assert (counts["asked"], counts["asked.tapped"]) == (2, 1)
 
 
+async def test_who_writes_what_the_question_offered_refuses_none_of_it(chat: Chat) -> None:
+    answered = await chat.ask(GOAL)
+    await chat.correct("in the yard", message_id=answered)
+    assert [(each.action, each.verdict) for each in roots(chat)] == [
+        (ASK, Verdict.PENDING),
+        ("answer", Verdict.SUCCESS),
+    ]
+    assert beliefs(chat)["in the yard"] > START
+    assert min(beliefs(chat).values()) > -0.02
+    await chat.correct("At the desk.", message_id=answered)
+    assert roots(chat)[0].verdict is Verdict.FAILURE
+
+
 def test_whoever_else_chose_is_told_the_answer_without_its_question() -> None:
     option = Option(
         action="answer", label="Yes. (is there any parking?)", text="Yes.", question="is there any parking?"

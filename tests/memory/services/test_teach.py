@@ -102,6 +102,31 @@ def test_a_correction_by_somebody_else_waits_for_review_and_is_shown_to_nobody_e
     assert (Lesson.AVOID, "at three", "at ten, trust me") in lessons(world, "ana")
 
 
+@pytest.mark.parametrize(
+    ("action", "answer", "text"),
+    [("answer", "Under the pot.", "under the pot"), ("clock", "It is five.", "use the clock")],
+)
+def test_who_writes_what_the_answer_said_or_did_refuses_nothing(action: str, answer: str, text: str) -> None:
+    world = World()
+    right = world.ask("lunch?", answer, action=action)
+    lesson = world.correct(right, text, by="bob", role=Role.TEACHER)
+    assert (lesson.verdict, world.episode(right).verdict, world.episode(right).correction) == (S, P, text)
+    assert [each[0] for each in lessons(world, "cy")] == [Lesson.REPEAT]
+    assert undo(world, "bob") == "correction"
+    assert (world.episode(right).correction, undo(world, "bob")) == ("", "")
+    world.react(right, "👎", by="ana")
+    world.correct(right, text)
+    assert world.episode(right).verdicts.personal is F
+    assert world.memory.audit.check() == []
+
+
+def test_an_answer_that_gave_up_says_nothing_that_a_correction_could_repeat() -> None:
+    world = World()
+    failed = world.ask("lunch?", "I don't know.", termination=Termination.FAILURE)
+    world.correct(failed, "I don't know.")
+    assert world.episode(failed).verdict is F
+
+
 def test_a_second_correction_replaces_the_first_and_undo_brings_it_back() -> None:
     world = World()
     failed = world.ask("lunch?", "at three")
