@@ -6,7 +6,23 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Select, and_, bindparam, case, delete, exists, func, literal, or_, select, tuple_, update
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Select,
+    and_,
+    bindparam,
+    case,
+    delete,
+    exists,
+    func,
+    literal,
+    literal_column,
+    or_,
+    select,
+    tuple_,
+    update,
+)
 
 from memory.adapters.row_validation import chunks, storable
 from memory.adapters.sql.chat_settings import is_set_in_chat, settings
@@ -23,12 +39,21 @@ from memory.adapters.sql.delivery_tables import (
 )
 from memory.adapters.sql.dialect import insert, later
 from memory.adapters.sql.people import channel_visibility
-from memory.adapters.sql.session import ID_LIMIT, SqlTable, add_statement, among, changed_column, matching
+from memory.adapters.sql.session import ID_LIMIT, SqlTable, add_statement, among, matching
 from memory.adapters.sql.step_tables import short_memories
 from memory.adapters.sql.tables import episodes
 from memory.adapters.sql.teaching_tables import people, reactions
 from memory.errors import NotFound
 from memory.model import Incoming, Outgoing, Posted, Progress, Scope, Tap
+
+
+def changed_column(column: Column[Any]) -> ColumnElement[Any]:
+    """A column of the changed row, for a subquery in RETURNING.
+
+    SQLAlchemy leaves the table's name away there, so that it would be the subquery's own column of that name.
+    """
+    return literal_column(f"{column.table.name}.{column.name}", column.type)
+
 
 _i = incoming.c
 _o = outgoing.c

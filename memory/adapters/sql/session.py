@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache, lru_cache
 from typing import Any, NamedTuple, TypeVar
+from weakref import WeakSet
 
 from sqlalchemy import (
-    Column,
     ColumnElement,
-    CompoundSelect,
     Connection,
     Dialect,
     FromClause,
@@ -19,13 +18,13 @@ from sqlalchemy import (
     and_,
     bindparam,
     cast,
-    literal_column,
     null,
 )
+from sqlalchemy.engine.result import IteratorResult, SimpleResultMetaData
 from sqlalchemy.sql.base import Executable
 from sqlalchemy.sql.dml import ReturningInsert
 from sqlalchemy.sql.schema import Table
-from sqlalchemy.types import TypeEngine
+from sqlalchemy.types import TupleType, TypeEngine
 
 from memory.adapters.row_validation import chunks, storable
 from memory.adapters.sql.damage import Damage, damaged, in_rows
@@ -36,10 +35,14 @@ from memory.errors import Conflict, NotFound, StoreUnavailable
 
 T = TypeVar("T")
 Parameters = Mapping[str, Any] | Sequence[Mapping[str, Any]]
-Query = CompoundSelect[Any] | Select[Any] | TextClause
+Maker = Callable[[Any], Any]
 
 ID_LIMIT = 10_000
 """How many ids one statement may name; SQLite takes 32,766 parameters."""
+
+_LONGEST = 64
+"""How long a list may be for the words of its statement to be kept."""
+_run_before: WeakSet[Executable] = WeakSet()
 
 _BEGINNINGS = {
     ("sqlite", False): "BEGIN",
@@ -85,14 +88,6 @@ def among(table: FromClause, name: str) -> ColumnElement[bool]:
     return and_(table.c.workspace == bindparam("workspace"), table.c[name].in_(bindparam("ids", expanding=True)))
 
 
-def changed_column(column: Column[Any]) -> ColumnElement[Any]:
-    """A column of the changed row, for a subquery in RETURNING.
-
-    SQLAlchemy leaves the table's name away there, so that it would be the subquery's own column of that name.
-    """
-    return literal_column(f"{column.table.name}.{column.name}", column.type)
-
-
 def nothing(kind: TypeEngine[Any]) -> ColumnElement[Any]:
     """Null where another part of a compound has a column of this type."""
     return cast(null(), kind)
@@ -110,52 +105,75 @@ def _names(table: Table) -> tuple[str, ...]:
     return tuple(column.name for column in table.columns)
 
 
-@lru_cache(maxsize=256)
-def _compiled_query(statement: Query, dialect: Dialect) -> tuple[str, Sequence[str], dict[str, Any]]:
-    """A query in the words of a driver: the text, the names of what is given in their order, and what is in it."""
-    compiled: Any = statement.compile(dialect=dialect)  # not every kind of statement can do the rest
-    known = {name: "" if value is None else value for name, value in compiled.params.items()}
-    state = compiled.construct_expanded_state(known)
-    return state.statement, state.positiontup or (), dict(state.parameters)
-
-
-class _CompiledRows(NamedTuple):
-    """A statement that changes rows, in the words of a driver, and what makes the driver's rows of ours."""
+class _Prepared(NamedTuple):
+    """A statement in the words of a driver, and what makes its values of ours, and ours of its."""
 
     words: str
     is_positional: bool
-    places: Sequence[tuple[str, Callable[[Any], Any] | None]]
+    places: Sequence[tuple[str, Maker | None]]
     """Of each value its name, and what makes of it what the driver takes."""
     constants: dict[str, Any]
+    lists: Mapping[str, Sequence[str]]
+    """Of each list that is given, the names of its values."""
+    columns: SimpleResultMetaData
+    makers: Sequence[tuple[int, Maker]]
+    """Of the columns where ours is another, what makes it of the driver's value."""
 
-    def rows(self, given: Sequence[Mapping[str, Any]]) -> list[Any]:
-        """The driver's rows."""
-        every = [{**self.constants, **row} for row in given] if self.constants else given
-        made = ([row[name] if make is None else make(row[name]) for name, make in self.places] for row in every)
-        if self.is_positional:
-            return list(map(tuple, made))
-        names = [name for name, _ in self.places]
-        return [dict(zip(names, values, strict=True)) for values in made]
+    def values(self, given: Parameters) -> Any:  # noqa: ANN401 - what this driver takes
+        """The driver's values. A list of fewer than its names has its last one again, which changes no `IN`."""
+        if not isinstance(given, Mapping):
+            return list(map(self.values, given))
+        every = {**self.constants, **given} if self.constants else given
+        for name, names in self.lists.items():
+            own = given[name]
+            every = {**every, **dict.fromkeys(names, own[-1] if own else None), **dict(zip(names, own, strict=False))}
+        made = tuple([every[name] if make is None else make(every[name]) for name, make in self.places])
+        return made if self.is_positional else dict(zip([name for name, _ in self.places], made, strict=True))
+
+    def rows(self, found: Iterable[Sequence[Any]]) -> Sequence[Row[Any]]:
+        """The driver's rows as SQLAlchemy would give them."""
+        made = list(map(list, found))
+        for row in made:
+            for place, make in self.makers:
+                row[place] = make(row[place])
+        return IteratorResult[Any](self.columns, iter(made)).all()
 
 
-@lru_cache(maxsize=256)
-def _compiled_rows(statement: Any, dialect: Dialect, names: tuple[str, ...]) -> _CompiledRows | None:  # noqa: ANN401 - of any kind
-    """A statement with rows of these values; None for one whose words depend on them.
+@lru_cache(maxsize=1024)
+def _prepared(
+    statement: Any,  # noqa: ANN401 - of any kind
+    dialect: Dialect,
+    names: tuple[str, ...],
+    sizes: tuple[tuple[str, int], ...] = (),
+) -> _Prepared | None:
+    """A statement that is given these values, of which some are lists of so many; None where its words depend on more.
 
-    SQLAlchemy would look at each row of thousands in several ways.
+    SQLAlchemy would look at all of it in several ways whenever it runs.
     """
     compiled = statement.compile(dialect=dialect, column_keys=list(names))
-    if compiled.post_compile_params or compiled.literal_execute_params or compiled.escaped_bind_names:
+    binds = {name: each for each, name in compiled.bind_names.items()}
+    lists = {name for name, each in binds.items() if each.expanding and name in names}
+    in_words = {compiled.bind_names[each] for each in compiled.literal_execute_params}
+    is_of_rows = any(isinstance(each.type, TupleType) for each in binds.values())
+    if compiled.escaped_bind_names or is_of_rows or in_words & set(names) or not lists <= dict(sizes).keys():
         return None
-    makers = {name: each.type.dialect_impl(dialect).bind_processor(dialect) for name, each in compiled.binds.items()}
-    constants = {
-        name: makers[name](each.effective_value) if makers[name] else each.effective_value
-        for name, each in compiled.binds.items()
-        if name not in names
-    }
-    order = compiled.positiontup if compiled.positional else list(compiled.binds)
-    places = [(name, None if name in constants else makers[name]) for name in order]
-    return _CompiledRows(str(compiled), compiled.positional, places, constants)
+    sample = {name: [""] * size for name, size in sizes if name in lists}
+    state = compiled.construct_expanded_state({**compiled.params, **sample})
+    origins = {each: name for name, several in state.parameter_expansion.items() for each in several}
+    order = [(name, origins.get(name, name)) for name in state.positiontup or state.parameters]
+    makers = {name: each.type.dialect_impl(dialect).bind_processor(dialect) for name, each in binds.items()}
+    constants = {name: state.parameters[name] for name, origin in order if origin not in names}
+    columns = [] if isinstance(statement, TextClause) else list(getattr(statement, "exported_columns", ()))
+    of_results = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in columns]
+    return _Prepared(
+        words=state.statement,
+        is_positional=compiled.positional,
+        places=[(name, makers[origin]) for name, origin in order],
+        constants=constants,
+        lists={name: state.parameter_expansion[name] for name in lists},
+        columns=SimpleResultMetaData([column.key for column in columns]),
+        makers=[(place, make) for place, make in enumerate(of_results) if make is not None],
+    )
 
 
 def _advance_statement() -> ReturningInsert[tuple[int]]:
@@ -200,36 +218,54 @@ class Session:
 
     def rows(self, statement: Executable, parameters: Parameters | None = None) -> Sequence[Row[Any]]:
         """What a query finds."""
-        self._require_open()
-        with translated(self._where):
-            found = self._connection.execute(statement, parameters)
-            with self._readable(statement, parameters):
-                return found.all()
+        return self._found(statement, parameters)
 
     def row(self, statement: Executable, parameters: Parameters | None = None) -> Row[Any] | None:
         """The first row a query finds, or None."""
+        return next(iter(self._found(statement, parameters, is_first=True)), None)
+
+    def driver_rows(self, statement: Executable, parameters: dict[str, Any]) -> Sequence[Any]:
+        """What a query finds, each row a tuple of what the driver has: nothing is made of it, and little is spent."""
         self._require_open()
         with translated(self._where):
-            found = self._connection.execute(statement, parameters)
-            with self._readable(statement, parameters):
-                return found.first()
+            if prepared := self._prepared(statement, parameters):
+                return list(self._on_driver(prepared.words, prepared.values(parameters)))
+        return self.rows(statement, parameters)
 
-    def driver_rows(self, statement: Query, parameters: dict[str, Any]) -> Sequence[Any]:
-        """What a query finds, each row a tuple of what the driver has: nothing is made of it, and little is spent.
-
-        What is given is as the driver takes it, too, and no list.
-        """
-        if not self.is_sqlite:
-            return self.rows(statement, parameters)
+    def _found(self, statement: Executable, given: Parameters | None, *, is_first: bool = False) -> Sequence[Row[Any]]:
         self._require_open()
-        words, names, constants = _compiled_query(statement, self._connection.dialect)
-        given = constants | parameters
         with translated(self._where):
-            cursor, values = self._connection.connection.cursor(), tuple([given[name] for name in names])
-            for listener in self._connection.dispatch.before_cursor_execute:  # as SQLAlchemy does
-                listener(self._connection, cursor, words, values, None, False)
-            cursor.execute(words, values)
-            return cursor.fetchall()
+            if isinstance(given, Mapping) and (prepared := self._prepared(statement, given)):
+                cursor = self._on_driver(prepared.words, prepared.values(given))
+                rows = cursor.fetchmany(1) if is_first else cursor.fetchall()
+                with self._readable(statement, given):
+                    return prepared.rows(rows)
+            found = self._connection.execute(statement, given)
+            with self._readable(statement, given):
+                return [row for row in [found.first()] if row is not None] if is_first else found.all()
+
+    def _prepared(self, statement: Executable, given: Parameters | None) -> _Prepared | None:
+        """From its second time on: a statement that is made for one use is left to SQLAlchemy, which knows its like."""
+        if not given or (isinstance(given, Mapping) and not self.is_sqlite):
+            return None
+        if statement not in _run_before:
+            _run_before.add(statement)
+            return None
+        if not isinstance(given, Mapping):
+            return _prepared(statement, self._connection.dialect, tuple(given[0]))
+        sizes = [(name, len(value)) for name, value in given.items() if type(value) is list]
+        if max([size for _, size in sizes], default=0) > _LONGEST:
+            return None
+        rounded = tuple([(name, 1 << (size - 1).bit_length() if size else 0) for name, size in sizes])
+        return _prepared(statement, self._connection.dialect, tuple(given), rounded)
+
+    def _on_driver(self, words: str, values: Any) -> Any:  # noqa: ANN401 - the driver's
+        """SQLite's cursor behind a statement, with one row of values or many. SQLAlchemy's listeners are told of it."""
+        cursor, is_many = self._connection.connection.cursor(), isinstance(values, list)
+        for listener in self._connection.dispatch.before_cursor_execute:
+            listener(self._connection, cursor, words, values, None, is_many)
+        (cursor.executemany if is_many else cursor.execute)(words, values)
+        return cursor
 
     def all(self, kind: Callable[..., T], statement: Executable, /, **parameters: object) -> list[T]:
         """What a query finds, of each row what `kind` makes of its columns."""
@@ -319,10 +355,9 @@ class Session:
         if isinstance(parameters, Sequence) and not parameters:
             return 0
         with translated(self._where):
-            if isinstance(parameters, Sequence) and (
-                compiled := _compiled_rows(statement, self._connection.dialect, tuple(parameters[0]))
-            ):
-                return self._connection.exec_driver_sql(compiled.words, compiled.rows(parameters)).rowcount
+            if parameters and (prepared := self._prepared(statement, parameters)):
+                run = self._on_driver if self.is_sqlite else self._connection.exec_driver_sql
+                return int(run(prepared.words, prepared.values(parameters)).rowcount)
             return self._connection.execute(statement, parameters).rowcount
 
     def changed(self, statement: Executable, parameters: Mapping[str, Any]) -> Row[Any] | None:

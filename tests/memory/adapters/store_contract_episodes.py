@@ -63,6 +63,17 @@ class EpisodesContract(StoreCase):
         assert found.created_at.microsecond == 535897
         assert found.created_at.utcoffset() == timedelta(0)
 
+    @pytest.mark.parametrize("count", [0, 1, 2, 3, 5, 63, 64, 65, 100])
+    def test_so_many_are_found_again_and_again(self, store: Store, count: int) -> None:
+        names = [f"e{number}" for number in range(count)]
+        with store.write() as tx:
+            tx.episodes.put(*(episode(name) for name in (*names, "other")))
+        with store.read() as tx:
+            for _ in range(3):
+                found = tx.episodes.get_many("w", names)
+                assert sorted(found) == sorted(names)
+                assert {each.created_at for each in found.values()} <= {episode("e0").created_at}
+
     def test_times_of_other_zones_are_the_same_moment(self, store: Store) -> None:
         local = NOW.astimezone(timezone(timedelta(hours=5, minutes=30)))
         with store.write() as tx:
