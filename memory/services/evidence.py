@@ -182,12 +182,12 @@ def _judged(
             continue
         # Of what the asker alone decided, nothing goes by the voice.
         voices = () if is_decided and is_own and len(behind) < 2 else _voices(behind, weight_of)
-        is_agreed = is_decided and len(voices) > 1
         is_promoted = is_decided and hit.audience is _WORKSPACE
         is_trusted = is_promoted or not _PROMOTING.isdisjoint([vote.role for vote in behind])
         says_nothing = is_question and approves  # that the question was liked is no opinion of what it offered
         if (is_decided or voices) and not says_nothing:
-            biased = () if is_own or is_trusted or is_agreed else voices
+            # What was decided for others several agree on, or a teacher promoted it.
+            biased = () if is_own or is_decided or is_trusted else voices
             is_tapped = TAP in [vote.source for vote in behind]
             is_written = is_own and summary.origin is not _RUN
             noise = noise_of(config, voices, is_trusted=is_trusted, is_written=is_written, is_tapped=is_tapped)
@@ -198,7 +198,7 @@ def _judged(
                 candidates=candidates,
                 observation=Observation(approves, noise, biased),
                 decided_at=summary.decided_at,
-                author=behind[0].actor if len(behind) == 1 else summary.author,  # one vote of each
+                people=frozenset([vote.actor for vote in behind]) or frozenset([summary.author]),
                 is_own=is_own,
                 is_question=is_question,
             )

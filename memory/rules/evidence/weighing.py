@@ -74,8 +74,8 @@ class JudgedLesson(NamedTuple):
     observation: Observation
     """The verdict. The voices are the members behind it, where they are others than the asker and it is not trusted."""
     decided_at: datetime
-    author: str = ""
-    """The only person whose verdict it is, or whoever wrote it."""
+    people: frozenset[str] = frozenset()
+    """Everybody whose verdict it is; whoever made it, where nobody voted."""
     is_own: bool = False
     """Whether it is a lesson of the asker's own scope."""
     is_question: bool = False
@@ -85,6 +85,11 @@ class JudgedLesson(NamedTuple):
     def approves(self) -> bool:
         """Whether the verdict was a success."""
         return self.observation.approves
+
+    @property
+    def author(self) -> str:
+        """The only person whose verdict it is; empty where there are several."""
+        return next(iter(self.people)) if len(self.people) == 1 else ""
 
 
 def noise_of(
@@ -181,7 +186,7 @@ def rows(vectors: Sequence[Vector]) -> "Matrix":
 def _valid_places(lessons: Sequence[JudgedLesson], cosines: "Matrix") -> list[int]:
     """The places of the lessons that no other one for the same question makes void.
 
-    That is what the asker says of the very same thing, and what the same author approved later instead.
+    That is what the asker says of the very same thing, and what the only one who approved it approved later instead.
     """
     import numpy as np
 
@@ -198,9 +203,10 @@ def _replaces(new: JudgedLesson, old: JudgedLesson) -> bool:
     if new.candidates == old.candidates:
         is_meant = new.is_own and not old.is_own and new.approves != old.approves  # for oneself one decides alone
     else:
-        is_one_voice = new.author == old.author or (new.is_own and old.is_own)
+        # Nobody makes void what somebody else stands behind, too.
+        is_one_voice = (old.author and old.author in new.people) or (new.is_own and old.is_own)
         is_later = (new.decided_at, new.id) > (old.decided_at, old.id)
-        is_meant = is_one_voice and is_later and new.approves and old.approves
+        is_meant = bool(is_one_voice) and is_later and new.approves and old.approves
     return is_meant and not ask_for_different_things(new.goal, old.goal)
 
 

@@ -71,6 +71,28 @@ def test_one_member_with_ten_lessons_still_only_suggests() -> None:
     assert believed(world) < START
 
 
+def test_whoever_asked_cannot_make_void_what_others_approved() -> None:
+    world = World()
+    answer = world.ask(GOAL, RIGHT, of=scope("eve"))
+    world.react(answer, "👍", by="tess", role=Role.TEACHER)
+    world.react(answer, "👍", by="bob")
+    before = believed(world)
+    answered(world, "eve", "mal", of=scope("eve"), text=POISON)
+    assert weigh(world).beliefs[0].text == RIGHT
+    assert believed(world) > before - 0.1
+    assert believed(world, POISON) < START
+
+
+@pytest.mark.parametrize("audience", [Audience.CHANNEL, Audience.WORKSPACE])
+def test_what_a_teacher_promotes_is_followed_where_it_was_said_too(audience: Audience) -> None:
+    world = World()
+    answer = answered(world, "ana")
+    assert believed(world) < START
+    world.memory.teaching.promote(answer.workspace, answer.id, audience, actor="tess", role=Role.TEACHER)
+    assert weigh(world).is_sure
+    assert believed(world) > 2 * START
+
+
 def test_two_who_say_the_opposite_in_nearly_the_same_words_do_not_agree() -> None:
     world = World()
     may, may_not = "You may take the dog with you to the office.", "You may not take the dog with you to the office."

@@ -50,6 +50,6 @@ def _lesson(number: int, goal: str, action: str, text: str, *, approves: bool) -
         action=action,
         candidates=(Candidate.of(action, text if action == ANSWER else ""),),
         observation=Observation(approves, noise_of(_CONFIG, is_trusted=True)),
-        author=str(number),
+        people=frozenset([str(number)]),
         decided_at=_UNDATED,
     )

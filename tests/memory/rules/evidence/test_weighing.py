@@ -15,7 +15,18 @@ TOOL = ActionText(name="clock", description="Tells the time.")
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
 
-def lesson(goal: str, text: str, *, number: int = 0, approves: bool = True, action: str = "answer") -> JudgedLesson:
+ANA = frozenset({"ana"})
+
+
+def lesson(
+    goal: str,
+    text: str,
+    *,
+    number: int = 0,
+    approves: bool = True,
+    action: str = "answer",
+    people: frozenset[str] = ANA,
+) -> JudgedLesson:
     """One of ana's, about the very goal."""
     return JudgedLesson(
         id=f"{number}",
@@ -23,7 +34,7 @@ def lesson(goal: str, text: str, *, number: int = 0, approves: bool = True, acti
         action=action,
         candidates=(Candidate.of(action, text),),
         observation=Observation(approves, noise_of(EvidenceConfig(), is_trusted=True)),
-        author="ana",
+        people=people,
         decided_at=NOW + timedelta(seconds=number),
     )
 
@@ -39,6 +50,17 @@ def answers(evidence: Evidence) -> dict[str, bool]:
 def test_of_one_question_the_latest_answer_of_the_same_author_counts() -> None:
     question = "who is on call?"
     assert answers(weighed(lesson(question, "Rosa."), lesson(question, "Ivan.", number=1))) == {"Ivan.": True}
+
+
+def test_of_what_several_approved_one_of_them_makes_nothing_void() -> None:
+    question, both = "who is on call?", ANA | {"ben"}
+    approved = lesson(question, "Rosa.", people=both)
+    assert answers(weighed(approved, lesson(question, "Ivan.", number=1))) == {"Rosa.": True, "Ivan.": True}
+    assert answers(weighed(lesson(question, "Rosa."), lesson(question, "Ivan.", number=1, people=both))) == {
+        "Ivan.": True
+    }
+    nobodys = [lesson(question, text, number=n, people=frozenset()) for n, text in enumerate(("Rosa.", "Ivan."))]
+    assert answers(weighed(*nobodys)) == {"Rosa.": True, "Ivan.": True}
 
 
 def test_questions_that_only_look_alike_keep_their_answers_each() -> None:
