@@ -129,7 +129,7 @@ class _Comparison:
     share: float
     """How much of the lesson is in the answer, or how much of the answer is the lesson, 0..1."""
     is_denied: bool
-    """The answer says it with the opposite sign, or with other numbers."""
+    """The answer says it with the opposite sign, or with other numbers; asked only of what has share enough."""
 
 
 def _of_repeat(lesson: _Text, asked: str, answer: _Text) -> Evidence:
@@ -174,15 +174,15 @@ def _compare(text: _Text, known: str, answer: _Text) -> _Comparison | None:
     evidence = _once([term for term in text.terms if not there.find(term)] or text.terms)
     if not evidence:
         return None
-    index = answer.index
-    found = {term.text: index.find(term) for term in evidence}
+    found = {term.text: answer.index.find(term) for term in _once(text.terms)}
     matched = [term for term in evidence if found[term.text]]
     recall = text.weight(matched) / text.weight(evidence)
     share = max(recall, _precision(evidence, there, answer) if text.weight(matched) >= NAME_WEIGHT else 0.0)
     if len(matched) >= SEVERAL and recall >= SOME_OF_MANY:
         share = max(share, USED_ABOVE + 0.001)
-    everywhere = {term.text: index.find(term) for term in text.terms}
-    is_denied = _gives_other_numbers(text, there, answer) or _is_denied(text, _once(text.terms), everywhere, answer)
+    is_denied = share > USED_ABOVE and (
+        _gives_other_numbers(text, there, answer) or _is_denied(text, _once(text.terms), found, answer)
+    )
     return _Comparison(share=min(1.0, share), is_denied=is_denied)
 
 

@@ -85,10 +85,8 @@ def terms(text: str, languages: Sequence[Language] = ()) -> list[Term]:
             is_name = not shouts and (_is_short_name(word) or (has_names and position > 0 and word[0].isupper()))
             written = digits.get(word.casefold(), word)
             parts = _known_parts if len(written) <= _LONGEST_WORD else _parts
-            found.extend(
-                Term(part.text, part.forms, part.stem, part.weight, number, position, part.number)
-                for part in parts(written, is_name)
-            )
+            for term, forms, stem, weight, value in parts(written, is_name):
+                found.append(Term(term, forms, stem, weight, number, position, value))
     return found
 
 
@@ -224,6 +222,8 @@ class TermIndex:
 
     def _find_compound(self, term: Term) -> list[Term]:
         """A word of several parts, written as one or apart."""
+        if len(term.forms) == 1:
+            return []
         joined = _joined(term.text)
         if joined in self._by_form:
             return list(self._by_form[joined].values())
@@ -265,7 +265,9 @@ class _Beginnings:
         One begins the other, or they share most of their letters.
         """
         found: dict[bool, Term] = {}
-        for end in range(_SHARED, len(word) + 1) if _has_an_ending(word) else ():
+        if word[:_SHARED] not in self._shortest or not _has_an_ending(word):
+            return []
+        for end in range(_SHARED, len(word) + 1):
             for sign, (length, term) in self._shortest.get(word[:end], {}).items():
                 shorter, longer = sorted((len(word), length))
                 if 2 * end >= longer if end == shorter else end >= 0.7 * longer:
