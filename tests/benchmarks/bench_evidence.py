@@ -140,8 +140,8 @@ class Stream:
         """The asker writes down what is right."""
         self._learn(goal, vector, (label,), approves=True, noise=self._config.written_noise)
 
-    def beliefs(self, vector: "Matrix") -> tuple["Matrix", float]:
-        """In each label, and the cosine of the nearest lesson."""
+    def beliefs(self, vector: "Matrix") -> tuple["Matrix", "Matrix", float]:
+        """In each label, the priors of these, and the cosine of the nearest lesson."""
         cosines, places = self._lessons.nearest(vector, self._config.lessons)
         prior: Matrix = np.zeros((1 + len(places), len(self._descriptions)))
         if not self._arm.as_answers:
@@ -153,16 +153,17 @@ class Stream:
         observations = [self._lessons.observations[place] for place in places]
         judged = [self._lessons.candidates[place] for place in places]
         found = posterior(cosines, observations, judged, prior, self._config)
-        return found.values, float(cosines[0, 1:].max(initial=0.0))
+        return found.values, prior[0], float(cosines[0, 1:].max(initial=0.0))
 
     def ask(self, goal: str, vector: "Matrix", label: int | None) -> Answered:
         """What comes of a message, and what the asker does about it. Nothing is right for one without a label."""
-        beliefs, nearest = self.beliefs(vector)
+        beliefs, priors, nearest = self.beliefs(vector)
         best, second, *_ = ranked = np.argsort(-beliefs.round(9), kind="stable")[: MOST_OPTIONS + 1].tolist()
-        belief, rival = float(beliefs[best]), max(unknown(nearest), float(beliefs[second]))
-        confidence = confidence_in(belief, rival)
+        belief, prior = float(beliefs[best]), float(priors[best])
+        rival = max(unknown(nearest), float(beliefs[second]))
+        confidence = confidence_in(belief, prior, rival)
         offered: list[int] = []
-        if self._arm.must_choose or is_sure(belief, rival, self._threshold):
+        if self._arm.must_choose or is_sure(belief, prior, rival, self._threshold):
             outcome = Answered.RIGHT if best == label else Answered.WRONG
         else:
             offered = [each for each in ranked[:MOST_OPTIONS] if beliefs[each] >= ASKED_FROM]

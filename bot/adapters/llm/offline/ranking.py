@@ -53,6 +53,8 @@ class Candidate:
     doubt: float = 0.0
     """Taken off the belief, of an answer about another thing. It may be what was meant all the same."""
     prior: float = 0.0
+    described: float = 0.0
+    """How much of the prior is what a description promises: nothing where the arguments that a tool takes fit."""
     rival: float = 0.0
     """The belief in the best other one, or in what nobody has taught yet."""
     threshold: float = START
@@ -67,13 +69,13 @@ class Candidate:
 
     @property
     def confidence(self) -> float:
-        """How much of the belief the best other candidate leaves."""
-        return confidence_in(self.belief, self.rival)
+        """How much of the belief the best other candidate leaves, what is only described counting for less."""
+        return confidence_in(self.belief, self.described, self.rival)
 
     @property
     def is_sure(self) -> bool:
         """Whether it is good enough to be done."""
-        return is_sure(self.belief, self.rival, self.threshold)
+        return is_sure(self.belief, self.described, self.rival, self.threshold)
 
     @property
     def is_taught(self) -> bool:
@@ -178,8 +180,8 @@ class Chooser:
         self._similarity.vectors([goal, *(text for tool, _ in usable for text in compared_texts(tool))])
         for tool, filled in usable:
             believed = beliefs.get(tool.name, Belief(action=tool.name, value=0.0, prior=0.0))
-            prior, is_fit = believed.prior, True
-            if tool.parameters.get("properties"):
+            prior, is_fit, takes_arguments = believed.prior, True, bool(tool.parameters.get("properties"))
+            if takes_arguments:
                 fits = fitness(self._similarity, tool, goal, filled)
                 is_fit = fits >= FITS
                 prior = max(prior, fits - FITS + _FITTING) if is_fit else min(prior, fits, _UNFIT)
@@ -191,6 +193,7 @@ class Chooser:
                     is_search=filled.is_search,
                     belief=value,
                     prior=prior,
+                    described=0.0 if takes_arguments and is_fit else prior,
                     is_unfit=not is_fit and value - prior < KEPT_FROM,
                 )
             )

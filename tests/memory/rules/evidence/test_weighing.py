@@ -87,7 +87,7 @@ def test_a_refusal_of_the_best_may_be_shown_where_that_does_not_reach_the_thresh
         return bool(found.influential)
 
     assert shown(0.9)
-    assert not shown(0.5)
+    assert not shown(0.4)
 
 
 def prior(*, lessons: float = 0.0, cosine: float = 0.0) -> float:
