@@ -110,13 +110,15 @@ class _Prepared(NamedTuple):
 
     words: str
     is_positional: bool
-    places: Sequence[tuple[str, Maker | None]]
-    """Of each value its name, and what makes of it what the driver takes."""
+    names: Sequence[str]
+    """Of each value."""
+    given: Sequence[tuple[int, Maker]]
+    """Of the values where the driver takes another, what makes it of ours."""
     constants: dict[str, Any]
     lists: Mapping[str, Sequence[str]]
     """Of each list that is given, the names of its values."""
     columns: SimpleResultMetaData
-    makers: Sequence[tuple[int, Maker]]
+    found: Sequence[tuple[int, Maker]]
     """Of the columns where ours is another, what makes it of the driver's value."""
 
     def values(self, given: Parameters) -> Any:  # noqa: ANN401 - what this driver takes
@@ -127,14 +129,16 @@ class _Prepared(NamedTuple):
         for name, names in self.lists.items():
             own = given[name]
             every = {**every, **dict.fromkeys(names, own[-1] if own else None), **dict(zip(names, own, strict=False))}
-        made = tuple([every[name] if make is None else make(every[name]) for name, make in self.places])
-        return made if self.is_positional else dict(zip([name for name, _ in self.places], made, strict=True))
+        made = list(map(every.__getitem__, self.names))
+        for place, make in self.given:
+            made[place] = make(made[place])
+        return tuple(made) if self.is_positional else dict(zip(self.names, made, strict=True))
 
     def rows(self, found: Iterable[Sequence[Any]]) -> Sequence[Row[Any]]:
         """The driver's rows as SQLAlchemy would give them."""
         made = list(map(list, found))
         for row in made:
-            for place, make in self.makers:
+            for place, make in self.found:
                 row[place] = make(row[place])
         return IteratorResult[Any](self.columns, iter(made)).all()
 
@@ -161,18 +165,19 @@ def _prepared(
     state = compiled.construct_expanded_state({**compiled.params, **sample})
     origins = {each: name for name, several in state.parameter_expansion.items() for each in several}
     order = [(name, origins.get(name, name)) for name in state.positiontup or state.parameters]
-    makers = {name: each.type.dialect_impl(dialect).bind_processor(dialect) for name, each in binds.items()}
+    of_binds = {name: each.type.dialect_impl(dialect).bind_processor(dialect) for name, each in binds.items()}
     constants = {name: state.parameters[name] for name, origin in order if origin not in names}
     columns = [] if isinstance(statement, TextClause) else list(getattr(statement, "exported_columns", ()))
     of_results = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in columns]
     return _Prepared(
         words=state.statement,
         is_positional=compiled.positional,
-        places=[(name, makers[origin]) for name, origin in order],
+        names=[name for name, _ in order],
+        given=[(place, make) for place, (_, origin) in enumerate(order) if (make := of_binds[origin]) is not None],
         constants=constants,
         lists={name: state.parameter_expansion[name] for name in lists},
         columns=SimpleResultMetaData([column.key for column in columns]),
-        makers=[(place, make) for place, make in enumerate(of_results) if make is not None],
+        found=[(place, make) for place, make in enumerate(of_results) if make is not None],
     )
 
 
