@@ -5,7 +5,9 @@
 over the nearest lessons `x_i`, approved and refused alike. `described` is how well an action's description fits, and
 `prior` how well it and all goals fit that the action was approved for. `K` and `k` are kernels of the goals' cosines,
 so that repetitions do not add up and distant lessons fade. `N` holds what one verdict is worth (noise), and one unknown
-bias for each author (a random effect), so that many lessons of one person weigh little more than one. Reference:
+bias of each author for each thing that they approve, and for each that they refuse (a random effect), so that many
+lessons of one person on it weigh little more than one. With one bias for all that a person says, whoever also says
+something else would be believed in full: that would tell how small their bias is. Reference:
 kriging with mixed effects (Rasmussen and Williams 2006, chapter 2), class means shrunk to a prior (James and Stein
 1961); measured in `tests/README.md`.
 """
@@ -139,7 +141,7 @@ def posterior(
     if not observations:
         return Posterior(values=at_goal.copy(), weights=np.zeros(0), effects=at_lessons)
     kernel = np.exp(config.sharpness * (np.minimum(cosines, 1.0) - 1))
-    weights = np.linalg.solve(kernel[1:, 1:] + _noise(observations, config), kernel[0, 1:])
+    weights = np.linalg.solve(kernel[1:, 1:] + _noise(observations, judged, config), kernel[0, 1:])
     rows = np.array([row for row, columns in enumerate(judged) for _ in columns])
     columns = np.array([column for columns in judged for column in columns])
     approves = np.array([each.approves for each in observations])
@@ -151,24 +153,27 @@ def posterior(
     return Posterior(values=at_goal + effects.sum(axis=0), weights=weights, effects=effects)
 
 
-def _noise(observations: Sequence[Observation], config: EvidenceConfig) -> "Matrix":
+def _noise(observations: Sequence[Observation], judged: Sequence[Sequence[int]], config: EvidenceConfig) -> "Matrix":
     """What each verdict is worth, and the biases that verdicts share: the mean of its voices, by their weights.
 
-    A voice of weight w has the variance (noise + author effect) / w, so a verdict of one such voice has just that.
+    A voice of weight w has the variance (noise + author effect) / w, so a verdict of one such voice has just that. It
+    has a bias for each candidate that it approves or refuses; of a verdict on several at once, their mean's size.
     """
     import numpy as np
 
     noise: Matrix = np.diag([each.noise for each in observations])
-    columns: dict[str, int] = {}
+    columns: dict[tuple[str, bool, int], int] = {}
     rows, places, shares = list[int](), list[int](), list[float]()
-    for row, each in enumerate(observations):
+    for row, (each, about) in enumerate(zip(observations, judged, strict=True)):
         if not each.voices:
             continue
-        together = sum([weight for _, weight in each.voices])
+        together = sum([weight for _, weight in each.voices]) * math.sqrt(len(about))
         for author, weight in each.voices:
-            rows.append(row)
-            places.append(columns.setdefault(author, len(columns)))
-            shares.append(math.sqrt(weight) / together)
+            share = math.sqrt(weight) / together
+            for candidate in about:
+                rows.append(row)
+                places.append(columns.setdefault((author, each.approves, candidate), len(columns)))
+                shares.append(share)
     if columns:
         bias = np.zeros((len(observations), len(columns)))
         bias[rows, places] = shares

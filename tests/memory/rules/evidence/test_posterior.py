@@ -49,10 +49,16 @@ def believed(seed: int, said: list[Said], config: EvidenceConfig = CONFIG) -> Po
 
 
 def shared_bias(one: Said, other: Said) -> float:
-    """Covariance of two means of voices, where each voice of weight w has a bias of variance 1 / w."""
+    """Covariance of two means of voices, where each voice of weight w has a bias of variance 1 / w.
+
+    It has it on each candidate that both approve, or both refuse.
+    """
+    if one.approves is not other.approves:
+        return 0.0
+    alike = len({*one.candidates} & {*other.candidates}) / sqrt(len(one.candidates) * len(other.candidates))
     pairs = [(ours, theirs) for ours in one.voices for theirs in other.voices if ours.author == theirs.author]
     whole = sum(each.weight for each in one.voices) * sum(each.weight for each in other.voices)
-    return sum(sqrt(ours.weight * theirs.weight) for ours, theirs in pairs) / (whole or 1)
+    return alike * sum(sqrt(ours.weight * theirs.weight) for ours, theirs in pairs) / (whole or 1)
 
 
 @given(st.integers(0, 1000), observations)
@@ -115,6 +121,27 @@ def test_copies_of_one_persons_lesson_never_reach_far() -> None:
     one, ten, forty = (same_question([approval("ann")] * count)[0] for count in (1, 10, 40))
     assert one < ten < forty < bound
     assert same_question([approval("ann"), approval("ben")])[0] > one * 1.5
+
+
+beside = st.lists(st.tuples(st.integers(0, ACTIONS - 1), st.booleans()), max_size=10)
+
+
+@given(st.integers(0, 1000), st.integers(1, 5), beside)
+def test_whatever_else_one_person_says_they_are_believed_no_further(
+    seed: int, copies: int, others: list[tuple[int, bool]]
+) -> None:
+    """Neither what they approve and refuse elsewhere, nor that they refuse elsewhere what they approve here."""
+    said = [approval("ann")] * copies
+    said += [
+        Said(candidates=(candidate,), approves=approves, noise=1.0, voices=(ANN,))
+        for candidate, approves in others
+        if candidate or not approves
+    ]
+    directions = np.abs(unit(seed, len(said) + 1))  # no two are opposites, as goals hardly are
+    directions[: copies + 1] = directions[0]
+    found = believed_of(said, directions @ directions.T, np.zeros((len(said) + 1, ACTIONS)), CONFIG).values
+    alone = 1 / (1 + CONFIG.author_effect)
+    assert found[0] < alone
 
 
 @given(st.integers(1, 48))
