@@ -231,6 +231,7 @@ def retrieval(
 @click.option("--labels", type=click.IntRange(1, 1000), default=50, show_default=True, help="How many are attacked.")
 @click.option("--attackers", type=click.IntRange(1, 10), default=1, show_default=True, help="How many work together.")
 @click.option("--newcomers", is_flag=True, help="They begin the day they come, not a month later.")
+@click.option("--everywhere", is_flag=True, help="The same attack every label, not others each.")
 @click.option("--refuse", is_flag=True, help="They refuse right answers, instead of teaching wrong ones.")
 @click.option("--seeds", default="0", show_default=True, callback=_seeds, help="Shuffles: 0,1,2 or 0-4.")
 @click.option("--json", "json_file", type=_FILE, callback=_new_file, help="Write every number to this file.")
@@ -242,6 +243,7 @@ def attack(
     labels: int,
     attackers: int,
     newcomers: bool,
+    everywhere: bool,
     refuse: bool,
     seeds: list[int],
     json_file: Path | None,
@@ -256,7 +258,7 @@ def attack(
     settings = settings_of()
     note_failures(settings)
     kind = Kind.REFUSE if refuse else Kind.POISON
-    arm = AttackArm(kind=kind, attackers=attackers, newcomers=newcomers, labels=labels)
+    arm = AttackArm(kind=kind, attackers=attackers, newcomers=newcomers, everywhere=everywhere, labels=labels)
     lessons, asked = read_split(data, taught), read_split(data, split)
     results = attack(lessons, asked, arm, seeds=seeds, settings=settings, show=progress)
     print_table(*rows(results))

@@ -59,7 +59,9 @@ class AttackArm:
     newcomers: bool = False
     """They begin the day they come; else a month later."""
     labels: int = 50
-    """How many labels are attacked, each by attackers of its own."""
+    """How many labels are attacked, each by attackers of its own ..."""
+    everywhere: bool = False
+    """... or all by the same, who so say much else than each lie."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,7 +218,8 @@ class _AttackRun:
         self._step(self._done)
 
     def _attackers(self, label: Label) -> list[str]:
-        return [f"attacker-{number} of {label.label}" for number in range(self._arm.attackers)]
+        at = "every label" if self._arm.everywhere else label.label
+        return [f"attacker-{number} of {at}" for number in range(self._arm.attackers)]
 
     def _poison(self, label: Label) -> str:
         """The answer of another label, which nobody else gives to these questions."""

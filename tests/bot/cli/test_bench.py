@@ -72,7 +72,9 @@ def attacked(tmp_path: Path) -> Path:
     return write(tmp_path, {"test": [row for row in ATTACKED if row[0].endswith("15")], "train": ATTACKED})
 
 
-@pytest.mark.parametrize("options", [["--attackers", "2"], ["--newcomers"], ["--refuse", "--attackers", "2"]])
+@pytest.mark.parametrize(
+    "options", [["--attackers", "2"], ["--newcomers"], ["--everywhere"], ["--refuse", "--attackers", "2"]]
+)
 def test_attack_prints_what_victims_meet_before_and_after(attacked: Path, tmp_path: Path, options: list[str]) -> None:
     numbers = tmp_path / "numbers.json"
     done = run(attacked, "attack", "--labels", "2", "--json", str(numbers), *options)
