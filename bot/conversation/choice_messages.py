@@ -40,8 +40,8 @@ def reply_to_choice(chosen: Chosen, spell: Spell) -> str:
 
 def _opinion_kept(chosen: Option, spell: Spell) -> str:
     """To somebody else than the asker who chose."""
-    said = shown_line(chosen.text or chosen.label, 70)
+    choice = shown_line(chosen.text or chosen.label, 70)
     return (
-        f"Noted: you would say “{said}”. The question was somebody else's, so I answer nothing; it "
+        f"Noted: you would say “{choice}”. The question was somebody else's, so I answer nothing; it "
         f"counts like your 👍. `{spell('undo')}` takes it back."
     )

@@ -227,8 +227,8 @@ def _was_said(answer: Episode, words: str) -> bool:
     candidates = [*done, *(option.candidate for option in options_of(answer.trajectory))]
     if named_action(words, [action for action, _ in candidates if action not in (ANSWER, ASK)]):
         return True
-    said = AnswerWords.of(words)
-    return any(action == ANSWER and said.says_the_same_as(AnswerWords.of(text)) for action, text in candidates)
+    written = AnswerWords.of(words)
+    return any(action == ANSWER and written.says_the_same_as(AnswerWords.of(text)) for action, text in candidates)
 
 
 def _implied_vote(failed: Episode, lesson: Episode, role: Role, at: datetime) -> Reaction:
