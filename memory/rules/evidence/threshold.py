@@ -33,8 +33,11 @@ if TYPE_CHECKING:
 
 LOWEST, HIGHEST = 5, 60
 """The bounds of a threshold, in hundredths."""
-MARGIN = 1.0
-"""Standard errors by which more of what people judged is taken to be wrong: that of a count is its root (Poisson)."""
+MARGIN = 1.4
+"""Standard errors by which more of what people judged is taken to be wrong: that of a count is its root (Poisson) ..."""
+FEW = 4.0
+"""... of so many more than were counted, less the root of these: the first few who refuse in a new workspace are no
+reason to ask about everything, and only what many refused has the whole margin."""
 COUNTED_WRONG = 35
 """How many of the newest judgements are counted: so many that this number is wrong where the budget is met. What people
 ask and what was taught changes, so not more ..."""
@@ -142,7 +145,7 @@ def threshold(counts: Iterable[JudgementCount], budget: float) -> float:
     judged, wrong = judged_from(counts)
     _, prior_wrong = _prior()
     for n, judged_there, wrong_there, expected in zip(_THRESHOLDS, judged, wrong, prior_wrong, strict=True):
-        margin = MARGIN * math.sqrt(max(0.0, wrong_there - expected))
+        margin = MARGIN * (math.sqrt(max(0.0, wrong_there - expected) + FEW) - math.sqrt(FEW))
         if wrong_there + margin <= budget * judged_there:
             return n / 100
     return HIGHEST / 100

@@ -96,7 +96,7 @@ def test_one_person_alone_counts_in_full() -> None:
     assert at_twenty[1] == pytest.approx(30 / 200, abs=0.02)
 
 
-@pytest.mark.parametrize(("people", "of_each"), [(1, 2000), (5, 400), (20, 100)])
+@pytest.mark.parametrize(("people", "of_each"), [(1, 500), (5, 100), (20, 100)])
 @pytest.mark.parametrize("slips", [0.0, 0.1, 0.2])
 def test_who_refuses_what_is_right_by_mistake_does_not_drive_it_up(people: int, of_each: int, slips: float) -> None:
     found = [threshold(crowd(people, of_each=of_each, slips=slips, seed=seed), BUDGET) for seed in range(9)]
@@ -150,7 +150,12 @@ def test_where_somebody_is_known_only_they_count() -> None:
     assert threshold(strangers, BUDGET) > START
 
 
-def test_one_refusal_moves_it_little_and_many_judgements_all_the_way() -> None:
-    wrong = judged("ana", 10, 0, 1)
-    assert threshold(wrong, BUDGET) <= START + 0.03
+@pytest.mark.parametrize("confidence", [10, 20, 30, 45, 69, 100])
+def test_one_refusal_moves_it_little(confidence: int) -> None:
+    """In a new workspace, however sure the bot was: it does not ask about everything from then on."""
+    found = threshold(judged("ana", confidence, 0, 1), BUDGET)
+    assert found <= START + (0.03 if confidence == 10 else 0.1)
+
+
+def test_many_judgements_move_it_all_the_way() -> None:
     assert threshold(judged("ana", 7, 30 * int(PRIOR), 0), 0.02) == 0.05
