@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 LOWEST, HIGHEST = 5, 60
 """The bounds of a threshold, in hundredths."""
 MARGIN = 1.4
-"""Standard errors by which more of what people judged is taken to be wrong: that of a count is its root (Poisson) ..."""
+"""Standard errors by which more of what people judged is taken to be wrong: that of a count is its root (Poisson)..."""
 FEW = 4.0
-"""... of so many more than were counted, less the root of these: the first few who refuse in a new workspace are no
-reason to ask about everything, and only what many refused has the whole margin."""
+"""... of so many more than were counted, less the root of these: the first refusal in a new workspace is no reason to
+ask about everything, and only what many refused has the whole margin."""
 COUNTED_WRONG = 35
 """How many of the newest judgements are counted: so many that this number is wrong where the budget is met. What people
 ask and what was taught changes, so not more ..."""
