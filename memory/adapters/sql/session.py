@@ -230,7 +230,7 @@ class Session:
         return next(iter(self._found(statement, parameters, is_first=True)), None)
 
     def driver_rows(self, statement: Executable, parameters: dict[str, Any]) -> Sequence[Any]:
-        """What a query finds, each row a tuple of what the driver has: nothing is made of it, and little is spent."""
+        """What a query finds, with little spent on it: of a row's values, what is true may be 1 or True."""
         self._require_open()
         with translated(self._where):
             if prepared := self._prepared(statement, parameters):

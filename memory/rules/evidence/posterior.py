@@ -53,8 +53,8 @@ class EvidenceConfig:
     few: int = 10
     """... of them; with more it is less likely in proportion that none fits."""
     author_effect: float = 7.0
-    """Variance of the bias that all verdicts of one other member share: what one person alone says of an answer,
-    however often, is believed to 1 / (1 + author_effect) at most."""
+    """Variance of the bias that all approvals of one candidate by one other member share, and all their refusals of it:
+    what one person alone says of an answer, however often, is believed to 1 / (1 + author_effect) at most."""
     proposals: bool = True
     """Whether what other members think of an answer, without having decided, is evidence in its channel."""
 
