@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from memory.adapters.partitions import Kind
+from memory.adapters.private_files import open_private
 from memory.model import GAVE_UP, Audience, Verdict
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ KINDS_DIGEST = zlib.crc32(
     repr([(kind.audience.value, kind.verdict.value, gave_up) for kind, gave_up in KINDS]).encode()
 )
 """Says which kinds the numbers of a file are of."""
+_GAVE_UP = [number for number, (_, gave_up) in enumerate(KINDS) if gave_up]
 _NUMBERS = {(kind.audience.value, kind.verdict.value, gave_up): n for n, (kind, gave_up) in enumerate(KINDS)}
 
 
@@ -38,19 +40,24 @@ def kind_number(audience: str, verdict: str, action: str) -> int:
 class RowBatch(NamedTuple):
     """Some rows, as they come to be written."""
 
-    seqs: Sequence[int]
-    ids: Sequence[str]
-    kinds: Sequence[int]
+    seqs: "NDArray[np.int64]"
+    records: "NDArray[np.void]"
+    """Their ids and kinds."""
     vectors: bytes
     """As float16, side by side."""
 
 
-def records(rows: RowBatch) -> "NDArray[np.void]":
-    """The ids and kinds of rows as a file has them."""
-    ids = np.array([each.encode() for each in rows.ids], np.bytes_)
-    found = np.empty(len(ids), record_type(ids.itemsize))
-    found["id"], found["kind"] = ids, rows.kinds
-    return found
+def row_batch(seqs: Sequence[int], ids: Sequence[str], kinds: Sequence[int], vectors: Sequence[bytes]) -> RowBatch:
+    """Of rows as the database has them. Raises what Python does if one is damaged (`Session.readable`)."""
+    names = np.array([each.encode() for each in ids], np.bytes_)
+    records = np.empty(len(names), record_type(names.itemsize))
+    records["id"], records["kind"] = names, kinds
+    return RowBatch(np.array(seqs, np.int64), records, b"".join(vectors))
+
+
+def gave_up(records: "NDArray[np.void]") -> "NDArray[np.intp]":
+    """The places of rows of runs that found no answer."""
+    return np.flatnonzero(np.isin(records["kind"], _GAVE_UP))
 
 
 def record_type(id_bytes: int) -> "np.dtype[np.void]":
@@ -62,7 +69,7 @@ class OpenFile:
     """A file that is open for reading until nobody has this any more. Raises `OSError`."""
 
     def __init__(self, path: Path) -> None:
-        self.descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self.descriptor = open_private(str(path), os.O_RDONLY | os.O_CLOEXEC)
 
     def __del__(self) -> None:
         if hasattr(self, "descriptor"):

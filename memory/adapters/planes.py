@@ -12,6 +12,7 @@ import os
 import struct
 import zlib
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from math import acos, pi, sqrt
@@ -22,24 +23,29 @@ import numpy as np
 
 from memory.adapters.codes import Codes, packed
 from memory.adapters.halves import SCALE, widened
-from memory.adapters.plane_rows import KINDS_DIGEST, OpenFile, RowBatch, RowFile, record_type, records
-from memory.adapters.private_files import open_private
+from memory.adapters.plane_rows import KINDS_DIGEST, OpenFile, RowBatch, RowFile, gave_up, record_type
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from memory.model import Vector
 
-_MAGIC = b"GBPLANE4"
-_HEADER = struct.Struct("<8sQQQQQQQ")
-"""Magic, token, epoch, seq, rows, dimension, bytes of an id, digest of the kinds. Then codes, and room for those of as
-many rows as the `seq` is; vectors; seqs, planes, steps and records; and a checksum of these four and the header."""
+_MAGIC = b"GBPLANE5"
+_HEADER = struct.Struct("<8sQQQQQQQQ")
+"""Magic, token, epoch, seq, most rows, rows, dimension, bytes of an id, digest of the kinds. Then codes, with room for
+most rows; vectors; seqs, planes, steps and records; and a checksum of these four and the header."""
 _STRIDE = 1 << 16
 """How many rows are counted at once: what is added up stays in the processor's cache."""
+_FAR = 0xFFFF
+"""What none of the signs' differences is."""
 _WORD = 64
 _TURNED = 32
 MOST_CANDIDATES = 1 << 15
 """How many rows are compared exactly at most: where nothing is near, no more of what is far are told apart."""
+_ERASED = 1 << 20
+"""How many bytes are overwritten at once."""
 _SURE, _DEVIATIONS, _CERTAIN = 10, 1.8, 3.5
 """The nearest ten are found although their signs differ by so many standard deviations more than expected; a candidate
 whose signs differ by so many more is surely not as near as it would have to be."""
@@ -62,13 +68,15 @@ class Planes:
     """Of each row."""
     rows: RowFile
     """Whose each row is, and its vector."""
+    gave_up: "NDArray[np.intp]"
+    """The places of the rows of runs that found no answer."""
     content: mmap.mmap
     """The file they are in."""
 
     @property
     def nbytes(self) -> int:
         """How much of the file is looked at again and again."""
-        arrays = (self.seqs, self.planes, self.codes.packed, self.codes.steps, self.rows.records)
+        arrays = (self.seqs, self.planes, self.codes.packed, self.codes.steps, self.rows.records, self.gave_up)
         return sum([each.nbytes for each in arrays])
 
     @property
@@ -80,14 +88,16 @@ class Planes:
         return len(self.seqs)
 
     def nearest(
-        self, query: "Vector", most: int, least: float = -1.0
+        self, query: "Vector", most: int, least: float = -1.0, without: "Sequence[NDArray[np.intp]]" = ()
     ) -> "tuple[NDArray[np.intp], NDArray[np.float32]]":
         """The places of the `most` rows that may be nearest, and what none of their cosines is above, highest first.
 
-        Few of those with a cosine below the least.
+        None of the places that are left out, and few with a cosine below the least.
         """
         turned = _rotated(query)
         distances = self._distances(turned)
+        for each in without:
+            distances[each] = _FAR
         places = _least(distances, most)
         places = places[distances[places] <= self._reach(least, _CERTAIN)]
         cosines, slack = self.codes.cosines(places, turned)
@@ -106,7 +116,9 @@ class Planes:
 
     def cosines(self, query: "Vector", seqs: "NDArray[np.int64]") -> "NDArray[np.float32]":
         """About those of some of the rows, whichever of these they are."""
-        return self.codes.cosines(np.searchsorted(self.seqs, seqs), _rotated(query))[0]
+        found = np.searchsorted(self.seqs, seqs)
+        found[found == len(self)] = 0  # of a file that is being erased
+        return self.codes.cosines(found, _rotated(query))[0]
 
     def _within_reach(
         self, distances: "NDArray[np.uint16]", known: "NDArray[np.intp]", cosine: float
@@ -188,38 +200,46 @@ def _turned(part: "NDArray[np.float32]") -> "NDArray[np.float32]":
     return np.concatenate([many.reshape(-1, _WORD), part[whole:] @ rotation])
 
 
-def write(path: Path, batches: Iterable[RowBatch], dimension: int, *, token: int, epoch: int, seq: int) -> None:
-    """Write rows that come in batches, no more of them than `seq`, to a file.
+def size_of(rows: int, dimension: int) -> int:
+    """About how many bytes a file takes."""
+    return rows * (_codes_of_row(dimension) * 5 // 4 + 2 * dimension + 64)
 
-    What is not finite is like nothing, so it is left out. The file is for this user alone, and survives a power
-    failure. Raises `OSError`.
+
+def write(
+    path: Path, batches: Iterable[RowBatch], dimension: int, *, token: int, epoch: int, seq: int, most: int
+) -> None:
+    """Write rows that come in batches, no more than `most` of them, to a file that is there and empty.
+
+    What is not finite is like nothing, so it is left out. The file survives a power failure. Raises `OSError`.
     """
     codes_of_row = _codes_of_row(dimension)
     seqs, words = [np.empty(0, np.int64)], [np.empty((0, -(-dimension // _WORD)), np.uint64)]
-    steps, named, place = [np.empty(0, np.float32)], [np.empty(0, record_type(1))], _HEADER.size
-    with open(path, "wb", opener=open_private) as file:
-        file.seek(_HEADER.size + seq * codes_of_row)
+    steps, named = [np.empty(0, np.float32)], [np.empty(0, record_type(1))]
+    with path.open("r+b") as file, path.open("r+b") as coded:
+        coded.seek(_HEADER.size)
+        file.seek(_HEADER.size + most * codes_of_row)
         for batch in batches:
             halves = np.frombuffer(batch.vectors, "<u2").reshape(-1, dimension)
             is_finite = ((halves & 0x7C00) != 0x7C00).all(axis=1)
             file.write(halves[is_finite].tobytes())
             turned = rotated(halves[is_finite])
             codes, of_rows = packed(turned)
-            place += os.pwrite(file.fileno(), codes.tobytes(), place)
-            seqs.append(np.array(batch.seqs, np.int64)[is_finite])
+            coded.write(codes.tobytes())
+            seqs.append(batch.seqs[is_finite])
             words.append(sign_words(turned))
             steps.append(of_rows)
-            named.append(records(batch)[is_finite])
+            named.append(batch.records[is_finite])
         file.write(bytes(-file.tell() % 8))
         every, whose = np.concatenate(seqs), np.concatenate(named)
         width = whose.dtype["id"].itemsize
-        header = _HEADER.pack(_MAGIC, token, epoch, seq, len(every), dimension, width, KINDS_DIGEST)
+        header = _HEADER.pack(_MAGIC, token, epoch, seq, most, len(every), dimension, width, KINDS_DIGEST)
         checksum = zlib.crc32(header)
         planes = np.ascontiguousarray(np.concatenate(words).T)
         for part in (every, planes, np.concatenate(steps), whose):
             checksum = zlib.crc32(part.tobytes(), checksum)
             file.write(part.tobytes())
         file.write(struct.pack("<I", checksum))
+        coded.flush()
         file.seek(0)
         file.write(header)
         file.flush()
@@ -238,9 +258,9 @@ def read(path: Path, known: int = 0) -> Planes | None:
         return None
     if len(content) < _HEADER.size + 4:
         return None
-    magic, token, epoch, seq, rows, dimension, width, kinds = _HEADER.unpack_from(content)
+    magic, token, epoch, seq, most, rows, dimension, width, kinds = _HEADER.unpack_from(content)
     words, codes = -(-dimension // _WORD), _codes_of_row(dimension)
-    vectors = _HEADER.size + seq * codes
+    vectors = _HEADER.size + most * codes
     start = vectors + 2 * rows * dimension
     start += -start % 8
     planes = start + 8 * rows
@@ -251,6 +271,7 @@ def read(path: Path, known: int = 0) -> Planes | None:
         return None
     if token != known and _checksum(content, start, end) != struct.unpack_from("<I", content, end)[0]:
         return None
+    whose = np.frombuffer(content, record_type(width), rows, named)
     every_code = np.frombuffer(content, np.uint8, codes * rows, _HEADER.size).reshape(rows, codes)
     return Planes(
         token=token,
@@ -259,7 +280,8 @@ def read(path: Path, known: int = 0) -> Planes | None:
         seqs=np.frombuffer(content, np.int64, rows, start),
         planes=np.frombuffer(content, np.uint64, rows * words, planes).reshape(words, rows),
         codes=Codes(every_code, np.frombuffer(content, np.float32, rows, steps)),
-        rows=RowFile(file, vectors, dimension, np.frombuffer(content, record_type(width), rows, named)),
+        rows=RowFile(file, vectors, dimension, whose),
+        gave_up=gave_up(whose),
         content=content,
     )
 
@@ -273,27 +295,31 @@ def _checksum(content: mmap.mmap, start: int, end: int) -> int:
     return zlib.crc32(memoryview(content)[start:end], zlib.crc32(memoryview(content)[: _HEADER.size]))
 
 
-def epoch_of(path: Path) -> int:
-    """The epoch a file was made in; -1 for one that does not say so."""
+def token_of(path: Path) -> int:
+    """The token of the planes in a file; 0 for one that does not say so."""
     try:
         with path.open("rb") as file:
             head = file.read(_HEADER.size)
     except OSError:
-        return -1
-    if len(head) < _HEADER.size or not head.startswith(_MAGIC):
-        return -1
-    return int(_HEADER.unpack(head)[2])
+        return 0
+    return int(_HEADER.unpack(head)[1]) if len(head) == _HEADER.size and head.startswith(_MAGIC) else 0
 
 
 def erase(path: Path) -> None:
-    """Overwrite a file with nothing, and remove it. One that is not there is erased."""
-    try:
-        size = path.stat().st_size
-        with path.open("r+b") as file:
-            for _ in range(0, size, 1 << 20):
-                file.write(bytes(min(1 << 20, size)))
-            file.flush()
-            os.fsync(file.fileno())
-        path.unlink()
-    except FileNotFoundError:
-        return
+    """Overwrite a file with nothing, and remove it, also where that cannot be done. One that is not there is erased.
+
+    Raises `OSError`.
+    """
+    with suppress(FileNotFoundError):
+        try:
+            _overwrite(path)
+        finally:
+            path.unlink()
+
+
+def _overwrite(path: Path) -> None:
+    with path.open("r+b") as file:
+        for left in range(path.stat().st_size, 0, -_ERASED):
+            file.write(bytes(min(_ERASED, left)))
+        file.flush()
+        os.fsync(file.fileno())

@@ -7,6 +7,7 @@ no such modes (Windows), they do nothing.
 import errno
 import os
 import stat
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -138,6 +139,44 @@ def is_alive(process: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+@contextmanager
+def locked_file(path: Path) -> Iterator[None]:
+    """Make an empty file for this user alone, which `is_locked` until this or the process ends. Raises `OSError`."""
+    descriptor = open_private(str(path), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC)
+    try:
+        _lock(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def is_locked(path: Path) -> bool:
+    """Whether anybody, in whatever container, is within `locked_file`. Raises `OSError`."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        return not _lock(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+if sys.platform == "win32":
+
+    def _lock(descriptor: int) -> bool:
+        """Nothing to do: nobody removes a file there that is open."""
+        return True
+
+else:
+    import fcntl
+
+    def _lock(descriptor: int) -> bool:
+        """Lock an open file until it is closed, unless somebody has."""
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
 
 
 def _sync_folder(folder: Path) -> None:

@@ -61,6 +61,7 @@ _FIRST = (
 _LIVE_IDS = select(_t.episode_id).distinct().where(_t.workspace == bindparam("w"), _t.vector.is_not(None))
 _TOMBSTONES = select(_t.workspace).distinct().where(_t.vector.is_(None))
 _SWEEP = delete(recall_index).where(_t.workspace == bindparam("w"), _t.vector.is_(None))
+_VALID_PLANES = select(counters.c.value).where(counters.c.name.startswith(PLANES))
 _DROP_PLANES = delete(counters).where(counters.c.workspace == bindparam("w"), counters.c.name.startswith(PLANES))
 
 
@@ -117,16 +118,16 @@ def remove(session: Session, workspace: str, episode_ids: Iterable[str]) -> None
             add(session, workspace, row.episode_id, ())
 
 
-def sweep(session: Session) -> dict[str, int]:
+def sweep(session: Session) -> set[int]:
     """Delete what marks rows as gone, which names partitions of people; every process starts its copies afresh.
 
-    Returns the workspaces where there was any, and the epoch each is in now: no planes of an earlier one are valid.
+    Returns the tokens of all planes that are still valid: none of a workspace where there was any.
     """
-    swept = {row.workspace: session.advance(row.workspace, EPOCH) for row in session.rows(_TOMBSTONES)}
-    for workspace in swept:
-        session.run(_DROP_PLANES, {"w": workspace})
-        session.run(_SWEEP, {"w": workspace})
-    return swept
+    for row in session.rows(_TOMBSTONES):
+        session.advance(row.workspace, EPOCH)
+        session.run(_DROP_PLANES, {"w": row.workspace})
+        session.run(_SWEEP, {"w": row.workspace})
+    return {row.value for row in session.rows(_VALID_PLANES)}
 
 
 def _change_statement() -> Executable:

@@ -237,36 +237,46 @@ class _PlanePartition:
     ) -> "tuple[list[Hit], NDArray[np.float64] | None]":
         """As `Partition.find`; how like the query what approves an action is, is told by a sample."""
         near = self._nearest(query, k, min_cosine, gave_up=gave_up)
+        some = self.planes.cosines(query, self.some.seqs) if actions and self.some is not None else None
         if not self.planes.is_whole:  # replaced, and erased, since the database was asked
             return scanned(self.session, self.key, SCANNED).find(query, k, min_cosine, actions, gave_up=gave_up)
         found, totals = self.later.vectors.find(query, k, min_cosine, actions, gave_up=gave_up)
-        if actions and self.some is not None:
-            sampled = self.some.rows.approved(self.planes.cosines(query, self.some.seqs), actions)
+        if some is not None and self.some is not None:
+            sampled = self.some.rows.approved(some, actions)
             totals = sampled if totals is None else totals + sampled
         return best([*found, *near], k), totals
 
     def _nearest(self, query: "Vector", k: int, least: float, *, gave_up: bool) -> list[Hit]:
-        """The k nearest rows of the planes of which nothing changed, and those as near as the last."""
-        places, bounds = self.planes.nearest(query, max(CANDIDATES, 4 * k), least)
+        """The k nearest rows of the planes of which nothing changed, and those as near as the last.
+
+        What turns out to have changed is left out of the next search, so that it is in nobody's way.
+        """
+        without = [np.empty(0, np.intp) if gave_up else self.planes.gave_up]
+        while True:
+            known = len(self.later.outdated)
+            outdated = np.fromiter(self.later.outdated, np.intp, known)
+            hits = self._searched(query, k, least, [*without, outdated])
+            if len(self.later.outdated) == known:
+                return hits
+
+    def _searched(self, query: "Vector", k: int, least: float, without: "Sequence[NDArray[np.intp]]") -> list[Hit]:
+        places, bounds = self.planes.nearest(query, max(CANDIDATES, 4 * k), least, without)
         hits: list[Hit] = []
         many = int(np.count_nonzero(bounds >= least)) if k > 0 else 0
         start, kth = 0, -np.inf
         while start < many and bounds[start] >= max(least, kth):
             end = min(many, start + k + _SPARE)
-            hits += self._compared(query, places[start:end], least, gave_up=gave_up)
+            hits += self._compared(query, places[start:end], least)
             if len(hits) >= k:
                 kth = sorted([hit[0] for hit in hits])[-k]
             start = end
         return hits
 
-    def _compared(self, query: "Vector", places: "NDArray[np.intp]", least: float, *, gave_up: bool) -> list[Hit]:
+    def _compared(self, query: "Vector", places: "NDArray[np.intp]", least: float) -> list[Hit]:
         """Those of these rows of which nothing changed, and that are at least so near."""
-        named = zip(places.tolist(), *self.planes.rows.named(places), strict=True)
-        kept = [
-            (place, episode_id, KINDS[kind][0])
-            for place, episode_id, kind in named
-            if episode_id not in self.later.changed and (gave_up or not KINDS[kind][1])
-        ]
+        named = list(zip(places.tolist(), *self.planes.rows.named(places), strict=True))
+        self.later.outdated.update([place for place, episode_id, _ in named if episode_id in self.later.changed])
+        kept = [(place, each, KINDS[kind][0]) for place, each, kind in named if place not in self.later.outdated]
         rows = FoundRows(self.planes.rows.vectors([place for place, _, _ in kept]))
         cosines = np.clip(np.vecdot(rows.vectors, query), -1.0, 1.0).tolist()
         return [

@@ -67,6 +67,8 @@ class CachedPartition:
     vectors: VectorPartition
     changed: set[str] = field(default_factory=set[str])
     """The episodes whose rows came, changed or went since the planes that it is beside."""
+    outdated: set[int] = field(default_factory=set[int])
+    """The places in those planes of what changed, as far as searches met it."""
 
 
 class PartitionCache:

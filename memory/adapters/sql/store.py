@@ -131,11 +131,11 @@ class SqlStore:
         Raises `StoreUnavailable` if they do not finish: some bytes may then still be there.
         """
         with self._session(writes=True) as (session, _):
-            swept = index.sweep(session)
+            valid = index.sweep(session)
         self._recall.lessons.clear()
         if self._plane_cache is not None:
             try:
-                self._plane_cache.erase(swept)
+                self._plane_cache.erase(valid)
             except OSError as exc:
                 raise StoreUnavailable(
                     f"A file beside {self._database.where} keeps erased rows ({exc.strerror}). Try again."

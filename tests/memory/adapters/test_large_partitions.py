@@ -5,7 +5,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import cycle
 from pathlib import Path
@@ -21,75 +21,19 @@ from memory.adapters.codes import packed
 from memory.adapters.planes import read, rotated, sign_words
 from memory.adapters.sql import SqlStore, plane_cache
 from memory.adapters.sql.sqlite import SqliteDatabase
-from memory.adapters.sql.tables import recall_index
 from memory.errors import NotADatabase
-from memory.model import GAVE_UP, Vector
 from tests.doubles.process import python
-from tests.doubles.stores import open_file
+from tests.memory.adapters.large_partitions import EXACT_ROWS, add, file_of, files_of, found, opened, ready, scanned
 from tests.memory.adapters.store_samples import CHANNEL, EVERYONE, MODEL, aborted, episode, nearest
-from tests.memory.adapters.vector_samples import DIMENSION, vector_of
+from tests.memory.adapters.vector_samples import vector_of
 
 pytestmark = pytest.mark.slow
-
-EXACT_ROWS = 5
-
-
-def opened(path: Path) -> SqlStore:
-    """A store to which six rows are a large partition."""
-    open_file(path).close()
-    return SqlStore(SqliteDatabase(path), exact_rows=EXACT_ROWS)
-
-
-def file_of(store: SqlStore) -> Path:
-    where = store._database.where
-    assert isinstance(where, Path)
-    return where
-
-
-def add(store: SqlStore, *numbers: int, dimension: int = DIMENSION) -> None:
-    with store.write() as tx:
-        for number in numbers:
-            tx.episodes.put(episode(f"e{number}", action="answer" if number % 4 else GAVE_UP))
-            tx.episodes.put_vector("w", f"e{number}", MODEL, vector_of(number, dimension))
-            tx.episodes.set_index("w", f"e{number}", [EVERYONE, CHANNEL] if number % 3 else [EVERYONE])
-
-
-def ready(store: SqlStore) -> None:
-    """Wait for the planes of what was searched."""
-    assert store._plane_cache is not None
-    store._plane_cache.wait()
-
-
-def found(
-    store: SqlStore, query: Vector, k: int = 10, partitions: Sequence[str] = ("workspace",), *, gave_up: bool = True
-) -> list[tuple[str, float]]:
-    hits = nearest(store, "w", partitions, MODEL, query, k, -1.0, gave_up=gave_up).hits
-    return [(hit.episode_id, round(hit.cosine, 4)) for hit in hits]
-
-
-def scanned(
-    store: SqlStore, query: Vector, k: int = 10, partitions: Sequence[str] = ("workspace",), *, gave_up: bool = True
-) -> list[tuple[str, float]]:
-    """What a full scan of the table finds."""
-    with store._engine.connect() as connection:
-        rows = connection.execute(recall_index.select()).all()
-    named = {
-        row.episode_id: round(float(np.clip(row.vector @ query, -1, 1)), 4)
-        for row in rows
-        if row.workspace == "w" and row.partition in partitions and row.vector is not None and row.model == MODEL
-        if len(row.vector) == len(query) and (gave_up or row.action != GAVE_UP)
-    }
-    return sorted(named.items(), key=lambda each: (each[1], each[0]), reverse=True)[:k]
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SqlStore]:
     with closing(opened(tmp_path / "goodbot.db")) as store:
         yield store
-
-
-def files_of(store: SqlStore) -> list[Path]:
-    return sorted(file_of(store).parent.glob("goodbot.db-planes/*"))
 
 
 def test_a_large_partition_is_searched_by_planes_and_what_came_after(store: SqlStore) -> None:

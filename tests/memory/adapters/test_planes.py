@@ -1,5 +1,6 @@
 """Sign-bit planes: what they lead to, and what becomes of their files."""
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -8,8 +9,9 @@ import pytest
 
 from memory.adapters import planes as files
 from memory.adapters.codes import Codes, packed
-from memory.adapters.plane_rows import KINDS, RowBatch
+from memory.adapters.plane_rows import KINDS, RowBatch, row_batch
 from memory.adapters.planes import Planes, rotated, sign_words
+from memory.adapters.private_files import locked_file
 from memory.model import Vector
 from tests.benchmarks.bulk import Texts
 
@@ -35,13 +37,14 @@ def turned(matrix: Halves) -> Exact:
 
 def batch(numbers: range, matrix: Halves) -> RowBatch:
     kinds = [number % len(KINDS) for number in numbers]
-    return RowBatch(numbers, [f"e{number}" for number in numbers], kinds, matrix[numbers].tobytes())
+    return row_batch(numbers, [f"e{number}" for number in numbers], kinds, [matrix[numbers].tobytes()])
 
 
 def write(path: Path, matrix: Halves) -> None:
     starts = range(0, len(matrix), 96)  # as many are turned alike, to the last digit, whatever comes with them
     batches = (batch(range(n, min(len(matrix), n + 96)), matrix) for n in starts)
-    files.write(path, batches, matrix.shape[1], token=7, epoch=3, seq=len(matrix))
+    with locked_file(path):
+        files.write(path, batches, matrix.shape[1], token=7, epoch=3, seq=10 * len(matrix), most=len(matrix))
 
 
 def planes_of(path: Path, matrix: Halves) -> Planes:
@@ -187,9 +190,10 @@ def test_a_dimension_that_fills_no_word(tmp_path: Path) -> None:
 def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     write(tmp_path / "planes", rows(300))
     assert (tmp_path / "planes").stat().st_mode & 0o077 == 0
+    assert (tmp_path / "planes").stat().st_size <= files.size_of(300, DIMENSION)
     read = files.read(tmp_path / "planes")
     assert read is not None
-    assert (read.token, read.epoch, read.seq, len(read)) == (7, 3, 300, 300)
+    assert (read.token, read.epoch, read.seq, len(read)) == (7, 3, 3000, 300)
     codes, steps = packed(turned(rows(300)))
     assert np.array_equal(read.codes.packed, codes)
     assert np.array_equal(read.codes.steps, steps)
@@ -197,7 +201,7 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert read.seqs.tolist() == list(range(300))
     assert read.rows.named(np.array([299, 7])) == (["e299", "e7"], [299 % len(KINDS), 7])
     assert np.array_equal(read.rows.vectors([299, 7]), rows(300)[[299, 7]].astype(np.float32))
-    assert files.epoch_of(tmp_path / "planes") == 3
+    assert files.token_of(tmp_path / "planes") == 7
 
 
 @pytest.mark.parametrize("keep", [0, 3, 40, 56, 1000, -1])
@@ -232,4 +236,20 @@ def test_what_is_erased_is_overwritten_first(tmp_path: Path) -> None:
     files.erase(path)
     assert not path.exists()
     assert set(other.read_bytes()) == {0}
-    assert files.epoch_of(other) == -1
+    assert files.token_of(other) == 0
+
+
+def test_whoever_asks_for_cosines_while_a_file_is_erased_gets_some(tmp_path: Path) -> None:
+    planes = planes_of(tmp_path, rows(300))
+    seqs = planes.seqs[::7].copy()
+    files.erase(tmp_path / "planes")
+    assert planes.cosines(rows(1)[0].astype(np.float32), seqs).tolist() == [0] * len(seqs)
+    assert not planes.is_whole
+
+
+def test_what_cannot_be_overwritten_is_removed_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "planes", rows(3))
+    monkeypatch.setattr(os, "fsync", lambda _: int("?"))
+    with pytest.raises(ValueError, match="invalid"):
+        files.erase(tmp_path / "planes")
+    assert not (tmp_path / "planes").exists()
