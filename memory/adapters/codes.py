@@ -17,6 +17,8 @@ _MIDDLE, _MOST = 8, 7.49
 """The code of 0, and how many steps a row's largest number is away from it."""
 _SLACK = 3.0 / 12**0.5
 """By how many steps a cosine may well be above what its code says: three standard deviations."""
+_DAMAGED = 3.0
+"""By how many times as much it is not, unless the row or its code is damaged."""
 _AT_ONCE = 1024
 """How many rows are looked at together: what is made of them stays in the processor's cache."""
 
@@ -43,9 +45,23 @@ class Codes:
             np.vecdot((part & 15).astype(np.float32), low, out=some)
             some += np.vecdot((part >> 4).astype(np.float32), high)
         found -= _MIDDLE * query.sum()
-        steps = self.steps[places]
-        found *= steps
-        return found, steps * np.float32(_SLACK * np.linalg.norm(query))
+        found *= self.steps[places]
+        return found, self._slack(places, query)
+
+    def are_sound(
+        self,
+        places: "NDArray[np.intp]",
+        bounds: "NDArray[np.float32]",
+        cosines: "NDArray[np.float32]",
+        query: "NDArray[np.float32]",
+    ) -> bool:
+        """Whether what the cosines of these rows may be agrees with what they are."""
+        slack = self._slack(places, query)
+        return bool(np.all(np.abs(cosines - (bounds - slack)) <= _DAMAGED * slack + np.float32(1e-6)))
+
+    def _slack(self, places: "NDArray[np.intp]", query: "NDArray[np.float32]") -> "NDArray[np.float32]":
+        found: NDArray[np.float32] = self.steps[places] * np.float32(_SLACK * np.linalg.norm(query))
+        return found
 
 
 def packed(vectors: "NDArray[np.float32]") -> "tuple[NDArray[np.uint8], NDArray[np.float32]]":

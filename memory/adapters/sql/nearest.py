@@ -216,7 +216,7 @@ class _Reader:
         if copy.seq - source.planes.seq > self.exact_rows // 2:
             self.plane_cache.prepare(self._key(name))
         some = self.plane_cache.sample(self._key(name), source.planes.token)
-        return _PlanePartition(self.session, self._key(name), source.planes, copy, some)
+        return _PlanePartition(self.session, self._key(name), self.plane_cache, source.planes, copy, some)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +225,7 @@ class _PlanePartition:
 
     session: Session
     key: Key
+    plane_cache: PlaneCache
     planes: Planes
     later: CachedPartition
     some: Sample | None
@@ -238,7 +239,7 @@ class _PlanePartition:
         """As `Partition.find`; how like the query what approves an action is, is told by a sample."""
         near = self._nearest(query, k, min_cosine, gave_up=gave_up)
         some = self.planes.cosines(query, self.some.seqs) if actions and self.some is not None else None
-        if not self.planes.is_whole:  # replaced, and erased, since the database was asked
+        if not self.plane_cache.is_usable(self.planes):  # any more: erased since the database was asked, or damaged
             return scanned(self.session, self.key, SCANNED).find(query, k, min_cosine, actions, gave_up=gave_up)
         found, totals = self.later.vectors.find(query, k, min_cosine, actions, gave_up=gave_up)
         if some is not None and self.some is not None:
@@ -266,21 +267,26 @@ class _PlanePartition:
         start, kth = 0, -np.inf
         while start < many and bounds[start] >= max(least, kth):
             end = min(many, start + k + _SPARE)
-            hits += self._compared(query, places[start:end], least)
+            hits += self._compared(query, places[start:end], bounds[start:end], least)
             if len(hits) >= k:
                 kth = sorted([hit[0] for hit in hits])[-k]
             start = end
         return hits
 
-    def _compared(self, query: "Vector", places: "NDArray[np.intp]", least: float) -> list[Hit]:
+    def _compared(
+        self, query: "Vector", places: "NDArray[np.intp]", bounds: "NDArray[np.float32]", least: float
+    ) -> list[Hit]:
         """Those of these rows of which nothing changed, and that are at least so near."""
+        rows = FoundRows(self.planes.rows.vectors(places.tolist()))
+        cosines = np.vecdot(rows.vectors, query)
+        if not self.planes.codes.are_sound(places, bounds, cosines, query[None]):
+            self.plane_cache.reject(self.planes)
         named = list(zip(places.tolist(), *self.planes.rows.named(places), strict=True))
         self.later.outdated.update([place for place, episode_id, _ in named if episode_id in self.later.changed])
-        kept = [(place, each, KINDS[kind][0]) for place, each, kind in named if place not in self.later.outdated]
-        rows = FoundRows(self.planes.rows.vectors([place for place, _, _ in kept]))
-        cosines = np.clip(np.vecdot(rows.vectors, query), -1.0, 1.0).tolist()
         return [
-            (cosine, episode_id, kind, n, rows)
-            for n, (cosine, (_, episode_id, kind)) in enumerate(zip(cosines, kept, strict=True))
-            if cosine >= least
+            (cosine, episode_id, KINDS[kind][0], n, rows)
+            for n, (cosine, (place, episode_id, kind)) in enumerate(
+                zip(np.clip(cosines, -1.0, 1.0).tolist(), named, strict=True)
+            )
+            if cosine >= least and place not in self.later.outdated
         ]

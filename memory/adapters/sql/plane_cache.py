@@ -61,18 +61,27 @@ class PlaneCache:
         self._samples: OrderedDict[Key, tuple[int, Sample]] = OrderedDict()
         """With the token of the planes that have their rows, which were found whole."""
         self._building: dict[Key, Thread] = {}
+        self._rejected = set[int]()
         self._failed: dict[Key, int] = {}
         """Until it is tried again, how many searches."""
         self._lock = Lock()
         self._is_closed = False
 
     def held(self, key: Key) -> Planes | None:
-        """Those that were valid when they were looked at last, unless they were erased."""
+        """Those that were valid when they were looked at last, as long as they are usable."""
         with self._lock:
-            if key not in self._ready or not self._ready[key].is_whole:
+            if key not in self._ready or not self.is_usable(self._ready[key]):
                 return None
             self._ready.move_to_end(key)
             return self._ready[key]
+
+    def is_usable(self, planes: Planes) -> bool:
+        """Whether they were neither erased nor rejected."""
+        return planes.is_whole and planes.token not in self._rejected
+
+    def reject(self, planes: Planes) -> None:
+        """Use them no more: their file is damaged."""
+        self._rejected.add(planes.token)
 
     def sample(self, key: Key, token: int) -> Sample | None:
         """Some of the rows that the planes with this token have; None until they are read."""
@@ -88,7 +97,7 @@ class PlaneCache:
         self._forget(key)
         is_known = self.sample(key, token) is not None
         found = plane_files.read(self._path(key), known=token if is_known else 0) if token else None
-        if found is None or (found.token, found.epoch) != (token, epoch):
+        if found is None or (found.token, found.epoch) != (token, epoch) or not self.is_usable(found):
             return None
         self._keep(key, found)
         if not is_known:

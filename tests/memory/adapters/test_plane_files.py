@@ -308,3 +308,19 @@ def test_a_file_that_others_may_read_is_taken_from_them(store: SqlStore) -> None
     with closing(opened(file_of(store))) as other:
         make(other)
     assert path.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("value", [b"\xff", b"\x00"])
+@pytest.mark.parametrize("is_of_vectors", [True, False])
+def test_a_file_whose_rows_are_damaged_is_made_anew(store: SqlStore, value: bytes, is_of_vectors: bool) -> None:
+    (path,) = files_of(store)
+    store.close()
+    content, head = path.read_bytes(), planes._HEADER.size
+    start, size = (head + 30 * 32, 30 * 2 * DIMENSION) if is_of_vectors else (head, 30 * 32)
+    path.unlink()
+    path.write_bytes(content[:start] + size * value + content[start + size :])
+    with closing(opened(file_of(store))) as again:
+        for query in range(5):
+            assert found(again, vector_of(query), 3) == scanned(again, vector_of(query), 3)
+            ready(again)
+        assert planes.token_of(path) != planes._HEADER.unpack_from(content)[1]
