@@ -1,7 +1,7 @@
 """Evidence: what people's verdicts on similar goals say together about what could be done or said for one goal."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
@@ -264,9 +264,11 @@ class JudgementCount(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Threshold:
-    """The threshold of a workspace, as it was last counted."""
+    """The threshold of a workspace as it was last counted, and what else the same judgements say."""
 
     workspace: str
     budget: float
     """The share of wrong answers that it was counted for."""
     value: float
+    reliability: Mapping[str, float] = field(default_factory=dict[str, float])
+    """How far the word of those can be relied on who refuse what is right, by person, above 0 and below 1."""

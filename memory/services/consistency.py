@@ -9,7 +9,7 @@ from functools import partial
 
 from memory.model import Episode, Event, EventKind, Link, LinkKind, Signal, TeachingPolicy
 from memory.ports import Transaction
-from memory.rules.evidence.threshold import newest_counted, threshold
+from memory.rules.evidence.threshold import counted_threshold, newest_counted
 from memory.rules.fold import USES
 from memory.services.archive import MERGED
 from memory.services.core import ALL
@@ -75,15 +75,15 @@ def faults_of_threshold(tx: Transaction, workspace: str) -> list[Fault]:
     counts = tx.judgements.counts(workspace, newest_counted(budget))
     if stored is None and not counts:
         return []
-    expected = threshold(counts, budget)
-    if stored is not None and stored.value == expected:
+    expected = counted_threshold(workspace, counts, budget)
+    if stored == expected:
         return []
     return [
         Fault(
             episode_id="",
             what="threshold",
-            stored=stored and stored.value,
-            expected=expected,
+            stored=stored and (stored.value, stored.reliability),
+            expected=(expected.value, expected.reliability),
             mend=partial(count_threshold, tx, workspace, budget),
         )
     ]

@@ -12,7 +12,7 @@ from memory.ports import Ballot, LessonSummary, Neighbour, Neighbourhood, Transa
 from memory.rules.audience import partitions_for, proposals_for
 from memory.rules.evidence.answers import named_action
 from memory.rules.evidence.posterior import EvidenceConfig, Observation, Voice
-from memory.rules.evidence.threshold import threshold
+from memory.rules.evidence.threshold import is_implied, threshold
 from memory.rules.evidence.weighing import ANSWER, Candidate, JudgedLesson, noise_of, rows, weigh
 from memory.rules.verdict import voice_weight
 from memory.services.core import Core
@@ -23,6 +23,7 @@ from memory.services.tally import threshold_of
 _RUN, _PERSONAL, _WORKSPACE, _SUCCESS = Origin.RUN, Audience.PERSONAL, Audience.WORKSPACE, Verdict.SUCCESS
 _EXPAND = Termination.EXPAND
 _DECIDED = frozenset(verdict for verdict in Verdict if verdict.is_validated)
+_RELIABLE: Mapping[str, float] = MappingProxyType({})
 _PROMOTING = frozenset(role for role in Role if role.may_promote)
 
 WeightOf = Callable[[Standing, int, int, Role], float]
@@ -105,6 +106,7 @@ class Weighing:
         hits = near.hits[: self.config.lessons]
         read = tx.episodes.weighing_input(scope.workspace, scope.channel, [hit.episode_id for hit in hits])
         stored, names = read.lessons, tuple([action.name for action in actions])
+        reliability = read.threshold.reliability if read.threshold else _RELIABLE
         lessons, vectors, plan = list[JudgedLesson](), list[Vector](), ""
         for hit in hits:
             summary = stored.get(hit.episode_id)
@@ -113,7 +115,7 @@ class Weighing:
             if summary.action == _EXPAND:
                 plan = plan or summary.id
             if hit.vector is not None:
-                judged = self._judged(summary, hit, scope.person, names)
+                judged = self._judged(summary, hit, scope.person, names, reliability)
                 lessons += judged
                 vectors += [hit.vector] * len(judged)
         try:
@@ -125,13 +127,19 @@ class Weighing:
         return replace(found, plan=plan), read
 
     def _judged(
-        self, summary: LessonSummary, hit: Neighbour, person: str, actions: tuple[str, ...]
+        self,
+        summary: LessonSummary,
+        hit: Neighbour,
+        person: str,
+        actions: tuple[str, ...],
+        reliability: Mapping[str, float],
     ) -> Sequence[JudgedLesson]:
         """The lesson as it is judged; for everybody alike, unless a vote counts for its voter only."""
-        key = (self, hit.audience, hit.verdict, actions)
+        of_voters = tuple([reliability.get(vote.actor, 1.0) for vote in summary.votes]) if reliability else ()
+        key = (self, hit.audience, hit.verdict, actions, of_voters)
         judged: Sequence[JudgedLesson] | None = summary.judged.get(key)
         if judged is None:
-            judged = _judged(summary, hit, person, actions, self._weight_of, self.config)
+            judged = _judged(summary, hit, person, actions, reliability, self._weight_of, self.config)
             if not any(vote.is_limited for vote in summary.votes):
                 summary.judged[key] = judged
         return judged
@@ -153,6 +161,7 @@ def _judged(
     hit: Neighbour,
     person: str,
     actions: Collection[str],
+    reliability: Mapping[str, float],
     weight_of: WeightOf,
     config: EvidenceConfig,
 ) -> list[JudgedLesson]:
@@ -181,7 +190,7 @@ def _judged(
         if not behind and not is_decided:
             continue
         # Of what the asker alone decided, nothing goes by the voice.
-        voices = () if is_decided and is_own and len(behind) < 2 else _voices(behind, weight_of)
+        voices = () if is_decided and is_own and len(behind) < 2 else _voices(behind, weight_of, reliability)
         is_promoted = is_decided and hit.audience is _WORKSPACE
         is_trusted = is_promoted or not _PROMOTING.isdisjoint([vote.role for vote in behind])
         says_nothing = is_question and approves  # that the question was liked is no opinion of what it offered
@@ -190,13 +199,21 @@ def _judged(
             biased = () if is_own or is_decided or is_trusted else voices
             is_tapped = TAP in [vote.source for vote in behind]
             is_written = is_own and summary.origin is not _RUN
-            noise = noise_of(config, voices, is_trusted=is_trusted, is_written=is_written, is_tapped=is_tapped)
+            relied_on = max([_reliability_of(vote, reliability) for vote in behind], default=1.0)
+            noise = noise_of(
+                config,
+                voices,
+                is_trusted=is_trusted,
+                is_written=is_written,
+                is_tapped=is_tapped,
+                reliability=relied_on,
+            )
             one = JudgedLesson(
                 id=summary.id,
                 goal=summary.goal,
                 action=action,
                 candidates=candidates,
-                observation=Observation(approves, noise, biased),
+                observation=Observation(approves, noise, biased, 1.0 if is_trusted else relied_on),
                 decided_at=summary.decided_at,
                 people=frozenset([vote.actor for vote in behind]) or frozenset([summary.author]),
                 is_own=is_own,
@@ -215,11 +232,22 @@ def _is_balanced(votes: Sequence[Ballot], weight_of: WeightOf) -> bool:
     return approving == refusing
 
 
-def _voices(votes: Sequence[Ballot], weight_of: WeightOf) -> tuple[Voice, ...]:
+def _voices(
+    votes: Sequence[Ballot], weight_of: WeightOf, reliability: Mapping[str, float] = _RELIABLE
+) -> tuple[Voice, ...]:
     """Each voter once, with what they weigh for others: newcomers, and those whose trust is used up, have no voice."""
     weights: dict[str, float] = {}
-    for actor, role, _, _, _, standing, right, wrong in votes:
+    for vote in votes:
+        actor, role, _, _, _, standing, right, wrong = vote
         weight = weight_of(standing, right, wrong, role)
+        if reliability:
+            weight *= _reliability_of(vote, reliability) ** 2
         if weight > weights.get(actor, 0.0):
             weights[actor] = weight
     return tuple([Voice(author, weight) for author, weight in sorted(weights.items())])
+
+
+def _reliability_of(vote: Ballot, reliability: Mapping[str, float]) -> float:
+    """How far it can be relied on: whoever chose among several, or corrected, did not only like or dislike it."""
+    is_thumb = vote.source != TAP and not is_implied(vote.source)
+    return reliability.get(vote.actor, 1.0) if is_thumb else 1.0

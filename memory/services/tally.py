@@ -14,7 +14,7 @@ from itertools import islice
 from memory.model import Episode, KnownPeople, Poll, Reaction, Role, TeachingPolicy, TrustRecord, Vote
 from memory.model.evidence import EvidenceRecord, Judgement, Threshold
 from memory.ports import Transaction
-from memory.rules.evidence.threshold import judgements_of, newest_counted, threshold, without_implied
+from memory.rules.evidence.threshold import counted_threshold, judgements_of, newest_counted, threshold, without_implied
 from memory.rules.verdict import evidence_of, fold_votes, is_beyond_limit, may_be_limited, standing, weight, weights
 
 _AT_ONCE = 2
@@ -306,8 +306,7 @@ def keep_judgements(
     stored = {each.root.run_id: polls[each.root.run_id].judgements for each in runs}
     given = {each.root.run_id: each.judgements(polls[each.root.run_id].evidence) for each in runs}
     if tx.judgements.set(workspace, given, stored=stored):
-        counted = next((poll.threshold for poll in polls.values()), None)
-        count_threshold(tx, workspace, budget, counted)
+        count_threshold(tx, workspace, budget, next((poll.threshold for poll in polls.values()), None))
 
 
 def erase_judgements(tx: Transaction, workspace: str, run_ids: Collection[str], budget: float) -> None:
@@ -318,10 +317,9 @@ def erase_judgements(tx: Transaction, workspace: str, run_ids: Collection[str], 
 
 def count_threshold(tx: Transaction, workspace: str, budget: float, stored: Threshold | None = None) -> None:
     """Store the workspace's threshold for this budget, unless it is `stored` already."""
-    value = threshold(tx.judgements.counts(workspace, newest_counted(budget)), budget)
-    counted = Threshold(workspace=workspace, budget=budget, value=value)
-    if counted != stored:
-        tx.judgements.put_threshold(counted)
+    new = counted_threshold(workspace, tx.judgements.counts(workspace, newest_counted(budget)), budget)
+    if new != stored:
+        tx.judgements.put_threshold(new)
 
 
 def threshold_of(tx: Transaction, workspace: str, budget: float) -> float:

@@ -33,7 +33,7 @@ from memory.rules.evidence.posterior import (
     learned_fits,
     posterior,
 )
-from memory.rules.evidence.threshold import newest_counted, threshold
+from memory.rules.evidence.threshold import counted_threshold, newest_counted
 from memory.rules.evidence.weighing import SAME_QUESTION
 from memory.rules.retrieval.consensus import ask_for_different_things
 
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.floating[Any]]
 
 MESSAGES = 4500
+_ASKER = "asker"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +90,15 @@ class Lessons:
     goals: list[str] = field(default_factory=list)
     observations: list[Observation] = field(default_factory=list)
     candidates: list[tuple[int, ...]] = field(default_factory=list)
+    thumbs: set[int] = field(default_factory=set)
+    """The places of those that are thumbs."""
+
+    def observation(self, place: int, reliability: float) -> Observation:
+        """A verdict, given how far the thumbs of its person can be relied on."""
+        found = self.observations[place]
+        if place not in self.thumbs:
+            return found
+        return found._replace(noise=found.noise / reliability**2, reliability=reliability)
 
     def add(self, goal: str, vector: "Matrix", candidates: Sequence[int], *, approves: bool, noise: float) -> None:
         """One more verdict."""
@@ -133,7 +143,7 @@ class Stream:
         self._sums = np.zeros_like(descriptions)
         self._approved = np.zeros(len(descriptions))
         self._judgements: list[JudgementCount] = []
-        self._threshold = threshold((), arm.budget)
+        self._threshold = counted_threshold("", (), arm.budget)
         self._chance, self._tapping = random.Random(f"people {seed}"), random.Random(f"taps {seed}")
 
     def teach(self, goal: str, vector: "Matrix", label: int) -> None:
@@ -150,7 +160,8 @@ class Stream:
             approved = (self._sums @ vector) / np.maximum(self._approved, 1)
             fits[0] = learned_fits(fits[0], self._approved, approved, self._config)
             prior = action_prior(fits, self._config)
-        observations = [self._lessons.observations[place] for place in places]
+        reliability = self._threshold.reliability.get(_ASKER, 1.0)
+        observations = [self._lessons.observation(place, reliability) for place in places]
         judged = [self._lessons.candidates[place] for place in places]
         found = posterior(cosines, observations, judged, prior, self._config)
         return found.values, prior[0], float(cosines[0, 1:].max(initial=0.0))
@@ -163,7 +174,7 @@ class Stream:
         rival = max(unknown(nearest), float(beliefs[second]))
         confidence = confidence_in(belief, prior, rival)
         offered: list[int] = []
-        if self._arm.must_choose or is_sure(belief, prior, rival, self._threshold):
+        if self._arm.must_choose or is_sure(belief, prior, rival, self._threshold.value):
             outcome = Answered.RIGHT if best == label else Answered.WRONG
         else:
             offered = [each for each in ranked[:MOST_OPTIONS] if beliefs[each] >= ASKED_FROM]
@@ -194,6 +205,7 @@ class Stream:
         elif taps:
             self._judge(confidence, False)
         if reacts and is_given:
+            self._lessons.thumbs.add(len(self._lessons.goals))
             self._learn(goal, vector, (best,), approves=is_right is not flips, noise=config.member_noise)
             self._judge(confidence, is_right is not flips)
         is_corrected = corrects and outcome not in (Answered.RIGHT, Answered.TAP)
@@ -211,8 +223,9 @@ class Stream:
             self._approved[candidates[0]] += 1
 
     def _judge(self, confidence: int, is_right: bool) -> None:
-        self._judgements.append(JudgementCount("asker", confidence, is_right, is_known=True))
-        self._threshold = threshold(self._judgements[-newest_counted(self._arm.budget) :], self._arm.budget)
+        self._judgements.append(JudgementCount(_ASKER, confidence, is_right, is_known=True))
+        newest = self._judgements[-newest_counted(self._arm.budget) :]
+        self._threshold = counted_threshold("", newest, self._arm.budget)
 
 
 def replay(

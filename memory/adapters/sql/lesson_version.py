@@ -28,7 +28,7 @@ WEIGHED = {
     "votes": "node_id actor role value source is_limited standing",
     "trust_records": "right wrong",
     "links": "from_id to_id kind",
-    "thresholds": "budget value",
+    "thresholds": "budget value reliability",
     "settings": "channel name value changed_by at",
     "rules": "id",
 }

@@ -40,6 +40,7 @@ _columns: dict[str, ColumnElement[Any]] = {
     **{name: literal(0, BigInteger()) for name in ("right", "wrong")},
     "evidence": _q.evidence,
     "number": thresholds.c.value,
+    "reliability": thresholds.c.reliability,
 }
 
 _OF_RUN = select(judgements).where(matching(judgements, "run_id")).order_by(_j.actor)
@@ -92,9 +93,9 @@ _POLLS = together(
         among(retrievals, "run_id"), _q.node_path == "0", _q.evidence.is_not(None)
     ),
     _part(_JUDGEMENT, _of_judgement).where(among(judgements, "run_id")),
-    *(
-        _part(what, {"number": number}).where(matching(thresholds))
-        for what, number in ((_BUDGET, thresholds.c.budget), (_THRESHOLD, thresholds.c.value))
+    _part(_BUDGET, {"number": thresholds.c.budget}).where(matching(thresholds)),
+    _part(_THRESHOLD, {"number": thresholds.c.value, "reliability": thresholds.c.reliability}).where(
+        matching(thresholds)
     ),
 )
 
@@ -107,7 +108,7 @@ def polls(session: Session, workspace: str, run_ids: Iterable[str], asked_for: I
     """`TeachingTable.polls`."""
     rows: dict[str, list[Row[Any]]] = {run_id: [] for run_id in run_ids}
     known: dict[str, Any] = {}
-    numbers: dict[int, float] = {}
+    beside: dict[int, Row[Any]] = {}
     taught_from = None
     wanted = list(dict.fromkeys(asked_for))
     for ids in chunks(rows, ID_LIMIT // _NAMED):
@@ -117,12 +118,16 @@ def polls(session: Session, workspace: str, run_ids: Iterable[str], asked_for: I
             elif row.what == _TEACHER:
                 taught_from = row.at
             elif row.what in (_BUDGET, _THRESHOLD):
-                numbers[row.what] = row.number
+                beside[row.what] = row
             else:
                 rows[row.run_id].append(row)
     everybody = KnownPeople(known_from=known, taught_from=taught_from)
-    counted = Threshold(workspace=workspace, budget=numbers[_BUDGET], value=numbers[_THRESHOLD]) if numbers else None
+    counted = _threshold(workspace, beside[_BUDGET], beside[_THRESHOLD]) if beside else None
     return {run_id: _poll(of_one, everybody, counted) for run_id, of_one in rows.items()}
+
+
+def _threshold(workspace: str, budget: Row[Any], value: Row[Any]) -> Threshold:
+    return Threshold(workspace=workspace, budget=budget.number, value=value.number, reliability=value.reliability)
 
 
 def _poll(rows: Sequence[Row[Any]], known: KnownPeople, threshold: Threshold | None) -> Poll:

@@ -32,7 +32,7 @@ from memory.adapters.sql.chat_settings import settings
 from memory.adapters.sql.session import Session, matching, nothing
 from memory.adapters.sql.tables import episodes, links
 from memory.adapters.sql.teaching_tables import thresholds, trust_records, votes
-from memory.adapters.sql.types import UtcDateTime, trajectory
+from memory.adapters.sql.types import UtcDateTime, shares, trajectory
 from memory.adapters.sql.upkeep_tables import rules
 from memory.model import ASK, LinkKind, Origin, Role, Standing, Termination, options_of
 from memory.model.chat_setting import ChatSetting
@@ -41,7 +41,7 @@ from memory.ports import Ballot, LessonSummary, WeighingInput
 
 _t = episodes.c
 _v = votes.c
-_LESSON, _SETTING, _THRESHOLD, _RULES = "lesson", "setting", "threshold", "rules"
+_LESSON, _SETTING, _BUDGET, _THRESHOLD, _RULES = "lesson", "setting", "budget", "threshold", "rules"
 _AND = "\x1f"
 _corrected_by = (
     select(func.aggregate_strings(links.c.from_id, _AND))
@@ -99,8 +99,8 @@ def _beside(what: str, number: ColumnElement[Any] | None = None, **given: Column
 
 _s = settings.c
 _here = bindparam("here", type_=String())
-_NUMBERS = {"budget": thresholds.c.budget, "value": thresholds.c.value}
 _OF_VOTE = itemgetter(9, 10)
+_OUTPUT = 7
 _SEVERAL, _AT_ONCE = 48, 500
 """How many lessons a statement reads: one for each number of them would take longer to put together than to run."""
 # What the driver has, of which there is much, is turned into what it means by looking it up.
@@ -123,9 +123,9 @@ def _weighing(count: int) -> CompoundSelect[Any]:
             author=_s.changed_by,
             decided_at=type_coerce(_s.at, BigInteger()),
         ).where(matching(settings), _s.channel.in_(["", _here])),
-        *(
-            _beside(_THRESHOLD, number, id=literal(name)).where(matching(thresholds))
-            for name, number in _NUMBERS.items()
+        _beside(_BUDGET, thresholds.c.budget).where(matching(thresholds)),
+        _beside(_THRESHOLD, thresholds.c.value, output=type_coerce(thresholds.c.reliability, String())).where(
+            matching(thresholds)
         ),
         _beside(_RULES, value=cast(literal(1), Integer)).where(
             exists().where(rules.c.workspace == bindparam("workspace", type_=String()))
@@ -138,7 +138,7 @@ def weighing_input(session: Session, workspace: str, channel: str, episode_ids: 
     of_one: dict[str, list[Any]] = {}
     beside: dict[str, list[Any]] = {}
     for ids in list(chunks(dict.fromkeys(episode_ids), _AT_ONCE)) or [[]]:
-        beside = {_SETTING: [], _THRESHOLD: [], _RULES: []}
+        beside = {_SETTING: [], _BUDGET: [], _THRESHOLD: [], _RULES: []}
         named = [*ids, *[""] * ((_SEVERAL if len(ids) <= _SEVERAL else _AT_ONCE) - len(ids))]
         given = {"workspace": workspace, "here": channel} | {f"e{n}": each for n, each in enumerate(named)}
         for row in session.driver_rows(_weighing(len(named)), given):
@@ -146,14 +146,22 @@ def weighing_input(session: Session, workspace: str, channel: str, episode_ids: 
                 of_one.setdefault(row[1], []).append(row)
             else:
                 beside[row[0]].append(row)
-    numbers = {row[1]: row[-1] for row in beside[_THRESHOLD]}
     with session.readable():
         return WeighingInput(
             lessons={episode_id: _summary(rows) for episode_id, rows in of_one.items()},
-            threshold=Threshold(workspace=workspace, **numbers) if numbers else None,
+            threshold=_threshold(workspace, *beside[_BUDGET], *beside[_THRESHOLD]),
             settings=tuple([_setting(workspace, row) for row in beside[_SETTING]]),
             has_rules=bool(beside[_RULES]),
         )
+
+
+def _threshold(
+    workspace: str, budget: Sequence[Any] | None = None, value: Sequence[Any] | None = None
+) -> Threshold | None:
+    if budget is None or value is None:
+        return None
+    reliability = shares.from_stored(value[_OUTPUT]) or {}
+    return Threshold(workspace=workspace, budget=budget[-1], value=value[-1], reliability=reliability)
 
 
 def _setting(workspace: str, row: Sequence[Any]) -> ChatSetting:

@@ -3,7 +3,7 @@
 from sqlalchemy import BigInteger, Boolean, Column, Index, PrimaryKeyConstraint, SmallInteger, Table, and_, func, text
 
 from memory.adapters.sql.columns import READ_AS, metadata, moment, number, real, short
-from memory.adapters.sql.types import EnumText
+from memory.adapters.sql.types import EnumText, shares
 from memory.model import LedgerEntry, Reaction, Role, Standing, TrustEvidence, Vote
 from memory.model.evidence import Judgement, Threshold
 
@@ -143,6 +143,7 @@ thresholds = Table(
     metadata,
     *short("workspace"),
     *real("budget", "value"),
+    Column("reliability", shares, nullable=False),
     PrimaryKeyConstraint("workspace"),
     sqlite_with_rowid=False,
     info={READ_AS: Threshold},

@@ -229,6 +229,10 @@ text_tuple: Json[tuple[str, ...]] = Json(list, _texts)
 """Several texts."""
 numbers: Json[tuple[float, ...]] = Json(list, lambda loaded: tuple(map(float, loaded)))
 """Numbers, exact to the last digit."""
+shares: Json[Mapping[str, float]] = Json(
+    dict, lambda loaded: {name: _number(each) for name, each in dict(loaded).items()}
+)
+"""Numbers by name."""
 json_object: Json[Mapping[str, Any]] = Json(dict, dict)
 """A mapping of JSON values."""
 json_value: Json[object] = Json(lambda value: value, lambda loaded: loaded)

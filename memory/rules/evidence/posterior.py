@@ -81,6 +81,8 @@ class Observation(NamedTuple):
     """Variance of the verdict, above 0."""
     voices: tuple[Voice, ...] = ()
     """Whose verdict it is, where their biases matter: nobody's for the asker and teachers."""
+    reliability: float = 1.0
+    """How far the word of the most reliable person behind it can be relied on, above 0: a refusal says so much less."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +149,7 @@ def posterior(
     approves = np.array([each.approves for each in observations])
     # A refusal tells of the refused candidate alone: of the others it leaves the prior as it is.
     beyond_prior = np.where(approves[:, None], -at_lessons, 0.0)
-    worth = np.where(approves, 1.0, config.refused)
+    worth = np.array([1.0 if each.approves else config.refused * each.reliability for each in observations])
     beyond_prior[rows, columns] = worth[rows] - at_lessons[rows, columns]
     effects = weights[:, None] * beyond_prior
     return Posterior(values=at_goal + effects.sum(axis=0), weights=weights, effects=effects)

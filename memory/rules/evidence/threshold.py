@@ -6,10 +6,8 @@ lowest threshold within the budget is taken. So where few react, less is answere
 
 - **Before anybody said anything** a prior stands for `PRIOR` judgements. It is what was measured on labelled messages
   (`tests/README.md`), taken to be wrong more often than there (`_prior`). It needs no margin.
-- **People refuse what is right**: by mistake, or because they did not like it. Where evidence is nearly certain
-  (`CERTAIN`), what one person refuses beyond `SLIPS` tells how often they do. So many of their refusals are left out,
-  and they count for less; who refuses everything counts for next to nothing. With few judgements there, a person is
-  taken to be like most.
+- **People refuse what is right** (`memory.rules.evidence.reliability`). So many of their refusals are left out, and
+  they count for less; who refuses everything counts for next to nothing.
 - **Nobody decides alone**: of several people, each counts for at most `MOST_OF_ONE` judgements at any threshold. So
   `k` people who approve of everything lower an estimate to `n / (n + k MOST_OF_ONE)` of itself at worst, where the
   others and the prior count `n`; and those who refuse raise it, so that the bot asks more than it need.
@@ -23,7 +21,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from memory.model import ASK, TAP, Episode, Reaction, Vote
-from memory.model.evidence import Evidence, EvidenceRecord, Judgement, JudgementCount
+from memory.model.evidence import Evidence, EvidenceRecord, Judgement, JudgementCount, Threshold
+from memory.rules.evidence.reliability import PeopleCounts, by_person, reliability, unreliability
 from memory.rules.evidence.weighing import ANSWER
 from memory.rules.retrieval.answer_words import AnswerWords
 from memory.rules.verdict import CORRECTION, ballots, fold_votes
@@ -43,25 +42,12 @@ COUNTED_WRONG = 35
 ask and what was taught changes, so not more ..."""
 FEWEST_COUNTED, MOST_COUNTED = 350, 3500
 """... and within these bounds."""
-CERTAIN = 40
-"""Confidence, in hundredths, from which evidence is as good as certain ..."""
-SLIPS = 0.02
-"""... and the share of answers that are wrong all the same."""
 PRIOR = 100.0
 """How many judgements the prior stands for."""
-ALIKE = 15.0
-"""How many judgements on certain answers a person needs to be judged by these as much as by what is usual; and people
-together, for what is usual to be judged by theirs as much as by `SLIPS`."""
-INFORMATIVE_FROM = 5
-"""How many of them a person needs to have a part in what is usual."""
-MOST_UNRELIABLE = 0.45
-"""At 0.5 a person's word would be chance."""
 MOST_OF_ONE = 100.0
 """For how many judgements one person counts at most, where there are others."""
 
-_CONFIDENCES = range(LOWEST - 1, HIGHEST + 1)
-"""What is told apart: the first is all below the bounds, the last all above."""
-_THRESHOLDS = _CONFIDENCES[1:]
+_THRESHOLDS = range(LOWEST, HIGHEST + 1)
 _PRIOR_ABOVE, _PRIOR_WRONG_ABOVE = 0.22, 0.003
 """Of the prior's judgements, the share at the highest confidence, and the share of these that say wrong."""
 
@@ -81,20 +67,21 @@ def without_implied(votes: Iterable[Vote], reactions: Iterable[Reaction]) -> lis
     are. Whoever also said 👎 has that vote. `reactions` are all there are on the answer.
     """
     every = list(votes)
-    if not any(_is_implied(each.source) for each in every):
+    if not any(is_implied(each.source) for each in every):
         return every
-    own = fold_votes(each for each in reactions if not _is_implied(each.source))
+    own = fold_votes(each for each in reactions if not is_implied(each.source))
     own_votes = {(each.node_id, each.actor): each for each in own}
     found: list[Vote] = []
     for vote in every:
-        if not _is_implied(vote.source):
+        if not is_implied(vote.source):
             found.append(vote)
         elif own_vote := own_votes.get((vote.node_id, vote.actor)):
             found.append(replace(own_vote, is_limited=vote.is_limited, standing=vote.standing))
     return found
 
 
-def _is_implied(source: str) -> bool:
+def is_implied(source: str) -> bool:
+    """Whether a vote of this source only follows from a correction."""
     return source.startswith(f"{CORRECTION}:")
 
 
@@ -142,7 +129,18 @@ def threshold(counts: Iterable[JudgementCount], budget: float) -> float:
     `budget` is the share of answers that may be wrong, 0..1. Pure; the order of the counts does not matter. Below
     `CERTAIN`, more refusals never lower it and more approvals never raise it; nor does a larger budget.
     """
-    judged, wrong = judged_from(counts)
+    return _threshold(by_person(counts), budget)
+
+
+def counted_threshold(workspace: str, counts: Iterable[JudgementCount], budget: float) -> Threshold:
+    """The `threshold` of a workspace, and who cannot quite be relied on (`reliability`), as they are kept."""
+    people = by_person(counts)
+    value = _threshold(people, budget)
+    return Threshold(workspace=workspace, budget=budget, value=value, reliability=reliability(people))
+
+
+def _threshold(people: PeopleCounts, budget: float) -> float:
+    judged, wrong = _judged(people)
     _, prior_wrong = _prior()
     for n, judged_there, wrong_there, expected in zip(_THRESHOLDS, judged, wrong, prior_wrong, strict=True):
         margin = MARGIN * (math.sqrt(max(0.0, wrong_there - expected) + FEW) - math.sqrt(FEW))
@@ -161,53 +159,27 @@ def judged_from(counts: Iterable[JudgementCount]) -> tuple[Sequence[float], Sequ
 
     For each threshold from `LOWEST` to `HIGHEST` hundredths.
     """
+    return _judged(by_person(counts))
+
+
+def _judged(everybody: PeopleCounts) -> tuple[Sequence[float], Sequence[float]]:
     import numpy as np  # not for those who only import this module
 
-    people, prior_judged, prior_wrong = _by_person(counts), *_prior()
-    if not len(people):
+    (actors, people), prior_judged, prior_wrong = everybody, *_prior()
+    if not actors:
         return list(map(float, prior_judged)), list(map(float, prior_wrong))
-    unreliable = _unreliability(people)
+    unreliable = unreliability(people)[:, None]
     approved, refused = (people[:, side, ::-1].cumsum(axis=1)[:, ::-1] for side in (0, 1))
+    approved, refused = (each[:, LOWEST : HIGHEST + 1] for each in (approved, refused))
     # Of what is right, as many are refused by mistake for each that is approved.
     wrong = np.maximum(0, refused - unreliable / (1 - unreliable) * approved)
     worth = (1 - 2 * unreliable) ** 2
     judged, wrong = (approved + wrong) * worth, wrong * worth
-    if len(people) > 1:
+    if len(actors) > 1:
         share_counted = np.minimum(1, MOST_OF_ONE / np.maximum(judged, 1e-9))
         judged, wrong = judged * share_counted, wrong * share_counted
-    judged, wrong = judged.sum(axis=0)[1:] + prior_judged, wrong.sum(axis=0)[1:] + prior_wrong
+    judged, wrong = judged.sum(axis=0) + prior_judged, wrong.sum(axis=0) + prior_wrong
     return list(map(float, judged)), list(map(float, wrong))
-
-
-def _by_person(counts: Iterable[JudgementCount]) -> "Matrix":
-    """Shape (people, 2, confidences): how often each of those who count said right, and wrong."""
-    import numpy as np
-
-    every = list(counts)
-    every = [each for each in every if each.is_known] or every
-    if not every:
-        return np.zeros((0, 2, len(_CONFIDENCES)))
-    actors, confidences, are_right, _, numbers = zip(*every, strict=True)
-    people, rows = np.unique(actors, return_inverse=True)
-    judged: Matrix = np.zeros((len(people), 2, len(_CONFIDENCES)))
-    places = np.clip(confidences, _CONFIDENCES[0], HIGHEST) - _CONFIDENCES[0]
-    np.add.at(judged, (rows, np.where(are_right, 0, 1), places), numbers)
-    return judged
-
-
-def _unreliability(people: "Matrix") -> "Matrix":
-    """Shape (people, 1): how often each of them refuses what is right."""
-    import numpy as np
-
-    certain = people[:, :, CERTAIN - _CONFIDENCES[0] :].sum(axis=2)
-    judged, refused = certain.sum(axis=1), certain[:, 1]
-    informative = judged >= INFORMATIVE_FROM
-    usual = float(np.median(refused[informative] / judged[informative])) if informative.any() else SLIPS
-    count = float(judged[informative].sum())
-    usual = (usual * count + ALIKE * SLIPS) / (count + ALIKE)
-    own = (refused + ALIKE * usual) / (judged + ALIKE) - SLIPS
-    unreliable: Matrix = np.clip(own, 0, MOST_UNRELIABLE)[:, None]
-    return unreliable
 
 
 @cache

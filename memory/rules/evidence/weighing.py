@@ -99,11 +99,13 @@ def noise_of(
     is_trusted: bool = False,
     is_written: bool = False,
     is_tapped: bool = False,
+    reliability: float = 1.0,
 ) -> float:
     """Variance of a verdict without the biases of its voices.
 
     It is trusted if a teacher or an administrator is behind it, or all of the workspace; written, if the asker wrote
-    down what is right, and did not only judge it; tapped, if somebody behind it chose it among several.
+    down what is right, and did not only judge it; tapped, if somebody behind it chose it among several. `reliability`
+    is that of the only person behind it, where there are no voices.
     """
     if is_trusted:
         noise = config.trusted_noise
@@ -112,7 +114,7 @@ def noise_of(
     elif voices:
         noise = config.member_noise / (sum([voice.weight for voice in voices]) or 1.0)
     else:
-        noise = config.member_noise
+        noise = config.member_noise / reliability**2
     return noise * config.tap_noise if is_tapped else noise
 
 

@@ -72,6 +72,20 @@ class JudgementsContract(StoreCase):
             assert tx.judgements.threshold("v") == replace(first, workspace="v")
             assert tx.judgements.threshold("u") is None
 
+    def test_it_is_read_with_lessons_and_with_answers_too(self, store: Store) -> None:
+        kept = Threshold(workspace="w", budget=0.05, value=0.16, reliability={"ana": 0.62, 'bo\n"': 0.4})
+        with store.write() as tx:
+            tx.judgements.put_threshold(kept)
+        with store.read() as tx:
+            assert tx.judgements.threshold("w") == kept
+            assert tx.episodes.weighing_input("w", "c1", []).threshold == kept
+            assert tx.teaching.polls("w", ["r1"])["r1"].threshold == kept
+            assert tx.episodes.weighing_input("v", "c1", []).threshold is None
+        with store.write() as tx:
+            tx.judgements.put_threshold(replace(kept, reliability={"ana": 0.6}))
+        with store.read() as tx:
+            assert tx.episodes.weighing_input("w", "c1", []).threshold == replace(kept, reliability={"ana": 0.6})
+
     def test_the_evidence_of_runs_is_that_of_their_first_nodes(self, store: Store) -> None:
         later = replace(weighed(), lessons=3)
         with store.write() as tx:

@@ -399,7 +399,7 @@ def fill(tx: Transaction, workspace: str) -> None:
     tx.deliveries.put_outgoing(replace(outgoing(3, workspace), sent_at=None, message_id=""))
     tx.retrievals.put(retrieval("q1", workspace), [item("q1", "e1", workspace=workspace)])
     tx.judgements.set(workspace, {"r1": [judgement(workspace=workspace)]})
-    tx.judgements.put_threshold(Threshold(workspace=workspace, budget=0.125, value=0.25))
+    tx.judgements.put_threshold(Threshold(workspace=workspace, budget=0.125, value=0.25, reliability={"ana": 0.5}))
     tx.steps.put_run(session_run(workspace=workspace))
     tx.steps.put(step(workspace=workspace))
     tx.steps.add_grade(grade(workspace=workspace))

@@ -1,7 +1,7 @@
 """The threshold through the store: votes move it, what is taken back or forgotten does not, every workspace has one."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import pytest
@@ -38,6 +38,12 @@ def judged(world: World, episode: Episode) -> list[tuple[str, bool]]:
 def threshold(world: World, workspace: str = W) -> float:
     with world.memory.store.read() as tx:
         return threshold_of(tx, workspace, world.memory.core.policy.error_budget)
+
+
+def reliability(world: World) -> Mapping[str, float]:
+    with world.memory.store.read() as tx:
+        stored = tx.judgements.threshold(W)
+    return stored.reliability if stored else {}
 
 
 def taught(world: World, person: str = "ana") -> Episode:
@@ -132,8 +138,31 @@ def test_what_a_person_judged_goes_with_them(world: World) -> None:
     assert threshold(world) < before
     world.memory.privacy.forget(W, "eve")
     assert threshold(world) == before
+    assert set(reliability(world)) == {"bo"}
     world.memory.privacy.forget(W, "bo")
     assert threshold(world) == START
+    assert reliability(world) == {}
+
+
+def test_whoever_refuses_what_is_nearly_certain_can_be_relied_on_less(world: World) -> None:
+    taught(world)
+    refused(world, 3)
+    assert set(reliability(world)) == {"ana"}
+    other = world.ask("where is the spare key?", "Under the pot.")
+
+    def effect() -> float:
+        found = world.memory.recalling.weighing.weigh(scope(), "where is the spare key?", ACTIONS)
+        return found.beliefs[0].value
+
+    world.react(other, "👍")
+    less = effect()
+    with world.memory.store.write() as tx:
+        stored = tx.judgements.threshold(W)
+        assert stored is not None
+        tx.judgements.put_threshold(replace(stored, reliability={}))
+    assert effect() > less
+    world.memory.audit.rebuild()
+    assert effect() == less
 
 
 def test_what_a_purged_person_judged_counts_no_more(world: World) -> None:
@@ -196,12 +225,13 @@ def test_rebuild_finds_and_mends_what_is_not_as_the_votes_say() -> None:
         (stored,) = tx.judgements.of_run(W, answers[0].run_id)
         tx.judgements.set(W, {answers[0].run_id: [replace(stored, is_right=True)]})
         tx.judgements.set(W, {answers[1].run_id: []})
-        tx.judgements.put_threshold(Threshold(workspace=W, budget=0.05, value=0.33))
+        tx.judgements.put_threshold(Threshold(workspace=W, budget=0.05, value=0.33, reliability={"eve": 0.4}))
     found = world.memory.audit.check()
     assert sorted(each.what for each in found) == ["judgements", "judgements", "threshold"]
     assert world.memory.audit.rebuild() == 3
     assert world.memory.audit.check() == []
     assert threshold(world) == right
+    assert set(reliability(world)) == {"ana"}
 
 
 @pytest.mark.parametrize(

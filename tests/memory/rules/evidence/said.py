@@ -16,10 +16,11 @@ class Said(NamedTuple):
     approves: bool
     noise: float
     voices: tuple[Voice, ...] = ()
+    reliability: float = 1.0
 
     @property
     def observation(self) -> Observation:
-        return Observation(self.approves, self.noise, self.voices)
+        return Observation(self.approves, self.noise, self.voices, self.reliability)
 
 
 def believed(said: Sequence[Said], cosines: "Matrix", prior: "Matrix", config: EvidenceConfig) -> Posterior:

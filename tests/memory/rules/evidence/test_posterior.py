@@ -37,6 +37,7 @@ observations = st.lists(
         approves=st.booleans(),
         noise=st.sampled_from([0.2, 1.0]),
         voices=st.sampled_from(VOICES),
+        reliability=st.sampled_from([0.4, 1.0]),
     ),
     max_size=8,
 )
@@ -74,7 +75,7 @@ def test_it_is_the_dense_solution_of_the_mixed_model(seed: int, said: list[Said]
             noise[i, j] = (one.noise if i == j else 0) + CONFIG.author_effect * shared_bias(one, other)
         if one.approves:
             rewards[i] = 0
-        rewards[i, list(one.candidates)] = 1 if one.approves else CONFIG.refused
+        rewards[i, list(one.candidates)] = 1 if one.approves else CONFIG.refused * one.reliability
     if said:
         expected += kernel[0, 1:] @ np.linalg.inv(kernel[1:, 1:] + noise) @ (rewards - prior[1:])
     assert np.allclose(believed(seed, said).values, expected)

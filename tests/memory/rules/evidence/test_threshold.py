@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.model.evidence import START, JudgementCount
-from memory.rules.evidence.threshold import CERTAIN, MOST_OF_ONE, PRIOR, judged_from, newest_counted, threshold
+from memory.rules.evidence.reliability import CERTAIN
+from memory.rules.evidence.threshold import MOST_OF_ONE, PRIOR, judged_from, newest_counted, threshold
 
 BUDGET = 0.05
 CONFIDENCES = st.integers(0, 100)
