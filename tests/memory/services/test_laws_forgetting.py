@@ -50,6 +50,7 @@ NO_WORDS = {
     "retrievals.evidence": "ids and numbers",
     "rules.lesson_ids": "ids",
     "steps.embedding": "numbers",
+    "thresholds.reliability": "names and numbers (`test_what_a_person_judged_goes_with_them`)",
     "job_runs.summary": "counts",
     "job_runs.error": "faults",
 }
