@@ -81,8 +81,9 @@ class Planes:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the file was not erased meanwhile, which begins with its beginning."""
-        return self.content[: len(_MAGIC)] == _MAGIC
+        """Whether the file was neither cut off meanwhile nor erased, which begins with its beginning."""
+        is_long = os.fstat(self.rows.file.descriptor).st_size == len(self.content)  # a look beyond its end would kill
+        return is_long and self.content[: len(_MAGIC)] == _MAGIC
 
     def __len__(self) -> int:
         return len(self.seqs)

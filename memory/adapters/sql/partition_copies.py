@@ -280,7 +280,7 @@ def sample(session: Session, key: Key, seqs: Sequence[int]) -> Sample:
     if row := session.row(_SAMPLE, {**_where(key), "seqs": seqs}):
         with session.readable():
             there = json.loads(row[0])
-            apply([*row[1:], b"", None], rows, 0)
+            apply([*row[1:], b"" if there else None, None], rows, 0)
     return Sample(np.array(there, np.int64), rows)
 
 

@@ -185,10 +185,11 @@ class PlaneCache:
         self._clean(path)
         part = path.with_name(f"{path.name}.{token:x}{_PART}")
         try:
-            with locked_file(part):  # before the rows are looked at: whoever erases some of them finds it
-                epoch = self._write(key, token, part)
-                is_registered = self._is_registered(key, token, epoch, part)
-            return plane_files.read(path) if is_registered else None
+            # Before the rows are looked at: whoever erases some of them finds it, and it is given up.
+            with suppress(FileNotFoundError), locked_file(part):
+                if self._is_registered(key, token, self._write(key, token, part), part):
+                    return plane_files.read(path)
+            return None
         finally:
             plane_files.erase(part)
 

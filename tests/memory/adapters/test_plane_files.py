@@ -21,6 +21,7 @@ from memory.errors import StoreUnavailable
 from memory.model import GAVE_UP, Vector
 from tests.memory.adapters.large_partitions import add, file_of, files_of, found, opened, ready, scanned
 from tests.memory.adapters.store_samples import EVERYONE, MODEL, episode
+from tests.memory.adapters.store_samples import nearest as nearest_in
 from tests.memory.adapters.vector_samples import DIMENSION, vector_of
 
 
@@ -269,7 +270,7 @@ def test_files_that_somebody_else_erased_are_made_again(store: SqlStore) -> None
 
 @pytest.mark.parametrize("is_begun", [True, False])
 def test_what_is_erased_while_it_is_made_is_given_up_and_what_is_valid_stays(
-    store: SqlStore, monkeypatch: pytest.MonkeyPatch, is_begun: bool
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, is_begun: bool
 ) -> None:
     (path,) = files_of(store)
     token, write = planes.token_of(path), planes.write
@@ -286,6 +287,7 @@ def test_what_is_erased_while_it_is_made_is_given_up_and_what_is_valid_stays(
     make(store)
     assert files_of(store) == [path]
     assert planes.token_of(path) == token
+    assert caplog.text == ""
 
 
 def test_a_file_is_there_before_its_rows_are_looked_at(store: SqlStore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -324,3 +326,24 @@ def test_a_file_whose_rows_are_damaged_is_made_anew(store: SqlStore, value: byte
             assert found(again, vector_of(query), 3) == scanned(again, vector_of(query), 3)
             ready(again)
         assert planes.token_of(path) != planes._HEADER.unpack_from(content)[1]
+
+
+def test_a_model_that_no_row_is_of_yet_is_no_damage(store: SqlStore, caplog: pytest.LogCaptureFixture) -> None:
+    for _ in range(2):
+        assert nearest_in(store, "w", ["workspace"], "another", vector_of(1), 3, -1.0).hits == ()
+        ready(store)
+    assert caplog.text == ""
+    with store.write() as tx:
+        tx.episodes.put_vector("w", "e3", "another", vector_of(3))
+    assert [hit.episode_id for hit in nearest_in(store, "w", ["workspace"], "another", vector_of(1), 3, -1.0).hits] == [
+        "e3"
+    ]
+
+
+def test_a_file_that_is_cut_off_while_it_is_searched_is_made_again(store: SqlStore) -> None:
+    (path,) = files_of(store)
+    os.truncate(path, 100)
+    for _ in range(2):
+        assert found(store, vector_of(9)) == scanned(store, vector_of(9))
+        ready(store)
+    assert {each.suffix for each in files_of(store)} == {"", ".old"}
