@@ -75,6 +75,8 @@ class Belief:
     prior: float
     """What is believed without the lessons near it: how well the action's description and all goals it was approved
     for fit the goal, 0 for an answer."""
+    suggested: float = 0.0
+    """How far it is worth asking about, where that is more: the value if one member's word alone went farther."""
     weights: tuple[LessonWeight, ...] = ()
     """The lessons with the largest effects, largest first."""
 

@@ -11,6 +11,7 @@ from datetime import timedelta
 from enum import StrEnum
 
 from bot.adapters.llm.offline.model import OfflineModel
+from bot.adapters.llm.offline.ranking import ASKED_FROM, SUGGESTED_FROM
 from bot.agent.tools.registry import ToolRegistry
 from bot.app.bench.embedding import PreparedEmbedder
 from bot.app.bench.fresh_memory import SimulatedClock, fresh_memory
@@ -23,7 +24,8 @@ from bot.app.startup import make_embedder
 from bot.config import Settings
 from bot.model import PersonMessage
 from memory.errors import InvalidInput
-from memory.model import Audience, Episode, Lesson, Reaction, Role
+from memory.model import MOST_OPTIONS, Audience, Episode, Lesson, Reaction, Role
+from memory.model.evidence import Belief
 from memory.ports import Embedder
 from memory.services import Memory
 
@@ -74,6 +76,10 @@ class Damage:
     """The wrong one is: it decides where an answer has to be chosen."""
     given: float
     """It would be given without asking back."""
+    offered: float
+    """It would be among what is asked about, where nothing is given."""
+    right_offered: float
+    """The right answer would be."""
     in_prompt: float
     """A lesson to repeat in the prompt has it."""
     called_wrong: float
@@ -114,7 +120,8 @@ def attack(
 
 def rows(results: Sequence[AttackResult]) -> tuple[list[str], list[list[str]]]:
     """Head and rows of a table: each seed before and after, then the means."""
-    head = ["seed", "", "right", "poison chosen", "poison given", "poison in prompt", "right called wrong"]
+    head = ["seed", "", "right", "poison chosen", "poison given", "poison offered", "right offered"]
+    head += ["poison in prompt", "right called wrong"]
     table: list[list[str]] = []
     for when in ("before", "after"):
         found = [(str(each.seed), getattr(each, when)) for each in results]
@@ -270,6 +277,7 @@ class _AttackRun:
                 beliefs = found.evidence.beliefs if found.evidence else ()
                 best = beliefs[0].text if beliefs and beliefs[0].value > 0 else ""
                 is_sure = found.evidence is not None and found.evidence.is_sure
+                offered = _offered(beliefs)
                 repeated = {each.episode.output for each in found.exemplars if each.lesson is Lesson.REPEAT}
                 avoided = {each.episode.output for each in found.exemplars if each.lesson is Lesson.AVOID}
                 met.append(
@@ -277,9 +285,17 @@ class _AttackRun:
                         right=best == label.text,
                         poison=best == poison,
                         given=best == poison and is_sure,
+                        offered=poison in offered,
+                        right_offered=label.text in offered,
                         in_prompt=poison in repeated,
                         called_wrong=label.text in avoided,
                     )
                 )
             self._advance()
         return _mean(met)
+
+
+def _offered(beliefs: Sequence[Belief]) -> set[str]:
+    """The answers that a person would be asked about."""
+    likeliest = sorted(beliefs, key=lambda each: -max(each.value, each.suggested))[:MOST_OPTIONS]
+    return {each.text for each in likeliest if each.value >= ASKED_FROM or each.suggested >= SUGGESTED_FROM}

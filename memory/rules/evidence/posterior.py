@@ -55,14 +55,20 @@ class EvidenceConfig:
     author_effect: float = 7.0
     """Variance of the bias that all approvals of one candidate by one other member share, and all their refusals of it:
     what one person alone says of an answer, however often, is believed to 1 / (1 + author_effect) at most."""
+    suggested_effect: float = 1.0
+    """The same in how far something is suggested, which is asked about and not followed: there one person's word goes
+    half of the way (measured: `tests/README.md`)."""
     proposals: bool = True
     """Whether what other members think of an answer, without having decided, is evidence in its channel."""
 
     def __post_init__(self) -> None:
         if self.lessons < 1 or min(self.sharpness, self.prior_sharpness) <= 0:
             raise ValueError("the evidence rule needs at least one lesson, and a sharpness above 0")
-        if min(self.member_noise, self.trusted_noise, self.tap_noise) <= 0 or self.author_effect < 0:
-            raise ValueError("noise must be above 0, and the effect of an author not below it")
+        if (
+            min(self.member_noise, self.trusted_noise, self.tap_noise) <= 0
+            or min(self.author_effect, self.suggested_effect) < 0
+        ):
+            raise ValueError("noise must be above 0, and the effects of an author not below it")
 
 
 class Voice(NamedTuple):
@@ -91,6 +97,8 @@ class Posterior:
 
     values: "Matrix"
     """Shape (m,): the prior plus the sum of the effects."""
+    suggested: "Matrix"
+    """Shape (m,): the values with the bias of `suggested_effect`. The same where nobody's bias matters."""
     weights: "Matrix"
     """Shape (n,): how much each lesson counts."""
     effects: "Matrix"
@@ -141,9 +149,11 @@ def posterior(
 
     at_goal, at_lessons = prior[0], prior[1:]
     if not observations:
-        return Posterior(values=at_goal.copy(), weights=np.zeros(0), effects=at_lessons)
+        return Posterior(values=at_goal, suggested=at_goal, weights=np.zeros(0), effects=at_lessons)
     kernel = np.exp(config.sharpness * (np.minimum(cosines, 1.0) - 1))
-    weights = np.linalg.solve(kernel[1:, 1:] + _noise(observations, judged, config), kernel[0, 1:])
+    unbiased = kernel[1:, 1:] + np.diag([each.noise for each in observations])
+    shared = _shared_biases(observations, judged)
+    weights = np.linalg.solve(unbiased + config.author_effect * shared, kernel[0, 1:])
     rows = np.array([row for row, columns in enumerate(judged) for _ in columns])
     columns = np.array([column for columns in judged for column in columns])
     approves = np.array([each.approves for each in observations])
@@ -152,18 +162,22 @@ def posterior(
     worth = np.array([1.0 if each.approves else config.refused * each.reliability for each in observations])
     beyond_prior[rows, columns] = worth[rows] - at_lessons[rows, columns]
     effects = weights[:, None] * beyond_prior
-    return Posterior(values=at_goal + effects.sum(axis=0), weights=weights, effects=effects)
+    values = at_goal + effects.sum(axis=0)
+    suggested = values
+    if shared.any():
+        suggested_weights = np.linalg.solve(unbiased + config.suggested_effect * shared, kernel[0, 1:])
+        suggested = at_goal + suggested_weights @ beyond_prior
+    return Posterior(values=values, suggested=suggested, weights=weights, effects=effects)
 
 
-def _noise(observations: Sequence[Observation], judged: Sequence[Sequence[int]], config: EvidenceConfig) -> "Matrix":
-    """What each verdict is worth, and the biases that verdicts share: the mean of its voices, by their weights.
+def _shared_biases(observations: Sequence[Observation], judged: Sequence[Sequence[int]]) -> "Matrix":
+    """The covariances of verdicts' biases, in author effects: each has the mean of its voices', by their weights.
 
     A voice of weight w has the variance (noise + author effect) / w, so a verdict of one such voice has just that. It
     has a bias for each candidate that it approves or refuses; of a verdict on several at once, their mean's size.
     """
     import numpy as np
 
-    noise: Matrix = np.diag([each.noise for each in observations])
     columns: dict[tuple[str, bool, int], int] = {}
     rows, places, shares = list[int](), list[int](), list[float]()
     for row, (each, about) in enumerate(zip(observations, judged, strict=True)):
@@ -176,8 +190,7 @@ def _noise(observations: Sequence[Observation], judged: Sequence[Sequence[int]],
                 rows.append(row)
                 places.append(columns.setdefault((author, each.approves, candidate), len(columns)))
                 shares.append(share)
-    if columns:
-        bias = np.zeros((len(observations), len(columns)))
-        bias[rows, places] = shares
-        noise += config.author_effect * (bias @ bias.T)
-    return noise
+    bias = np.zeros((len(observations), len(columns)))
+    bias[rows, places] = shares
+    shared: Matrix = bias @ bias.T
+    return shared

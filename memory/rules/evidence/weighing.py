@@ -32,7 +32,8 @@ SAME_QUESTION = 0.97
 """Cosine from which two goals are one question: of what one person approved for it, the latest counts."""
 
 BELIEFS = 8
-"""How many beliefs are handed out, strongest first; behind them those that people spoke against."""
+"""How many beliefs are handed out, strongest first; and whichever else are among so many that are suggested most, or
+that people spoke against."""
 AGAINST = -0.05
 """What the lessons must add to a belief for people to have spoken against it."""
 WEIGHTS = 8
@@ -156,7 +157,8 @@ def weigh(
     # Rounded, so that equal beliefs stay in the order of the candidates.
     ranked = np.argsort(-found.values.round(9), kind="stable").tolist()
     is_against = (found.values - prior[0] <= AGAINST).tolist()
-    order = [*ranked[:BELIEFS], *[n for n in ranked[BELIEFS:] if is_against[n]]]
+    suggested = set(np.argsort(-found.suggested.round(9), kind="stable")[:BELIEFS].tolist())
+    order = [*ranked[:BELIEFS], *[n for n in ranked[BELIEFS:] if is_against[n] or n in suggested]]
     evidence = Evidence(
         beliefs=_beliefs(order, candidates, lessons, found, prior[0]),
         nearest=float(cosines[0, 1:].max(initial=0.0)),
@@ -253,7 +255,8 @@ def _beliefs(
     effects = found.effects.T[order]
     largest = np.argsort(-np.abs(effects), axis=1, kind="stable")[:, :WEIGHTS]
     of_largest = effects[np.arange(len(order))[:, None], largest]
-    values, priors, weights = found.values.tolist(), prior.tolist(), found.weights.tolist()
+    values, suggested = found.values.round(9).tolist(), found.suggested.round(9).tolist()
+    priors, weights = prior.tolist(), found.weights.tolist()
     beliefs: list[Belief] = []
     for column, rows_of, effects_of in zip(order, largest.tolist(), of_largest.tolist(), strict=True):
         action, text, _ = candidates[column]
@@ -262,8 +265,16 @@ def _beliefs(
             for row, effect in zip(rows_of, effects_of, strict=True)
             if effect
         ]
-        value, before = round(values[column], 9), priors[column]
-        beliefs.append(Belief(action=action, text=text, value=value, prior=before, weights=tuple(of_lessons)))
+        beliefs.append(
+            Belief(
+                action=action,
+                text=text,
+                value=values[column],
+                prior=priors[column],
+                suggested=suggested[column],
+                weights=tuple(of_lessons),
+            )
+        )
     return tuple(beliefs)
 
 

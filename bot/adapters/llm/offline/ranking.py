@@ -29,7 +29,9 @@ _FITTING = 0.35
 _UNFIT = 0.15
 """... and the most of one that fits less: it is not used until people approve of it."""
 ASKED_FROM = 0.04
-"""Belief from which the person is asked whether they mean it (measured: `tests/README.md`)."""
+"""Belief from which the person is asked whether they mean it (measured: `tests/README.md`) ..."""
+SUGGESTED_FROM = 0.06
+"""... and how far it must be suggested else, which of what one member alone approved is three times the belief."""
 _REJECTED_EXPANSION = 0.78
 """Similarity to a goal whose expansion people rejected from which this one is not expanded."""
 SAME_GOAL = 0.9
@@ -50,6 +52,8 @@ class Candidate:
     action: str
     """A tool's name, or `answer`."""
     belief: float
+    suggested: float = 0.0
+    """How far it is worth asking about, where that is more (`Belief.suggested`)."""
     doubt: float = 0.0
     """Taken off the belief, of an answer about another thing. It may be what was meant all the same."""
     prior: float = 0.0
@@ -76,6 +80,16 @@ class Candidate:
     def is_sure(self) -> bool:
         """Whether it is good enough to be done."""
         return is_sure(self.belief, self.described, self.rival, self.threshold)
+
+    @property
+    def likelihood(self) -> float:
+        """How far it may be what was meant, if that is asked."""
+        return max(self.belief + self.doubt, self.suggested)
+
+    @property
+    def is_worth_asking(self) -> bool:
+        """Whether that is far enough."""
+        return self.belief + self.doubt >= ASKED_FROM or self.suggested >= SUGGESTED_FROM
 
     @property
     def is_taught(self) -> bool:
@@ -127,14 +141,14 @@ class Chooser:
         return self._weigh(goal).nearest
 
     def to_ask_about(self, goal: str) -> list[Candidate]:
-        """What the person may have meant, best first; nothing where not even the best is believed far enough.
+        """What the person may have meant, likeliest first; nothing where nothing is worth it.
 
         Never a tool that was tried, that does not fit, or that only looks the question up somewhere.
         """
         ranked = self.rank(goal)
         open_ = [each for each in ranked if not (each.is_search or each.is_unfit or each.action in self._tried)]
-        open_.sort(key=lambda each: -(each.belief + each.doubt))
-        return [each for each in open_[:MOST_OPTIONS] if each.belief + each.doubt >= ASKED_FROM]
+        open_.sort(key=lambda each: -each.likelihood)
+        return [each for each in open_[:MOST_OPTIONS] if each.is_worth_asking]
 
     def _is_of_last(self, goal: str, belief: Belief) -> bool:
         """Whether an answer is known for the question before, which this one goes on from, more than for this one."""
@@ -192,6 +206,7 @@ class Chooser:
                     arguments=filled.arguments,
                     is_search=filled.is_search,
                     belief=value,
+                    suggested=prior + believed.suggested - believed.prior,
                     prior=prior,
                     described=0.0 if takes_arguments and is_fit else prior,
                     is_unfit=not is_fit and value - prior < KEPT_FROM,
@@ -206,7 +221,15 @@ def _known_answers(goal: str, evidence: Evidence) -> list[Candidate]:
     for belief in evidence.beliefs:
         if belief.action == ANSWER:
             doubt = _doubt(goal, belief)
-            found.append(Candidate(action=ANSWER, text=belief.text, belief=belief.value - doubt, doubt=doubt))
+            found.append(
+                Candidate(
+                    action=ANSWER,
+                    text=belief.text,
+                    belief=belief.value - doubt,
+                    suggested=belief.suggested,
+                    doubt=doubt,
+                )
+            )
     return found
 
 

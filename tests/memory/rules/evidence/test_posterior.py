@@ -66,19 +66,19 @@ def shared_bias(one: Said, other: Said) -> float:
 def test_it_is_the_dense_solution_of_the_mixed_model(seed: int, said: list[Said]) -> None:
     goals, descriptions = unit(seed, len(said) + 1), unit(seed + 1, ACTIONS)
     prior = action_prior(goals @ descriptions.T, CONFIG)
-    expected = prior[0].copy()
     kernel = np.exp(CONFIG.sharpness * (np.minimum(goals @ goals.T, 1) - 1))
-    noise = np.zeros((len(said), len(said)))
+    noise, shared = np.diag([each.noise for each in said]), np.zeros((len(said), len(said)))
     rewards = prior[1:].copy()
     for i, one in enumerate(said):
         for j, other in enumerate(said):
-            noise[i, j] = (one.noise if i == j else 0) + CONFIG.author_effect * shared_bias(one, other)
+            shared[i, j] = shared_bias(one, other)
         if one.approves:
             rewards[i] = 0
         rewards[i, list(one.candidates)] = 1 if one.approves else CONFIG.refused * one.reliability
-    if said:
-        expected += kernel[0, 1:] @ np.linalg.inv(kernel[1:, 1:] + noise) @ (rewards - prior[1:])
-    assert np.allclose(believed(seed, said).values, expected)
+    found = believed(seed, said)
+    for beliefs, effect in ((found.values, CONFIG.author_effect), (found.suggested, CONFIG.suggested_effect)):
+        weights = kernel[0, 1:] @ np.linalg.inv(kernel[1:, 1:] + noise + effect * shared)
+        assert np.allclose(beliefs, prior[0] + weights @ (rewards - prior[1:]))
 
 
 @given(st.integers(0, 1000), observations, st.randoms(use_true_random=False))
@@ -149,6 +149,22 @@ def test_whatever_else_one_person_says_they_are_believed_no_further(
 def test_one_person_alone_only_suggests_and_two_who_agree_are_sure(copies: int) -> None:
     assert same_question([approval("ann")] * copies)[0] < START
     assert same_question([approval("ann", "ben")] * copies)[0] > START
+
+
+@given(st.integers(1, 48))
+def test_one_person_alone_suggests_to_half_and_two_who_agree_no_less_than_is_believed(copies: int) -> None:
+    alone, together = (
+        believed_of([each] * copies, np.ones((copies + 1, copies + 1)), np.zeros((copies + 1, ACTIONS)), CONFIG)
+        for each in (approval("ann"), approval("ann", "ben"))
+    )
+    assert 2 * alone.values[0] < alone.suggested[0] < 1 / (1 + CONFIG.suggested_effect)
+    assert together.suggested[0] > max(alone.suggested[0], together.values[0])
+
+
+@given(st.integers(0, 1000), observations)
+def test_without_others_what_is_suggested_is_what_is_believed(seed: int, said: list[Said]) -> None:
+    found = believed(seed, [each._replace(voices=()) for each in said])
+    assert np.array_equal(found.suggested, found.values)
     assert same_question([approval("ann"), approval("ben")])[0] > START
 
 

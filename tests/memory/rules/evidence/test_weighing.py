@@ -7,7 +7,7 @@ import pytest
 
 from memory.model.evidence import ActionText, Evidence
 from memory.ports import ActionFit
-from memory.rules.evidence.posterior import EvidenceConfig, Observation
+from memory.rules.evidence.posterior import EvidenceConfig, Observation, Voice
 from memory.rules.evidence.weighing import BELIEFS, Candidate, JudgedLesson, noise_of, weigh
 
 GOAL = np.array([1.0, 0.0, 0.0])
@@ -76,6 +76,19 @@ def test_what_was_refused_is_handed_out_behind_however_many_answers() -> None:
     assert evidence.beliefs[-1].action == "clock"
     assert evidence.beliefs[-1].value < evidence.beliefs[-1].prior - 0.1
     assert len(evidence.beliefs) == BELIEFS + 1
+
+
+def test_what_is_suggested_most_is_handed_out_behind_however_many_of_ones_own() -> None:
+    goal, *others = np.eye(BELIEFS + 2, dtype=np.float32)
+    own = [lesson(f"question {n}", f"answer number {n}", number=n) for n in range(BELIEFS + 1)]
+    of_ben = lesson("one more", "What ben said.", number=99, people=frozenset({"ben"}))
+    of_ben = of_ben._replace(observation=Observation(True, 1.0, (Voice("ben"),)))
+    vectors = [np.float32(0.6) * goal + np.float32(0.8) * other for other in others]
+    evidence = weigh(goal, [*own, of_ben], [*vectors, goal], [], np.zeros((0, len(goal))), EvidenceConfig())
+    last = evidence.beliefs[-1]
+    assert (last.text, len(evidence.beliefs)) == ("What ben said.", BELIEFS + 1)
+    assert last.suggested > 2 * last.value > 0
+    assert all(each.value >= last.value for each in evidence.beliefs)
 
 
 def test_a_refusal_of_the_best_may_be_shown_where_that_does_not_reach_the_threshold_of_the_workspace() -> None:
