@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
+from math import prod
 from types import MappingProxyType
 
 from memory.errors import EmbeddingFailed
@@ -190,7 +191,7 @@ def _judged(
         if not behind and not is_decided:
             continue
         # Of what the asker alone decided, nothing goes by the voice.
-        voices = () if is_decided and is_own and len(behind) < 2 else _voices(behind, weight_of, reliability)
+        voices = () if is_decided and is_own and len(behind) < 2 else _voices(behind, weight_of)
         is_promoted = is_decided and hit.audience is _WORKSPACE
         is_trusted = is_promoted or not _PROMOTING.isdisjoint([vote.role for vote in behind])
         says_nothing = is_question and approves  # that the question was liked is no opinion of what it offered
@@ -199,7 +200,7 @@ def _judged(
             biased = () if is_own or is_decided or is_trusted else voices
             is_tapped = TAP in [vote.source for vote in behind]
             is_written = is_own and summary.origin is not _RUN
-            relied_on = max([_reliability_of(vote, reliability) for vote in behind], default=1.0)
+            relied_on = 1.0 if is_trusted or not reliability else _together(behind, reliability)
             noise = noise_of(
                 config,
                 voices,
@@ -213,7 +214,7 @@ def _judged(
                 goal=summary.goal,
                 action=action,
                 candidates=candidates,
-                observation=Observation(approves, noise, biased, 1.0 if is_trusted else relied_on),
+                observation=Observation(approves, noise, biased, relied_on),
                 decided_at=summary.decided_at,
                 people=frozenset([vote.actor for vote in behind]) or frozenset([summary.author]),
                 is_own=is_own,
@@ -232,22 +233,24 @@ def _is_balanced(votes: Sequence[Ballot], weight_of: WeightOf) -> bool:
     return approving == refusing
 
 
-def _voices(
-    votes: Sequence[Ballot], weight_of: WeightOf, reliability: Mapping[str, float] = _RELIABLE
-) -> tuple[Voice, ...]:
+def _voices(votes: Sequence[Ballot], weight_of: WeightOf) -> tuple[Voice, ...]:
     """Each voter once, with what they weigh for others: newcomers, and those whose trust is used up, have no voice."""
     weights: dict[str, float] = {}
-    for vote in votes:
-        actor, role, _, _, _, standing, right, wrong = vote
+    for actor, role, _, _, _, standing, right, wrong in votes:
         weight = weight_of(standing, right, wrong, role)
-        if reliability:
-            weight *= _reliability_of(vote, reliability) ** 2
         if weight > weights.get(actor, 0.0):
             weights[actor] = weight
     return tuple([Voice(author, weight) for author, weight in sorted(weights.items())])
 
 
-def _reliability_of(vote: Ballot, reliability: Mapping[str, float]) -> float:
-    """How far it can be relied on: whoever chose among several, or corrected, did not only like or dislike it."""
-    is_thumb = vote.source != TAP and not is_implied(vote.source)
-    return reliability.get(vote.actor, 1.0) if is_thumb else 1.0
+def _together(votes: Sequence[Ballot], reliability: Mapping[str, float]) -> float:
+    """How far those who agree can be relied on together; whoever chose among several, or corrected, wholly.
+
+    They are all wrong, or none: with the probabilities u of that, 1 - 2u of each is the tanh of half its log odds,
+    and log odds add up. Nobody who joins lowers it.
+    """
+    thumbs = [vote.actor for vote in votes if vote.source != TAP and not is_implied(vote.source)]
+    if len(thumbs) < len(votes):
+        return 1.0
+    odds = prod([(1 - each) / (1 + each) for each in [reliability.get(actor, 1.0) for actor in thumbs]])
+    return (1 - odds) / (1 + odds) if thumbs else 1.0

@@ -88,7 +88,7 @@ class Observation(NamedTuple):
     voices: tuple[Voice, ...] = ()
     """Whose verdict it is, where their biases matter: nobody's for the asker and teachers."""
     reliability: float = 1.0
-    """How far the word of the most reliable person behind it can be relied on, above 0: a refusal says so much less."""
+    """How far those behind it can be relied on together, above 0: a refusal says so much less."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

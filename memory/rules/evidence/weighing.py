@@ -106,16 +106,14 @@ def noise_of(
 
     It is trusted if a teacher or an administrator is behind it, or all of the workspace; written, if the asker wrote
     down what is right, and did not only judge it; tapped, if somebody behind it chose it among several. `reliability`
-    is that of the only person behind it, where there are no voices.
+    is that of all behind it together.
     """
     if is_trusted:
         noise = config.trusted_noise
     elif is_written:
         noise = config.written_noise
-    elif voices:
-        noise = config.member_noise / (sum([voice.weight for voice in voices]) or 1.0)
     else:
-        noise = config.member_noise / reliability**2
+        noise = config.member_noise / (sum([voice.weight for voice in voices]) or 1.0) / reliability**2
     return noise * config.tap_noise if is_tapped else noise
 
 
