@@ -13,7 +13,7 @@ from memory.ports import Ballot, LessonSummary, Neighbour, Neighbourhood, Transa
 from memory.rules.audience import partitions_for, proposals_for
 from memory.rules.evidence.answers import named_action
 from memory.rules.evidence.posterior import EvidenceConfig, Observation, Voice
-from memory.rules.evidence.threshold import is_implied, threshold
+from memory.rules.evidence.threshold import first_threshold, is_implied
 from memory.rules.evidence.weighing import ANSWER, Candidate, JudgedLesson, noise_of, rows, weigh
 from memory.rules.verdict import voice_weight
 from memory.services.core import Core
@@ -148,7 +148,7 @@ class Weighing:
     @cached_property
     def _first_threshold(self) -> float:
         """Where nobody judged anything yet."""
-        return threshold((), self._core.policy.error_budget)
+        return first_threshold(self._core.policy.error_budget)
 
     def _threshold(self, tx: Transaction, workspace: str, stored: Threshold | None) -> float:
         if stored is None:
@@ -192,29 +192,14 @@ def _judged(
             continue
         # Of what the asker alone decided, nothing goes by the voice.
         voices = () if is_decided and is_own and len(behind) < 2 else _voices(behind, weight_of)
-        is_promoted = is_decided and hit.audience is _WORKSPACE
-        is_trusted = is_promoted or not _PROMOTING.isdisjoint([vote.role for vote in behind])
         says_nothing = is_question and approves  # that the question was liked is no opinion of what it offered
         if (is_decided or voices) and not says_nothing:
-            # What was decided for others several agree on, or a teacher promoted it.
-            biased = () if is_own or is_decided or is_trusted else voices
-            is_tapped = TAP in [vote.source for vote in behind]
-            is_written = is_own and summary.origin is not _RUN
-            relied_on = 1.0 if is_trusted or not reliability else _together(behind, reliability)
-            noise = noise_of(
-                config,
-                voices,
-                is_trusted=is_trusted,
-                is_written=is_written,
-                is_tapped=is_tapped,
-                reliability=relied_on,
-            )
             one = JudgedLesson(
                 id=summary.id,
                 goal=summary.goal,
                 action=action,
                 candidates=candidates,
-                observation=Observation(approves, noise, biased, relied_on),
+                observation=_observation(approves, summary, hit, behind, voices, reliability, config),
                 decided_at=summary.decided_at,
                 people=frozenset([vote.actor for vote in behind]) or frozenset([summary.author]),
                 is_own=is_own,
@@ -222,6 +207,33 @@ def _judged(
             )
             found.append(one)
     return found
+
+
+def _observation(
+    approves: bool,
+    summary: LessonSummary,
+    hit: Neighbour,
+    behind: Sequence[Ballot],
+    voices: tuple[Voice, ...],
+    reliability: Mapping[str, float],
+    config: EvidenceConfig,
+) -> Observation:
+    """What the verdict of those behind it is worth; `voices` are what they weigh for others, where that matters."""
+    is_own, is_decided = hit.audience is _PERSONAL, hit.verdict in _DECIDED
+    is_promoted = is_decided and hit.audience is _WORKSPACE
+    is_trusted = is_promoted or not _PROMOTING.isdisjoint([vote.role for vote in behind])
+    together = 1.0 if is_trusted or not reliability else _together(behind, reliability)
+    noise = noise_of(
+        config,
+        voices,
+        is_trusted=is_trusted,
+        is_written=is_own and summary.origin is not _RUN,
+        is_tapped=TAP in [vote.source for vote in behind],
+        reliability=together,
+    )
+    # What was decided for others several agree on, or a teacher promoted it.
+    biased = () if is_own or is_decided or is_trusted else voices
+    return Observation(approves, noise, biased, together)
 
 
 def _is_balanced(votes: Sequence[Ballot], weight_of: WeightOf) -> bool:

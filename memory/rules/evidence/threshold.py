@@ -129,18 +129,22 @@ def threshold(counts: Iterable[JudgementCount], budget: float) -> float:
     `budget` is the share of answers that may be wrong, 0..1. Pure; the order of the counts does not matter. Below
     `CERTAIN`, more refusals never lower it and more approvals never raise it; nor does a larger budget.
     """
-    return _threshold(by_person(counts), budget)
+    return _lowest(*judged_from(counts), budget)
+
+
+def first_threshold(budget: float) -> float:
+    """The threshold where nobody judged anything yet."""
+    return _lowest(*_prior(), budget)
 
 
 def counted_threshold(workspace: str, counts: Iterable[JudgementCount], budget: float) -> Threshold:
     """The `threshold` of a workspace, and who cannot quite be relied on (`reliability`), as they are kept."""
     people = by_person(counts)
-    value = _threshold(people, budget)
+    value = _lowest(*_judged(people), budget)
     return Threshold(workspace=workspace, budget=budget, value=value, reliability=reliability(people))
 
 
-def _threshold(people: PeopleCounts, budget: float) -> float:
-    judged, wrong = _judged(people)
+def _lowest(judged: Iterable[float], wrong: Iterable[float], budget: float) -> float:
     _, prior_wrong = _prior()
     for n, judged_there, wrong_there, expected in zip(_THRESHOLDS, judged, wrong, prior_wrong, strict=True):
         margin = MARGIN * (math.sqrt(max(0.0, wrong_there - expected) + FEW) - math.sqrt(FEW))

@@ -63,8 +63,12 @@ def test_retrieval_prints_what_was_found(data: Path, tmp_path: Path) -> None:
     assert done.stdout.splitlines()[0].split()[:5] == ["LESSONS", "ASKED", "HIT@1", "MRR", "AUROC"]
 
 
-THINGS = ("parking permit", "front door key", "lunch menu")
-ATTACKED = [[f"about the {thing} please number {number}", thing] for thing in THINGS for number in range(16)]
+THINGS = {
+    "parking permit": "where do I apply for a parking permit, number",
+    "front door key": "who has another key of our front door, if",
+    "lunch menu": "please show me what is on the lunch menu today and",
+}
+ATTACKED = [[f"{question} {number}", thing] for thing, question in THINGS.items() for number in range(16)]
 
 
 @pytest.fixture
@@ -81,7 +85,7 @@ def test_attack_prints_what_victims_meet_before_and_after(attacked: Path, tmp_pa
     assert done.exit_code == 0, done.output
     (found,) = json.loads(numbers.read_text(encoding="utf-8"))["attacks"]
     assert found["before"]["right"] == 1
-    assert found["before"]["poison"] == 0
+    assert (found["before"]["poison"], found["before"]["in_prompt"]) == (0, 0)
     assert (found["after"]["in_prompt"], found["after"]["called_wrong"], found["after"]["given"]) == (0, 0, 0)
     if "--newcomers" in options:
         assert found["after"] == found["before"]
