@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 DOUBT = 0.8
 """How much of the best rival's belief is taken off the best one (measured: `tests/README.md`)."""
-UNPROVEN = 0.3
+UNPROVEN = 0.4
 """How much of what is believed without the lessons near it is taken off: a description promises more than it keeps
 (measured: `tests/README.md`)."""
 UNKNOWN = 0.12

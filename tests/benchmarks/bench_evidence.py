@@ -24,6 +24,7 @@ from bot.app.bench.people import Answered, Habits
 from bot.app.bench.stream import shuffled
 from bot.app.startup import make_embedder
 from bot.config import load_settings
+from memory.adapters.action_rows import FROM_ONE
 from memory.model import MOST_OPTIONS
 from memory.model.evidence import JudgementCount, confidence_in, is_sure, unknown
 from memory.rules.evidence.posterior import (
@@ -156,10 +157,13 @@ class Stream:
         prior: Matrix = np.zeros((1 + len(places), len(self._descriptions)))
         if not self._arm.as_answers:
             rows = np.concatenate([vector[None], self._lessons.vectors[places]]).astype(np.float64)
-            fits: Matrix = rows @ self._descriptions.T
-            approved = (self._sums @ vector) / np.maximum(self._approved, 1)
-            fits[0] = learned_fits(fits[0], self._approved, approved, self._config)
-            prior = action_prior(fits, self._config)
+            means = (self._sums @ vector) / np.maximum(self._approved, 1)
+            approves = np.zeros((len(places), len(self._descriptions)))
+            for row, place in enumerate(places):
+                if self._lessons.observations[place].approves:
+                    approves[row, self._lessons.candidates[place][0]] = 1
+            described, of_one = rows @ self._descriptions.T, np.minimum(self._approved, FROM_ONE)
+            prior = action_prior(learned_fits(described, of_one, means, cosines, approves, self._config), self._config)
         reliability = self._threshold.reliability.get(_ASKER, 1.0)
         observations = [self._lessons.observation(place, reliability) for place in places]
         judged = [self._lessons.candidates[place] for place in places]

@@ -1,15 +1,15 @@
 """The evidence rule: local Gaussian-process regression of what people approved, with a prior and trust as noise.
 
-    belief(a | x) = prior(a | x) + k' (K + N)^-1 (r_a - described(a | x_i))
+    belief(a | x) = prior(a | x) + k' (K + N)^-1 (r_a - prior(a | x_i))
 
-over the nearest lessons `x_i`, approved and refused alike. `described` is how well an action's description fits, and
-`prior` how well it and all goals fit that the action was approved for. `K` and `k` are kernels of the goals' cosines,
-so that repetitions do not add up and distant lessons fade. `N` holds what one verdict is worth (noise), and one unknown
-bias of each author for each thing that they approve, and for each that they refuse (a random effect), so that many
-lessons of one person on it weigh little more than one. With one bias for all that a person says, whoever also says
-something else would be believed in full: that would tell how small their bias is. Reference:
-kriging with mixed effects (Rasmussen and Williams 2006, chapter 2), class means shrunk to a prior (James and Stein
-1961); measured in `tests/README.md`.
+over the nearest lessons `x_i`, approved and refused alike. `prior` is how well an action's description fits, and all
+goals that it was approved for; at the goal of a lesson, without that lesson. `K` and `k` are kernels of the goals'
+cosines, so that repetitions do not add up and distant lessons fade. `N` holds what one verdict is worth (noise), and
+one unknown bias of each author for each thing that they approve, and for each that they refuse (a random effect), so
+that many lessons of one person on it weigh little more than one. With one bias for all that a person says, whoever
+also says something else would be believed in full: that would tell how small their bias is. Reference: kriging with
+mixed effects (Rasmussen and Williams 2006, chapter 2), class means shrunk to a prior (James and Stein 1961); measured
+in `tests/README.md`.
 """
 
 import math
@@ -38,7 +38,7 @@ class EvidenceConfig:
     """How many goals that an action was approved for its description is worth, in how well it fits a goal."""
     goals_alike: float = 0.1
     """How much more like each other goals are than like the description of their action, by the cosine."""
-    refused: float = -0.7
+    refused: float = -0.9
     """What a refused candidate is taken to be worth; an approved one is worth 1."""
     member_noise: float = 1.0
     """Variance of one member's verdict."""
@@ -120,15 +120,37 @@ def action_prior(fits: "Matrix", config: EvidenceConfig) -> "Matrix":
     return shares
 
 
-def learned_fits(fits: "Matrix", lessons: "Matrix", cosines: "Matrix", config: EvidenceConfig) -> "Matrix":
-    """How well actions fit one goal where goals that they were approved for count beside their descriptions.
+def learned_fits(
+    described: "Matrix",
+    lessons: "Matrix",
+    cosines: "Matrix",
+    between: "Matrix",
+    approves: "Matrix",
+    config: EvidenceConfig,
+) -> "Matrix":
+    """How well actions fit goals where goals that they were approved for count beside their descriptions.
 
-    All of shape (actions,): `fits` are the cosines of the goal with the descriptions, `cosines` the means of those with
-    the goals of `lessons` lessons. It is the cosine with a class mean that is shrunk to the description, so that an
-    action known from elsewhere is less likely to be meant here.
+    It is the cosine with a class mean that is shrunk to the description, so that an action known from elsewhere is less
+    likely to be meant here. Shape (1 + n, actions), as `described`, the cosines of the goals with the descriptions: the
+    asked goal first, then those of n lessons. `lessons` and `cosines`, of shape (actions,), tell how many lessons
+    approve each action, and the mean cosine of their goals with the asked one. `between` (1 + n, 1 + n) are the cosines
+    of the goals, `approves` (n, actions) is 1 where a lesson approves the action.
+
+    At the goal of a lesson the mean is that without the lesson itself: what is approved near it is known exactly, and
+    the rest is taken to be as much nearer or farther than from the asked goal as the description is.
     """
-    together = config.description_worth * fits + lessons * (cosines - config.goals_alike)
-    learned: Matrix = together / (config.description_worth + lessons)
+    import numpy as np
+
+    near, at_goal = approves.sum(axis=0), between[0, 1:]
+    many = np.maximum(lessons, near)
+    nearer = between[1:, 1:] - at_goal
+    np.fill_diagonal(nearer, -at_goal)
+    moved = nearer @ approves + (many - near) * (described[1:] - described[0])
+    left = many - approves
+    means = np.vstack([cosines, (many * cosines + moved) / np.maximum(left, 1)])
+    counts = np.vstack([lessons, np.minimum(left, lessons)])
+    together = config.description_worth * described + counts * (means - config.goals_alike)
+    learned: Matrix = together / (config.description_worth + counts)
     return learned
 
 

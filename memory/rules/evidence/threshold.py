@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 LOWEST, HIGHEST = 5, 60
 """The bounds of a threshold, in hundredths."""
 MARGIN = 1.4
-"""Standard errors by which more of what people judged is taken to be wrong: that of a count is its root (Poisson)..."""
+"""Standard errors by which more of what people judged is taken to be wrong: that of a count is its root (Poisson).
+So many at a budget of `USUAL_BUDGET`, and the more, the smaller it is: who allows few wanted to be surer of them..."""
+USUAL_BUDGET = 0.05
 FEW = 4.0
 """... of so many more than were counted, less the root of these: the first refusal in a new workspace is no reason to
 ask about everything, and only what many refused has the whole margin."""
@@ -146,8 +148,9 @@ def counted_threshold(workspace: str, counts: Iterable[JudgementCount], budget: 
 
 def _lowest(judged: Iterable[float], wrong: Iterable[float], budget: float) -> float:
     _, prior_wrong = _prior()
+    errors = MARGIN * USUAL_BUDGET / budget
     for n, judged_there, wrong_there, expected in zip(_THRESHOLDS, judged, wrong, prior_wrong, strict=True):
-        margin = MARGIN * (math.sqrt(max(0.0, wrong_there - expected) + FEW) - math.sqrt(FEW))
+        margin = errors * (math.sqrt(max(0.0, wrong_there - expected) + FEW) - math.sqrt(FEW))
         if wrong_there + margin <= budget * judged_there:
             return n / 100
     return HIGHEST / 100

@@ -145,10 +145,8 @@ def weigh(
     candidates, judged = _candidates(lessons, actions)
     prior = np.zeros((len(goals), len(candidates)))
     if actions:
-        alike = goals @ descriptions.T
-        lessons_of, cosines_of = np.array([fits.get(action.name, _NONE) for action in actions]).T
-        alike[0] = learned_fits(alike[0], lessons_of, cosines_of, config)
-        prior[:, : len(actions)] = action_prior(alike, config)
+        described = goals @ descriptions.T
+        prior[:, : len(actions)] = _prior(described, actions, lessons, judged, fits, cosines, config)
         prior[0] = prior[0].round(9)
     observations = [lesson.observation for lesson in lessons]
     found = posterior(cosines, observations, judged, prior, config)
@@ -176,6 +174,26 @@ def weigh(
         if not lessons[n].is_question
     ]
     return replace(evidence, influential=tuple(influential))
+
+
+def _prior(
+    described: "Matrix",
+    actions: Sequence[ActionText],
+    lessons: Sequence[JudgedLesson],
+    judged: Sequence[Sequence[int]],
+    fits: Mapping[str, ActionFit],
+    cosines: "Matrix",
+    config: EvidenceConfig,
+) -> "Matrix":
+    """What is believed of the actions without the lessons near a goal; of the asked goal first, shaped as described."""
+    import numpy as np
+
+    approves = np.zeros((len(lessons), len(actions)))
+    for row, (lesson, (column, *_)) in enumerate(zip(lessons, judged, strict=True)):
+        if lesson.approves and column < len(actions):
+            approves[row, column] = 1
+    lessons_of, cosines_of = np.array([fits.get(action.name, _NONE) for action in actions]).T
+    return action_prior(learned_fits(described, lessons_of, cosines_of, cosines, approves, config), config)
 
 
 def rows(vectors: Sequence[Vector]) -> "Matrix":

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from memory.model.evidence import ActionText, Evidence
+from memory.model.evidence import START, ActionText, Evidence
 from memory.ports import ActionFit
 from memory.rules.evidence.posterior import EvidenceConfig, Observation, Voice
 from memory.rules.evidence.weighing import BELIEFS, Candidate, JudgedLesson, noise_of, weigh
@@ -94,13 +94,14 @@ def test_what_is_suggested_most_is_handed_out_behind_however_many_of_ones_own() 
 def test_a_refusal_of_the_best_may_be_shown_where_that_does_not_reach_the_threshold_of_the_workspace() -> None:
     refused, beside = lesson("how late is it?", "", approves=False, action="clock"), np.array([0.5, 0.866, 0.0])
 
-    def shown(threshold: float) -> bool:
+    def weighed(threshold: float) -> Evidence:
         descriptions = np.array([[0.9, 0.1, 0.0]])
-        found = weigh(GOAL, [refused], [beside], [TOOL], descriptions, EvidenceConfig(), threshold=threshold)
-        return bool(found.influential)
+        return weigh(GOAL, [refused], [beside], [TOOL], descriptions, EvidenceConfig(), threshold=threshold)
 
-    assert shown(0.9)
-    assert not shown(0.4)
+    confidence = weighed(0.9).confidence
+    assert confidence > START
+    assert weighed(confidence + 0.001).influential
+    assert not weighed(confidence - 0.001).influential
 
 
 def prior(*, lessons: float = 0.0, cosine: float = 0.0) -> float:
