@@ -252,6 +252,8 @@ class Judgement:
     is_right: bool
     is_known: bool
     """Whether what this person says here counts for others."""
+    is_asker: bool
+    """Whether they asked what was answered."""
 
 
 class JudgementCount(NamedTuple):
@@ -261,6 +263,7 @@ class JudgementCount(NamedTuple):
     confidence: int
     is_right: bool
     is_known: bool
+    is_asker: bool = True
     number: int = 1
 
 

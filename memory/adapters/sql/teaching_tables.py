@@ -131,6 +131,7 @@ judgements = Table(
     *number("confidence"),
     Column("is_right", Boolean, nullable=False),
     Column("is_known", Boolean, nullable=False),
+    Column("is_asker", Boolean, nullable=False),
     PrimaryKeyConstraint("workspace", "run_id", "actor"),
     Index(None, "workspace", "at"),
     sqlite_with_rowid=False,

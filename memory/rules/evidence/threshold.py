@@ -109,6 +109,7 @@ def judgements_of(
             confidence=confidence,
             is_right=is_right,
             is_known=weights.get(vote.actor, 1.0) > 0 and not vote.is_limited,
+            is_asker=vote.actor == root.person,
         )
         for vote, is_right in _on_the_best(root, evidence, ballots(root, votes))
     ]
@@ -172,7 +173,7 @@ def judged_from(counts: Iterable[JudgementCount]) -> tuple[Sequence[float], Sequ
 def _judged(everybody: PeopleCounts) -> tuple[Sequence[float], Sequence[float]]:
     import numpy as np  # not for those who only import this module
 
-    (actors, people), prior_judged, prior_wrong = everybody, *_prior()
+    (actors, people, _), prior_judged, prior_wrong = everybody, *_prior()
     if not actors:
         return list(map(float, prior_judged)), list(map(float, prior_wrong))
     unreliable = unreliability(people)[:, None]

@@ -165,6 +165,17 @@ def test_whoever_refuses_what_is_nearly_certain_can_be_relied_on_less(world: Wor
     assert effect() == less
 
 
+def test_who_teaches_the_bot_something_wrong_for_themself_makes_nobody_less_reliable(world: World) -> None:
+    taught(world, "eve")
+    wrong = [world.ask(GOAL, ANSWER, of=scope("eve")) for _ in range(5)]
+    for each in wrong:
+        world.react(each, "👎", by="bo")
+        assert judged(world, each) == [("bo", False)]
+    assert reliability(world) == {}
+    refused(world, 1, "eve")
+    assert set(reliability(world)) == {"eve"}
+
+
 def test_what_a_purged_person_judged_counts_no_more(world: World) -> None:
     taught(world, "bo")
     for each in refused(world, 3, "bo"):

@@ -77,6 +77,7 @@ def test_the_confidence_is_that_of_the_evidence_in_hundredths() -> None:
 def test_a_voter_counts_for_others_who_weighs_something_within_the_limit() -> None:
     votes = [vote(1), vote(1, "bo"), vote(1, "cy"), vote(1, "di", is_limited=True), vote(1, "gus", role=Role.GUEST)]
     found = judgements_of(episode(), evidence(followed=True), votes, {"ana": 1.0, "bo": 0.0})
+    assert [each.actor for each in found if each.is_asker] == ["ana"]
     assert [(each.actor, each.is_known) for each in found] == [
         ("ana", True),
         ("bo", False),
