@@ -190,8 +190,10 @@ def _judged(
         behind = [vote for vote in counted if (vote.value > 0) is approves]
         if not behind and not is_decided:
             continue
-        # Of what the asker alone decided, nothing goes by the voice.
+        # Of what the asker alone decided, nothing goes by the voice; and whoever agrees makes it no less.
         voices = () if is_decided and is_own and len(behind) < 2 else _voices(behind, weight_of)
+        if is_decided and is_own and sum([voice.weight for voice in voices]) < 1:
+            voices = ()
         says_nothing = is_question and approves  # that the question was liked is no opinion of what it offered
         if (is_decided or voices) and not says_nothing:
             one = JudgedLesson(
@@ -204,6 +206,7 @@ def _judged(
                 people=frozenset([vote.actor for vote in behind]) or frozenset([summary.author]),
                 is_own=is_own,
                 is_question=is_question,
+                is_counted=hit.verdict is _SUCCESS,
             )
             found.append(one)
     return found

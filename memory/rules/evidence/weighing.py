@@ -81,6 +81,8 @@ class JudgedLesson(NamedTuple):
     """Whether it is a lesson of the asker's own scope."""
     is_question: bool = False
     """Whether it is a question of the bot's own."""
+    is_counted: bool = True
+    """Whether it is among the lessons that `ActionFit` counts, if it approves: those that were decided."""
 
     @property
     def approves(self) -> bool:
@@ -190,7 +192,7 @@ def _prior(
 
     approves = np.zeros((len(lessons), len(actions)))
     for row, (lesson, (column, *_)) in enumerate(zip(lessons, judged, strict=True)):
-        if lesson.approves and column < len(actions):
+        if lesson.approves and lesson.is_counted and column < len(actions):
             approves[row, column] = 1
     lessons_of, cosines_of = np.array([fits.get(action.name, _NONE) for action in actions]).T
     return action_prior(learned_fits(described, lessons_of, cosines_of, cosines, approves, config), config)

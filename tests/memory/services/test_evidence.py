@@ -103,6 +103,17 @@ def test_agreement_of_others_raises_a_belief(world: World) -> None:
     assert value(weigh(world), text="At the desk.") > alone
 
 
+def test_the_agreement_of_somebody_who_was_often_wrong_does_not_lower_a_belief(world: World) -> None:
+    for person, emoji in (("ana", "👎"), ("eve", "👎"), ("eve", "👍")):
+        proven = world.ask("where is the spare key?", "Under the pot.", of=scope("cy"))
+        world.react(proven, emoji, by=person)
+        world.react(proven, "👍", by="adm", role=Role.ADMIN)
+    episode = taught(world)
+    alone = value(weigh(world), text="At the desk.")
+    world.react(episode, "👍", by="eve")
+    assert value(weigh(world), text="At the desk.") >= alone
+
+
 def shown(world: World, goal: str = GOAL, of: Scope | None = None, final_k: int = 4) -> list[tuple[str, str]]:
     """What a prompt in the chat is given: lesson and answer."""
     config = RetrievalConfig(min_intent=0.999, final_k=final_k, max_per_author=1, consensus=True)

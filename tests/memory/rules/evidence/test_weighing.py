@@ -115,5 +115,19 @@ def test_an_action_is_believed_in_where_goals_like_this_one_were_its_own() -> No
     assert prior(lessons=3, cosine=0.1) < prior(lessons=1, cosine=0.1) < prior()
 
 
+def test_what_nobody_decided_is_in_no_prior() -> None:
+    """Of no worth as a verdict, it changes nothing."""
+    decided = lesson("what is the hour?", "", action="clock")
+    proposed = lesson("how late is it?", "", number=1, action="clock")
+    proposed = proposed._replace(observation=Observation(True, 1e12, (Voice("ben"),)), is_counted=False)
+    vectors, fits = [np.array([0.2, 0.0, 0.9798]), GOAL], {"clock": ActionFit(lessons=6.0, cosine=0.2)}
+
+    def belief(*lessons: JudgedLesson) -> float:
+        descriptions, near = np.array([[0.5, 0.1, 0.0]]), vectors[: len(lessons)]
+        return weigh(GOAL, lessons, near, [TOOL], descriptions, EvidenceConfig(), fits).beliefs[0].value
+
+    assert belief(decided, proposed) == pytest.approx(belief(decided))
+
+
 def test_goals_that_fit_like_the_description_change_nothing() -> None:
     assert prior(lessons=7, cosine=0.5 + EvidenceConfig().goals_alike) == pytest.approx(prior())
