@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple, Protocol
 
 from memory.model import (
@@ -111,6 +111,8 @@ class Ballot(NamedTuple):
     right: int = 0
     wrong: int = 0
     """How often the voter was proven right and wrong in the workspace."""
+    at: datetime = datetime.min.replace(tzinfo=UTC)
+    """When they said so."""
 
 
 @dataclass(slots=True)

@@ -202,7 +202,7 @@ def _judged(
                 action=action,
                 candidates=candidates,
                 observation=_observation(approves, summary, hit, behind, voices, reliability, config),
-                decided_at=summary.decided_at,
+                decided_at=min([vote.at for vote in behind], default=summary.decided_at),
                 people=frozenset([vote.actor for vote in behind]) or frozenset([summary.author]),
                 is_own=is_own,
                 is_question=is_question,
@@ -251,7 +251,7 @@ def _is_balanced(votes: Sequence[Ballot], weight_of: WeightOf) -> bool:
 def _voices(votes: Sequence[Ballot], weight_of: WeightOf) -> tuple[Voice, ...]:
     """Each voter once, with what they weigh for others: newcomers, and those whose trust is used up, have no voice."""
     weights: dict[str, float] = {}
-    for actor, role, _, _, _, standing, right, wrong in votes:
+    for actor, role, _, _, _, standing, right, wrong, _ in votes:
         weight = weight_of(standing, right, wrong, role)
         if weight > weights.get(actor, 0.0):
             weights[actor] = weight

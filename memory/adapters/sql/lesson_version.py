@@ -25,7 +25,7 @@ lesson_versions = Table(
 WEIGHED = {
     "episodes": "run_id parent_id author origin termination action goal output correction trajectory created_at "
     "graded_at archived_at",
-    "votes": "node_id actor role value source is_limited standing",
+    "votes": "node_id actor role value source is_limited standing at",
     "trust_records": "right wrong",
     "links": "from_id to_id kind",
     "thresholds": "budget value reliability",

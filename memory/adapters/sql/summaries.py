@@ -68,6 +68,7 @@ _columns: dict[str, ColumnElement[Any]] = {
     "standing": type_coerce(_v.standing, String()),
     "right": func.coalesce(trust_records.c.right, 0),
     "wrong": func.coalesce(trust_records.c.wrong, 0),
+    "voted_at": type_coerce(_v.at, BigInteger()),
 }
 _LESSONS = (
     select(
@@ -186,10 +187,18 @@ def _summary(rows: Sequence[Any]) -> LessonSummary:
         rows = sorted(rows, key=_OF_VOTE)
     votes_on: dict[str, Ballot] = {}
     for row in rows:
-        _, actor, role, value, is_limited, source, _, _, standing, right, wrong = row[9:20]
+        _, actor, role, value, is_limited, source, _, _, standing, right, wrong, at = row[9:21]
         if actor is not None:
             votes_on[actor] = Ballot(
-                actor, _ROLES[role], value, bool(is_limited), source, _STANDINGS[standing], right, wrong
+                actor,
+                _ROLES[role],
+                value,
+                bool(is_limited),
+                source,
+                _STANDINGS[standing],
+                right,
+                wrong,
+                UtcDateTime.of_stored(at),
             )
     return LessonSummary(
         episode_id,

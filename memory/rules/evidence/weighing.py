@@ -75,6 +75,7 @@ class JudgedLesson(NamedTuple):
     observation: Observation
     """The verdict. The voices are the members behind it, where they are others than the asker and it is not trusted."""
     decided_at: datetime
+    """When the first of those behind it said so, whatever others said since; when it was decided, if nobody voted."""
     people: frozenset[str] = frozenset()
     """Everybody whose verdict it is; whoever made it, where nobody voted."""
     is_own: bool = False

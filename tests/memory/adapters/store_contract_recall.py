@@ -72,8 +72,8 @@ class RecallContract(StoreCase):
             output="Yes.",
             decided_at=at(9),
             votes=(
-                Ballot("ana", Role.TEACHER, -1, True, vote().source),
-                Ballot("bo", Role.TEACHER, 1, True, vote().source),
+                Ballot("ana", Role.TEACHER, -1, True, vote().source, at=vote().at),
+                Ballot("bo", Role.TEACHER, 1, True, vote().source, at=vote().at),
             ),
         )
         assert found["b"].decided_at == NOW

@@ -114,6 +114,17 @@ def test_the_agreement_of_somebody_who_was_often_wrong_does_not_lower_a_belief(w
     assert value(weigh(world), text="At the desk.") >= alone
 
 
+def test_what_others_refuse_and_take_back_makes_no_older_approval_the_latest(world: World) -> None:
+    older = taught(world, answer="At the desk.")
+    taught(world, answer="In the app.")
+    before = weigh(world)
+    world.react(older, "👎", by="eve")
+    world.react(older, "👎", by="eve", added=False)
+    assert weigh(world) == before
+    world.react(older, "👍", by="eve")
+    assert value(weigh(world), text="In the app.") > 0
+
+
 def shown(world: World, goal: str = GOAL, of: Scope | None = None, final_k: int = 4) -> list[tuple[str, str]]:
     """What a prompt in the chat is given: lesson and answer."""
     config = RetrievalConfig(min_intent=0.999, final_k=final_k, max_per_author=1, consensus=True)
