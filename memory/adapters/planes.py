@@ -46,7 +46,7 @@ MOST_CANDIDATES = 1 << 15
 """How many rows are compared exactly at most: where nothing is near, no more of what is far are told apart."""
 _ERASED = 1 << 20
 """How many bytes are overwritten at once."""
-_SURE, _DEVIATIONS, _CERTAIN = 10, 1.8, 3.5
+_SURE, _DEVIATIONS, _CERTAIN = 10, 2.2, 3.5
 """The nearest ten are found although their signs differ by so many standard deviations more than expected; a candidate
 whose signs differ by so many more is surely not as near as it would have to be."""
 
