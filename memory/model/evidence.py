@@ -252,8 +252,8 @@ class Judgement:
     is_right: bool
     is_known: bool
     """Whether what this person says here counts for others."""
-    is_asker: bool
-    """Whether they asked what was answered."""
+    is_checked: bool
+    """Whether they asked what was answered, or somebody else who did not ask approved of it."""
 
 
 class JudgementCount(NamedTuple):
@@ -263,7 +263,7 @@ class JudgementCount(NamedTuple):
     confidence: int
     is_right: bool
     is_known: bool
-    is_asker: bool = True
+    is_checked: bool = True
     number: int = 1
 
 

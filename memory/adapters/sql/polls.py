@@ -38,7 +38,7 @@ _columns: dict[str, ColumnElement[Any]] = {
     **{name: _r[name] for name in _OF_REACTION},
     **{name: _v[name] for name in _OF_VOTE if name not in _BOTH},
     **{name: literal(0, BigInteger()) for name in ("right", "wrong")},
-    "is_asker": _j.is_asker,
+    "is_checked": _j.is_checked,
     "evidence": _q.evidence,
     "number": thresholds.c.value,
     "reliability": thresholds.c.reliability,
@@ -49,16 +49,16 @@ _OF_RUNS = select(judgements).where(among(judgements, "run_id"))
 _DELETE = delete(judgements).where(matching(judgements, "run_id", "actor"))
 _DELETE_RUNS = delete(judgements).where(among(judgements, "run_id"))
 _newest = (
-    select(_j.actor, _j.confidence, _j.is_right, _j.is_known, _j.is_asker)
+    select(_j.actor, _j.confidence, _j.is_right, _j.is_known, _j.is_checked)
     .where(matching(judgements))
     .order_by(_j.at.desc(), _j.run_id.desc(), _j.actor.desc())  # as the index has them
     .limit(bindparam("newest"))
     .subquery()
 )
 _n = _newest.c
-_COUNTS = select(_n.actor, _n.confidence, _n.is_right, _n.is_known, _n.is_asker, func.count().label("number")).group_by(
-    *_n
-)  # as `JudgementCount` has them
+_COUNTS = select(
+    _n.actor, _n.confidence, _n.is_right, _n.is_known, _n.is_checked, func.count().label("number")
+).group_by(*_n)  # as `JudgementCount` has them
 _GET_THRESHOLD = select(thresholds).where(matching(thresholds))
 
 
@@ -72,7 +72,7 @@ def _own(names: Sequence[str], table: Table) -> dict[str, ColumnElement[Any]]:
 
 
 _of_judgement = {
-    **_own(["workspace", "run_id", "actor", "at", "is_asker"], judgements),
+    **_own(["workspace", "run_id", "actor", "at", "is_checked"], judgements),
     "seq": _j.confidence,
     "is_active": _j.is_right,
     "is_limited": _j.is_known,
@@ -158,7 +158,7 @@ def _judgement(row: Row[Any]) -> Judgement:
         confidence=row.seq,
         is_right=row.is_active,
         is_known=row.is_limited,
-        is_asker=row.is_asker,
+        is_checked=row.is_checked,
     )
 
 

@@ -131,7 +131,7 @@ judgements = Table(
     *number("confidence"),
     Column("is_right", Boolean, nullable=False),
     Column("is_known", Boolean, nullable=False),
-    Column("is_asker", Boolean, nullable=False),
+    Column("is_checked", Boolean, nullable=False),
     PrimaryKeyConstraint("workspace", "run_id", "actor"),
     Index(None, "workspace", "at"),
     sqlite_with_rowid=False,

@@ -35,7 +35,7 @@ class PeopleCounts(NamedTuple):
     """Those who count: whoever's word counts for others; everybody, where nobody's does."""
     judged: "Matrix"
     """Shape (people, 2, 101): how often each of them said right, and wrong, at each confidence in hundredths."""
-    asked: "Matrix"
+    checked: "Matrix"
     """The same of answers to what they asked themselves."""
 
 
@@ -47,13 +47,13 @@ def by_person(counts: Iterable[JudgementCount]) -> PeopleCounts:
     every = [each for each in every if each.is_known] or every
     if not every:
         return PeopleCounts((), np.zeros((0, 2, 101)), np.zeros((0, 2, 101)))
-    actors, confidences, are_right, _, are_askers, numbers = zip(*every, strict=True)
+    actors, confidences, are_right, _, are_checked, numbers = zip(*every, strict=True)
     people, rows = np.unique(actors, return_inverse=True)
-    judged, asked = np.zeros((2, len(people), 2, 101))
+    judged, checked = np.zeros((2, len(people), 2, 101))
     places = (rows, np.where(are_right, 0, 1), np.clip(confidences, 0, 100))
     np.add.at(judged, places, numbers)
-    np.add.at(asked, places, np.multiply(numbers, are_askers))
-    return PeopleCounts(tuple(people.tolist()), judged, asked)
+    np.add.at(checked, places, np.multiply(numbers, are_checked))
+    return PeopleCounts(tuple(people.tolist()), judged, checked)
 
 
 def unreliability(judged: "Matrix") -> "Matrix":
@@ -75,12 +75,12 @@ def reliability(people: PeopleCounts) -> Mapping[str, float]:
     """How far the word of those people can be relied on who refuse what is right, `LEAST_RELIABLE`..1, in hundredths.
 
     It is 1 - 2u for whoever does so with the probability u: 1 for those who never do, who are left out, and 0 would be
-    chance. Each is judged by their own record alone, and only by what they asked themselves: an asker can teach the bot
-    to be certain of anything, for themself alone, and others who refuse that are right. It takes two who decide for
-    others to have somebody refuse what is wrong and certain. Whoever approves of all they see has 1 as well: nobody is
-    taken to approve of what is wrong.
+    chance. Each is judged by their own record alone, and only by answers to what they asked themselves, or of which
+    another known member approved who did not ask: an asker can teach the bot to be certain of anything, for themself
+    alone, and others who refuse that are right. It takes two to have somebody refuse what is wrong and certain.
+    Whoever approves of all they see has 1 as well: nobody is taken to approve of what is wrong.
     """
-    left = (1 - 2 * _beyond_slips(*_certain(people.asked), SLIPS)).clip(LEAST_RELIABLE, 1).round(2).tolist()
+    left = (1 - 2 * _beyond_slips(*_certain(people.checked), SLIPS)).clip(LEAST_RELIABLE, 1).round(2).tolist()
     return {actor: share for actor, share in zip(people.actors, left, strict=True) if share < 1}
 
 

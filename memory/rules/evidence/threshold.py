@@ -100,6 +100,11 @@ def judgements_of(
     if not evidence.beliefs:
         return []
     confidence = min(100, max(0, int(evidence.confidence * 100 + 1e-9)))
+    given = [
+        (vote, is_right, weights.get(vote.actor, 1.0) > 0 and not vote.is_limited)
+        for vote, is_right in _on_the_best(root, evidence, ballots(root, votes))
+    ]
+    approving = {vote.actor for vote, is_right, is_known in given if is_right and is_known} - {root.person}
     return [
         Judgement(
             workspace=root.workspace,
@@ -108,10 +113,10 @@ def judgements_of(
             at=root.created_at,
             confidence=confidence,
             is_right=is_right,
-            is_known=weights.get(vote.actor, 1.0) > 0 and not vote.is_limited,
-            is_asker=vote.actor == root.person,
+            is_known=is_known,
+            is_checked=vote.actor == root.person or not approving <= {vote.actor},
         )
-        for vote, is_right in _on_the_best(root, evidence, ballots(root, votes))
+        for vote, is_right, is_known in given
     ]
 
 

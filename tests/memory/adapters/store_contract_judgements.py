@@ -40,12 +40,14 @@ class JudgementsContract(StoreCase):
                 run_id = f"r{number}"
                 voters = [judgement(run_id, at=at(number), is_right=is_right)]
                 voters += (
-                    [judgement(run_id, actor="ana", at=at(number), confidence=7, is_asker=True)] if number == 3 else []
+                    [judgement(run_id, actor="ana", at=at(number), confidence=7, is_checked=True)]
+                    if number == 3
+                    else []
                 )
                 tx.judgements.set("w", {run_id: voters})
             tx.judgements.set("v", {"r9": [judgement("r9", "v", at=at(99))]})
-        ana = JudgementCount(actor="ana", confidence=7, is_right=True, is_known=False, is_asker=True)
-        bo = JudgementCount(actor="bo", confidence=31, is_right=True, is_known=False, is_asker=False)
+        ana = JudgementCount(actor="ana", confidence=7, is_right=True, is_known=False, is_checked=True)
+        bo = JudgementCount(actor="bo", confidence=31, is_right=True, is_known=False, is_checked=False)
         with store.read() as tx:
             assert sorted(tx.judgements.counts("w", 9)) == [ana, bo._replace(is_right=False), bo._replace(number=3)]
             assert sorted(tx.judgements.counts("w", 4)) == [ana, bo._replace(number=3)]

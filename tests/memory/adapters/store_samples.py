@@ -255,7 +255,7 @@ def judgement(run_id: str = "r1", workspace: str = "w", actor: str = "bo", **mor
         "confidence": 31,
         "is_right": True,
         "is_known": False,
-        "is_asker": False,
+        "is_checked": False,
         **more,
     }
     return Judgement(workspace=workspace, run_id=run_id, actor=actor, **given)  # type: ignore[arg-type]

@@ -77,7 +77,7 @@ def test_the_confidence_is_that_of_the_evidence_in_hundredths() -> None:
 def test_a_voter_counts_for_others_who_weighs_something_within_the_limit() -> None:
     votes = [vote(1), vote(1, "bo"), vote(1, "cy"), vote(1, "di", is_limited=True), vote(1, "gus", role=Role.GUEST)]
     found = judgements_of(episode(), evidence(followed=True), votes, {"ana": 1.0, "bo": 0.0})
-    assert [each.actor for each in found if each.is_asker] == ["ana"]
+    assert [each.actor for each in found if each.is_checked] == ["ana", "bo", "di"]
     assert [(each.actor, each.is_known) for each in found] == [
         ("ana", True),
         ("bo", False),
@@ -86,6 +86,23 @@ def test_a_voter_counts_for_others_who_weighs_something_within_the_limit() -> No
     ]
     random.Random(3).shuffle(votes)
     assert judgements_of(episode(), evidence(followed=True), votes, {"ana": 1.0, "bo": 0.0}) == found
+
+
+@pytest.mark.parametrize(
+    ("votes", "checked"),
+    [
+        ([vote(1), vote(-1, "bo")], ["ana"]),  # the asker alone stands behind it
+        ([vote(1), vote(-1, "bo"), vote(1, "cy")], ["ana", "bo"]),
+        ([vote(-1, "bo"), vote(1, "cy")], ["bo"]),
+        ([vote(1, "bo"), vote(1, "cy")], ["bo", "cy"]),
+        ([vote(-1, "bo"), vote(1, "cy", is_limited=True)], []),
+        ([vote(-1, "bo"), vote(1, "new")], []),
+        ([vote(-1, "bo"), vote(-1, "cy")], []),
+    ],
+)
+def test_a_refusal_is_checked_by_somebody_else_who_did_not_ask(votes: list[Vote], checked: list[str]) -> None:
+    found = judgements_of(episode(), evidence(followed=True), votes, {"new": 0.0})
+    assert [each.actor for each in found if each.is_checked] == checked
 
 
 def test_a_vote_on_the_node_replaces_that_on_the_answer() -> None:

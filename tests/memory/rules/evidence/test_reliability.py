@@ -15,7 +15,7 @@ COUNTS = st.builds(
     confidence=st.integers(0, 100),
     is_right=st.booleans(),
     is_known=st.booleans(),
-    is_asker=st.booleans(),
+    is_checked=st.booleans(),
     number=st.integers(1, 60),
 )
 MANY = st.lists(COUNTS, max_size=30)
@@ -47,8 +47,8 @@ def test_refusals_of_what_is_not_certain_say_nothing_of_a_person() -> None:
     assert of(judged("ana", 0, 100, CERTAIN - 1)) == 1.0
 
 
-def test_refusals_of_what_others_asked_say_nothing_of_a_person() -> None:
-    of_others = [each._replace(is_asker=False) for each in judged("ana", 0, 100)]
+def test_refusals_of_what_nobody_else_approved_say_nothing_of_a_person() -> None:
+    of_others = [each._replace(is_checked=False) for each in judged("ana", 0, 100)]
     assert of(of_others) == 1.0
     assert of([*of_others, *judged("ana", 0, 3)]) == of(judged("ana", 0, 3)) < 1.0
 
