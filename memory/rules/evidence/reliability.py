@@ -36,7 +36,7 @@ class PeopleCounts(NamedTuple):
     judged: "Matrix"
     """Shape (people, 2, 101): how often each of them said right, and wrong, at each confidence in hundredths."""
     checked: "Matrix"
-    """The same of answers to what they asked themselves."""
+    """The same of the judgements that tell how far they can be relied on (`Judgement.is_checked`)."""
 
 
 def by_person(counts: Iterable[JudgementCount]) -> PeopleCounts:

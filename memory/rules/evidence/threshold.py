@@ -34,7 +34,8 @@ LOWEST, HIGHEST = 5, 60
 """The bounds of a threshold, in hundredths."""
 MARGIN = 1.4
 """Standard errors by which more of what people judged is taken to be wrong: that of a count is its root (Poisson).
-So many at a budget of `USUAL_BUDGET`, and the more, the smaller it is: who allows few wanted to be surer of them..."""
+So many at a budget of `USUAL_BUDGET`, and the more, the smaller it is: whoever allows few wants to be surer of them,
+..."""
 USUAL_BUDGET = 0.05
 FEW = 4.0
 """... of so many more than were counted, less the root of these: the first refusal in a new workspace is no reason to
