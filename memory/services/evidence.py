@@ -24,7 +24,7 @@ from memory.services.tally import threshold_of
 _RUN, _PERSONAL, _WORKSPACE, _SUCCESS = Origin.RUN, Audience.PERSONAL, Audience.WORKSPACE, Verdict.SUCCESS
 _EXPAND = Termination.EXPAND
 _DECIDED = frozenset(verdict for verdict in Verdict if verdict.is_validated)
-_RELIABLE: Mapping[str, float] = MappingProxyType({})
+_ALL_RELIABLE: Mapping[str, float] = MappingProxyType({})
 _PROMOTING = frozenset(role for role in Role if role.may_promote)
 
 WeightOf = Callable[[Standing, int, int, Role], float]
@@ -107,7 +107,7 @@ class Weighing:
         hits = near.hits[: self.config.lessons]
         read = tx.episodes.weighing_input(scope.workspace, scope.channel, [hit.episode_id for hit in hits])
         stored, names = read.lessons, tuple([action.name for action in actions])
-        reliability = read.threshold.reliability if read.threshold else _RELIABLE
+        reliability = read.threshold.reliability if read.threshold else _ALL_RELIABLE
         lessons, vectors, plan = list[JudgedLesson](), list[Vector](), ""
         for hit in hits:
             summary = stored.get(hit.episode_id)
@@ -190,9 +190,9 @@ def _judged(
         behind = [vote for vote in counted if (vote.value > 0) is approves]
         if not behind and not is_decided:
             continue
+        voices = _voices(behind, weight_of)
         # Of what the asker alone decided, nothing goes by the voice; and whoever agrees makes it no less.
-        voices = () if is_decided and is_own and len(behind) < 2 else _voices(behind, weight_of)
-        if is_decided and is_own and sum([voice.weight for voice in voices]) < 1:
+        if is_decided and is_own and (len(behind) < 2 or sum([voice.weight for voice in voices]) < 1):
             voices = ()
         says_nothing = is_question and approves  # that the question was liked is no opinion of what it offered
         if (is_decided or voices) and not says_nothing:

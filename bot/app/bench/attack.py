@@ -11,7 +11,7 @@ from datetime import timedelta
 from enum import StrEnum
 
 from bot.adapters.llm.offline.model import OfflineModel
-from bot.adapters.llm.offline.ranking import ASKED_FROM, SUGGESTED_FROM
+from bot.adapters.llm.offline.ranking import is_worth_asking
 from bot.agent.tools.registry import ToolRegistry
 from bot.app.bench.embedding import PreparedEmbedder
 from bot.app.bench.fresh_memory import SimulatedClock, fresh_memory
@@ -298,4 +298,4 @@ class _AttackRun:
 def _offered(beliefs: Sequence[Belief]) -> set[str]:
     """The answers that a person would be asked about."""
     likeliest = sorted(beliefs, key=lambda each: -max(each.value, each.suggested))[:MOST_OPTIONS]
-    return {each.text for each in likeliest if each.value >= ASKED_FROM or each.suggested >= SUGGESTED_FROM}
+    return {each.text for each in likeliest if is_worth_asking(each.value, each.suggested)}

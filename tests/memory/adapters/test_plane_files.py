@@ -186,8 +186,10 @@ def test_planes_of_a_database_that_was_replaced_meanwhile_are_none_of_the_new_on
     with closing(opened(tmp_path / "other.db")) as other:
         add(other, *range(100, 130))
 
-    def write_and_replace(*given: object, **named: object) -> None:
-        write(*given, **named)  # type: ignore[arg-type]
+    def write_and_replace(
+        path: Path, batches: Iterable[RowBatch], dimension: int, *, token: int, epoch: int, seq: int, most: int
+    ) -> None:
+        write(path, batches, dimension, token=token, epoch=epoch, seq=seq, most=most)
         for ending in ("-wal", "-shm"):
             file_of(store).with_name(f"goodbot.db{ending}").unlink(missing_ok=True)
         (tmp_path / "other.db").replace(file_of(store))

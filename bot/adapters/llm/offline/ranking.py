@@ -31,7 +31,7 @@ _UNFIT = 0.15
 ASKED_FROM = 0.04
 """Belief from which the person is asked whether they mean it (measured: `tests/README.md`) ..."""
 SUGGESTED_FROM = 0.06
-"""... and how far it must be suggested else, which of what one member alone approved is three times the belief."""
+"""... or how far it must be suggested (`Belief.suggested`): some three times the belief in what one member approved."""
 _REJECTED_EXPANSION = 0.78
 """Similarity to a goal whose expansion people rejected from which this one is not expanded."""
 SAME_GOAL = 0.9
@@ -43,6 +43,11 @@ _SURELY_OTHER = 1.0
 
 Weigh: TypeAlias = Callable[[str], Evidence]
 """The evidence for a goal. Blocking."""
+
+
+def is_worth_asking(belief: float, suggested: float) -> bool:
+    """Whether a person is asked about what is believed and suggested so far."""
+    return belief >= ASKED_FROM or suggested >= SUGGESTED_FROM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +94,7 @@ class Candidate:
     @property
     def is_worth_asking(self) -> bool:
         """Whether that is far enough."""
-        return self.belief + self.doubt >= ASKED_FROM or self.suggested >= SUGGESTED_FROM
+        return is_worth_asking(self.belief + self.doubt, self.suggested)
 
     @property
     def is_taught(self) -> bool:
