@@ -8,8 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from bot.conversation import feedback_words as words
-from bot.conversation import replacement_words
+from bot.conversation import feedback_words as words, replacement_words
 from bot.conversation.approval_words import approves, praises
 
 _ENDING = 120

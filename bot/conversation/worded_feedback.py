@@ -15,12 +15,12 @@ from bot.conversation.messages import Spell
 from bot.conversation.notifications import tell
 from bot.conversation.preference_in_words import (
     StylePreference,
+    as_understood as as_preference,
     is_preference,
     preference_in,
     preference_noted,
     preference_of,
 )
-from bot.conversation.preference_in_words import as_understood as as_preference
 from bot.conversation.reply import CHOOSE
 from bot.errors import MessengerError
 from bot.model import UNADDRESSED, BotMessage, Choice, PersonCommand, PersonMessage

@@ -18,8 +18,7 @@ from memory.adapters.row_validation import storable
 from memory.errors import InvalidInput
 from memory.library.export import plain
 from memory.model import Episode, MemoryEntry
-from memory.model.validation import json_value, shown
-from memory.model.validation import text as checked_text
+from memory.model.validation import json_value, shown, text as checked_text
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")

@@ -5,84 +5,52 @@ implementation passes.
 No vendor type and no vendor exception crosses a port.
 """
 
-from memory.ports.api_keys import ApiKeyTable
-from memory.ports.batches import BatchTable
-from memory.ports.chat_settings import ChatSettingTable
-from memory.ports.conversation_leases import ConversationLeaseTable, LeasedMessage
+from memory.ports.api_keys import ApiKeyTable as ApiKeyTable
+from memory.ports.batches import BatchTable as BatchTable
+from memory.ports.chat_settings import ChatSettingTable as ChatSettingTable
+from memory.ports.conversation_leases import (
+    ConversationLeaseTable as ConversationLeaseTable,
+    LeasedMessage as LeasedMessage,
+)
 from memory.ports.episodes import (
-    ActionFit,
-    Attention,
-    Ballot,
-    EpisodeFilter,
-    EpisodeTable,
-    IndexEntry,
-    LessonSummary,
-    LessonUse,
-    Neighbour,
-    Neighbourhood,
-    WeighingInput,
+    ActionFit as ActionFit,
+    Attention as Attention,
+    Ballot as Ballot,
+    EpisodeFilter as EpisodeFilter,
+    EpisodeTable as EpisodeTable,
+    IndexEntry as IndexEntry,
+    LessonSummary as LessonSummary,
+    LessonUse as LessonUse,
+    Neighbour as Neighbour,
+    Neighbourhood as Neighbourhood,
+    WeighingInput as WeighingInput,
 )
-from memory.ports.judgements import JudgementTable
-from memory.ports.people import ChannelTable, PeopleTable
-from memory.ports.runtime import Clock, Embedder, NewId, Secret, SecretFinder
-from memory.ports.saved import SavedMessageTable
-from memory.ports.steps import ShortMemoryTable, StepTable
-from memory.ports.store import Store, Transaction, rolled_back
-from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
-from memory.ports.topics import TopicTable
+from memory.ports.judgements import JudgementTable as JudgementTable
+from memory.ports.people import ChannelTable as ChannelTable, PeopleTable as PeopleTable
+from memory.ports.runtime import (
+    Clock as Clock,
+    Embedder as Embedder,
+    NewId as NewId,
+    Secret as Secret,
+    SecretFinder as SecretFinder,
+)
+from memory.ports.saved import SavedMessageTable as SavedMessageTable
+from memory.ports.steps import ShortMemoryTable as ShortMemoryTable, StepTable as StepTable
+from memory.ports.store import Store as Store, Transaction as Transaction, rolled_back as rolled_back
+from memory.ports.tables import (
+    DeliveryTable as DeliveryTable,
+    EventLog as EventLog,
+    RetrievalTable as RetrievalTable,
+    TeachingTable as TeachingTable,
+)
+from memory.ports.topics import TopicTable as TopicTable
 from memory.ports.totals import (
-    ArmCount,
-    NodeCount,
-    RecallCount,
-    SpendingCount,
-    TotalsTable,
-    VerdictCount,
-    VoteCount,
+    ArmCount as ArmCount,
+    NodeCount as NodeCount,
+    RecallCount as RecallCount,
+    SpendingCount as SpendingCount,
+    TotalsTable as TotalsTable,
+    VerdictCount as VerdictCount,
+    VoteCount as VoteCount,
 )
-from memory.ports.upkeep import UpkeepTable
-
-__all__ = [
-    "ActionFit",
-    "ApiKeyTable",
-    "ArmCount",
-    "Attention",
-    "Ballot",
-    "BatchTable",
-    "ChannelTable",
-    "ChatSettingTable",
-    "Clock",
-    "ConversationLeaseTable",
-    "DeliveryTable",
-    "Embedder",
-    "EpisodeFilter",
-    "EpisodeTable",
-    "EventLog",
-    "IndexEntry",
-    "JudgementTable",
-    "LeasedMessage",
-    "LessonSummary",
-    "LessonUse",
-    "Neighbour",
-    "Neighbourhood",
-    "NewId",
-    "NodeCount",
-    "PeopleTable",
-    "RecallCount",
-    "RetrievalTable",
-    "SavedMessageTable",
-    "Secret",
-    "SecretFinder",
-    "ShortMemoryTable",
-    "SpendingCount",
-    "StepTable",
-    "Store",
-    "TeachingTable",
-    "TopicTable",
-    "TotalsTable",
-    "Transaction",
-    "UpkeepTable",
-    "VerdictCount",
-    "VoteCount",
-    "WeighingInput",
-    "rolled_back",
-]
+from memory.ports.upkeep import UpkeepTable as UpkeepTable

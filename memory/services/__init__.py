@@ -16,59 +16,62 @@ from memory.rules.retrieval.config import RetrievalConfig
 from memory.services.answers import Answers
 from memory.services.api_keys import ApiKeys
 from memory.services.approvals import Approvals
-from memory.services.asking import Asking, Chosen
-from memory.services.audit import Audit, RunView
+from memory.services.asking import Asking, Chosen as Chosen
+from memory.services.audit import Audit, RunView as RunView
 from memory.services.batches import (
     Batches,
-    BatchPurge,
+    BatchPurge as BatchPurge,
     BatchReview,
     BatchUndo,
-    BatchView,
-    Decided,
-    EntryStatus,
-    Intake,
-    Outcome,
-    Reviewer,
+    BatchView as BatchView,
+    Decided as Decided,
+    EntryStatus as EntryStatus,
+    Outcome as Outcome,
+    Reviewer as Reviewer,
 )
 from memory.services.channels import Channels
 from memory.services.chat_settings import ChatSettings
 from memory.services.control_arm import ControlArm
 from memory.services.conversation_leases import ConversationLeases
 from memory.services.core import MESSAGE_CHARACTERS, Core
-from memory.services.correct import CORRECTION_CHARACTERS, Corrected
+from memory.services.correct import CORRECTION_CHARACTERS as CORRECTION_CHARACTERS
 from memory.services.embedders import CheckedEmbedder, EmbedderNamed, OtherEmbedders
 from memory.services.evidence import Weighing
 from memory.services.exchanges import Exchanges
-from memory.services.explain import AnswerExplanation, Explaining, LessonExplanation
-from memory.services.feedback_in_words import FeedbackInWords, Opinion
-from memory.services.finished_run import FinishedRun, UsedLesson
-from memory.services.forget import Erased, PersonalData, Privacy
-from memory.services.gaps import Gap, Gaps
-from memory.services.handbook import Handbook, HandbookEntry
+from memory.services.explain import (
+    AnswerExplanation as AnswerExplanation,
+    Explaining,
+    LessonExplanation as LessonExplanation,
+)
+from memory.services.feedback_in_words import FeedbackInWords, Opinion as Opinion
+from memory.services.finished_run import FinishedRun as FinishedRun, UsedLesson as UsedLesson
+from memory.services.forget import Erased as Erased, PersonalData as PersonalData, Privacy
+from memory.services.gaps import Gap as Gap, Gaps
+from memory.services.handbook import Handbook, HandbookEntry as HandbookEntry
 from memory.services.journal import Journals
-from memory.services.knowledge_map import KnowledgeMap, KnowledgeMaps
+from memory.services.knowledge_map import KnowledgeMap as KnowledgeMap, KnowledgeMaps
 from memory.services.leases import Leases, SharedLeases
-from memory.services.listening import Listening, ListeningState
-from memory.services.model_grading import Guess, ModelGrades, guess_of
-from memory.services.monitoring import EventCounts, MemoryState, Monitoring
-from memory.services.notices import DecisionNotice, DecisionNotices, Digests, Welcomes
-from memory.services.overview import Overview, Overviews, Week
-from memory.services.preferences import Preference, Preferences
-from memory.services.purge import Purge, Purging
+from memory.services.listening import Listening
+from memory.services.model_grading import Guess as Guess, ModelGrades, guess_of as guess_of
+from memory.services.monitoring import MemoryState as MemoryState, Monitoring
+from memory.services.notices import DecisionNotice as DecisionNotice, DecisionNotices, Digests, Welcomes
+from memory.services.overview import Overview as Overview, Overviews
+from memory.services.preferences import Preference as Preference, Preferences
+from memory.services.purge import Purge as Purge, Purging
 from memory.services.recall import Recalling
-from memory.services.record import Answer, Recording, Unsent
+from memory.services.record import Answer as Answer, Recording as Recording, Unsent as Unsent
 from memory.services.recover import Recovering
 from memory.services.reembedding import Reembedding
 from memory.services.reminders import Reminders
 from memory.services.restate import Restating
-from memory.services.saving import SavedLesson, Saving
+from memory.services.saving import SavedLesson as SavedLesson, Saving
 from memory.services.spending import Spending
 from memory.services.taught_topics import TaughtTopics
 from memory.services.teach import Teaching
 from memory.services.topics import World, WorldPolicy
 from memory.services.topics.facts import Facts
-from memory.services.upkeep import Upkeep
-from memory.services.verdicts import LessonMark, VoteResult
+from memory.services.upkeep import Upkeep as Upkeep
+from memory.services.verdicts import LessonMark as LessonMark, VoteResult as VoteResult
 from memory.services.votes import Ratings
 
 log = logging.getLogger(__name__)
@@ -219,49 +222,3 @@ def _world(core: Core, policy: WorldPolicy | None) -> World:
         clean=core.redactor.text,
         sources=[lambda tx, scope: TaughtTopics(core=core, tx=tx, scope=scope, now=core.clock())],
     )
-
-
-__all__ = [
-    "CORRECTION_CHARACTERS",
-    "Answer",
-    "AnswerExplanation",
-    "BatchPurge",
-    "BatchReview",
-    "BatchView",
-    "Batches",
-    "Chosen",
-    "Corrected",
-    "Decided",
-    "DecisionNotice",
-    "EntryStatus",
-    "Erased",
-    "EventCounts",
-    "FinishedRun",
-    "Gap",
-    "Guess",
-    "Handbook",
-    "HandbookEntry",
-    "Intake",
-    "KnowledgeMap",
-    "LessonExplanation",
-    "LessonMark",
-    "ListeningState",
-    "Memory",
-    "MemoryState",
-    "Opinion",
-    "Outcome",
-    "Overview",
-    "PersonalData",
-    "Preference",
-    "Purge",
-    "Recording",
-    "Reviewer",
-    "RunView",
-    "SavedLesson",
-    "Unsent",
-    "Upkeep",
-    "UsedLesson",
-    "VoteResult",
-    "Week",
-    "guess_of",
-]

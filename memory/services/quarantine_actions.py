@@ -8,8 +8,7 @@ from memory.errors import InvalidInput
 from memory.model import Episode, Event, EventKind, LinkKind, Role
 from memory.ports import Transaction
 from memory.rules.fold import apply
-from memory.rules.quarantine import Flag
-from memory.rules.quarantine import flags as flags_in
+from memory.rules.quarantine import Flag, flags as flags_in
 from memory.services.archive import why_archived
 from memory.services.core import Core, act, event, existing, record, update_index
 from memory.services.notices import note_decision

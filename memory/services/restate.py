@@ -29,8 +29,7 @@ from memory.model import (
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import visibility_of
 from memory.rules.fold import DECISIONS, reaction_detail, registers
-from memory.rules.quarantine import LESSON_CHARACTERS, Flag, merged
-from memory.rules.quarantine import flags as flags_in
+from memory.rules.quarantine import LESSON_CHARACTERS, Flag, flags as flags_in, merged
 from memory.rules.retrieval.consensus import is_same_goal
 from memory.rules.verdict import CORRECTION, ballots
 from memory.services.archive import ACTOR, MERGED, restore_whole, why_archived

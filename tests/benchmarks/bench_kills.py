@@ -15,8 +15,7 @@ from statistics import median, quantiles
 from time import monotonic
 
 from tests.doubles.crew import Crew, crew, live_and_die, sum_in, sum_of
-from tests.doubles.discord_crew import discord_crew
-from tests.doubles.discord_crew import sum_in as discord_sum_in
+from tests.doubles.discord_crew import discord_crew, sum_in as discord_sum_in
 from tests.doubles.process import Home
 
 _AT_ONCE = 20

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from bot.adapters.forms import BETTER
-from tests.doubles import discord as discord_side
-from tests.doubles import slack as slack_side
+from tests.doubles import discord as discord_side, slack as slack_side
 from tests.doubles.discord import Callback, DiscordServer, Guild
 from tests.doubles.slack import SlackServer
 from tests.doubles.slack.in_thread import SlackThread

@@ -7,8 +7,7 @@ import pytest
 from bot.agent.tools.registry import Tool, ToolContext
 from bot.model import PersonEvent
 from tests.doubles.conversation import Chat
-from tests.doubles.discord import DiscordServer
-from tests.doubles.discord import Message as DiscordMessage
+from tests.doubles.discord import DiscordServer, Message as DiscordMessage
 from tests.doubles.discord_driver import connected as on_discord
 from tests.doubles.model import call
 from tests.doubles.slack import SlackServer

@@ -8,8 +8,7 @@ from bot.model import PersonEvent
 from memory.model import ASK, Verdict
 from memory.ports import EpisodeFilter
 from tests.doubles.conversation import Chat
-from tests.doubles.discord import Callback, DiscordServer
-from tests.doubles.discord import Message as DiscordMessage
+from tests.doubles.discord import Callback, DiscordServer, Message as DiscordMessage
 from tests.doubles.discord_driver import connected as on_discord
 from tests.doubles.model import call
 from tests.doubles.slack import Person, SlackServer

@@ -5,8 +5,7 @@ from email.utils import format_datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bot.adapters.check_result import WARN, clock_result
 from bot.app.build import open_memory

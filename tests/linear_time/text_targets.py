@@ -7,11 +7,8 @@ import logging
 from collections.abc import Callable
 
 from bot.adapters import attachments, command_words, commonmark, naming
-from bot.adapters.discord import markdown as discord_markdown
-from bot.adapters.discord import plain_text as discord_plain
-from bot.adapters.discord import posting as discord_posting
-from bot.adapters.slack import blocks, mrkdwn, streaming
-from bot.adapters.slack import events as slack_events
+from bot.adapters.discord import markdown as discord_markdown, plain_text as discord_plain, posting as discord_posting
+from bot.adapters.slack import blocks, events as slack_events, mrkdwn, streaming
 from bot.adapters.terminal import commands, reactions, rich_screen, screen
 from bot.adapters.terminal.answer_list import AnswerList
 from bot.adapters.terminal.lines import PipedLines
@@ -26,8 +23,7 @@ from memory.model import Audience, Episode, Exemplar, Lesson, Verdict
 from memory.model.entry import ActionCall
 from memory.rules import consolidation, emoji, quarantine
 from memory.rules.evidence.answers import named_action
-from memory.rules.feedback import KeywordDetector, OverlapDetector, polarity, vocabulary
-from memory.rules.feedback import words as feedback_words
+from memory.rules.feedback import KeywordDetector, OverlapDetector, polarity, vocabulary, words as feedback_words
 from memory.rules.feedback.similarity import SimilarityDetector
 from memory.rules.redaction import Redactor
 from memory.rules.retrieval import consensus, given, likeness, prompt

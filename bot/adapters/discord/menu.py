@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 import discord
 from discord import app_commands
 
-from bot.adapters.command_words import CORRECT, RESTATE, SETTINGS
-from bot.adapters.command_words import TEACH as TEACH_ANSWER
+from bot.adapters.command_words import CORRECT, RESTATE, SETTINGS, TEACH as TEACH_ANSWER
 from bot.adapters.discord.views import Use
 from memory.rules.chat_settings import CATALOGUE
 

@@ -16,8 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.adapters.web.envelope import problem
 from bot.errors import AccessDenied
-from memory.model import Scope as Place
-from memory.model import Visibility
+from memory.model import Scope as Place, Visibility
 from memory.model.api_key import ApiKey, Right
 from memory.services import Memory
 from memory.services.api_keys import ApiKeys

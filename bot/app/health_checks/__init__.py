@@ -6,13 +6,11 @@ GB00x and GB01x are about this machine (GB013: servers of tools), GB02x about Sl
 import logging
 from collections.abc import Iterator
 
-from bot.adapters.check_result import CheckResult, fault
+from bot.adapters.check_result import CheckResult as CheckResult, fault
 from bot.app.health_checks import local, mcp_servers, platforms, stored
 from bot.config import Settings
 
 log = logging.getLogger(__name__)
-
-__all__ = ["CheckResult", "results", "wrong_settings"]
 
 
 def results(settings: Settings) -> Iterator[CheckResult]:

@@ -4,13 +4,15 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory.adapters.embedding.hashing import HashingEmbedder
-from memory.adapters.embedding.sentences import LoadState, SentenceTransformerEmbedder
+from memory.adapters.embedding.hashing import HashingEmbedder as HashingEmbedder
+from memory.adapters.embedding.sentences import (
+    LoadState as LoadState,
+    SentenceTransformerEmbedder as SentenceTransformerEmbedder,
+)
 
 if TYPE_CHECKING:
     from memory.ports import Embedder
 
-__all__ = ["HashingEmbedder", "LoadState", "SentenceTransformerEmbedder", "embedder_named"]
 
 _HASHING = re.compile(r"hashing-([1-9][0-9]{0,3})")
 

@@ -1,5 +1,3 @@
 """The store on SQLAlchemy Core, for SQLite and PostgreSQL."""
 
-from memory.adapters.sql.store import SqlStore
-
-__all__ = ["SqlStore"]
+from memory.adapters.sql.store import SqlStore as SqlStore

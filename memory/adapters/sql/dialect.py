@@ -7,8 +7,7 @@ say it themselves (`partition_copies`).
 from typing import Any
 
 from sqlalchemy import BigInteger, Boolean, Column, ColumnElement, Integer, String, Text, case
-from sqlalchemy.dialects.sqlite import Insert as Insert
-from sqlalchemy.dialects.sqlite import insert as insert
+from sqlalchemy.dialects.sqlite import Insert as Insert, insert as insert
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler, TypeCompiler
 from sqlalchemy.sql.functions import GenericFunction

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy import (
     Boolean,
+    Row as SqlRow,
     and_,
     bindparam,
     case,
@@ -22,7 +23,6 @@ from sqlalchemy import (
     select,
     type_coerce,
 )
-from sqlalchemy import Row as SqlRow
 from sqlalchemy.sql.base import Executable
 from sqlalchemy.types import LargeBinary, String
 

@@ -24,8 +24,7 @@ from memory.adapters.sql.delivery_tables import channels, incoming, incoming_ask
 from memory.adapters.sql.session import SqlTable, add_statement, among, matching
 from memory.adapters.sql.step_tables import short_memories, step_grades, steps
 from memory.adapters.sql.tables import borrowed_words, episodes
-from memory.adapters.sql.teaching_tables import people as people_table
-from memory.adapters.sql.teaching_tables import reactions, votes, welcomes
+from memory.adapters.sql.teaching_tables import people as people_table, reactions, votes, welcomes
 from memory.adapters.sql.topic_tables import topic_revisions, topics
 from memory.model import Channel, KnownPeople, MutedThread, Origin, Role
 from memory.ports.people import EVERYBODY

@@ -18,8 +18,8 @@ from sqlalchemy import (
     literal,
     or_,
     select,
+    union_all as together,
 )
-from sqlalchemy import union_all as together
 
 from memory.adapters.row_validation import chunks
 from memory.adapters.sql.session import ID_LIMIT, Session, SqlTable, among, matching, nothing

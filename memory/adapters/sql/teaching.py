@@ -28,8 +28,7 @@ from memory.adapters.sql import polls
 from memory.adapters.sql.chat_settings import is_set_in_chat
 from memory.adapters.sql.people import channel_visibility
 from memory.adapters.sql.session import ID_LIMIT, SqlTable, among, matching, put_statement, row_of
-from memory.adapters.sql.tables import episodes
-from memory.adapters.sql.tables import events as events_table
+from memory.adapters.sql.tables import episodes, events as events_table
 from memory.adapters.sql.teaching_tables import (
     MAY_BE_LIMITED,
     RECORD,
@@ -38,8 +37,8 @@ from memory.adapters.sql.teaching_tables import (
     reactions,
     trust_evidence,
     trust_records,
+    votes as votes_table,
 )
-from memory.adapters.sql.teaching_tables import votes as votes_table
 from memory.model import LedgerEntry, Poll, Reaction, Role, TrustEvidence, TrustRecord, Vote
 
 _r = reactions.c

@@ -7,25 +7,19 @@ persist_memories(context)
 add_grades_to_memories(context, [StepGrade(step_number=1, is_correct=True, explanation="opened the selector")])
 """
 
-from memory.library.lifecycle.context import EpisodeContext, init_episode, record_step_end, record_step_start
-from memory.library.lifecycle.entries import load_all_memories_for_session
-from memory.library.lifecycle.grades import GradingReport, ReactionGrader, add_grades_to_memories, grade_run
-from memory.library.lifecycle.importing import ImportReport, import_memories
-from memory.library.lifecycle.persisting import persist_memories
-from memory.library.lifecycle.remembering import retrieve_memories
-
-__all__ = [
-    "EpisodeContext",
-    "GradingReport",
-    "ImportReport",
-    "ReactionGrader",
-    "add_grades_to_memories",
-    "grade_run",
-    "import_memories",
-    "init_episode",
-    "load_all_memories_for_session",
-    "persist_memories",
-    "record_step_end",
-    "record_step_start",
-    "retrieve_memories",
-]
+from memory.library.lifecycle.context import (
+    EpisodeContext as EpisodeContext,
+    init_episode as init_episode,
+    record_step_end as record_step_end,
+    record_step_start as record_step_start,
+)
+from memory.library.lifecycle.entries import load_all_memories_for_session as load_all_memories_for_session
+from memory.library.lifecycle.grades import (
+    GradingReport as GradingReport,
+    ReactionGrader as ReactionGrader,
+    add_grades_to_memories as add_grades_to_memories,
+    grade_run as grade_run,
+)
+from memory.library.lifecycle.importing import ImportReport as ImportReport, import_memories as import_memories
+from memory.library.lifecycle.persisting import persist_memories as persist_memories
+from memory.library.lifecycle.remembering import retrieve_memories as retrieve_memories

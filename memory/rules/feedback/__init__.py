@@ -4,19 +4,8 @@
 `OverlapDetector` is the bot's own, with four signals. `SimilarityDetector` adds a second opinion by meaning to either.
 """
 
-from memory.rules.feedback.evidence import USED_ABOVE, Detector, Evidence
-from memory.rules.feedback.keyword import KeywordDetector
-from memory.rules.feedback.overlap import OverlapDetector
-from memory.rules.feedback.similarity import Similarity, SimilarityDetector
-from memory.rules.feedback.words import content_words
-
-__all__ = [
-    "USED_ABOVE",
-    "Detector",
-    "Evidence",
-    "KeywordDetector",
-    "OverlapDetector",
-    "Similarity",
-    "SimilarityDetector",
-    "content_words",
-]
+from memory.rules.feedback.evidence import Detector as Detector, Evidence as Evidence
+from memory.rules.feedback.keyword import KeywordDetector as KeywordDetector
+from memory.rules.feedback.overlap import OverlapDetector as OverlapDetector
+from memory.rules.feedback.similarity import Similarity as Similarity, SimilarityDetector as SimilarityDetector
+from memory.rules.feedback.words import content_words as content_words

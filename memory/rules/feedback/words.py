@@ -12,7 +12,6 @@ from memory.rules.feedback.vocabulary import (
     Language,
     all_languages,
     empty_words,
-    fold,
     number_words,
     stop_words,
     unmarked,
@@ -277,6 +276,3 @@ class _Beginnings:
 
 def _has_an_ending(word: str) -> bool:
     return _SHARED < len(word) <= _LONGEST_WORD and word.isalpha()
-
-
-__all__ = ["Term", "TermIndex", "clauses", "content_words", "fold", "has_words", "says_something", "terms"]

@@ -3,8 +3,7 @@
 The stages that a configuration does not use (similarity gate, one voice per author) let everything through.
 """
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Generic, TypeVar

@@ -3,30 +3,20 @@
 `World` is the way in. `QueryRequest` and `QueryResponse` are the request and the response of `POST /v1/query`.
 """
 
-from memory.model.topic import WorldPolicy
-from memory.services.topics.ingest import FieldInput, Ingest, Ingested, Placement, Related
-from memory.services.topics.query import Bundle, FieldBundle, QueryRequest, QueryResponse, Stage, Value
-from memory.services.topics.reinforcement import Reinforcement, Returned
-from memory.services.topics.source import MakeSource, TopicIndex, TopicSource
-from memory.services.topics.topics import World
-
-__all__ = [
-    "Bundle",
-    "FieldBundle",
-    "FieldInput",
-    "Ingest",
-    "Ingested",
-    "MakeSource",
-    "Placement",
-    "QueryRequest",
-    "QueryResponse",
-    "Reinforcement",
-    "Related",
-    "Returned",
-    "Stage",
-    "TopicIndex",
-    "TopicSource",
-    "Value",
-    "World",
-    "WorldPolicy",
-]
+from memory.model.topic import WorldPolicy as WorldPolicy
+from memory.services.topics.ingest import (
+    FieldInput as FieldInput,
+    Ingest as Ingest,
+    Placement as Placement,
+    Related as Related,
+)
+from memory.services.topics.query import (
+    Bundle as Bundle,
+    FieldBundle as FieldBundle,
+    QueryRequest as QueryRequest,
+    QueryResponse as QueryResponse,
+    Stage as Stage,
+    Value as Value,
+)
+from memory.services.topics.reinforcement import Returned as Returned
+from memory.services.topics.topics import World as World

@@ -1,5 +1,3 @@
 """Maintenance jobs, their lease, and what they do."""
 
-from memory.services.upkeep.jobs import JOBS, Job, JobState, Upkeep
-
-__all__ = ["JOBS", "Job", "JobState", "Upkeep"]
+from memory.services.upkeep.jobs import JOBS as JOBS, JobState as JobState, Upkeep as Upkeep

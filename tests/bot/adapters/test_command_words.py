@@ -1,8 +1,7 @@
 """Which messages are commands, and which are questions for the agent."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bot.adapters.command_words import COMMANDS, ParsedCommand, command_in, slash_command
 

@@ -2,8 +2,7 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bot.agent.control import Child, End, Flow, Outcome, Policy, judge, run_flow
 from memory.model import Termination

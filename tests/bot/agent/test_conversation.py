@@ -4,8 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bot.agent.conversation import ChatLine, Speaker, render_conversation
 from bot.agent.understanding import may_refer_back, usable

@@ -1,6 +1,5 @@
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bot.agent.control import Flow, Policy
 from bot.agent.decision import Act, Answer, Ask, Choice, Expand, Fail, Invalid, Think

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bot.agent.tools.calculator import calculate, calculator_tool
 from bot.agent.tools.clock import clock_tool

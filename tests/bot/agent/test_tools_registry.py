@@ -2,8 +2,7 @@ import asyncio
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry, ToolResult, text_schema
 from bot.errors import ToolFailed, ToolRetry

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bot.agent.tools import folder as folder_module
 from bot.agent.tools.chunks import CHUNK_CHARACTERS, Chunk, chunk_document

@@ -5,8 +5,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bot.config import Settings, default_config_text, find_config_file, load_settings
 from bot.config.sources import SHORT_NAMES, known_names

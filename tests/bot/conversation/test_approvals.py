@@ -5,8 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bot.adapters.command_words import ParsedCommand, command_in
 from bot.agent.asking import exactly

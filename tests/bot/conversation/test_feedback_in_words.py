@@ -1,8 +1,7 @@
 """What an asker's next message says of the answer."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bot.conversation.feedback_in_words import Approval, Correction, Reading, Refusal, may_be_feedback, read
 from bot.conversation.feedback_words import LONGEST

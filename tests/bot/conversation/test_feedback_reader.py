@@ -3,8 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bot.conversation.feedback_in_words import Approval, Correction, Feedback, Reading, Refusal, may_be_feedback
 from bot.conversation.feedback_reader import ModelReader, feedback_in, request_for

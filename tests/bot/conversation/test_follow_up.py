@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bot.conversation.feedback import dismisses_bot
 from bot.conversation.follow_up import Facts, asks, depends_on_thread, is_meant, is_remark

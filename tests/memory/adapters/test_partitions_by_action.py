@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory.adapters.action_rows import FROM_ONE, Approval
 from memory.adapters.partitions import BLOCK, Kind, VectorPartition, search

@@ -20,8 +20,7 @@ from memory.adapters.sql.session import Session
 from memory.errors import StoreUnavailable
 from memory.model import GAVE_UP, Vector
 from tests.memory.adapters.large_partitions import add, file_of, files_of, found, opened, ready, scanned
-from tests.memory.adapters.store_samples import EVERYONE, MODEL, episode
-from tests.memory.adapters.store_samples import nearest as nearest_in
+from tests.memory.adapters.store_samples import EVERYONE, MODEL, episode, nearest as nearest_in
 from tests.memory.adapters.vector_samples import DIMENSION, vector_of
 
 

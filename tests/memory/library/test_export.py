@@ -8,8 +8,7 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from memory.errors import InvalidInput
 from memory.library.export import export_memories

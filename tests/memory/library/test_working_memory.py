@@ -1,8 +1,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory.library.working_memory import Observation, WorkingMemory
 from tests.doubles.model import NOW

@@ -3,8 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory.rules.retrieval import answer_words
 from memory.rules.retrieval.answer_words import COMPARED, AnswerWords, numbered_words

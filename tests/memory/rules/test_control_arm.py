@@ -1,7 +1,6 @@
 """Which runs get no lessons."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory.adapters.system import TimeOrderedIds
 from memory.rules.control_arm import hashed, is_control

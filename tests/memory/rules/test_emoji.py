@@ -1,8 +1,7 @@
 """Emoji as platforms spell them."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory.rules.emoji import EmojiMap, normalise, spellings
 from tests.doubles.emoji import DEFAULT_EMOJI

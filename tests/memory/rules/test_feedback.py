@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory.model import Audience, Episode, Exemplar, Signal, Verdict
 from memory.rules.feedback import KeywordDetector, OverlapDetector, SimilarityDetector, overlap

@@ -1,8 +1,7 @@
 """95 % intervals: what is printed in Newcombe's papers of 1998, and laws."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory.rules.intervals import Sample, difference_of_means, difference_of_shares, mean, share
 

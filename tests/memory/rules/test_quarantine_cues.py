@@ -1,8 +1,7 @@
 """The quick look for cues passes over nothing that the pattern of instructions finds."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory.model.normal_form import normalised
 from memory.rules import quarantine

@@ -2,8 +2,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory.rules.recurrence import MOST_APART, ONCE, Recurrence, Repeat, instant, next_due
 

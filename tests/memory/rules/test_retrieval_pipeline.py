@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory.model import Verdict
 from memory.rules.retrieval.config import RetrievalConfig

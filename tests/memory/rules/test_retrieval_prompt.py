@@ -1,8 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bot.agent.dialogue import TOOL_OUTPUT_CHARACTERS, node_prompt, system_prompt, tool_output
 from bot.agent.record import Task

@@ -3,8 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory.model import Signal, Verdict, Verdicts
 from memory.rules.strength import NUDGE, NUDGE_MAX, NUDGE_MIN, SALIENCE_MAX, bumped, nudged, salience, strength

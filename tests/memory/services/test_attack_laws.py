@@ -3,8 +3,7 @@
 import random
 from datetime import timedelta
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory.adapters.sql import SqlStore
 from memory.model import MAX_WEIGHT, Episode, Role, TeachingPolicy, Vote

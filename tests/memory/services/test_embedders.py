@@ -5,8 +5,7 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from sqlalchemy import event
 
 from memory.adapters.embedding import HashingEmbedder

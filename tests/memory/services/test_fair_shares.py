@@ -1,7 +1,6 @@
 """Shares that processes hold between them: each by one, all of them soon, and nobody more than is fair."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory.services.leases import most_of_one, shares_of
 

@@ -1,7 +1,6 @@
 """Nobody gets more than was asked for, however many lessons and corrections there are."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory import EpisodicMemory, Ingest
 from memory.model import Audience, Role

@@ -1,7 +1,6 @@
 """The correction on an answer is one that somebody stands by, whatever was taken back, put away or erased."""
 
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from memory.model import Episode, Role
 from memory.services.archive import why_archived

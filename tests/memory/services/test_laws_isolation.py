@@ -5,8 +5,7 @@ Ids of two workspaces are equal on purpose: channels, messages, people.
 
 from dataclasses import replace
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bot.conversation.explanation import explain
 from bot.conversation.lesson_access import LessonAccess, may_repeat

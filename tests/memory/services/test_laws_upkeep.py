@@ -5,8 +5,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory.model import Audience, Episode, Role, TeachingPolicy, Verdict
 from memory.model.upkeep import UpkeepPolicy

@@ -7,8 +7,7 @@ asks, of what the channel was then and of what it is now, whether a seat is amon
 from contextlib import suppress
 from dataclasses import replace
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from memory.errors import InvalidInput, NotFound
 from memory.model import Audience, Episode, Role, Scope, Visibility

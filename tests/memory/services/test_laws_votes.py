@@ -3,8 +3,7 @@
 import random
 from datetime import timedelta
 
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from memory.model import Audience, Episode, Reaction, Role, TeachingPolicy, Termination, Verdict
 from tests.doubles.memory_world import START, World, scope

@@ -6,8 +6,7 @@ from datetime import timedelta
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory.errors import InvalidInput
 from memory.model import Channel, Episode, EventKind, Origin, Reaction, Role, TeachingPolicy, Visibility, Vote

@@ -3,8 +3,7 @@
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from memory.model import Audience, Episode, Lesson, Origin, Role, Signal, Verdict
 from memory.rules.audience import index_entries_of, partitions_for, partitions_of

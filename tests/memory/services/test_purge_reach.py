@@ -2,8 +2,7 @@
 
 from datetime import timedelta
 
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from memory.model import Role, TeachingPolicy, Verdict
 from tests.doubles.attack_world import Attacked

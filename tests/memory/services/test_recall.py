@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory.adapters.sql import SqlStore
 from memory.errors import EmbeddingFailed

@@ -3,8 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory.model import Episode, KnownPeople, Reaction, Role, TeachingPolicy, Termination, Verdict, Verdicts
 from memory.rules.fold import registers

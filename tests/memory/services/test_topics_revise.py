@@ -7,8 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory.adapters.sql import SqlStore
 from memory.errors import Conflict, InvalidInput, NotFound
@@ -17,8 +16,7 @@ from memory.ports import Store
 from memory.rules.strength import salience
 from memory.services.topics import FieldInput, Ingest, Placement, Related, World, WorldPolicy
 from memory.services.topics.audit_log import faults_of_topics
-from tests.doubles.memory_world import START, scope
-from tests.doubles.memory_world import World as People
+from tests.doubles.memory_world import START, World as People, scope
 from tests.doubles.stores import content
 from tests.doubles.topics_world import TopicWorld
 

@@ -1,7 +1,6 @@
 """What one person said of a topic holds no more once it was taken back, whoever is purged or forgotten afterwards."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory.model import Audience
 from memory.services.topics import FieldInput, Ingest, Placement

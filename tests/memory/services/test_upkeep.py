@@ -4,8 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory.adapters.sql import SqlStore
 from memory.errors import InvalidInput
@@ -272,8 +271,7 @@ def test_the_policy_is_checked(wrong: dict[str, object]) -> None:
 
 
 def test_topics_are_kept_in_shape(world: World) -> None:
-    from memory.services.topics import World as Topics
-    from memory.services.topics import WorldPolicy
+    from memory.services.topics import World as Topics, WorldPolicy
     from memory.services.topics.ingest import FieldInput, Ingest
 
     memory = world.memory

@@ -268,6 +268,3 @@ async def _form(request: Request) -> FormData:
 def _is_same_site(request: Request) -> bool:
     """Whether a form was sent from a page of this site, as far as the browser says."""
     return request.headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none")
-
-
-__all__ = ["HEADERS", "PAGES", "Site", "SiteParts", "WebRole"]

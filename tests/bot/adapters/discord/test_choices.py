@@ -4,8 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 
 import discord
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bot.adapters import forms
 from bot.adapters.discord import typing_indicator

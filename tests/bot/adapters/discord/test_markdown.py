@@ -3,8 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bot.adapters.commonmark import INVISIBLE, size
 from bot.adapters.discord.markdown import harmless, one_line, to_discord, to_discord_quietly

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bot.adapters.discord.held_shards import HeldShards
 from bot.adapters.discord.messenger import DiscordMessenger

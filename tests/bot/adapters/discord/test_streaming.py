@@ -5,8 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bot.adapters.discord.streaming import AT_ONCE, beginning, stream
 from bot.errors import MessengerError, MessengerUnavailable

@@ -4,8 +4,7 @@ import re
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bot.adapters.llm.offline.decisions import Decider
 from bot.adapters.llm.offline.prompt_parser import Prompt

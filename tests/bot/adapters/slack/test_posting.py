@@ -8,8 +8,14 @@ import pytest
 from bot.adapters.slack.threads import ANSWER_EVENT
 from bot.errors import ChannelNotFound, MessengerError, MessengerUnavailable, NotPermitted, RateLimited, TooLong
 from bot.model import BotMessage
-from tests.doubles.slack import ConnectionReset, Refused, ResponseLost, ServerBroken, SlackServer
-from tests.doubles.slack import RateLimited as Limited
+from tests.doubles.slack import (
+    ConnectionReset,
+    RateLimited as Limited,
+    Refused,
+    ResponseLost,
+    ServerBroken,
+    SlackServer,
+)
 from tests.doubles.slack.faults import Fault
 from tests.doubles.slack.state import Message
 from tests.doubles.slack_driver import Session, connected

@@ -3,8 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bot.adapters.command_words import ParsedCommand, command_in, slash_command, spelled
 from bot.adapters.commonmark import INVISIBLE

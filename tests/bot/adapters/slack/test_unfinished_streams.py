@@ -6,8 +6,14 @@ from pathlib import Path
 import pytest
 
 from memory.model import Progress
-from tests.doubles.slack import ConnectionReset, Refused, ResponseLost, ServerBroken, SlackServer
-from tests.doubles.slack import RateLimited as Limited
+from tests.doubles.slack import (
+    ConnectionReset,
+    RateLimited as Limited,
+    Refused,
+    ResponseLost,
+    ServerBroken,
+    SlackServer,
+)
 from tests.doubles.slack.faults import Fault
 from tests.doubles.slack.state import Message
 from tests.doubles.whole_bot import SlackBot, slack_bot

@@ -3,8 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from bot.adapters.sources import faq_markdown, faq_table
 from bot.adapters.sources.entries import Entry, Place

@@ -1,8 +1,7 @@
 """What typed lines mean."""
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from bot.adapters.command_words import command_in
 from bot.adapters.terminal.commands import (

@@ -5,8 +5,7 @@ from collections import Counter
 import pytest
 
 from bot.adapters.llm.offline.prompt_parser import PromptLesson
-from bot.app.bench.tasks.arms import ARMS, TaskArm, compare_arms, head, plain, plot
-from bot.app.bench.tasks.arms import is_done as judged
+from bot.app.bench.tasks.arms import ARMS, TaskArm, compare_arms, head, is_done as judged, plain, plot
 from bot.app.bench.tasks.office import BY_TOOL, OPERATIONS, TAKEN
 from bot.app.bench.tasks.policy import by_part, ways
 from bot.app.bench.tasks.task_set import THAT_PERSON, Difficulty, OfficeTask, tasks

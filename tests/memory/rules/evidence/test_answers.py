@@ -1,8 +1,7 @@
 """Texts that name an action."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory.rules.evidence.answers import named_action
 

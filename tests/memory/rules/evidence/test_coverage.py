@@ -1,8 +1,7 @@
 """Which questions to teach first."""
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory.model import Vector
 from memory.rules.evidence.coverage import SETTLED_FROM, greedy_cover

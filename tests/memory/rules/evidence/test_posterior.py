@@ -6,13 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory.model.evidence import START
 from memory.rules.evidence.posterior import EvidenceConfig, Posterior, Voice, action_prior
-from tests.memory.rules.evidence.said import Said
-from tests.memory.rules.evidence.said import believed as believed_of
+from tests.memory.rules.evidence.said import Said, believed as believed_of
 
 if TYPE_CHECKING:
     from memory.rules.evidence.posterior import Matrix

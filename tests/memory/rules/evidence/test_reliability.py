@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory.model.evidence import JudgementCount
 from memory.rules.evidence.reliability import CERTAIN, LEAST_RELIABLE, by_person, reliability

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from statistics import median
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memory.model.evidence import START, JudgementCount
 from memory.rules.evidence.reliability import CERTAIN
