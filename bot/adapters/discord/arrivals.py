@@ -8,7 +8,7 @@ from typing import Any
 import discord
 
 from bot.adapters.discord.context import HandlerContext
-from bot.adapters.discord.teachers import teacher_names
+from bot.adapters.discord.lookups import teacher_names
 from bot.model import BotInvited
 
 _NEW = timedelta(days=1)

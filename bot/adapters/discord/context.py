@@ -13,8 +13,7 @@ from bot.adapters.discord.directory import ChannelInfo, Channels, Roles, Somebod
 from bot.adapters.discord.mentions import Mentions
 from bot.adapters.discord.posting import Posting
 from bot.adapters.discord.rest import Rest
-from bot.adapters.discord.stale_progress_lines import StaleProgressLines
-from bot.adapters.discord.typing_indicator import TypingIndicator
+from bot.adapters.discord.typing_indicator import StaleProgressLines, TypingIndicator
 from bot.adapters.tasks import FairGate, KeyedLock
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
 from bot.ports import ConversationQueries, EventSink

@@ -15,12 +15,11 @@ from bot.adapters.command_words import CORRECT, ParsedCommand, command_event, co
 from bot.adapters.discord.context import HandlerContext
 from bot.adapters.discord.directory import ChannelInfo
 from bot.adapters.discord.files import read_files
-from bot.adapters.discord.message_facts import guild_id, is_by_person, order, reply_target
+from bot.adapters.discord.message_facts import guild_id, is_by_person, order, replied_to, reply_target, unaddressed
 from bot.adapters.discord.missing_intent_hint import MissingIntentHint, own_role_in
 from bot.adapters.discord.plain_text import as_command, mentions, plain, without_mention
 from bot.adapters.discord.private_replies import alone, directly, private_reply_for
 from bot.adapters.discord.reactions import SOMEBODY, start
-from bot.adapters.discord.unaddressed import replied_to, unaddressed
 from bot.adapters.discord.views import asked_about
 from bot.adapters.private_reply import PrivateReply, no_reply, replying_to
 from bot.adapters.rate_limit import RateLimiter, Refused

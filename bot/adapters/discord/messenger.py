@@ -10,28 +10,25 @@ from typing import Any
 
 import discord
 
-from bot.adapters.discord import reading_along
-from bot.adapters.discord.answered_questions import answered_question
+from bot.adapters.discord import lookups
 from bot.adapters.discord.arrivals import Arrivals
 from bot.adapters.discord.catch_up import CatchUp
 from bot.adapters.discord.channel_changes import ChannelChanges
-from bot.adapters.discord.client import Client, use_api
+from bot.adapters.discord.client import Client, HeldShards, use_api
 from bot.adapters.discord.context import HandlerContext
 from bot.adapters.discord.directory import PLATFORM, Channels, Roles, name_of
 from bot.adapters.discord.files import small_enough
-from bot.adapters.discord.held_shards import HeldShards
 from bot.adapters.discord.intake import Intake
 from bot.adapters.discord.interactions import Interactions
 from bot.adapters.discord.long_answers import MOST_MESSAGES
+from bot.adapters.discord.lookups import answered_question, teacher_ids, teacher_names
 from bot.adapters.discord.mentions import Mentions
 from bot.adapters.discord.menu import add_commands, spelled
 from bot.adapters.discord.posting import Posting, in_parts
 from bot.adapters.discord.reactions import Reactions
 from bot.adapters.discord.rest import FAULTS, Rest, translated
-from bot.adapters.discord.stale_progress_lines import StaleProgressLines
 from bot.adapters.discord.streaming import PACE_S
-from bot.adapters.discord.teachers import teacher_ids, teacher_names
-from bot.adapters.discord.typing_indicator import TypingIndicator
+from bot.adapters.discord.typing_indicator import StaleProgressLines, TypingIndicator
 from bot.adapters.naming import Names, plain_name
 from bot.adapters.tasks import Sleep, until_reachable
 from bot.config import DiscordSettings
@@ -275,7 +272,7 @@ class DiscordMessenger:
 
     async def remarks(self, scope: Scope, message_id: str, wanted: Sequence[str], last: int) -> list[Remark]:
         """What people wrote before a message, by the history of its place. Raises `MessengerError` kinds."""
-        return await reading_along.remarks(self._at_hand(), scope, message_id, wanted, last)
+        return await lookups.remarks(self._at_hand(), scope, message_id, wanted, last)
 
     async def answered_question(self, scope: Scope, message_id: str) -> AnsweredQuestion | None:
         """A reply, or a message in a thread, with what it answers. Raises `MessengerError` kinds."""

@@ -1,17 +1,20 @@
-"""The typing indicator while the bot works; when that takes long, a line with a stop button."""
+"""The typing indicator while the bot works, then a line with a stop button; and such lines of a killed process."""
 
 import asyncio
 import logging
 from contextlib import suppress
+from datetime import datetime, timedelta
 from functools import partial
 
 import discord
 
+from bot.adapters.discord.client import Client
 from bot.adapters.discord.markdown import one_line
 from bot.adapters.discord.rest import UNKNOWN_MESSAGE, Rest, code_of, nonce_for
-from bot.adapters.discord.views import STOP, row
+from bot.adapters.discord.views import STOP, is_stop_line, row
+from bot.adapters.ttl_cache import TtlCache
 from bot.errors import MessengerError
-from memory.ports import NewId
+from memory.ports import Clock, NewId
 
 log = logging.getLogger(__name__)
 
@@ -126,3 +129,36 @@ class TypingIndicator:
 
 def _line(text: str) -> str:
     return f"⏳ {one_line(text, _LONGEST_LINE)}"
+
+
+_MOST_CHANNELS = 5000
+_NEWEST = 100
+"""Messages looked through: what one request brings."""
+
+
+class StaleProgressLines:
+    """Removes such lines, once in each channel and thread. `begun` is when this process began."""
+
+    def __init__(self, client: Client, rest: Rest, clock: Clock, *, begun: datetime) -> None:
+        self._client = client
+        self._rest = rest
+        self._begun = begun
+        self._seen: TtlCache[int, bool] = TtlCache(clock, size=_MOST_CHANNELS, keep=timedelta(days=1))
+
+    async def take_away(self, channel: int) -> None:
+        """Remove them from a channel, unless it was done before."""
+        if self._seen.get(channel):
+            return
+        self._seen.put(channel, True)
+        where = self._client.get_partial_messageable(channel)
+
+        async def newest() -> list[discord.Message]:
+            return [message async for message in where.history(limit=_NEWEST)]
+
+        try:
+            for message in await self._rest(f"reading channel {channel}", newest, again=False):
+                if message.author.id == self._client.me and message.created_at < self._begun and is_stop_line(message):
+                    await self._rest(f"taking a line away in channel {channel}", message.delete)
+        except MessengerError as error:
+            if code_of(error) != UNKNOWN_MESSAGE:
+                log.info("could not remove a stale progress line: %s", error)

@@ -1,17 +1,28 @@
 """What a connected workspace is asked about: what people wrote, what they are called, who teaches."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import TypeAlias
 
 from bot.adapters.naming import Names, plain_name
-from bot.adapters.slack.answered_questions import Label, answered_question
-from bot.adapters.slack.events import Location
-from bot.adapters.slack.reading_along import ReadingAlong
+from bot.adapters.slack.events import NOBODY, Json, Location, at, is_by_person, plain, without_mention
 from bot.adapters.slack.teachers import Teachers
 from bot.adapters.slack.threads import Threads
-from bot.adapters.slack.web import Identity, Web, require_own
+from bot.adapters.slack.web import Identity, Method, Web, require_own
+from bot.errors import ChannelNotFound, NotPermitted
 from bot.model import ChannelCard, Profile, Remark
 from memory.model import Scope
 from memory.model.saved import AnsweredQuestion
+
+Label: TypeAlias = Callable[[str, str], Awaitable[str]]
+"""(text, channel) to the text with a label in every mention."""
+
+_PERSON = re.compile(r"<@(?P<id>[UW][A-Z0-9]+)(?:\|[^<>]*)?>")
+_MOST_NAMED = 20
+_PAGES, _PAGE = 5, 200
+"""Slack hands out a thread from its beginning on: what is said last in a longer one is not found."""
+_AT_ONCE_S = 0.0
+"""The answer waits for no rate limit because of what others said."""
 
 
 class Lookups:
@@ -26,17 +37,63 @@ class Lookups:
         self._teachers: Teachers | None = None
 
     async def remarks(self, scope: Scope, message_id: str, wanted: Sequence[str], last: int) -> list[Remark]:
-        """What people wrote before a message in its thread or channel. Raises `MessengerError` kinds."""
+        """The messages that begin the threads with these time stamps, and the last ones before this; oldest first.
+
+        What is gone or not to be read is left out. Who is mentioned in them appears by name. Raises `MessengerError`
+        kinds.
+        """
         require_own(self._identity, scope.workspace)
-        return await ReadingAlong(self._web, self._threads, self._name_of).remarks(scope, message_id, wanted, last)
+        roots = [await self._threads.root(scope.channel, ts) for ts in wanted]
+        before = await self._before(scope, message_id) if last else []
+        spoken = [each for each in before if is_by_person(each) and float(each["ts"]) < float(message_id)]
+        newest = spoken[-last:] if last else []
+        found = {str(each["ts"]): each for each in (*filter(is_by_person, roots), *newest)}
+        names = await self._named_in(found.values())
+        return [
+            Remark(message_id=ts, person=str(found[ts]["user"]), text=_text(found[ts], names), at=at(ts))
+            for ts in sorted(found, key=float)
+        ]
 
     async def answered_question(self, scope: Scope, message_id: str) -> AnsweredQuestion | None:
-        """A reply in a thread, with what began it. Raises `MessengerError` kinds."""
+        """A reply, with the message that began its thread; None for what begins one, and for bots.
+
+        Mentions of the bot are left out of both. Raises `MessengerError` kinds.
+        """
         require_own(self._identity, scope.workspace)
         if self._labelled is None or self._identity is None:
             return None
-        me = self._identity.user
-        return await answered_question(self._web, self._threads, self._labelled, me, scope.channel, message_id)
+        labelled, me, channel, ts = self._labelled, self._identity.user, scope.channel, message_id
+        thread = await self._threads.of(channel, ts)
+        if thread == ts:
+            return None
+        # The first message comes with every part of a thread.
+        read = await self._web.call(
+            self._web.client.conversations_replies,
+            channel,
+            channel=channel,
+            ts=thread,
+            oldest=ts,
+            latest=ts,
+            inclusive=True,
+        )
+        found: dict[str, Json] = {str(each["ts"]): each for each in read.get("messages") or ()}
+        asked, answer = found.get(thread), found.get(ts)
+        if asked is None or answer is None or not is_by_person(asked) or not is_by_person(answer):
+            return None
+
+        async def text(message: Json) -> str:
+            return plain(await labelled(without_mention(str(message.get("text") or ""), me), channel))
+
+        link = await self._web.call(self._web.client.chat_getPermalink, channel, channel=channel, message_ts=ts)
+        return AnsweredQuestion(
+            message_id=ts,
+            answer=await text(answer),
+            author=str(answer["user"]),
+            question=await text(asked),
+            asker=str(asked["user"]),
+            link=str(link.get("permalink") or ""),
+            thread=thread,
+        )
 
     async def name_of(self, workspace: str, person: str) -> str:
         """Their name, as plain words."""
@@ -61,6 +118,39 @@ class Lookups:
         topic, purpose = (str((answer["channel"].get(each) or {}).get("value") or "") for each in ("topic", "purpose"))
         return ChannelCard(name=scope.place, topic=topic, purpose=purpose)
 
+    async def _before(self, scope: Scope, message_id: str) -> list[Json]:
+        """The messages before one in its thread, or in its channel where it begins one; oldest first."""
+        is_reply = bool(scope.thread) and scope.thread != message_id
+        client = self._web.client
+        method: Method = client.conversations_replies if is_reply else client.conversations_history
+        where = {"ts": scope.thread} if is_reply else {}
+        found: list[Json] = []
+        cursor = ""
+        for _ in range(_PAGES if is_reply else 1):
+            try:
+                answer = await self._web.call(
+                    method,
+                    scope.channel,
+                    patience_s=_AT_ONCE_S,
+                    channel=scope.channel,
+                    latest=message_id,
+                    limit=_PAGE,
+                    cursor=cursor or None,
+                    **where,
+                )
+            except (ChannelNotFound, NotPermitted):
+                break
+            found += answer.get("messages") or ()
+            cursor = str((answer.get("response_metadata") or {}).get("next_cursor") or "")
+            if not cursor:
+                break
+        return sorted(found, key=lambda each: float(each["ts"]))
+
+    async def _named_in(self, messages: Iterable[Json]) -> dict[str, str]:
+        texts = [str(each.get("text") or "") for each in messages]
+        people = dict.fromkeys(found["id"] for text in texts for found in _PERSON.finditer(text))
+        return {person: await self._name_of(person) for person in list(people)[:_MOST_NAMED]}
+
     async def _name_of(self, person: str) -> str:
         return plain_name(await self._names.of(person))
 
@@ -72,3 +162,8 @@ class Lookups:
     async def teachers(self, workspace: str) -> list[str]:
         """Who can, by id. The channel's creators are nobody special beyond it."""
         return await self._teachers.ids() if self._teachers else []
+
+
+def _text(message: Json, names: dict[str, str]) -> str:
+    text = str(message.get("text") or "")
+    return plain(_PERSON.sub(lambda found: f"@{names.get(found['id']) or NOBODY['@']}", text))

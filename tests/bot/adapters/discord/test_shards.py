@@ -9,7 +9,7 @@ from itertools import count
 import pytest
 from hypothesis import given, strategies as st
 
-from bot.adapters.discord.held_shards import HeldShards
+from bot.adapters.discord.client import HeldShards
 from bot.adapters.discord.messenger import DiscordMessenger
 from bot.model import BotMessage, PersonMessage
 from memory.adapters.system import utc_now
