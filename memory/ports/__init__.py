@@ -5,12 +5,13 @@ implementation passes.
 No vendor type and no vendor exception crosses a port.
 """
 
-from memory.ports.api_keys import ApiKeyTable as ApiKeyTable
-from memory.ports.batches import BatchTable as BatchTable
-from memory.ports.chat_settings import ChatSettingTable as ChatSettingTable
-from memory.ports.conversation_leases import (
+from memory.ports.administration import (
+    ApiKeyTable as ApiKeyTable,
+    BatchTable as BatchTable,
+    ChatSettingTable as ChatSettingTable,
     ConversationLeaseTable as ConversationLeaseTable,
     LeasedMessage as LeasedMessage,
+    UpkeepTable as UpkeepTable,
 )
 from memory.ports.episodes import (
     ActionFit as ActionFit,
@@ -53,4 +54,3 @@ from memory.ports.totals import (
     VerdictCount as VerdictCount,
     VoteCount as VoteCount,
 )
-from memory.ports.upkeep import UpkeepTable as UpkeepTable

@@ -7,10 +7,7 @@ from typing import Protocol
 
 from memory.errors import MemoryFault
 from memory.model.upkeep import DamagedRow
-from memory.ports.api_keys import ApiKeyTable
-from memory.ports.batches import BatchTable
-from memory.ports.chat_settings import ChatSettingTable
-from memory.ports.conversation_leases import ConversationLeaseTable
+from memory.ports.administration import ApiKeyTable, BatchTable, ChatSettingTable, ConversationLeaseTable, UpkeepTable
 from memory.ports.episodes import EpisodeTable
 from memory.ports.judgements import JudgementTable
 from memory.ports.people import ChannelTable, PeopleTable
@@ -19,7 +16,6 @@ from memory.ports.steps import ShortMemoryTable, StepTable
 from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
 from memory.ports.topics import TopicTable
 from memory.ports.totals import TotalsTable
-from memory.ports.upkeep import UpkeepTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,7 +32,6 @@ from memory.services.batches import (
 from memory.services.channels import Channels
 from memory.services.chat_settings import ChatSettings
 from memory.services.control_arm import ControlArm
-from memory.services.conversation_leases import ConversationLeases
 from memory.services.core import MESSAGE_CHARACTERS, Core
 from memory.services.correct import CORRECTION_CHARACTERS as CORRECTION_CHARACTERS
 from memory.services.embedders import CheckedEmbedder, EmbedderNamed, OtherEmbedders
@@ -50,7 +49,7 @@ from memory.services.gaps import Gap as Gap, Gaps
 from memory.services.handbook import Handbook, HandbookEntry as HandbookEntry
 from memory.services.journal import Journals
 from memory.services.knowledge_map import KnowledgeMap as KnowledgeMap, KnowledgeMaps
-from memory.services.leases import Leases, SharedLeases
+from memory.services.leases import ConversationLeases, Leases, SharedLeases
 from memory.services.listening import Listening
 from memory.services.model_grading import Guess as Guess, ModelGrades, guess_of as guess_of
 from memory.services.monitoring import MemoryState as MemoryState, Monitoring

@@ -1,6 +1,6 @@
 """Lessons that nobody needs go to the archive, and come back when somebody reacts to them.
 
-So do lessons that another one stands for (`memory.services.upkeep.merging`): they come back when it stands no more.
+So do lessons that another one stands for (`memory.services.upkeep.jobs`): they come back when it stands no more.
 """
 
 from collections.abc import Collection, Iterable, Sequence

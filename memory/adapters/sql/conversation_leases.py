@@ -23,9 +23,9 @@ from sqlalchemy import (
 from memory.adapters.row_validation import chunks
 from memory.adapters.sql.delivery_tables import incoming, outgoing
 from memory.adapters.sql.session import ID_LIMIT, SqlTable
-from memory.adapters.sql.upkeep_tables import leases
+from memory.adapters.sql.upkeep import leases
 from memory.model import Incoming, Progress, Turn, Visibility
-from memory.ports.conversation_leases import LeasedMessage
+from memory.ports.administration import LeasedMessage
 
 CHANNEL = "goodbot"
 """Where processes listen for news."""

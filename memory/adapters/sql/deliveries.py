@@ -40,7 +40,7 @@ from memory.adapters.sql.delivery_tables import (
 from memory.adapters.sql.dialect import insert, later
 from memory.adapters.sql.people import channel_visibility
 from memory.adapters.sql.session import ID_LIMIT, SqlTable, add_statement, among, matching
-from memory.adapters.sql.step_tables import short_memories
+from memory.adapters.sql.steps import short_memories
 from memory.adapters.sql.tables import episodes
 from memory.adapters.sql.teaching_tables import people, reactions
 from memory.errors import NotFound

@@ -22,7 +22,7 @@ from sqlalchemy import (
 
 from memory.adapters.sql.delivery_tables import channels, incoming, incoming_askers, muted_threads
 from memory.adapters.sql.session import SqlTable, add_statement, among, matching
-from memory.adapters.sql.step_tables import short_memories, step_grades, steps
+from memory.adapters.sql.steps import short_memories, step_grades, steps
 from memory.adapters.sql.tables import borrowed_words, episodes
 from memory.adapters.sql.teaching_tables import people as people_table, reactions, votes, welcomes
 from memory.adapters.sql.topic_tables import topic_revisions, topics

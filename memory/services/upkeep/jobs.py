@@ -5,21 +5,78 @@ is decided by a lease in the database, so that several may stand ready; what was
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from memory.errors import InvalidInput, MemoryFault
-from memory.model import Episode, Event, EventKind, Verdict
+from memory.model import GAVE_UP, Episode, Event, EventKind, Link, LinkKind, Termination, Verdict
+from memory.model.normal_form import comparable
 from memory.model.upkeep import JobRun, Lease, UpkeepPolicy
 from memory.ports import EpisodeFilter, Store, Transaction
-from memory.rules.consolidation import rules_of
-from memory.services.archive import archive_idle
-from memory.services.core import Core
+from memory.rules.audience import partitions_of
+from memory.rules.consolidation import advice_of, rules_of
+from memory.rules.retrieval.consensus import is_same_goal
+from memory.services.archive import ACTOR, MERGED, archive_idle, archive_whole, is_restored_by_a_person, unmerge
+from memory.services.core import Core, event, record
 from memory.services.forget import Privacy, erase_run, overwrite_erased
 from memory.services.reembedding import Reembedding
 from memory.services.topics import World
-from memory.services.upkeep.merging import merge_duplicates
+
+
+def merge_duplicates(store: Store, workspace: str, now: datetime) -> tuple[int, int]:
+    """Join what is the same, part what no longer is. Returns (how many were joined, how many parted).
+
+    Of lessons that say the same for the same goal in the same places one stays. The others go to the archive with a
+    link to it, so every history is kept, and come back as soon as that one is gone, archived or judged otherwise.
+    """
+    with store.write() as tx:
+        every = tx.episodes.search(workspace, EpisodeFilter(include_archived=True, limit=None))
+        parted = unmerge(tx, workspace, [episode.id for episode in every if episode.archived_at is not None], now)
+        joined = 0
+        for group in _alike(tx.episodes.search(workspace, EpisodeFilter(limit=None))):
+            for same in _same_goals(tx, workspace, group):
+                joined += _join_group(tx, same, now)
+    return joined, parted
+
+
+def _alike(lessons: Iterable[Episode]) -> list[list[Episode]]:
+    """Lessons with the same action in exactly the same places."""
+    groups: dict[object, list[Episode]] = {}
+    for lesson in lessons:
+        places = tuple((entry.partition, entry.verdict) for entry in partitions_of(lesson))
+        if places and not lesson.quarantine and lesson.action not in (GAVE_UP, Termination.EXPAND):
+            key = (places, lesson.is_root, advice_of(lesson), comparable(lesson.correction))
+            groups.setdefault(key, []).append(lesson)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _same_goals(tx: Transaction, workspace: str, group: Sequence[Episode]) -> list[list[Episode]]:
+    """The group by goal; each later lesson joins the first group whose first goal is the same or near."""
+    vectors = tx.episodes.vectors(workspace, [lesson.id for lesson in group])
+    found: list[list[Episode]] = []
+    for lesson in sorted(group, key=lambda lesson: (lesson.created_at, lesson.id)):
+        for same in found:
+            if is_same_goal(same[0], lesson, vectors):
+                same.append(lesson)
+                break
+        else:
+            found.append([lesson])
+    return [same for same in found if len(same) > 1]
+
+
+def _join_group(tx: Transaction, same: Sequence[Episode], now: datetime) -> int:
+    keeper = max(same, key=lambda lesson: (lesson.strength, lesson.used_count, lesson.created_at, lesson.id))
+    # Whole, for a list leaves out the long texts, and what is archived is stored again.
+    others = tx.episodes.get_many(keeper.workspace, [lesson.id for lesson in same if lesson.id != keeper.id])
+    joined = [lesson for lesson in others.values() if not is_restored_by_a_person(tx, lesson)]
+    for lesson in joined:
+        archive_whole(tx, lesson, now, {"reason": MERGED, "into": keeper.id})
+        link = Link(workspace=keeper.workspace, from_id=lesson.id, to_id=keeper.id, kind=LinkKind.SAME_GOAL, at=now)
+        tx.episodes.add_link(link)
+        record(tx, keeper, event(keeper, EventKind.MERGED, ACTOR, now, detail={"from": lesson.id}))
+    return len(joined)
+
 
 log = logging.getLogger(__name__)
 
