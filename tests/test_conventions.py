@@ -24,7 +24,7 @@ BOUNDARIES = {
     ("bot/adapters/tools/plugins.py", "work"),
     ("memory/adapters/embedding/batching.py", "_run"),
     ("bot/app/build.py", "_warm_up"),
-    ("bot/app/health_checks/__init__.py", "results"),
+    ("bot/app/health_checks.py", "results"),
     ("bot/app/shards.py", "look"),
     ("bot/cli/faults.py", "_noted"),
     ("bot/conversation/goodbot.py", "take"),

@@ -11,7 +11,7 @@ from pathlib import Path
 from bot.app.build import Running, assemble
 from bot.app.knowledge import knowledge_kept
 from bot.app.lock import only_one
-from bot.app.reminder_schedule import reminders_running
+from bot.app.scheduler import reminders_running
 from bot.app.watchdog import reporting, watching
 from bot.config import Settings
 from memory.adapters.system import utc_now

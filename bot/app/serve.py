@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING
 
 from bot.app.build import Running, assemble
 from bot.app.gc_tuning import keep_pauses_short
-from bot.app.grading_schedule import grading_running
 from bot.app.knowledge import knowledge_kept
 from bot.app.lock import only_one
 from bot.app.logins import Login, SharedLogin
 from bot.app.metering import make_metering
 from bot.app.platform_runner import PlatformRunner, TakeOver
 from bot.app.playground import has_playground, playground_running
-from bot.app.reminder_schedule import reminders_running
-from bot.app.scheduler import LOOK_S, SHARED_LOOK_S, jobs_running, owner_name
+from bot.app.scheduler import JOBS_S, SHARED_JOBS_S, grading_running, jobs_running, owner_name, reminders_running
 from bot.app.shards import shard_keeper
 from bot.app.sharing import shared_by, shared_platforms, sharing_running
 from bot.app.slack_installations import installation_database
@@ -97,7 +95,7 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
         ]
         await _recover_alone(running.goodbot, alone, stop)
         if settings.upkeep.jobs == "on":
-            look_s = LOOK_S if sharing is None else SHARED_LOOK_S
+            look_s = JOBS_S if sharing is None else SHARED_JOBS_S
             await stack.enter_async_context(jobs_running(memory.upkeep, owner, clock=utc_now, look_s=look_s))
         await stack.enter_async_context(grading_running(settings, memory, owner))
         await running.goodbot.recover(*alone)

@@ -1,15 +1,43 @@
 """`goodbot handbook`: what people taught, as a file to read or to take elsewhere."""
 
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
 
-from bot.app.handbook import FORMATS, written
+from bot.adapters.sources import faq_markdown, faq_table
+from bot.adapters.sources.faq import FaqEntry
 from bot.cli.output import require_own, save
 from bot.cli.session import memory_of, print_json, say, settings_of
 from bot.conversation.counts import count
 from memory.adapters.private_files import is_plain_file
+from memory.model import Audience
+from memory.services import HandbookEntry
+
+FORMATS = ("md", "csv")
+
+
+def written(entries: Iterable[HandbookEntry], form: str, *, workspace: str, with_authors: bool) -> str:
+    """The text of the file."""
+    rows = list(_rows(entries, with_authors=with_authors))
+    if form == "csv":
+        return faq_table.write(rows)
+    return faq_markdown.write(rows, f"What {workspace} taught")
+
+
+def _rows(entries: Iterable[HandbookEntry], *, with_authors: bool) -> Iterator[FaqEntry]:
+    for each in entries:
+        lesson, is_for_all = each.lesson, each.audience is Audience.WORKSPACE
+        yield FaqEntry(
+            question=lesson.goal,
+            answer=lesson.output,
+            audience=each.audience,
+            channel="" if is_for_all else lesson.channel,
+            visibility=each.visibility,
+            place="" if is_for_all else lesson.place,
+            author=lesson.author if with_authors else "",
+        )
 
 
 @click.command()

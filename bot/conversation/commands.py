@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import partial
 
 from bot.conversation import (
-    archive_commands,
     channel_commands,
     feedback_messages,
     gaps_commands,
@@ -187,8 +186,8 @@ _HANDLERS: dict[str, Handler] = {
     parts_command.PART: parts_command.judge,
     "new": _new,
     "memory": lesson_list.show,
-    "archive": archive_commands.archive,
-    "restore": archive_commands.restore,
+    "archive": lesson_list.archive,
+    "restore": lesson_list.restore,
     "undo": _undo,
     "ratings": votes_command.show,
     "unrate": votes_command.take_back,

@@ -1,15 +1,17 @@
-"""`memory`: the lessons that count for a person here, page by page, and what is known about things beside them."""
+"""`memory`, `archive` and `restore`: the lessons that count for a person here, and taking one out of use."""
 
 from dataclasses import replace
 
 from bot.agent.tools.topic_words import summary_line
-from bot.conversation import lesson_lines
+from bot.conversation import lesson_lines, messages, review_commands
 from bot.conversation.command_context import CommandContext
 from bot.conversation.lesson_access import may_archive
 from bot.conversation.messages import titled
 from bot.conversation.preference_in_words import NO_SUCH_PREFERENCE, preference_dropped, preferences_listed
-from bot.conversation.reply import CommandReply, page_number, page_of, short, window
+from bot.conversation.reply import CommandReply, ItemReference, page_number, page_of, short, window
+from bot.errors import CommandRefused
 from bot.model import Choice
+from memory.model import Episode
 from memory.model.episode import authors_of
 
 _DROP, _TOPICS = "drop", "topics"
@@ -77,3 +79,42 @@ def _topics(context: CommandContext, number: int) -> CommandReply:
     text = titled("What is noted about things", lines, page.place) if known else _NO_TOPICS
     turning = [replace(each, argument=f"{_TOPICS} {each.argument}") for each in page.page_choices("memory")]
     return CommandReply(text=text, choices=tuple(turning))
+
+
+def archive(context: CommandContext) -> CommandReply:
+    """`archive ID [review] [page N]`: one's own lessons, and anybody's as a teacher."""
+    target, lesson = _own(context)
+    archived = context.memory.teaching.archive(lesson.workspace, lesson.id, actor=context.scope.person)
+    return _done(context, target, archived)
+
+
+def restore(context: CommandContext) -> CommandReply:
+    """`restore ID [review] [page N]`."""
+    target, lesson = _own(context)
+    restored = context.memory.teaching.restore(lesson.workspace, lesson.id, actor=context.scope.person)
+    return _done(context, target, restored)
+
+
+def _own(context: CommandContext) -> tuple[ItemReference, Episode]:
+    target = context.target("memory")
+    lesson = context.find(target)
+    if not may_archive(context.scope.person, context.role_for(lesson), lesson):
+        raise CommandRefused(messages.NOT_YOURS_TO_ARCHIVE)
+    return target, lesson
+
+
+def _done(context: CommandContext, target: ItemReference, after: Episode) -> CommandReply:
+    """The confirmation, above the list that the lesson was chosen from."""
+    opposite, label = ("archive", "Archive it again") if after.archived_at is None else ("restore", "Restore it")
+    where = (" review" if target.is_in_review else "") + (f" page {target.page}" if target.page else "")
+    reply = CommandReply(
+        text=messages.archived_or_restored(after),
+        choices=(Choice(label=label, command=opposite, argument=f"{short(after.id)}{where}"),),
+        changed_runs=(after.run_id,),
+        decided_for=(after.author,),
+    )
+    if target.page is None:
+        return reply
+    if target.is_in_review and context.role.may_promote:
+        return reply.above(review_commands.page(context, target.page))
+    return reply.above(page(context, target.page))

@@ -15,7 +15,7 @@ def _status(result: CheckResult) -> str:
 
 def checked(*servers: McpServer, timeout_s: float = 15.0) -> list[str]:
     settings = Settings(mcp=McpSettings(servers=servers, timeout_s=timeout_s))
-    return [f"{_status(each)} {each.what}" for each in mcp_servers.servers(settings)]
+    return [f"{_status(each)} {each.what}" for each in mcp_servers(settings)]
 
 
 @pytest.mark.process
