@@ -68,17 +68,14 @@ def judge(context: CommandContext) -> CommandReply:
     if judgement not in (_RIGHT, _WRONG) or node.is_root or not may_repeat(context.scope, root):
         return CommandReply(text=NO_SUCH_PART)
     context.memory.teaching.vote(
-        Reaction(
-            workspace=node.workspace,
-            channel=node.channel,
-            message_id=f"run/{node.run_id}",
-            node_id=node.id,
-            run_id=node.run_id,
-            actor=context.scope.person,
-            source=SOURCE,
-            value=1 if judgement == _RIGHT else -1,
-            at=context.command.at,
+        Reaction.on_run(
+            node,
+            context.scope.person,
+            SOURCE,
+            1 if judgement == _RIGHT else -1,
+            context.command.at,
             role=context.role_for(node),
+            node_id=node.id,
             event_id=context.command.event_id,
         )
     )

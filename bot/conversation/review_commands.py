@@ -108,17 +108,7 @@ def _above_list(
 
 def _approval(lesson: Episode, command: PersonCommand) -> Reaction:
     """The teacher's own 👍: a promotion only widens what somebody's vote has decided."""
-    return Reaction(
-        workspace=lesson.workspace,
-        channel=lesson.channel,
-        message_id=f"run/{lesson.run_id}",
-        actor=command.scope.person,
-        source=REVIEW,
-        value=1,
-        at=command.at,
-        role=command.role,
-        run_id=lesson.run_id,
-    )
+    return Reaction.on_run(lesson, command.scope.person, REVIEW, 1, command.at, role=command.role)
 
 
 def _choices(episode: Episode, place: int, page: int) -> list[Choice]:

@@ -132,18 +132,8 @@ class EpisodicMemory:
         return stored
 
     def _judge(self, episode: Episode, value: int) -> None:
-        self.memory.teaching.vote(
-            Reaction(
-                workspace=episode.workspace,
-                channel=episode.channel,
-                message_id=f"run/{episode.run_id}",
-                actor=self.scope.person,
-                source="stored",
-                value=value,
-                at=self.memory.clock(),
-                run_id=episode.run_id,
-            )
-        )
+        vote = Reaction.on_run(episode, self.scope.person, "stored", value, self.memory.clock())
+        self.memory.teaching.vote(vote)
 
     def retrieve(self, goal: str, k: int = 3) -> list[Episode]:
         """The `k` validated episodes most similar to the goal, best first. Pending ones are never returned."""

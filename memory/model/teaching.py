@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from memory.model.episode import Episode
 from memory.model.evidence import EvidenceRecord, Judgement, Threshold
 
 
@@ -61,6 +62,36 @@ class Reaction:
             raise ValueError(f"a reaction's value is -1, 0 or +1, got {self.value!r}")
         if self.at.tzinfo is None:
             raise ValueError(f"a reaction's time must be aware (UTC), got {self.at!r}")
+
+    @classmethod
+    def on_run(
+        cls,
+        episode: Episode,
+        actor: str,
+        source: str,
+        value: int,
+        at: datetime,
+        *,
+        role: Role = Role.MEMBER,
+        node_id: str = "",
+        is_active: bool = True,
+        event_id: str = "",
+    ) -> "Reaction":
+        """A signal on the run of an episode, or on one node of it, that names none of its messages."""
+        return cls(
+            workspace=episode.workspace,
+            channel=episode.channel,
+            message_id=f"run/{episode.run_id}",
+            run_id=episode.run_id,
+            actor=actor,
+            source=source,
+            value=value,
+            at=at,
+            role=role,
+            node_id=node_id,
+            is_active=is_active,
+            event_id=event_id,
+        )
 
     @property
     def key(self) -> tuple[str, str, str, str, str, str]:

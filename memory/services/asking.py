@@ -364,15 +364,4 @@ def _is_in_reach(tx: Transaction, scope: Scope, option: Option) -> bool:
 
 def _on(node: Episode, scope: Scope, value: int, role: Role, at: datetime) -> Reaction:
     """The vote of a choice on one node."""
-    return Reaction(
-        workspace=node.workspace,
-        channel=node.channel,
-        message_id=f"run/{node.run_id}",
-        node_id="" if node.is_root else node.id,
-        actor=scope.person,
-        source=TAP,
-        value=value,
-        at=at,
-        role=role,
-        run_id=node.run_id,
-    )
+    return Reaction.on_run(node, scope.person, TAP, value, at, role=role, node_id="" if node.is_root else node.id)

@@ -112,7 +112,7 @@ class Correcting:
         lesson = self._lesson(failed, scope, words, now)
         self._replace_older(tx, failed, lesson, now)
         if not _was_said(failed, words):
-            implied = replace(_implied_vote(failed, lesson, role, at), event_id=event_id)
+            implied = _implied_vote(failed, lesson, role, at, event_id)
             # The reason is shown with the answer, also when everybody may read that again.
             is_as_open = lesson.visibility is failed.visibility
             write_votes(self._core, tx, now, implied, reason=why.text if is_as_open else "")
@@ -132,7 +132,7 @@ class Correcting:
         if prepared.embedded is not None and lesson.goal == prepared.question:
             tx.episodes.put_vector(lesson.workspace, lesson.id, self._core.embedder.name, prepared.embedded)
         hold_back(tx, lesson, flags, now)
-        own = replace(own_vote(lesson, role, at), event_id=event_id)
+        own = own_vote(lesson, role, at, event_id)
         write_votes(self._core, tx, now, own, reason="a person said what is right")
         return Corrected(failed=failed, lesson=existing(tx, scope.workspace, lesson.id))
 
@@ -231,25 +231,14 @@ def _was_said(answer: Episode, words: str) -> bool:
     return any(action == ANSWER and written.says_the_same_as(AnswerWords.of(text)) for action, text in candidates)
 
 
-def _implied_vote(failed: Episode, lesson: Episode, role: Role, at: datetime) -> Reaction:
+def _implied_vote(failed: Episode, lesson: Episode, role: Role, at: datetime, event_id: str = "") -> Reaction:
     """What the author of a correction says of the answer by writing it."""
-    place = replace(own_vote(lesson, role, at), channel=failed.channel, message_id=f"run/{failed.run_id}")
-    return replace(place, run_id=failed.run_id, source=f"{CORRECTION}:{lesson.id}", value=-1)
+    return Reaction.on_run(failed, lesson.author, f"{CORRECTION}:{lesson.id}", -1, at, role=role, event_id=event_id)
 
 
-def own_vote(lesson: Episode, role: Role, at: datetime) -> Reaction:
+def own_vote(lesson: Episode, role: Role, at: datetime, event_id: str = "") -> Reaction:
     """What the author of a lesson says of it by writing it."""
-    return Reaction(
-        workspace=lesson.workspace,
-        channel=lesson.channel,
-        message_id=f"run/{lesson.run_id}",
-        actor=lesson.author,
-        source=CORRECTION,
-        value=1,
-        at=at,
-        role=role,
-        run_id=lesson.run_id,
-    )
+    return Reaction.on_run(lesson, lesson.author, CORRECTION, 1, at, role=role, event_id=event_id)
 
 
 def taught_lesson(core: Core, scope: Scope, goal: str, words: str, now: datetime) -> Episode:

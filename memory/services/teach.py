@@ -129,17 +129,14 @@ class Teaching:
             if event_id and not tx.log.claim(workspace, event_id, now):
                 return existing(tx, workspace, episode_id)
             episode = existing(tx, workspace, episode_id)
-            reaction = Reaction(
-                workspace=workspace,
-                channel=episode.channel,
-                message_id=f"run/{episode.run_id}",
-                node_id="" if episode.is_root else episode.id,
-                actor=actor,
-                source=_GRADE,
-                value=value,
-                at=now,
+            reaction = Reaction.on_run(
+                episode,
+                actor,
+                _GRADE,
+                value,
+                now,
                 role=role,
-                run_id=episode.run_id,
+                node_id="" if episode.is_root else episode.id,
                 is_active=value != 0,
                 event_id=event_id,
             )
@@ -187,7 +184,7 @@ class Teaching:
             is_public = visibility_of(existing(tx, scope.workspace, lesson.id)) is Visibility.PUBLIC
             if audience is Audience.WORKSPACE and role.may_promote and is_public:
                 self._promoted(tx, lesson, audience, scope.person, role, now)
-            own = replace(own_vote(lesson, role, at), event_id=event_id)
+            own = own_vote(lesson, role, at, event_id)
             write_votes(self._core, tx, now, own, reason="a person said what is right")
             return existing(tx, scope.workspace, lesson.id)
 

@@ -175,18 +175,7 @@ def vote_of(
     """The same before it is taken in, with their reason where everybody who may read the node could hear it."""
     if visibility_about(episode, episodic.scope) is not episode.visibility:
         reason = ""
-    vote = Reaction(
-        workspace=episode.workspace,
-        channel=episode.channel,
-        message_id=f"run/{episode.run_id}",
-        node_id=episode.id,
-        actor=actor,
-        source="grade",
-        value=1 if is_correct else -1,
-        at=at,
-        role=role,
-        run_id=episode.run_id,
-    )
+    vote = Reaction.on_run(episode, actor, "grade", 1 if is_correct else -1, at, role=role, node_id=episode.id)
     return Signals(reactions=(vote,), at=at, reason=reason)
 
 
