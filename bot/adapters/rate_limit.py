@@ -55,10 +55,6 @@ class RateLimiter:
         self._resting: TtlCache[Hashable, datetime] = TtlCache(clock, size=_MOST_WATCHED, keep=longest)
         self._longest = longest
 
-    def admits(self, key: Hashable) -> bool:
-        """Whether one more message of this key is within the limit; it is counted if so."""
-        return self.refused(key) is None
-
     def refused(self, key: Hashable) -> Refused | None:
         """Why one more message of this key is beyond the limit; None if it is within, and is counted."""
         now = self._clock()

@@ -29,7 +29,6 @@ from memory.model.evidence import Threshold
 class EpisodeFilter:
     """Which episodes a list shows. Empty fields do not filter."""
 
-    run_id: str = ""
     channel: str = ""
     person: str = ""
     author: str = ""
@@ -217,7 +216,8 @@ class EpisodeTable(Protocol):
     def add(self, *nodes: Episode) -> None:
         """The same for the nodes of a run that is over, none of them stored yet.
 
-        The `rep` of a root becomes one more than `attempts`.
+        The `rep` of a root becomes one more than the highest of the runs that this person started in this channel with
+        this goal, ignoring case and spaces. Lessons that a person wrote are no attempts.
         """
         ...
 
@@ -269,17 +269,6 @@ class EpisodeTable(Protocol):
 
     def outlines(self, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
         """The same without any text: for whoever picks from a long list and then reads what is picked."""
-        ...
-
-    def count(self, workspace: str, wanted: EpisodeFilter) -> int:
-        """How many `search` would find without its limit."""
-        ...
-
-    def attempts(self, workspace: str, person: str, channel: str, goal: str) -> int:
-        """The highest `rep` of the runs this person started in this channel with this goal, ignoring case and spaces.
-
-        0 if there is none. Lessons that a person wrote are no attempts. Costs the same however many there are.
-        """
         ...
 
     def delete(self, workspace: str, episode_ids: Iterable[str]) -> int:

@@ -193,10 +193,6 @@ class Audit:
         }
         return dict(sorted({**shown, "asked.tapped": tapped}.items())), decided
 
-    def stats(self, workspace: str) -> dict[str, int]:
-        """The first part of `statistics`."""
-        return self.statistics(workspace)[0]
-
     def log(
         self,
         workspace: str,
@@ -224,10 +220,6 @@ class Audit:
         last = {isinstance(each, TopicEvent): each.seq for each in shown}
         end = (last.get(False, before[0]), last.get(True, before[1]))
         return LogPart(entries=tuple(shown), next=end if len(merged) > limit else None)
-
-    def decisions(self, workspace: str) -> Decisions:
-        """The second part of `statistics`."""
-        return self.statistics(workspace)[1]
 
     def check(self) -> list[Difference]:
         """Every stored scalar, vote, index entry, link, signal or rule that is not as the log says. Empty is proof."""

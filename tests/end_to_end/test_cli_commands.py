@@ -294,7 +294,7 @@ def test_purge_counts_asks_and_leaves_no_lesson_but_every_word(mine: Memories) -
     assert LESSON in shown.out
     assert "purge=" in shown.out
     with home.memory() as memory:
-        stats = memory.audit.stats(WORKSPACE)
+        stats = memory.audit.statistics(WORKSPACE)[0]
     assert (stats.get("verdict.success", 0), stats.get("verdict.failure", 0), stats["archived"]) == (0, 0, 1)
 
 

@@ -337,7 +337,7 @@ def test_recording_again_begins_the_time_anew_and_makes_no_second_episode(librar
         ledger.record("m1", CONTEXT)
         library.clock.tick(minutes=9)
     assert ledger.lookup("m1") == CONTEXT
-    assert library.service.audit.stats(ana.scope.workspace)["episodes"] == 1
+    assert library.service.audit.statistics(ana.scope.workspace)[0]["episodes"] == 1
 
 
 def test_what_is_erased_is_erased_from_the_ledger(library: Library) -> None:

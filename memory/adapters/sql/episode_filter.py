@@ -32,7 +32,7 @@ QUARANTINE = (
 
 def filtered(statement: Select[Any], workspace: str, wanted: EpisodeFilter) -> Select[Any]:
     """The statement, of what is wanted in one workspace."""
-    same = ("run_id", "channel", "person", "author", "action", "status", "verdict", "termination")
+    same = ("channel", "person", "author", "action", "status", "verdict", "termination")
     given = [(name, getattr(wanted, name)) for name in same]
     conditions: list[_Condition] = [_t[name] == value for name, value in given if value]
     conditions.append(_t.workspace == workspace)

@@ -10,7 +10,6 @@ from sqlalchemy import (
     BindParameter,
     Boolean,
     Integer,
-    Row,
     Select,
     and_,
     bindparam,
@@ -148,7 +147,8 @@ class SqlEpisodeTable(SqlTable):
     def _counted(self, node: Episode) -> Episode:
         if not _is_attempt(node):
             return node
-        return replace(node, rep=1 + self.attempts(node.workspace, node.person, node.channel, node.goal))
+        row = self._session.row(_ATTEMPTS, _attempt(node.workspace, node.person, node.channel, node.goal))
+        return replace(node, rep=1 + int(row[0] if row is not None else 0))
 
     def attention(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, Attention]:
         return retrievals.attention(self._session, workspace, episode_ids)
@@ -198,12 +198,6 @@ class SqlEpisodeTable(SqlTable):
         statement = filtered(columns, workspace, wanted)
         order = (_t.created_at.desc(), _t.id.desc()) if wanted.newest_first else (_t.created_at, _t.id)
         return self._session.all(episode_of, statement.order_by(*order).limit(wanted.limit))
-
-    def count(self, workspace: str, wanted: EpisodeFilter) -> int:
-        return _number(self._session.row(filtered(select(func.count()), workspace, wanted)))
-
-    def attempts(self, workspace: str, person: str, channel: str, goal: str) -> int:
-        return _number(self._session.row(_ATTEMPTS, _attempt(workspace, person, channel, goal)))
 
     def delete(self, workspace: str, episode_ids: Iterable[str]) -> int:
         self._session.require_writing()
@@ -387,10 +381,6 @@ def _in_its_place(verdict: Verdict, goal_digest: str, **columns: Any) -> object:
 
 episodes.info[READ_AS] = _in_its_place
 episode_vectors.info[READ_AS] = lambda vector, **_: half(vector).size
-
-
-def _number(row: Row[Any] | None) -> int:
-    return 0 if row is None else int(row[0])
 
 
 def _digest(goal: str) -> str:

@@ -336,7 +336,7 @@ async def test_why_says_who_chose_it_and_from_what_and_stats_count_it(chat: Chat
     told = await chat.command("why")
     assert f"**Chosen** by ana: “{CELLAR}”, when I offered “{YARD}”; “the shed”; “{CELLAR}”." in told
     await chat.ask(GOAL, BOB)
-    counts = chat.world.memory.audit.stats(ANA.workspace)
+    counts = chat.world.memory.audit.statistics(ANA.workspace)[0]
     assert (counts["asked"], counts["asked.tapped"]) == (2, 1)
 
 

@@ -34,7 +34,7 @@ async def test_what_people_are_sure_of_is_answered_without_the_model(chat: Chat)
     assert [line.endswith(marked) for line in answer.lessons] == [True]
     (episode,) = chat.world.nodes(chat.world.memory.audit.episodes(scope().workspace, EpisodeFilter())[0])
     assert (episode.model, episode.usage.prompt_tokens) == (FROM_PEOPLE, 0)
-    assert chat.world.memory.audit.stats(scope().workspace)["answers.without_model"] == 1
+    assert chat.world.memory.audit.statistics(scope().workspace)[0]["answers.without_model"] == 1
 
 
 async def test_a_thumb_down_on_it_works_as_on_any_answer(chat: Chat) -> None:

@@ -184,7 +184,7 @@ async def test_deleting_an_answered_question_archives_what_nobody_decided(chat: 
         await chat.sink(
             PersonDeletion(event_id=chat.world.ids(), scope=ANA, message_id=message_id, at=chat.world.clock())
         )
-    assert chat.world.memory.audit.stats(ANA.workspace)["archived"] == 1
+    assert chat.world.memory.audit.statistics(ANA.workspace)[0]["archived"] == 1
     assert len(chat.world.recalled("dinner?")) == 1
 
 
@@ -199,7 +199,7 @@ async def test_a_button_is_a_vote_like_any_other(chat: Chat) -> None:
     assert chat.messenger.marks[-1] == (posted, "🧠", False)
     await chat.react(posted, "👍")
     await vote(chat, posted, -1)
-    assert chat.world.memory.audit.stats(ANA.workspace)["verdict.failure"] == 1, "the latest word of one person"
+    assert chat.world.memory.audit.statistics(ANA.workspace)[0]["verdict.failure"] == 1, "the latest word of one person"
 
 
 async def test_try_again_answers_the_same_question_anew(chat: Chat) -> None:

@@ -141,7 +141,7 @@ async def test_undo_offers_the_one_before(chat: Chat) -> None:
         await chat.react(await chat.ask(question), "👍")
     assert "dinner?" in await chat.command("undo")
     assert "lunch?" in await press(chat, "Take back one more")
-    stats = chat.world.memory.audit.stats(ANA.workspace)
+    stats = chat.world.memory.audit.statistics(ANA.workspace)[0]
     assert stats[f"verdict.{Verdict.PENDING.value}"] == 2
 
 

@@ -456,8 +456,6 @@ def _dump_of_tables(tx: Transaction, workspace: str) -> dict[str, object]:
         "prefix": [e for e in tx.episodes.find_prefix("e", 100) if e.workspace == workspace],
         "run": tx.episodes.of_run(workspace, "r1"),
         "list": tx.episodes.search(workspace, ALL),
-        "count": tx.episodes.count(workspace, EpisodeFilter()),
-        "attempts": tx.episodes.attempts(workspace, "ana", "C1", " GOAL  of e1"),
         "vectors": {k: (m, v.tolist()) for k, (m, v) in tx.episodes.vectors(workspace, ["e1", "e2", "e3"]).items()},
         "index": [tx.episodes.index_of(workspace, each) for each in ("e1", "e2", "e3")],
         "words": tx.episodes.words_of_others(workspace, ["e1", "e2", "e3"]),

@@ -55,7 +55,6 @@ def read_a_few(tx: Transaction) -> None:
     tx.episodes.get_many("w", ["e1", "e2"])
     tx.episodes.of_run("w", "r1")
     tx.episodes.of_runs("w", ["r1", "r2"])
-    tx.episodes.attempts("w", "ana", "C1", "goal")
     tx.episodes.vectors("w", ["e1"])
     tx.episodes.models("w")
     tx.episodes.links("w", ["e1", "e2"])

@@ -380,11 +380,11 @@ def test_one_answer_with_all_that_belongs_to_it(world: World) -> None:
 
 def test_stats_count_by_verdict_origin_and_fate(world: World) -> None:
     history(world)
-    stats = world.memory.audit.stats("terminal:w")
+    stats = world.memory.audit.statistics("terminal:w")[0]
     assert stats["episodes"] == len(world.memory.audit.episodes("terminal:w", EpisodeFilter(include_archived=True)))
     assert (stats["answers"], stats["origin.correction"], stats["archived"]) == (4, 1, 0)
     assert (stats["retrieval"], stats["used"], stats["ignored"]) == (2, 1, 1)
-    assert world.memory.audit.stats("terminal:nobody") == {
+    assert world.memory.audit.statistics("terminal:nobody")[0] == {
         "answers": 0, "answers.without_model": 0, "archived": 0, "asked": 0, "asked.tapped": 0,
         "episodes": 0, "ignored": 0, "retrieval": 0, "used": 0,
     }  # fmt: skip
@@ -395,7 +395,7 @@ def test_looking_changes_nothing(world: World) -> None:
     audit = world.memory.audit
     before = audit.run(lesson.workspace, lesson.run_id)
     audit.check()
-    audit.stats(lesson.workspace)
+    audit.statistics(lesson.workspace)
     audit.find(lesson.id)
     world.memory.explaining.lesson(lesson.workspace, lesson.id)
     assert audit.run(lesson.workspace, lesson.run_id) == before

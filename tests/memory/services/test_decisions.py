@@ -17,17 +17,17 @@ def test_answers_questions_and_verdicts_are_counted_by_workspace() -> None:
     world.react(wrong, "👎")
     world.correct(wrong, "it is two")
     world.ask("five", of=scope(workspace="terminal:other"))
-    found = world.memory.audit.decisions(W)
+    found = world.memory.audit.statistics(W)[1]
     assert (found.questions, found.answered, found.judged, found.wrong, found.asked) == (4, 3, 2, 1, 0)
     assert (found.threshold, found.budget) == (START, 0.05)
-    assert world.memory.audit.decisions("terminal:other").questions == 1
+    assert world.memory.audit.statistics("terminal:other")[1].questions == 1
 
 
 def test_a_question_back_is_no_answer() -> None:
     world = World()
     world.action = "ask_person"
     world.ask("which one?", "Did you mean one of these?")
-    found = world.memory.audit.decisions(W)
+    found = world.memory.audit.statistics(W)[1]
     assert (found.questions, found.answered, found.asked) == (1, 0, 1)
 
 

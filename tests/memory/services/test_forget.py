@@ -138,11 +138,11 @@ def test_forgetting_one_person_leaves_everybody_else_as_they_were(world: World) 
 def test_forgetting_twice_or_a_stranger_does_nothing(world: World) -> None:
     a_life(world)
     world.memory.privacy.forget(WORKSPACE, PERSON)
-    stats = world.memory.audit.stats(WORKSPACE)
+    stats = world.memory.audit.statistics(WORKSPACE)[0]
     for person in (PERSON, "stranger"):
         erased = world.memory.privacy.forget(WORKSPACE, person)
         assert (erased.episodes, erased.derived, erased.messages, erased.reactions) == (0, 0, 0, 0)
-    assert world.memory.audit.stats(WORKSPACE) == stats
+    assert world.memory.audit.statistics(WORKSPACE)[0] == stats
 
 
 def test_erasing_one_answer_keeps_the_question(world: World) -> None:

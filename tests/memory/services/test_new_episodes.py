@@ -185,7 +185,7 @@ def test_nothing_is_left_where_one_of_them_cannot_be_stored() -> None:
     with pytest.raises(InvalidInput), world.memory.store.write() as tx:
         record_new(world.memory.core, tx, [new(0, fine, world), broken])
     with world.memory.store.read() as tx:
-        assert tx.episodes.count(W, EpisodeFilter(limit=None)) == 0
+        assert len(tx.episodes.search(W, EpisodeFilter(limit=None))) == 0
         assert tx.log.newest(W, limit=9) == []
 
 

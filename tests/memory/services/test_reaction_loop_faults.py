@@ -65,7 +65,7 @@ class Loop:
         return [(each.output, each.status.value) for each in self.ana.retrieve(goal, 5)]
 
     def count(self) -> int:
-        return self.service.audit.stats(self.ana.scope.workspace)["episodes"]
+        return self.service.audit.statistics(self.ana.scope.workspace)[0]["episodes"]
 
 
 @pytest.fixture
@@ -238,7 +238,7 @@ def test_fault_10_nothing_could_be_inspected_forgotten_or_counted(loop: Loop) ->
     loop.ledger.record("m1", CONTEXT)
     loop.react("👍")
     workspace = loop.ana.scope.workspace
-    stats = loop.service.audit.stats(workspace)
+    stats = loop.service.audit.statistics(workspace)[0]
     assert (stats["episodes"], stats["verdict.success"]) == (1, 1)
     (episode,) = loop.ana.retrieve(CONTEXT.goal, 1)
     view = loop.service.audit.run(workspace, episode.run_id)

@@ -67,7 +67,7 @@ def unfinished(world: World) -> list[tuple[str, Progress, list[int]]]:
 
 
 def episodes(world: World) -> int:
-    return world.memory.audit.stats(ANA.workspace)["episodes"]
+    return world.memory.audit.statistics(ANA.workspace)[0]["episodes"]
 
 
 # Acceptance, commit, delivery -------------------------------------------------------------------------------------

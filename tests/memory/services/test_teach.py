@@ -199,7 +199,7 @@ def test_a_correction_delivered_twice_is_one() -> None:
             ANA, failed.run_id, "at noon", role=Role.MEMBER, at=world.clock(), event_id="e1"
         )
         assert (outcome is not None) is expected
-    assert world.memory.audit.stats(ANA.workspace)["origin.correction"] == 1
+    assert world.memory.audit.statistics(ANA.workspace)[0]["origin.correction"] == 1
 
 
 @pytest.mark.parametrize("text", ["", "   \n", "x" * (CORRECTION_CHARACTERS + 1)])
