@@ -57,6 +57,9 @@ class Filled:
     """An argument is the whole question, so the result is what was found, and need not answer it."""
 
 
+_NOTHING = Filled()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
     value: object
@@ -71,12 +74,13 @@ def fill(schema: Mapping[str, object], goal: str, keys: Sequence[str] = ()) -> F
     `keys` are those of working memory: a tool that takes a key and no value reads one of them.
     """
     properties = schema.get("properties")
-    named = properties if isinstance(properties, Mapping) else {}
+    if not isinstance(properties, Mapping) or not properties:
+        return _NOTHING
     required = schema.get("required")
     needed = set(required) if isinstance(required, list) else set()
-    reads_key = "key" in named and "value" not in named
+    reads_key = "key" in properties and "value" not in properties
     found: dict[str, _Found] = {}
-    for name, described in named.items():
+    for name, described in properties.items():
         shape = described if isinstance(described, Mapping) else {}
         if name == "key" and reads_key:
             one = _listed_key(goal, keys)

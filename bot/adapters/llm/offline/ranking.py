@@ -5,9 +5,10 @@ whatever its description's embedding is like.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache
-from typing import TypeAlias
+from types import MappingProxyType
+from typing import NamedTuple, TypeAlias
 
 from bot.adapters.llm.offline.arguments import fill
 from bot.adapters.llm.offline.fitness import compared_texts, fitness
@@ -50,9 +51,11 @@ def is_worth_asking(belief: float, suggested: float) -> bool:
     return belief >= ASKED_FROM or suggested >= SUGGESTED_FROM
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """One thing that could be done."""
+_NO_ARGUMENTS: Mapping[str, object] = MappingProxyType({})
+
+
+class Candidate(NamedTuple):
+    """One thing that could be done. A tuple, for there is one of every tool and part of a goal."""
 
     action: str
     """A tool's name, or `answer`."""
@@ -68,7 +71,7 @@ class Candidate:
     """The belief in the best other one, or in what nobody has taught yet."""
     threshold: float = START
     """That of the evidence."""
-    arguments: Mapping[str, object] = field(default_factory=dict[str, object])
+    arguments: Mapping[str, object] = _NO_ARGUMENTS
     text: str = ""
     """The known answer."""
     is_search: bool = False
@@ -118,9 +121,15 @@ class Chooser:
         self._prompt = prompt
         self._tools = [tool for tool in tools if tool.name not in CONTROL_NAMES]
         self._weigh = cache(weigh)
+        self._ranked: dict[str, list[Candidate]] = {}
 
     def rank(self, goal: str) -> list[Candidate]:
         """Every usable candidate, best first; equal ones as the evidence has them, answers before other tools."""
+        if goal not in self._ranked:
+            self._ranked[goal] = self._rank(goal)
+        return self._ranked[goal]
+
+    def _rank(self, goal: str) -> list[Candidate]:
         evidence = self._weigh(goal)
         beliefs = [belief for belief in evidence.beliefs if not self._is_of_last(goal, belief)]
         evidence = replace(evidence, beliefs=tuple(beliefs))
@@ -128,11 +137,10 @@ class Chooser:
         ranked = sorted(found, key=lambda candidate: -candidate.belief)
         # What was tried in vain is no rival any more.
         best = [candidate for candidate in ranked if candidate.action not in self._tried][:2]
+        least = unknown(evidence.nearest)
         return [
-            replace(
-                each,
-                rival=max([unknown(evidence.nearest), *(one.belief for one in best if one is not each)]),
-                threshold=evidence.threshold,
+            each._replace(
+                rival=max([least, *[one.belief for one in best if one is not each]]), threshold=evidence.threshold
             )
             for each in ranked
         ]
@@ -196,10 +204,11 @@ class Chooser:
             if (filled := fill(tool.parameters, goal, self._prompt.keys)) is not None
         ]
         # One batch takes a third of the time that they take one by one; what was embedded once is remembered.
-        self._similarity.vectors([goal, *(text for tool, _ in usable for text in compared_texts(tool))])
+        compared = [text for tool, _ in usable if _takes_arguments(tool) for text in compared_texts(tool)]
+        self._similarity.vectors([goal, *compared])
         for tool, filled in usable:
-            believed = beliefs.get(tool.name, Belief(action=tool.name, value=0.0, prior=0.0))
-            prior, is_fit, takes_arguments = believed.prior, True, bool(tool.parameters.get("properties"))
+            believed = beliefs.get(tool.name) or Belief(action=tool.name, value=0.0, prior=0.0)
+            prior, is_fit, takes_arguments = believed.prior, True, _takes_arguments(tool)
             if takes_arguments:
                 fits = fitness(self._similarity, tool, goal, filled)
                 is_fit = fits >= FITS
@@ -218,6 +227,10 @@ class Chooser:
                 )
             )
         return found
+
+
+def _takes_arguments(tool: ToolSpec) -> bool:
+    return bool(tool.parameters.get("properties"))
 
 
 def _known_answers(goal: str, evidence: Evidence) -> list[Candidate]:
