@@ -75,6 +75,12 @@ def _detectors() -> tuple[Detector, ...]:
     return tuple(found)
 
 
+@cache
+def _by_cue() -> tuple[tuple[str, int], ...]:
+    """Each cue with the number of the detector that it is one of; the empty one where a detector has none."""
+    return tuple((cue, number) for number, each in enumerate(_detectors()) for cue in _CUES.get(each[0], ("",)))
+
+
 @contextmanager
 def _without(name: str) -> Iterator[None]:
     """Let what is imported here do without a module that it imports in turn, until it uses it.
@@ -123,10 +129,10 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
 
 def _in_piece(piece: str) -> Iterator[tuple[str, int, int]]:
     in_either_case = f"{piece}\n{piece.casefold()}"
-    for kind, patterns, is_one in _detectors():
-        cues = _CUES.get(kind)
-        may_be = cues is None or any(cue in in_either_case for cue in cues)
-        for pattern in patterns if may_be else ():
+    detectors = _detectors()
+    for number in dict.fromkeys([number for cue, number in _by_cue() if cue in in_either_case]):
+        kind, patterns, is_one = detectors[number]
+        for pattern in patterns:
             for found in pattern.finditer(piece):
                 first, last = found.span(1 if pattern.groups and len(found[1] or "") > _LONGEST_PREFIX else 0)
                 if is_one(found[0]):

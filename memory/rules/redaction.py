@@ -14,6 +14,8 @@ from memory.ports.runtime import Secret, SecretFinder
 
 R = TypeVar("R", Episode, Step)
 
+_MOST_CLEAN = 2_000
+"""Elements of contexts that are known to hold no secret, at one time."""
 MARK = "[redacted: "
 """Begins what stands in the place of a secret."""
 _NAME = (
@@ -97,11 +99,13 @@ class Redactor:
     def __init__(self, finder: SecretFinder | None = None) -> None:
         self._finder = finder
         self._done: dict[str, str] | None = None
+        self._clean: set[str] = set()
+        """What surrounds runs and holds no secret: the same in nearly all of them."""
 
     def for_run(self) -> "Redactor":
         """One for the texts of one run, of which many are the same. To be thrown away with them."""
         redactor = Redactor(self._finder)
-        redactor._done = {}
+        redactor._done, redactor._clean = {}, self._clean
         return redactor
 
     def text(self, text: str) -> str:
@@ -159,9 +163,19 @@ class Redactor:
             correction=self.text(episode.correction),
             task_incomplete=self.text(episode.task_incomplete),
             trajectory=tuple(map(self.step, episode.trajectory)),
-            context_before=tuple(map(self.text, episode.context_before)),
-            context_after=tuple(map(self.text, episode.context_after)),
+            context_before=self._context(episode.context_before),
+            context_after=self._context(episode.context_after),
         )
+
+    def _context(self, elements: tuple[str, ...]) -> tuple[str, ...]:
+        """What surrounded a node: each element is looked at once, for all runs."""
+        clean = self._clean
+        redacted = tuple([each if each in clean else self.text(each) for each in elements])
+        if not clean.issuperset(elements):
+            if len(clean) + len(elements) > _MOST_CLEAN:
+                clean.clear()
+            clean.update(set(elements).intersection(redacted))
+        return redacted
 
     def message(self, message: Incoming) -> Incoming:
         """A person's message."""

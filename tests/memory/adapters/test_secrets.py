@@ -7,6 +7,8 @@ from hypothesis import given, strategies as st
 
 from memory.adapters import secrets
 from memory.adapters.secrets import FormatFinder
+from memory.model import Episode
+from memory.ports.runtime import Secret
 from memory.rules.redaction import Redactor
 
 _LETTERS = "aB3" * 400
@@ -38,6 +40,27 @@ def test_the_secret_behind_its_name_is_taken_out_and_the_name_stays() -> None:
 @pytest.mark.parametrize("said", ["is", "is:", "is :", "is  :", "is\n"])
 def test_a_password_is_found_however_it_is_set_off(said: str) -> None:
     assert "swordfish1" not in Redactor().text(f"the password {said} swordfish1")
+
+
+class _Counting(FormatFinder):
+    """Remembers what it looked at."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def find(self, text: str) -> list[Secret]:
+        self.texts.append(text)
+        return super().find(text)
+
+
+def test_what_surrounds_runs_is_looked_at_once_and_a_secret_in_it_is_found_each_time() -> None:
+    finder, tool = _Counting(), "tool:calculator"
+    context = (f"memory:aws_key = '{_LETTERS[:40]}'", tool)
+    redactor = Redactor(finder)
+    for number in range(3):
+        redacted = redactor.for_run().episode(Episode(id=f"e{number}", goal="add up", context_before=context))
+        assert redacted.context_before == ("memory:aws_key = '[redacted: AWS Access Key]'", tool)
+    assert finder.texts.count(tool) == 1
 
 
 _FORMS = (
