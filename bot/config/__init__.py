@@ -8,4 +8,3 @@ from bot.config.platform_settings import (
     TerminalSettings as TerminalSettings,
 )
 from bot.config.settings import Settings as Settings
-from bot.config.sources import default_config_text as default_config_text, find_config_file as find_config_file

@@ -13,16 +13,11 @@ class McpServer(Section):
 
     name: str = Field(pattern=r"^[a-z][a-z0-9-]{0,19}$")
     command: Texts = ()
-    url: str = ""
+    url: Annotated[str, http_address("https://mcp.example.org/mcp")] = ""
     env: Texts = ()
     token: SecretStr = SecretStr("")
     tools: Texts = ("*",)
     reads: Texts = ()
-
-    @field_validator("url")
-    @classmethod
-    def _is_http(cls, url: str) -> str:
-        return http_address(url, "https://mcp.example.org/mcp")
 
     @model_validator(mode="after")
     def _is_somewhere(self) -> Self:

@@ -1,15 +1,14 @@
 """Settings of the models: the one that answers, the embedder, the grader."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import AfterValidator, Field, SecretStr, field_validator
 
 from bot.config.section import Section, Texts, http_address
 from bot.config.setting_errors import did_you_mean
 
 
 def _qualified(name: str, *own: str) -> str:
-    """The name of a model with its provider, or one of our own names."""
     provider, _, model = name.partition(":")
     if name not in own and not (provider.strip() and model.strip()):
         allowed = ", ".join(f'"{each}"' for each in own)
@@ -18,38 +17,28 @@ def _qualified(name: str, *own: str) -> str:
     return name
 
 
+def _model_or(*own: str) -> AfterValidator:
+    """Of a setting: the name of a model with its provider, or one of our own names."""
+    return AfterValidator(lambda name: _qualified(name, *own))
+
+
 class ModelSettings(Section):
     """`[model]`."""
 
-    name: str = "offline"
-    openai_base_url: str = ""
+    name: Annotated[str, _model_or("offline")] = "offline"
+    openai_base_url: Annotated[str, http_address("http://localhost:11434/v1")] = ""
     openai_api_key: SecretStr = SecretStr("")
     fallbacks: Texts = ()
-    rewrite: str = "same"
+    rewrite: Annotated[str, _model_or("same", "offline")] = "same"
     timeout_s: float = Field(default=60.0, ge=1, le=600)
     max_output_tokens: int = Field(default=1024, ge=16, le=100_000)
     temperature: float = Field(default=0.0, ge=0, le=2)
     tool_calls: Literal["native", "text"] = "native"
 
-    @field_validator("name")
-    @classmethod
-    def _offline_or_qualified(cls, name: str) -> str:
-        return _qualified(name, "offline")
-
     @field_validator("fallbacks")
     @classmethod
     def _each_offline_or_qualified(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(_qualified(name, "offline") for name in names)
-
-    @field_validator("rewrite")
-    @classmethod
-    def _same_offline_or_qualified(cls, name: str) -> str:
-        return _qualified(name, "same", "offline")
-
-    @field_validator("openai_base_url")
-    @classmethod
-    def _is_http(cls, url: str) -> str:
-        return http_address(url, "http://localhost:11434/v1")
 
 
 class EmbedderSettings(Section):
@@ -71,11 +60,6 @@ class EmbedderSettings(Section):
 class GradingSettings(Section):
     """`[grading]`: a model that judges answers nobody reacted to."""
 
-    model: str = "off"
+    model: Annotated[str, _model_or("off", "same")] = "off"
     idle_minutes: int = Field(default=30, ge=1, le=44_640)
     per_run: int = Field(default=10, ge=1, le=1000)
-
-    @field_validator("model")
-    @classmethod
-    def _off_same_or_qualified(cls, name: str) -> str:
-        return _qualified(name, "off", "same")

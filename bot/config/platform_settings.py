@@ -1,12 +1,13 @@
 """Settings of where people and programs meet the bot: the terminal, Slack, Discord, the web."""
 
 import re
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import AfterValidator, Field, SecretStr, field_validator
 
 from bot.config.section import Section, Texts, http_address
 
+OwnAddress = Annotated[str, http_address("https://goodbot.example.org")]
 MIN_KEY_CHARACTERS = 16
 MIN_PASSWORD_CHARACTERS = 10
 
@@ -96,7 +97,9 @@ class DiscordSettings(Section):
     """`[discord]`. Whether the token is good is asked when Discord is used."""
 
     token: SecretStr = SecretStr("")
-    api_url: str = ""
+    api_url: Annotated[
+        str, http_address("https://discord.com/api/v10"), AfterValidator(lambda url: url.rstrip("/"))
+    ] = ""
     admins: Texts = ()
     teachers: Texts = ()
     managers: Literal["admins", "teachers", "members"] = "admins"
@@ -111,11 +114,6 @@ class DiscordSettings(Section):
     heartbeat_timeout_s: float = Field(default=60.0, ge=0.1, le=600)
     identify_pause_s: float = Field(default=5.0, ge=0, le=60)
     max_wait_s: float = Field(default=60.0, ge=30, le=3600)
-
-    @field_validator("api_url")
-    @classmethod
-    def _is_http(cls, url: str) -> str:
-        return http_address(url, "https://discord.com/api/v10").rstrip("/")
 
     @field_validator("admins", "teachers", "allowed_people", "allowed_channels")
     @classmethod
@@ -145,15 +143,10 @@ class WebSettings(Section):
     playground: Literal["on", "off"] = "on"
     password: SecretStr = SecretStr("")
     accounts: Texts = ()
-    url: str = ""
-    oidc_issuer: str = ""
+    url: OwnAddress = ""
+    oidc_issuer: OwnAddress = ""
     oidc_client_id: str = ""
     oidc_client_secret: SecretStr = SecretStr("")
-
-    @field_validator("url", "oidc_issuer")
-    @classmethod
-    def _is_address(cls, url: str) -> str:
-        return http_address(url, "https://goodbot.example.org")
 
     @field_validator("password")
     @classmethod

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 Texts = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(strict=False)]
 """Strict validation would refuse a TOML array for a tuple."""
@@ -16,8 +16,13 @@ class Section(BaseModel):
     )
 
 
-def http_address(url: str, example: str) -> str:
-    """An http address, or nothing."""
+def http_address(example: str) -> AfterValidator:
+    """Of a setting: an http address such as this one, or nothing."""
+    return AfterValidator(lambda url: require_http(url, example))
+
+
+def require_http(url: str, example: str) -> str:
+    """The address, if it is one or empty. Raises `ValueError`."""
     if url and not url.startswith(("http://", "https://")):
         raise ValueError(f"must start with http:// or https://, for example {example}")
     return url

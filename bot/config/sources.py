@@ -1,9 +1,8 @@
-"""The sources of settings: the packaged file, a settings file, environment variables. Values are not validated here."""
+"""The sources of settings: a file and environment variables. Values are not validated here."""
 
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 
 from bot.config.setting_errors import did_you_mean
@@ -56,14 +55,6 @@ def known_names() -> dict[str, Name]:
         for section, model in Settings.sections().items()
         for key in model.model_fields
     }
-
-
-def default_config_text() -> str:
-    """The commented file of all settings: beside the package when installed, in `config/` in a source tree."""
-    packaged = resources.files("bot").joinpath("goodbot.toml")
-    if packaged.is_file():
-        return packaged.read_text(encoding="utf-8")
-    return (Path(__file__).parents[2] / "config" / "goodbot.toml").read_text(encoding="utf-8")
 
 
 def find_config_file(environ: Mapping[str, str], *, config_path: Path | None, cwd: Path) -> Path | None:

@@ -1,11 +1,11 @@
 """Settings of what an agent can use: tools, pages, a knowledge base."""
 
-from typing import Literal
+from typing import Annotated, Literal
 from zoneinfo import available_timezones
 
 from pydantic import Field, field_validator
 
-from bot.config.section import Section, Texts, http_address
+from bot.config.section import Section, Texts, http_address, require_http
 from bot.config.setting_errors import did_you_mean
 from bot.config.tool_rules import read_rule
 
@@ -14,34 +14,24 @@ class KnowledgeSettings(Section):
     """`[knowledge]`."""
 
     folder: str = ""
-    link: str = ""
+    link: Annotated[str, http_address("https://wiki.example.org/handbook/")] = ""
     pages: Texts = ()
     refresh_minutes: float = Field(default=60.0, ge=1, le=10_080)
-
-    @field_validator("link")
-    @classmethod
-    def _is_http(cls, url: str) -> str:
-        return http_address(url, "https://wiki.example.org/handbook/")
 
     @field_validator("pages")
     @classmethod
     def _are_http(cls, urls: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(http_address(url, "https://example.org/handbook.html") for url in urls)
+        return tuple(require_http(url, "https://example.org/handbook.html") for url in urls)
 
 
 class PageSettings(Section):
     """`[pages]`: reading pages and searching the web."""
 
     fetch: Literal["on", "off"] = "off"
-    search_url: str = ""
+    search_url: Annotated[str, http_address("http://localhost:8888")] = ""
     max_bytes: int = Field(default=2_000_000, ge=1_000, le=50_000_000)
     timeout_s: float = Field(default=15.0, ge=0.1, le=120)
     allow_private: bool = False
-
-    @field_validator("search_url")
-    @classmethod
-    def _is_http(cls, url: str) -> str:
-        return http_address(url, "http://localhost:8888")
 
 
 class ToolSettings(Section):

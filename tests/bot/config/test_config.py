@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from bot.config import Settings, default_config_text, find_config_file, load_settings
-from bot.config.sources import SHORT_NAMES, known_names
+from bot.config import Settings, load_settings
+from bot.config.sources import SHORT_NAMES, find_config_file, known_names
 from bot.errors import ConfigError
+from tests import CHECKOUT
+
+SHIPPED = (CHECKOUT / "config" / "goodbot.toml").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -31,7 +34,7 @@ def load(place: Path, environ: dict[str, str] | None = None, *, text: str | None
 
 
 def test_the_shipped_file_holds_exactly_the_defaults() -> None:
-    document = tomllib.loads(default_config_text())
+    document = tomllib.loads(SHIPPED)
 
     assert Settings.model_validate(document) == Settings()
     assert {f"{s}.{key}" for s, keys in document.items() for key in keys} == set(known_names())
@@ -39,7 +42,7 @@ def test_the_shipped_file_holds_exactly_the_defaults() -> None:
 
 
 def test_every_setting_is_explained_by_a_comment_above_it() -> None:
-    lines = default_config_text().splitlines()
+    lines = SHIPPED.splitlines()
     assignments = [i for i, line in enumerate(lines) if re.match(r"\w+ = ", line)]
 
     assert len(assignments) == len(known_names())
@@ -50,7 +53,7 @@ def test_every_setting_is_explained_by_a_comment_above_it() -> None:
 def test_numbers_state_their_unit_or_range() -> None:
     block: list[str] = []
     missing: list[str] = []
-    for line in default_config_text().splitlines():
+    for line in SHIPPED.splitlines():
         if line.startswith("#"):
             block.append(line)
         elif re.match(r"\w+ = [\d.]+$", line):
@@ -64,7 +67,7 @@ def test_numbers_state_their_unit_or_range() -> None:
 
 
 def test_short_names_are_explained_in_the_file() -> None:
-    assert [name for name in SHORT_NAMES if name not in default_config_text()] == []
+    assert [name for name in SHORT_NAMES if name not in SHIPPED] == []
 
 
 # Where values come from -------------------------------------------------------------------------------------------
