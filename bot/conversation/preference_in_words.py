@@ -5,7 +5,7 @@ instructions, so that no words of a person ever reach a system prompt. "In Germa
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memory.services import Preference
@@ -77,65 +77,61 @@ class StylePreference:
     instruction: str
 
 
-def _fixed(kind: str, instruction: str) -> Callable[[re.Match[str]], StylePreference]:
-    return lambda _: StylePreference(kind, instruction)
-
-
-_RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], StylePreference]], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), make)
-    for pattern, make in (
+_RULES: Sequence[tuple[re.Pattern[str], str, str]] = [
+    (re.compile(pattern, re.IGNORECASE), kind, instruction)
+    for pattern, kind, instruction in (
         (
             _JUDGED + r"(?:too|zu) (?:long|much text|verbose|wordy|detailed|much|lang|ausführlich|viel(?: text)?)",
-            _fixed("length", _SHORT),
+            "length",
+            _SHORT,
         ),
-        (_JUDGED + r"(?:too|zu) (?:short|brief|vague|kurz|knapp)", _fixed("length", _LONG)),
-        (
-            _ASKED + r"(?:shorter|briefer|briefly|more (?:brief|concise|briefly)|kürzer)",
-            _fixed("length", _SHORT),
-        ),
+        (_JUDGED + r"(?:too|zu) (?:short|brief|vague|kurz|knapp)", "length", _LONG),
+        (_ASKED + r"(?:shorter|briefer|briefly|more (?:brief|concise|briefly)|kürzer)", "length", _SHORT),
         (
             rf"(?:be|keep {_ANSWERS}|make {_ANSWERS}|answer|fass dich|sei|antworte) (?:short|brief|concise|kurz)",
-            _fixed("length", _SHORT),
+            "length",
+            _SHORT,
         ),
         (
             _ASKED + r"(?:longer|more details?|more detailed|in more detail|ausführlicher|mehr details?)",
-            _fixed("length", _LONG),
+            "length",
+            _LONG,
         ),
-        (r"(?:less|weniger) (?:detail|details|text)", _fixed("length", _SHORT)),
+        (r"(?:less|weniger) (?:detail|details|text)", "length", _SHORT),
         (
             _ASKED + r"(?:no|without|drop the|stop using|less|fewer|skip the|keine?|ohne|weniger) (?:emojis?|smileys?)",
-            _fixed("emoji", "Use no emoji."),
+            "emoji",
+            "Use no emoji.",
         ),
         (
             _ASKED + r"(?:(?:in|as|with|use|als|mit) )?(?:bullet ?points?|bullets|stichpunkten?)",
-            _fixed("layout", "Prefer bullet points."),
+            "layout",
+            "Prefer bullet points.",
         ),
-        (
-            _ASKED + r"(?:as|in|als) (?:a|eine) (?:bulleted )?(?:list|liste)",
-            _fixed("layout", "Prefer bullet points."),
-        ),
+        (_ASKED + r"(?:as|in|als) (?:a|eine) (?:bulleted )?(?:list|liste)", "layout", "Prefer bullet points."),
         (
             r"(?:no|without|keine|ohne) (?:bullet ?points?|bullets|lists|stichpunkte|listen)",
-            _fixed("layout", "Write sentences, no bullet points."),
+            "layout",
+            "Write sentences, no bullet points.",
         ),
         (
             _JUDGED + r"(?:too|zu) (?:complicated|technical|difficult|kompliziert|technisch|schwierig)",
-            _fixed("tone", "Use simple words."),
+            "tone",
+            "Use simple words.",
         ),
         (
             _ASKED
             + r"(?:simpler|in (?:plain|simple|simpler) (?:words|language|english|terms)|einfacher|in einfachen worten)",
-            _fixed("tone", "Use simple words."),
+            "tone",
+            "Use simple words.",
         ),
-        (_JUDGED + r"(?:too|zu) (?:formal|stiff|förmlich|steif)", _fixed("tone", "Be informal.")),
-        (_ASKED + r"(?:less formal|more casual|informal|lockerer|weniger förmlich)", _fixed("tone", "Be informal.")),
-        (_ASKED + r"(?:more formal|förmlicher)", _fixed("tone", "Be formal.")),
-        (
-            _ASKED + rf"(?:in|auf|use|speak) (?P<language>{'|'.join(_LANGUAGES)})",
-            lambda found: StylePreference("language", f"Answer in {_LANGUAGES[found['language'].lower()]}."),
-        ),
+        (_JUDGED + r"(?:too|zu) (?:formal|stiff|förmlich|steif)", "tone", "Be informal."),
+        (_ASKED + r"(?:less formal|more casual|informal|lockerer|weniger förmlich)", "tone", "Be informal."),
+        (_ASKED + r"(?:more formal|förmlicher)", "tone", "Be formal."),
+        (_ASKED + rf"(?:in|auf|use|speak) (?P<language>{'|'.join(_LANGUAGES)})", "language", ""),
     )
-)
+]
+"""Which words wish what: the kind of wish and its instruction, which for a language depends on the word."""
 
 
 def preference_in(message: str) -> StylePreference | None:
@@ -149,10 +145,10 @@ def preference_in(message: str) -> StylePreference | None:
         text = text[:-1]
     lead = _LEAD.match(text)
     for start in (0, lead.end() if lead else 0):
-        for pattern, make in _RULES:
+        for pattern, kind, instruction in _RULES:
             found = pattern.match(text, start)
             if found is not None and _TAIL.fullmatch(text, found.end()):
-                return make(found)
+                return StylePreference(kind, instruction or f"Answer in {_LANGUAGES[found['language'].lower()]}.")
     return None
 
 

@@ -246,15 +246,7 @@ def _bare(tx: Transaction, lesson: Episode) -> Episode:
         exemplar_ids=(),
         thread="",
         place="",
-        context_before=tuple(
-            sorted(
-                {
-                    f"platform:{lesson.scope.platform}",
-                    f"channel:{lesson.channel}",
-                    f"person:{lesson.author}",
-                }
-            )
-        ),
+        context_before=(f"channel:{lesson.channel}", f"person:{lesson.author}", f"platform:{lesson.scope.platform}"),
         context_after=(),
     )
     tx.episodes.delete_vector(lesson.workspace, lesson.id)
