@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bot.app.models import make_model, make_rewriter
-from bot.app.policies import retrieval_config, teaching_policy, upkeep_policy
+from bot.app.policies import emoji_map, retrieval_config, teaching_policy, upkeep_policy
 from bot.app.startup import make_embedder, model_cache
 from bot.app.tools import AgentTools, make_agent_tools
 from bot.config import Settings
@@ -217,14 +217,13 @@ async def _warm_up(memory: Memory, executor: "Executor", model: "LanguageModel")
 def _make_goodbot(settings: Settings, memory: Memory, executor: "Executor", answering: "Answering") -> "Goodbot":
     from bot.conversation.goodbot import Goodbot
     from bot.conversation.listening import ListeningPolicy
-    from memory.rules.emoji import EmojiMap
 
     teaching, listening = settings.teaching, settings.listening
     return Goodbot(
         memory=memory,
         executor=executor,
         answering=answering,
-        emoji=EmojiMap(teaching.emoji_success, teaching.emoji_failure),
+        emoji=emoji_map(settings),
         new_id=memory.new_id,
         listening=ListeningPolicy(mode=ListeningMode(listening.mode), mute_emoji=teaching.emoji_mute),
         welcomes=listening.welcome == "on",

@@ -9,7 +9,6 @@ import hashlib
 import logging
 from contextlib import AsyncExitStack
 from datetime import timedelta
-from types import TracebackType
 from typing import Self
 
 from bot.adapters.tasks import Sleep
@@ -112,9 +111,7 @@ class Login:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._renewing is not None:
             self._renewing.cancel()
             await asyncio.wait({self._renewing})

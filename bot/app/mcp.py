@@ -1,12 +1,12 @@
 """The Model Context Protocol server put together: over standard streams for one person, over HTTP for keys."""
 
-import asyncio
-import signal
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from bot.app.extras import needs_extra
+from bot.app.policies import emoji_map
+from bot.app.startup import stop_event
 from bot.config import Settings
-from bot.errors import ConfigError
 from memory.model import Role, Scope
 from memory.model.api_key import Right
 from memory.rules.emoji import EmojiMap
@@ -26,7 +26,7 @@ PERSON_HEADER, CHANNEL_HEADER = "x-goodbot-person", "x-goodbot-channel"
 async def serve_streams(settings: Settings, memory: Memory, scope: Scope, role: Role) -> None:
     """Speak over standard input and output, for one person, until the input ends. Raises `ConfigError`."""
     make_server, agent_memory = _adapter()
-    door = agent_memory(memory=memory, scope=scope, role=role, emoji=_emoji(settings))
+    door = agent_memory(memory=memory, scope=scope, role=role, emoji=emoji_map(settings))
     await make_server(lambda _, __: door).run_stdio_async()
 
 
@@ -37,11 +37,9 @@ async def serve_http(settings: Settings, memory: Memory, show: Callable[[str], o
     from bot.adapters.mcp.server import make_http_application, sessions
     from bot.adapters.web.server import serving
 
-    server = make_server(memory_of_request(memory, _emoji(settings)))
+    server = make_server(memory_of_request(memory, emoji_map(settings)))
     application = make_http_application(server, web.host, middleware)
-    stop = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    stop = stop_event()
     async with sessions(server), serving(application, host=web.host, port=web.port) as url:
         show(f"{url}/mcp")
         await stop.wait()
@@ -49,15 +47,13 @@ async def serve_http(settings: Settings, memory: Memory, show: Callable[[str], o
 
 def key_required(settings: Settings, memory: Memory) -> "list[Middleware]":
     """What lets only requests with a key through, as the HTTP interface does."""
-    try:
+    with needs_extra("web", "this"):
         from starlette.middleware import Middleware
 
         from bot.adapters.web.application import RequestIds
-        from bot.adapters.web.authentication import Keys, RequestPace, RequireKey, first_key
-    except ImportError as error:
-        raise _not_installed(error, "web") from error
-    web, secret = settings.web, settings.web.api_key.get_secret_value()
-    keys = Keys(memory.api_keys, first_key(web.workspace, memory) if secret else None, secret)
+        from bot.adapters.web.authentication import Keys, RequestPace, RequireKey
+    web = settings.web
+    keys = Keys(memory, web.workspace, web.api_key.get_secret_value())
     pace = RequestPace(web.requests_per_minute)
     return [Middleware(RequestIds, new_id=memory.new_id), Middleware(RequireKey, keys=keys, pace=pace)]
 
@@ -78,18 +74,8 @@ def memory_of_request(memory: Memory, emoji: EmojiMap) -> "Door":
     return door
 
 
-def _emoji(settings: Settings) -> EmojiMap:
-    return EmojiMap(settings.teaching.emoji_success, settings.teaching.emoji_failure)
-
-
 def _adapter() -> "tuple[Callable[..., Any], type[ExplainedMemory]]":
-    try:
+    with needs_extra("mcp", "this"):
         from bot.adapters.mcp.explained_memory import ExplainedMemory
         from bot.adapters.mcp.server import make_server
-    except ImportError as error:
-        raise _not_installed(error, "mcp") from error
     return make_server, ExplainedMemory
-
-
-def _not_installed(error: ImportError, extra: str) -> ConfigError:
-    return ConfigError(f"this needs a library that is not installed ({error.name}); run pip install 'goodbot[{extra}]'")

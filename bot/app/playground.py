@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from bot.app.build import Running
+from bot.app.extras import needs_extra
 from bot.app.lock import only_one
 from bot.config import Settings
-from bot.errors import ConfigError
 from memory.adapters.system import utc_now
 from memory.services import Memory
 
@@ -26,10 +26,8 @@ async def playground_running(
     settings: Settings, memory: Memory, running: Running
 ) -> AsyncIterator["PlaygroundMessenger"]:
     """The messenger, whose people talk to this bot. Raises `ConfigError` where a library is not installed."""
-    try:
+    with needs_extra("web", "the web"):
         from bot.adapters.web.playground.messenger import PlaygroundMessenger
-    except ImportError as error:
-        raise ConfigError(f"the web needs a library that is not installed ({error.name})") from error
 
     goodbot = running.goodbot
     messenger = PlaygroundMessenger(clock=utc_now, new_id=memory.new_id)

@@ -5,6 +5,7 @@ from datetime import timedelta
 from bot.config import Settings
 from memory.model import TeachingPolicy
 from memory.model.upkeep import UpkeepPolicy
+from memory.rules.emoji import EmojiMap
 from memory.rules.retrieval.config import RetrievalConfig
 
 
@@ -34,6 +35,11 @@ def teaching_policy(settings: Settings) -> TeachingPolicy:
         error_budget=settings.recall.error_budget,
         newcomer=timedelta(days=teaching.newcomer_days),
     )
+
+
+def emoji_map(settings: Settings) -> EmojiMap:
+    """What each configured emoji says of an answer."""
+    return EmojiMap(settings.teaching.emoji_success, settings.teaching.emoji_failure)
 
 
 def retrieval_config(settings: Settings) -> RetrievalConfig:

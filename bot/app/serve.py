@@ -2,14 +2,13 @@
 
 import asyncio
 import logging
-import signal
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
 from bot.app.build import Running, assemble
+from bot.app.extras import needs_extra
 from bot.app.gc_tuning import keep_pauses_short
 from bot.app.knowledge import knowledge_kept
 from bot.app.lock import only_one
@@ -21,6 +20,7 @@ from bot.app.scheduler import JOBS_S, SHARED_JOBS_S, grading_running, jobs_runni
 from bot.app.shards import shard_keeper
 from bot.app.sharing import shared_by, shared_platforms, sharing_running
 from bot.app.slack_installations import installation_database
+from bot.app.startup import stop_event
 from bot.app.watchdog import count_abnormal_exits, reporting, watching
 from bot.app.web import is_configured, web_running
 from bot.config import Settings
@@ -67,10 +67,7 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
             "workspaces), or DISCORD_TOKEN; GOODBOT_API_KEY or GOODBOT_WEB_PASSWORD serves the web alone; "
             "`goodbot chat` needs none of them"
         )
-    stop = asyncio.Event()
-    if sys.platform != "win32":
-        for number in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    stop = stop_event()
     async with AsyncExitStack() as stack:
         report = stack.enter_context(reporting(settings, memory))
         metering = make_metering(memory) if is_configured(settings) else None
@@ -270,7 +267,7 @@ async def _log_out(messengers: Sequence[Messenger], live: Mapping[str, "asyncio.
 
 def make_messenger(settings: Settings, platform: str, memory: Memory, goodbot: Goodbot) -> Messenger:
     """The messenger of one platform. Raises `ConfigError` when its library is not installed."""
-    try:
+    with needs_extra(platform, platform):
         if platform == "slack":
             return _make_slack(settings, memory, goodbot)
         from bot.adapters.discord.messenger import DiscordMessenger
@@ -282,11 +279,6 @@ def make_messenger(settings: Settings, platform: str, memory: Memory, goodbot: G
             queries=goodbot.queries(),
             shares_shards=platform in shared_platforms(settings),
         )
-    except ImportError as error:
-        missing = error.name or error
-        raise ConfigError(
-            f"{platform} needs a library that is not installed ({missing}); run pip install 'goodbot[{platform}]'"
-        ) from error
 
 
 def _make_slack(settings: Settings, memory: Memory, goodbot: Goodbot) -> Messenger:

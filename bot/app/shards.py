@@ -4,7 +4,6 @@ import asyncio
 import logging
 from contextlib import suppress
 from datetime import timedelta
-from types import TracebackType
 from typing import Self
 
 from bot.adapters.tasks import Sleep
@@ -105,9 +104,7 @@ class ShardKeeper:
         self._keeping = asyncio.create_task(self._keep())
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, exc: BaseException | None, tb: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._keeping is not None:
             self._keeping.cancel()
             await asyncio.wait({self._keeping})

@@ -1,6 +1,8 @@
 """Starts a process: reads the settings and loads the embedder before the rest is imported."""
 
 import os
+import signal
+import sys
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
@@ -9,6 +11,8 @@ from bot.config import Settings, load_settings
 from bot.errors import ConfigError
 
 if TYPE_CHECKING:
+    import asyncio
+
     from memory.ports import Embedder
 
 
@@ -48,3 +52,14 @@ def load_early(embedder: "Embedder") -> None:
 
     if isinstance(embedder, SentenceTransformerEmbedder):
         Thread(target=embedder.load_early, name="embedder").start()
+
+
+def stop_event() -> "asyncio.Event":
+    """Set as soon as the process is told to end, which then ends as its event loop says."""
+    import asyncio
+
+    stop = asyncio.Event()
+    if sys.platform != "win32":
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    return stop

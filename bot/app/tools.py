@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bot.adapters.tools.plugins import found_tools
+from bot.app.extras import needs_extra
 from bot.config import Settings
 from bot.conversation.executor import Executor
-from bot.errors import ConfigError
 from bot.model import ToolSpec
 from bot.ports import Messenger
 from memory.model import Incoming, Permission, Role, Scope, Vector
@@ -126,17 +126,12 @@ def page_tools(settings: Settings) -> "list[Tool]":
     pages = settings.pages
     if pages.fetch == "off" and not pages.search_url:
         return []
-    try:
+    with needs_extra("pages", "[pages]"):
         import pypdf  # noqa: F401 - only whether it is there
         import trafilatura  # noqa: F401 - only whether it is there
 
         from bot.adapters.tools.guarded_http import Fetcher
         from bot.adapters.tools.pages import KnownAddresses, fetch_tool, search_tool
-    except ImportError as error:
-        missing = error.name or error
-        raise ConfigError(
-            f"[pages] needs a library that is not installed ({missing}); run pip install 'goodbot[pages]'"
-        ) from error
     known = KnownAddresses()
     made: list[Tool] = []
     if pages.fetch == "on":
@@ -151,13 +146,8 @@ def connect_servers(settings: Settings, registry: "ToolRegistry") -> "McpServers
     """Let the registry have the configured servers' tools as they come. Raises `ConfigError` without the extra."""
     if not settings.mcp.servers:
         return None
-    try:
+    with needs_extra("mcp", "[mcp] servers"):
         from bot.adapters.tools.mcp_servers import McpServers
-    except ImportError as error:
-        missing = error.name or error
-        raise ConfigError(
-            f"[mcp] servers needs a library that is not installed ({missing}); run pip install 'goodbot[mcp]'"
-        ) from error
     servers = McpServers(settings.mcp.servers, registry.put, environ=os.environ, timeout_s=settings.mcp.timeout_s)
     servers.start()
     return servers

@@ -1,16 +1,16 @@
 """The web application put together: as a process of its own, and beside the bot."""
 
-import asyncio
-import signal
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from bot.app.build import assemble
+from bot.app.extras import needs_extra
 from bot.app.platform_runner import PlatformRunner
 from bot.app.playground import has_playground, playground_running
+from bot.app.policies import emoji_map
+from bot.app.startup import stop_event
 from bot.config import Settings
-from bot.errors import ConfigError
 from memory.services import Memory
 
 if TYPE_CHECKING:
@@ -34,25 +34,20 @@ def make_web(
     metering: "Metering | None" = None,
 ) -> "Starlette":
     """The application. Raises `ConfigError` where its libraries are not installed, or anybody could come in."""
-    try:
+    with needs_extra("web", "the web"):
         from bot.adapters.web.application import WebParts, make_application
-        from bot.adapters.web.authentication import Keys, RequestPace, first_key
+        from bot.adapters.web.authentication import Keys, RequestPace
         from bot.app.metering import make_metering
         from bot.app.pages import make_site
         from bot.app.readiness import checks_of
-    except ImportError as error:
-        raise _not_installed(error) from error
-    from memory.rules.emoji import EmojiMap
 
-    web, secret = settings.web, settings.web.api_key.get_secret_value()
-    first = first_key(web.workspace, memory) if secret else None
-    emoji = EmojiMap(settings.teaching.emoji_success, settings.teaching.emoji_failure)
+    web, emoji = settings.web, emoji_map(settings)
     checks = checks_of(settings, memory, runners)
     metering = metering or make_metering(memory)
     parts = WebParts(
         memory=memory,
         emoji=emoji,
-        keys=Keys(memory.api_keys, first, secret),
+        keys=Keys(memory, web.workspace, web.api_key.get_secret_value()),
         pace=RequestPace(web.requests_per_minute),
         checks=checks,
         site=make_site(settings, memory, emoji, checks, playground) if web.pages == "on" else None,
@@ -83,9 +78,7 @@ async def web_running(
 
 async def serve_web(settings: Settings, memory: Memory, show: Callable[[str], object]) -> None:
     """Serve the web until the process is told to end. `show` is given its URL."""
-    stop = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    stop = stop_event()
     from bot.app.metering import make_metering
 
     async with AsyncExitStack() as stack:
@@ -102,12 +95,6 @@ async def serve_web(settings: Settings, memory: Memory, show: Callable[[str], ob
 
 def password_digest(password: str) -> str:
     """What `[web] accounts` keeps of a password. Raises `ConfigError` as `make_web` does."""
-    try:
+    with needs_extra("web", "the web"):
         from bot.adapters.web.pages.access import hashed
-    except ImportError as error:
-        raise _not_installed(error) from error
     return hashed(password)
-
-
-def _not_installed(error: ImportError) -> ConfigError:
-    return ConfigError(f"the web needs a library that is not installed ({error.name}); run pip install 'goodbot[web]'")

@@ -8,11 +8,11 @@ from pathlib import Path
 import click
 
 from bot.app.learning import LearnReport, Progress, Target, learn, read_file
+from bot.app.policies import emoji_map
 from bot.cli.session import Result, administrator, memory_command, settings_of
 from bot.conversation.counts import count
 from memory.errors import InvalidInput
 from memory.model import Audience, Visibility
-from memory.rules.emoji import EmojiMap
 from memory.rules.retrieval.prompt import shown_line
 from memory.services import EntryStatus, Memory
 
@@ -66,9 +66,8 @@ def learn_(
         with_direct=with_direct,
         people=_mapped(people) if people else {},
     )
-    emoji = EmojiMap(settings.teaching.emoji_success, settings.teaching.emoji_failure)
     with bar() as progress:
-        contents = read_file(file, emoji, progress, encoding=encoding)
+        contents = read_file(file, emoji_map(settings), progress, encoding=encoding)
         report = learn(memory, file, contents, target, progress, is_dry_run=dry_run)
     return Result(report, "\n".join(_lines(report, file, is_dry_run=dry_run)), has_failed=report.has_failed)
 

@@ -12,7 +12,7 @@ from sqlalchemy import event
 from starlette.testclient import TestClient
 
 from bot.adapters.web.application import WebParts, make_application
-from bot.adapters.web.authentication import Keys, RequestPace, first_key
+from bot.adapters.web.authentication import Keys, RequestPace
 from bot.adapters.web.health import Check
 from bot.adapters.web.pages.access import Accounts, LoginThrottle, accounts_of
 from bot.adapters.web.pages.cookies import Cookies
@@ -57,7 +57,7 @@ class Visitor:
         parts = WebParts(
             memory=memory,
             emoji=site.pages.emoji,
-            keys=Keys(memory.api_keys, first_key(WORKSPACE, memory), "the first key of all"),
+            keys=Keys(memory, WORKSPACE, "the first key of all"),
             pace=RequestPace(1000),
             site=site,
         )

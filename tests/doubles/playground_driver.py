@@ -13,7 +13,7 @@ from typing import Any
 import httpx2
 
 from bot.adapters.web.application import WebParts, make_application
-from bot.adapters.web.authentication import Keys, RequestPace, first_key
+from bot.adapters.web.authentication import Keys, RequestPace
 from bot.adapters.web.pages.site import SiteParts
 from bot.adapters.web.playground.messenger import PlaygroundMessenger
 from bot.adapters.web.playground.persona import WORKSPACE
@@ -42,7 +42,7 @@ async def served(memory: Memory, messenger: PlaygroundMessenger, site: SiteParts
     parts = WebParts(
         memory=memory,
         emoji=site.pages.emoji,
-        keys=Keys(memory.api_keys, first_key(WORKSPACE, memory), "the first key of all"),
+        keys=Keys(memory, WORKSPACE, "the first key of all"),
         pace=RequestPace(1000),
         site=site,
     )

@@ -7,7 +7,7 @@ import httpx2
 from starlette.testclient import TestClient
 
 from bot.adapters.web.application import WebParts, make_application
-from bot.adapters.web.authentication import Keys, RequestPace, first_key
+from bot.adapters.web.authentication import Keys, RequestPace
 from bot.adapters.web.health import Check
 from bot.adapters.web.metrics import Metrics
 from memory.model.api_key import Right
@@ -36,7 +36,7 @@ class WebClient:
         parts = WebParts(
             memory=memory,
             emoji=EmojiMap(["👍"], ["👎"]),
-            keys=Keys(memory.api_keys, first_key(workspace, memory), SECRET),
+            keys=Keys(memory, workspace, SECRET),
             pace=RequestPace(per_minute, monotonic),
             checks=checks,
             metrics=metrics,

@@ -19,7 +19,6 @@ from bot.errors import AccessDenied
 from memory.model import Scope as Place, Visibility
 from memory.model.api_key import ApiKey, Right
 from memory.services import Memory
-from memory.services.api_keys import ApiKeys
 
 BODY_BYTES = 2**20
 """The largest body that is taken."""
@@ -74,18 +73,26 @@ class Caller:
 
 
 class Keys:
-    """Keys of the database, and the one from the environment, which is an administrator's."""
+    """Keys of the database, and the one from the environment, which is an administrator's of this workspace."""
 
-    def __init__(self, stored: ApiKeys, first: ApiKey | None, first_secret: str) -> None:
-        self._stored = stored
-        self._first, self._secret = first, first_secret.encode()
+    def __init__(self, memory: Memory, workspace: str, first_secret: str) -> None:
+        self._stored = memory.api_keys
+        self._secret = first_secret.encode()
+        self._first = ApiKey(
+            workspace=workspace,
+            name="GOODBOT_API_KEY",
+            digest="",
+            right=Right.ADMIN,
+            made_by="environment",
+            made_at=memory.clock(),
+        )
 
     async def find(self, headers: Headers) -> ApiKey | None:
         """The key that a request brings, in `X-API-Key` or as a bearer; either valid one suffices."""
         bearer = headers.get("authorization", "")
         sent = [headers.get("x-api-key", ""), bearer[len(_BEARER) :].strip() if bearer.startswith(_BEARER) else ""]
         given = [each for each in sent if each]
-        if self._first is not None and any(compare_digest(each.encode(), self._secret) for each in given):
+        if self._secret and any(compare_digest(each.encode(), self._secret) for each in given):
             return self._first
         return await run_in_threadpool(self._stored_one, given) if given else None
 
@@ -197,18 +204,6 @@ class _Replay:
             return await self._receive()
         body, self._body = self._body, None
         return {"type": "http.request", "body": body, "more_body": False}
-
-
-def first_key(workspace: str, memory: Memory) -> ApiKey:
-    """The key from the environment as one of its workspace."""
-    return ApiKey(
-        workspace=workspace,
-        name="GOODBOT_API_KEY",
-        digest="",
-        right=Right.ADMIN,
-        made_by="environment",
-        made_at=memory.clock(),
-    )
 
 
 def caller(request: Request) -> Caller:
