@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 import click
 
 from bot.app.log_file import note_failures
-from bot.cli.progress import progress
+from bot.cli.output import print_table, progress
 from bot.cli.session import say, settings_of
-from bot.cli.table import print_table
 from memory.errors import InvalidInput
 from memory.model import Role
 

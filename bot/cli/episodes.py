@@ -1,6 +1,5 @@
 """`goodbot episodes ...`: what an administrator sees and does."""
 
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
@@ -9,7 +8,7 @@ from pathlib import Path
 import click
 
 from bot.cli.importing import import_
-from bot.cli.output import require_own, save
+from bot.cli.output import deliver, print_episodes, require_own
 from bot.cli.run_tree import print_run, print_why
 from bot.cli.session import (
     Result,
@@ -17,12 +16,9 @@ from bot.cli.session import (
     memory_command,
     memory_of,
     print_json,
-    say,
     settings_of,
     workspace_option,
 )
-from bot.cli.table import print_episodes
-from memory.adapters.private_files import is_plain_file
 from memory.errors import InvalidInput
 from memory.library.export import export_memories
 from memory.model import Audience, Episode, EpisodeStatus, Role, Scope, Verdict
@@ -218,13 +214,7 @@ def export(*, workspace: str, format_: str, output: Path | None, archived: bool,
             for node in memory.audit.run(episode.workspace, episode.run_id).nodes
         ]
     text = export_memories(whole, "json" if as_json else format_)  # type: ignore[arg-type]  # one of the choices
-    if output is not None:
-        save(output, text)
-        if is_plain_file(output):
-            say(f"{len(whole)} episodes written to {output}")
-    elif as_json or format_ == "json":
+    if output is None and (as_json or format_ == "json"):
         print_json(whole)
-    elif sys.stdout.isatty():
-        say(text)
     else:
-        click.echo(text)
+        deliver(text, output, f"{len(whole)} episodes")

@@ -1,6 +1,5 @@
 """`goodbot handbook`: what people taught, as a file to read or to take elsewhere."""
 
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -8,10 +7,9 @@ import click
 
 from bot.adapters.sources import faq_markdown, faq_table
 from bot.adapters.sources.faq import FaqEntry
-from bot.cli.output import require_own, save
-from bot.cli.session import memory_of, print_json, say, settings_of
+from bot.cli.output import deliver, require_own
+from bot.cli.session import memory_of, print_json, settings_of
 from bot.conversation.counts import count
-from memory.adapters.private_files import is_plain_file
 from memory.model import Audience
 from memory.services import HandbookEntry
 
@@ -66,11 +64,4 @@ def handbook(*, workspace: str, channel: str, form: str | None, output: Path | N
         click.echo(f"Nothing that people taught counts for {where} yet: a teacher promotes lessons.", err=True)
     chosen = form or ("csv" if output is not None and output.suffix.casefold() == ".csv" else "md")
     text = written(entries, chosen, workspace=name, with_authors=settings.teaching.name_authors)
-    if output is not None:
-        save(output, text)
-        if is_plain_file(output):
-            say(f"{count(len(entries), 'answer')} written to {output}")
-    elif sys.stdout.isatty():
-        say(text)
-    else:
-        click.echo(text, nl=False)
+    deliver(text, output, count(len(entries), "answer"), ends_line=True)

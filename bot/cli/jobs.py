@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import click
 
+from bot.cli.output import print_table
 from bot.cli.session import Result, memory_command, say
-from bot.cli.table import print_table
 from memory.services import Memory
 from memory.services.upkeep import JobState
 

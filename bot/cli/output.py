@@ -1,10 +1,81 @@
-"""Files that commands write."""
+"""What commands show and write: tables for people, a bar for what takes long, and files.
 
+Everything that came from a person is shown as plain text: no markup, no control characters.
+"""
+
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import click
+from wcwidth import wcswidth, wcwidth
+
+from bot.cli.session import say
 from bot.config import Settings
 from memory.adapters.private_files import is_plain_file, write_whole
 from memory.errors import InvalidInput
+from memory.model import Episode
+from memory.rules.retrieval.prompt import shown_line
+
+if TYPE_CHECKING:
+    from bot.app.bench.progress import ShowsStep
+
+_WIDTHS = {"ID": 8, "WHEN": 16, "WHO": 12, "VERDICT": 9, "STATUS": 8}
+_STYLES = {"success": "green", "failure": "red", "disputed": "yellow", "pending": "bright_black"}
+_PIPED_WIDTH = 200
+"""Columns when the output is no terminal: wide enough to search in."""
+
+
+def print_episodes(episodes: Sequence[Episode]) -> None:
+    """One line per episode, cut to the width of the terminal."""
+    if not episodes:
+        click.echo("No episodes. Talk with `goodbot chat`, then look again.")
+        return
+    width = shutil.get_terminal_size((_PIPED_WIDTH, 24)).columns
+    text_width = max(20, (width - sum(_WIDTHS.values()) - 2 * len(_WIDTHS) - 2) // 2)
+    head = [_fitted(name, size) for name, size in _WIDTHS.items()]
+    lines = [click.style("  ".join([*head, _fitted("QUESTION", text_width), "ANSWER"]), bold=True)]
+    lines.extend(_row(episode, text_width) for episode in episodes)
+    click.echo("\n".join(lines))
+
+
+def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Columns as wide as what is in them; the last one takes what the terminal leaves."""
+    width = shutil.get_terminal_size((_PIPED_WIDTH, 24)).columns
+    plain = [[shown_line(cell, _PIPED_WIDTH) for cell in row] for row in rows]
+    sizes = [max(wcswidth(cell) for cell in column) for column in zip(head, *plain, strict=True)]
+    sizes[-1] = max(10, width - sum(sizes[:-1]) - 2 * (len(sizes) - 1))
+    lines = [
+        "  ".join(_fitted(cell, size) for cell, size in zip(row, sizes, strict=True)).rstrip()
+        for row in [[name.upper() for name in head], *plain]
+    ]
+    click.echo("\n".join([click.style(lines[0], bold=True), *lines[1:]]))
+
+
+@contextmanager
+def progress(what: str, total: int) -> "Iterator[ShowsStep]":
+    """A bar on stderr while it lasts; nothing where that is no terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[note]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(what, total=total, note="")
+
+        def step(done: int, note: str = "") -> None:
+            bar.update(task, completed=done, note=note)
+
+        yield step
 
 
 def require_own(output: Path, settings: Settings) -> None:
@@ -16,7 +87,19 @@ def require_own(output: Path, settings: Settings) -> None:
             raise InvalidInput(f"cannot write {output}: it belongs to the bot; name another file with --output")
 
 
-def save(path: Path, text: str) -> None:
+def deliver(text: str, output: Path | None, done: str, *, ends_line: bool = False) -> None:
+    """Write a text to a file and say that it is `done`, or show it; it may end its last line itself."""
+    if output is not None:
+        _save(output, text)
+        if is_plain_file(output):
+            say(f"{done} written to {output}")
+    elif sys.stdout.isatty():
+        say(text)
+    else:
+        click.echo(text, nl=not ends_line)
+
+
+def _save(path: Path, text: str) -> None:
     """Write a file whole or not at all. Raises `InvalidInput`."""
     try:
         if is_plain_file(path):
@@ -25,3 +108,36 @@ def save(path: Path, text: str) -> None:
             path.write_bytes(text.encode())
     except OSError as exc:
         raise InvalidInput(f"cannot write {path}: {exc.strerror or exc}; name another file with --output") from exc
+
+
+def _row(episode: Episode, text_width: int) -> str:
+    verdict = episode.verdict.value
+    shown = "archived" if episode.archived_at else verdict
+    cells = [
+        _fitted(episode.id[-8:], 8),
+        f"{episode.created_at:%Y-%m-%d %H:%M}",
+        _fitted(shown_line(episode.author or episode.person, 12), 12),
+        click.style(_fitted(shown, 9), fg=_STYLES.get(verdict)),
+        _fitted(episode.status.value, 8),
+        _fitted(shown_line(episode.goal, text_width), text_width),
+        _cut(shown_line(episode.output, text_width), text_width),
+    ]
+    return "  ".join(cells)
+
+
+def _fitted(text: str, width: int) -> str:
+    """The text in exactly `width` columns; an emoji takes two."""
+    cut = _cut(text, width)
+    return cut + " " * (width - max(0, wcswidth(cut)))
+
+
+def _cut(text: str, width: int) -> str:
+    if text.isascii():
+        return text[:width]
+    used, kept = 0, ""
+    for character in text:
+        used += max(0, wcwidth(character))
+        if used > width:
+            break
+        kept += character
+    return kept

@@ -8,7 +8,7 @@ import click
 
 from bot.app.log_file import note_failures
 from bot.app.replay import Replay, Replayed, ReplayedAnswer, Wanted, replayed
-from bot.cli.progress import progress
+from bot.cli.output import progress
 from bot.cli.query import money
 from bot.cli.session import json_option, print_json, say, settings_of
 from bot.conversation.counts import count

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 import click
 
 from bot.cli.learning import bar
+from bot.cli.output import print_table
 from bot.cli.session import Result, administrator, memory_command, workspace_option
-from bot.cli.table import print_table
 from bot.conversation.counts import count
 from memory.errors import InvalidInput
 from memory.model import Audience, Episode, Role

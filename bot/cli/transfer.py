@@ -9,9 +9,8 @@ import click
 from bot.app.log_file import note_failures
 from bot.app.slack_installations import installed_workspaces
 from bot.app.transfer import back_up_memory, move_memory, planned_move
-from bot.cli.progress import progress
+from bot.cli.output import print_table, progress
 from bot.cli.session import Result, json_option, memory_command, print_json, say, settings_of
-from bot.cli.table import print_table
 from bot.conversation.counts import count
 from memory.errors import InvalidInput
 from memory.services import Memory

@@ -13,7 +13,7 @@ from bot.adapters.terminal import commands, reactions, rich_screen, screen
 from bot.adapters.terminal.answer_list import AnswerList
 from bot.adapters.terminal.lines import PipedLines
 from bot.app.log_file import SecretlessFormatter
-from bot.cli import table
+from bot.cli import output
 from bot.conversation import feedback, feedback_in_words, follow_up, listening_messages
 from bot.model import BotMessage
 from memory.adapters.embedding import HashingEmbedder
@@ -107,7 +107,7 @@ def _rendered(text: str) -> object:
 
 
 def _table(text: str) -> object:
-    table.print_table(["one", "two"], [[text, text]])
+    output.print_table(["one", "two"], [[text, text]])
     return None
 
 
