@@ -26,8 +26,8 @@ from memory.ports.episodes import (
     Neighbourhood as Neighbourhood,
     WeighingInput as WeighingInput,
 )
-from memory.ports.judgements import JudgementTable as JudgementTable
 from memory.ports.people import ChannelTable as ChannelTable, PeopleTable as PeopleTable
+from memory.ports.runs import DeliveryTable as DeliveryTable, EventLog as EventLog, RetrievalTable as RetrievalTable
 from memory.ports.runtime import (
     Clock as Clock,
     Embedder as Embedder,
@@ -35,13 +35,11 @@ from memory.ports.runtime import (
     Secret as Secret,
     SecretFinder as SecretFinder,
 )
-from memory.ports.saved import SavedMessageTable as SavedMessageTable
 from memory.ports.steps import ShortMemoryTable as ShortMemoryTable, StepTable as StepTable
 from memory.ports.store import Store as Store, Transaction as Transaction, rolled_back as rolled_back
-from memory.ports.tables import (
-    DeliveryTable as DeliveryTable,
-    EventLog as EventLog,
-    RetrievalTable as RetrievalTable,
+from memory.ports.teaching import (
+    JudgementTable as JudgementTable,
+    SavedMessageTable as SavedMessageTable,
     TeachingTable as TeachingTable,
 )
 from memory.ports.topics import TopicTable as TopicTable

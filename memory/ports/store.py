@@ -9,11 +9,10 @@ from memory.errors import MemoryFault
 from memory.model.upkeep import DamagedRow
 from memory.ports.administration import ApiKeyTable, BatchTable, ChatSettingTable, ConversationLeaseTable, UpkeepTable
 from memory.ports.episodes import EpisodeTable
-from memory.ports.judgements import JudgementTable
 from memory.ports.people import ChannelTable, PeopleTable
-from memory.ports.saved import SavedMessageTable
+from memory.ports.runs import DeliveryTable, EventLog, RetrievalTable
 from memory.ports.steps import ShortMemoryTable, StepTable
-from memory.ports.tables import DeliveryTable, EventLog, RetrievalTable, TeachingTable
+from memory.ports.teaching import JudgementTable, SavedMessageTable, TeachingTable
 from memory.ports.topics import TopicTable
 from memory.ports.totals import TotalsTable
 

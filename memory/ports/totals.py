@@ -73,15 +73,15 @@ class ArmCount:
     """The runs with lessons, or those of the control arm, since the first one of that."""
 
     is_control: bool
-    answers: int
-    approved: int
+    answers: int = 0
+    approved: int = 0
     """Answers with more votes for than against them."""
-    rejected: int
-    corrected: int
-    cost_usd: float
-    cost_squares: float
+    rejected: int = 0
+    corrected: int = 0
+    cost_usd: float = 0.0
+    cost_squares: float = 0.0
     """The sum of the squares of the runs' costs."""
-    tokens: int
+    tokens: int = 0
 
 
 class TotalsTable(Protocol):

@@ -77,17 +77,7 @@ class ControlArm:
             arms = {each.is_control: each for each in tx.totals.arms(workspace)}
         if True not in arms:
             return None
-        none = ArmCount(
-            is_control=False,
-            answers=0,
-            approved=0,
-            rejected=0,
-            corrected=0,
-            cost_usd=0.0,
-            cost_squares=0.0,
-            tokens=0,
-        )
-        one, other = arms.get(False, none), arms[True]
+        one, other = arms.get(False, ArmCount(is_control=False)), arms[True]
         return ArmComparison(
             with_lessons=one,
             without=other,
