@@ -14,6 +14,7 @@ from bot.adapters.discord.client import intents, use_api
 from bot.adapters.discord.menu import TEACH, WHY
 from bot.adapters.discord.rest import FAULTS, translated
 from bot.config import DiscordSettings
+from bot.conversation.counts import count
 from bot.errors import ChannelNotFound, MessengerError, MessengerUnavailable
 from memory.ports import Clock
 
@@ -238,8 +239,8 @@ class DiscordHealthChecks:
         except MessengerError as error:
             return unanswered(SESSIONS, error, _NETWORK)
         left, total = limit["remaining"], limit["total"]
-        what = f"the gateway can be opened: {left} of {total} sessions are left today, {shards} recommended shard"
-        what += "" if shards == 1 else "s"
+        many = count(shards, "recommended shard")
+        what = f"the gateway can be opened: {left} of {total} sessions are left today, {many}"
         used = self._settings.shards
         if 1 < used < shards:
             return warning(SESSIONS, what, f"stop every process and set GOODBOT_DISCORD_SHARDS={shards}; it is {used}")

@@ -32,6 +32,7 @@ from bot.adapters.discord.typing_indicator import StaleProgressLines, TypingIndi
 from bot.adapters.naming import Names, plain_name
 from bot.adapters.tasks import Sleep, until_reachable
 from bot.config import DiscordSettings
+from bot.conversation.counts import count
 from bot.errors import MessengerError, MessengerUnavailable
 from bot.model import (
     Attachment,
@@ -197,10 +198,8 @@ class DiscordMessenger:
 
     def _connected_now(self, _: object) -> None:
         if (handlers := self._context) is not None:
-            count = len(handlers.client.guilds)
-            log.info(
-                "connected to Discord as %s, in %d server%s", handlers.client.user, count, "" if count == 1 else "s"
-            )
+            servers = count(len(handlers.client.guilds), "server")
+            log.info("connected to Discord as %s, in %s", handlers.client.user, servers)
 
     def _resumed(self, _: object) -> None:
         log.info("connected to Discord again")

@@ -6,7 +6,7 @@ when it was filed: none of it changes while it is findable.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sqlalchemy import (
@@ -34,9 +34,6 @@ from memory.errors import NotFound
 from memory.model import Origin
 from memory.ports import IndexEntry
 from memory.rules.evidence.answers import LONGEST_NAMING
-
-if TYPE_CHECKING:
-    pass
 
 EPOCH = "index_epoch"
 """The counter that is raised when rows disappear without a trace."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from bot.adapters.web.api.dependencies import Admin, Asker, Mind, plain_object
+from bot.adapters.web.api.dependencies import Admin, Asker, ServedMemory, plain_object
 from bot.errors import AccessDenied
 from memory.library.export import export_person, plain
 
@@ -12,28 +12,28 @@ router = APIRouter(tags=["administration"])
 
 
 @router.get("/people/{person}")
-def holdings(person: str, memory: Mind, who: Admin) -> dict[str, int]:
+def holdings(person: str, memory: ServedMemory, who: Admin) -> dict[str, int]:
     """How much is stored in a person's name. Their export looks for what repeats their words elsewhere, too."""
     _whole_workspace(who)
     return memory.privacy.counts(who.workspace, person)
 
 
 @router.get("/people/{person}/export")
-def export(person: str, memory: Mind, who: Admin) -> dict[str, Any]:
+def export(person: str, memory: ServedMemory, who: Admin) -> dict[str, Any]:
     """Everything stored about a person."""
     _whole_workspace(who)
     return export_person(memory.privacy.copy(who.workspace, person), person)
 
 
 @router.delete("/people/{person}")
-def forget(person: str, memory: Mind, who: Admin) -> dict[str, Any]:
+def forget(person: str, memory: ServedMemory, who: Admin) -> dict[str, Any]:
     """Erase everything about a person. It cannot be undone."""
     _whole_workspace(who)
     return plain_object(memory.privacy.forget(who.workspace, person, actor=who.actor))
 
 
 @router.post("/people/{person}/purge")
-def purge(person: str, memory: Mind, who: Admin, dry_run: bool = True) -> dict[str, Any]:
+def purge(person: str, memory: ServedMemory, who: Admin, dry_run: bool = True) -> dict[str, Any]:
     """Take back everything a person taught; with `dry_run`, only say how much that is."""
     _whole_workspace(who)
     if dry_run:
@@ -42,7 +42,7 @@ def purge(person: str, memory: Mind, who: Admin, dry_run: bool = True) -> dict[s
 
 
 @router.get("/stats")
-def stats(memory: Mind, who: Asker) -> dict[str, Any]:
+def stats(memory: ServedMemory, who: Asker) -> dict[str, Any]:
     """Counts by verdict, origin and fate; how often it answered and asked, and what people called wrong."""
     _whole_workspace(who)
     counts, decisions = memory.audit.statistics(who.workspace)
@@ -50,14 +50,14 @@ def stats(memory: Mind, who: Asker) -> dict[str, Any]:
 
 
 @router.get("/gaps")
-def gaps(memory: Mind, who: Admin, limit: int = 10) -> list[Any]:
+def gaps(memory: ServedMemory, who: Admin, limit: int = 10) -> list[Any]:
     """What to teach next: questions that nobody could answer, by how many a lesson would settle."""
     _whole_workspace(who)
     return [plain(each) for each in memory.gaps.find(who.workspace, limit=max(1, min(limit, 100)))]
 
 
 @router.get("/jobs")
-def jobs(memory: Mind, who: Admin) -> list[Any]:
+def jobs(memory: ServedMemory, who: Admin) -> list[Any]:
     """What keeps memory in shape, and when it ran last."""
     return [
         {"name": each.job.name, "what": each.job.what, "every_s": each.job.every.total_seconds()}

@@ -38,7 +38,7 @@ def plain_object(value: object) -> dict[str, Any]:
     return shown
 
 
-Mind = Annotated[Memory, Depends(memory_of)]
+ServedMemory = Annotated[Memory, Depends(memory_of)]
 Asker = Annotated[Caller, Depends(with_right(Right.QUERY))]
 Teacher = Annotated[Caller, Depends(with_right(Right.TEACH))]
 Admin = Annotated[Caller, Depends(with_right(Right.ADMIN))]

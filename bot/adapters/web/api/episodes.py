@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 from pydantic import AwareDatetime, BaseModel, Field
 from starlette.responses import StreamingResponse
 
-from bot.adapters.web.api.dependencies import Admin, Mind, Text, plain_object
+from bot.adapters.web.api.dependencies import Admin, ServedMemory, Text, plain_object
 from bot.adapters.web.authentication import Caller
 from memory.errors import NotFound
 from memory.library.export import plain
@@ -102,7 +102,7 @@ class PromotionBody(BaseModel):
 
 @router.get("")
 def list_(
-    memory: Mind,
+    memory: ServedMemory,
     who: Admin,
     wanted: Annotated[Wanted, Query()],
     after: str = "",
@@ -119,7 +119,7 @@ def list_(
     response_class=StreamingResponse,
     responses={200: {"content": {NDJSON: {"schema": {"type": "string"}}}, "description": "One episode a line"}},
 )
-def export(memory: Mind, who: Admin, wanted: Annotated[Wanted, Query()]) -> StreamingResponse:
+def export(memory: ServedMemory, who: Admin, wanted: Annotated[Wanted, Query()]) -> StreamingResponse:
     """Every episode of the list, whole, one JSON object a line, read from the database as it is sent."""
     page = wanted.filter(who, limit=_EXPORT_ROWS)
 
@@ -133,7 +133,7 @@ def export(memory: Mind, who: Admin, wanted: Annotated[Wanted, Query()]) -> Stre
 
 
 @router.get("/{episode_id}")
-def show(episode_id: str, memory: Mind, who: Admin) -> dict[str, Any]:
+def show(episode_id: str, memory: ServedMemory, who: Admin) -> dict[str, Any]:
     """One episode with its run: every node, the votes, the recalls, the whole history."""
     episode = _found(memory, who, episode_id)
     view = memory.audit.run(who.workspace, episode.run_id)
@@ -148,7 +148,9 @@ class Feedback(BaseModel):
 
 
 @router.get("/{episode_id}/feedback")
-def feedback(episode_id: str, memory: Mind, who: Admin, limit: Annotated[int, Query(ge=0, le=1000)] = 100) -> Feedback:
+def feedback(
+    episode_id: str, memory: ServedMemory, who: Admin, limit: Annotated[int, Query(ge=0, le=1000)] = 100
+) -> Feedback:
     """How often an episode was used, ignored and contradicted as a lesson, and the last times, newest first."""
     _found(memory, who, episode_id)
     found = memory.audit.feedback(who.workspace, episode_id)
@@ -157,14 +159,14 @@ def feedback(episode_id: str, memory: Mind, who: Admin, limit: Annotated[int, Qu
 
 
 @router.delete("/{episode_id}")
-def delete(episode_id: str, memory: Mind, who: Admin) -> dict[str, int]:
+def delete(episode_id: str, memory: ServedMemory, who: Admin) -> dict[str, int]:
     """Erase the answer that the episode belongs to, with everything that came of it."""
     episode = _found(memory, who, episode_id)
     return {"erased": memory.privacy.erase_run(who.workspace, episode.run_id, actor=who.actor)}
 
 
 @router.post("/{episode_id}/grade")
-def grade(episode_id: str, body: GradeBody, memory: Mind, who: Admin) -> dict[str, Any]:
+def grade(episode_id: str, body: GradeBody, memory: ServedMemory, who: Admin) -> dict[str, Any]:
     """Decide what an episode is worth, above all votes."""
     _found(memory, who, episode_id)
     done = memory.teaching.grade(who.workspace, episode_id, body.verdict, actor=who.actor, reason=body.reason)
@@ -172,7 +174,7 @@ def grade(episode_id: str, body: GradeBody, memory: Mind, who: Admin) -> dict[st
 
 
 @router.post("/{episode_id}/correct")
-def correct(episode_id: str, body: CorrectionBody, memory: Mind, who: Admin) -> dict[str, Any]:
+def correct(episode_id: str, body: CorrectionBody, memory: ServedMemory, who: Admin) -> dict[str, Any]:
     """Say what would have been right: it becomes a lesson of the episode's channel. A known event changes nothing."""
     episode = _found(memory, who, episode_id)
     scope = replace(episode.scope, person=who.actor)
@@ -189,7 +191,7 @@ def correct(episode_id: str, body: CorrectionBody, memory: Mind, who: Admin) -> 
 
 
 @router.post("/{episode_id}/promote")
-def promote(episode_id: str, body: PromotionBody, memory: Mind, who: Admin) -> dict[str, Any]:
+def promote(episode_id: str, body: PromotionBody, memory: ServedMemory, who: Admin) -> dict[str, Any]:
     """Share a lesson with its channel or the workspace."""
     _found(memory, who, episode_id)
     done = memory.teaching.promote(who.workspace, episode_id, body.audience, actor=who.actor, role=Role.ADMIN)
@@ -197,7 +199,7 @@ def promote(episode_id: str, body: PromotionBody, memory: Mind, who: Admin) -> d
 
 
 @router.post("/{episode_id}/{decision}")
-def decide(episode_id: str, decision: Decision, memory: Mind, who: Admin) -> dict[str, Any]:
+def decide(episode_id: str, decision: Decision, memory: ServedMemory, who: Admin) -> dict[str, Any]:
     """Archive an episode, bring it back, or let one that was held back be recalled."""
     _found(memory, who, episode_id)
     match decision:

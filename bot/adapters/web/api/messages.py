@@ -5,7 +5,7 @@ from datetime import timedelta
 from fastapi import APIRouter, Request
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from bot.adapters.web.api.dependencies import Id, Mind, Place, Teacher, Text
+from bot.adapters.web.api.dependencies import Id, Place, ServedMemory, Teacher, Text
 from memory.errors import InvalidInput
 from memory.library.episodic import EpisodicMemory
 from memory.library.ledger import ReactionContext, ReactionLedger
@@ -56,7 +56,7 @@ class ReactionTaken(BaseModel):
 
 
 @router.post("/answers")
-def answer(body: AnswerBody, memory: Mind, who: Teacher) -> AnswerKept:
+def answer(body: AnswerBody, memory: ServedMemory, who: Teacher) -> AnswerKept:
     """Keep an answer with its question; it is pending until somebody reacts."""
     scope = who.place(**body.scope.model_dump())
     ledger = ReactionLedger(EpisodicMemory(memory, scope))
@@ -66,7 +66,7 @@ def answer(body: AnswerBody, memory: Mind, who: Teacher) -> AnswerKept:
 
 
 @router.post("/reactions")
-def react(body: ReactionBody, memory: Mind, who: Teacher, request: Request) -> ReactionTaken:
+def react(body: ReactionBody, memory: ServedMemory, who: Teacher, request: Request) -> ReactionTaken:
     """Take in what somebody thinks of an answer."""
     emoji: EmojiMap = request.state.emoji
     value = emoji.value(body.emoji)

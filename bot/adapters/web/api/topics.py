@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse
 
-from bot.adapters.web.api.dependencies import Admin, Asker, Mind, Place, Teacher, plain_object
+from bot.adapters.web.api.dependencies import Admin, Asker, Place, ServedMemory, Teacher, plain_object
 from memory.library.export import plain
 from memory.model import Audience
 from memory.services.topics import FieldInput, Ingest, Placement, Related, Stage
@@ -85,7 +85,7 @@ class IngestBody(BaseModel):
 
 
 @router.post("/query", response_model=dict[str, Any])
-def query(asked: Query, memory: Mind, who: Asker) -> JSONResponse:
+def query(asked: Query, memory: ServedMemory, who: Asker) -> JSONResponse:
     """Choose topics and lessons near a text, and what is known of each. Nothing changes when it fails."""
     scope = who.place(**asked.scope.model_dump())
     found = memory.world.query(scope, asked.model_dump(exclude={"scope"}, mode="json"))
@@ -93,30 +93,30 @@ def query(asked: Query, memory: Mind, who: Asker) -> JSONResponse:
 
 
 @router.post("/ingest")
-def ingest(body: IngestBody, memory: Mind, who: Teacher) -> dict[str, Any]:
+def ingest(body: IngestBody, memory: ServedMemory, who: Teacher) -> dict[str, Any]:
     """Remember a topic, more of one, or a new version of one of its fields."""
     return plain_object(memory.world.ingest(who.place(**body.scope.model_dump()), body.given()))
 
 
 @router.post("/topics/{topic_id}/archive", status_code=204)
-def archive(topic_id: str, memory: Mind, who: Teacher) -> None:
+def archive(topic_id: str, memory: ServedMemory, who: Teacher) -> None:
     """Take a topic out of every answer until it is restored."""
     memory.world.archive(who.place(), topic_id)
 
 
 @router.post("/topics/{topic_id}/restore", status_code=204)
-def restore(topic_id: str, memory: Mind, who: Teacher) -> None:
+def restore(topic_id: str, memory: ServedMemory, who: Teacher) -> None:
     """Bring an archived topic back."""
     memory.world.restore(who.place(), topic_id)
 
 
 @router.get("/topics/{topic_id}/history")
-def history(topic_id: str, memory: Mind, who: Asker) -> list[Any]:
+def history(topic_id: str, memory: ServedMemory, who: Asker) -> list[Any]:
     """Everything that happened to a topic, oldest first."""
     return [plain(each) for each in memory.world.trail(who.place(), topic_id)]
 
 
 @router.post("/topics/revise")
-def revise(memory: Mind, who: Admin) -> dict[str, str]:
+def revise(memory: ServedMemory, who: Admin) -> dict[str, str]:
     """Join topics of one title; which became which."""
     return dict(memory.world.revise(who.workspace, actor=who.actor))
