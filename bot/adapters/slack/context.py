@@ -8,8 +8,8 @@ from bot.adapters.command_words import ParsedCommand, command_event
 from bot.adapters.slack.directory import Channels, Roles
 from bot.adapters.slack.events import Location
 from bot.adapters.slack.files import Files
+from bot.adapters.slack.lookups import Teachers
 from bot.adapters.slack.mentions import Mentions
-from bot.adapters.slack.teachers import Teachers
 from bot.adapters.slack.threads import Status, Threads
 from bot.adapters.slack.web import Identity, Web
 from bot.config import SlackSettings

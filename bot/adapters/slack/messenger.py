@@ -23,11 +23,10 @@ from bot.adapters.slack.home import Home
 from bot.adapters.slack.intake import Intake
 from bot.adapters.slack.interactions import Interactions
 from bot.adapters.slack.listeners import WorkspaceListeners, make_app
-from bot.adapters.slack.lookups import Lookups
+from bot.adapters.slack.lookups import Lookups, Teachers
 from bot.adapters.slack.mentions import Mentions
 from bot.adapters.slack.posting import Poster
 from bot.adapters.slack.streaming import PACE_S, Streamer
-from bot.adapters.slack.teachers import Teachers
 from bot.adapters.slack.threads import Status, Threads
 from bot.adapters.slack.web import Identity, Web, code_of, names_token, require_own
 from bot.adapters.tasks import Sleep, until_reachable
