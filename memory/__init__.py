@@ -93,6 +93,7 @@ if TYPE_CHECKING:
     from memory.rules.feedback.similarity import SimilarityDetector as SimilarityDetector
     from memory.rules.retrieval.adapter import (
         DefaultRetriever as DefaultRetriever,
+        GivenMemories as GivenMemories,
         MemorySource as MemorySource,
         RetrievalInput as RetrievalInput,
         RetrievalOutput as RetrievalOutput,
@@ -102,7 +103,6 @@ if TYPE_CHECKING:
         set_retriever as set_retriever,
     )
     from memory.rules.retrieval.config import RetrievalConfig as RetrievalConfig
-    from memory.rules.retrieval.given import GivenMemories as GivenMemories
     from memory.services import Memory as Memory
     from memory.services.topics import (
         FieldInput as FieldInput,
@@ -144,11 +144,10 @@ _NAMES = {
     "memory.rules.feedback.overlap": "OverlapDetector",
     "memory.rules.feedback.similarity": "SimilarityDetector",
     "memory.rules.retrieval.adapter": """
-        DefaultRetriever MemorySource RetrievalInput RetrievalOutput RetrieverAdapter ScoredMemory get_retriever
-        set_retriever
+        DefaultRetriever GivenMemories MemorySource RetrievalInput RetrievalOutput RetrieverAdapter ScoredMemory
+        get_retriever set_retriever
     """,
     "memory.rules.retrieval.config": "RetrievalConfig",
-    "memory.rules.retrieval.given": "GivenMemories",
     "memory.services": "Memory",
     "memory.services.topics": """
         FieldInput Ingest Placement QueryRequest QueryResponse Related Stage World WorldPolicy

@@ -26,7 +26,7 @@ from memory.rules.evidence.answers import named_action
 from memory.rules.feedback import KeywordDetector, OverlapDetector, polarity, vocabulary, words as feedback_words
 from memory.rules.feedback.similarity import SimilarityDetector
 from memory.rules.redaction import Redactor
-from memory.rules.retrieval import consensus, given, likeness, prompt
+from memory.rules.retrieval import adapter, consensus, likeness, prompt
 from memory.rules.retrieval.answer_words import AnswerWords
 from tests.doubles.emoji import DEFAULT_EMOJI
 from tests.linear_time.target import Target
@@ -153,7 +153,7 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "consensus.is_answered_anew": lambda text: consensus.is_answered_anew(
         _episode(goal=text), _episode(goal=text[::-1]), {}
     ),
-    "given.action_signature": lambda text: given.action_signature("click", element_text=text, value=text),
+    "adapter.action_signature": lambda text: adapter.action_signature("click", element_text=text, value=text),
     # the rest of the memory
     "Redactor.text": Redactor().text,
     "Redactor.text with formats": Redactor(FormatFinder()).text,

@@ -11,12 +11,14 @@ from memory.model import GradeSource, MemoryEntry, Outcome, StageCounts, Vector,
 from memory.model.validation import embedding, one_of, text
 from memory.rules.retrieval.adapter import (
     DefaultRetriever,
+    GivenMemories,
+    Remembered,
     RetrievalInput,
     RetrievalOutput,
+    action_signature,
     get_retriever,
 )
 from memory.rules.retrieval.config import RetrievalConfig
-from memory.rules.retrieval.given import GivenMemories, Remembered, action_signature
 
 _VERDICT = {Outcome.SUCCESS: Verdict.SUCCESS, Outcome.FAILURE: Verdict.FAILURE, Outcome.PENDING: Verdict.PENDING}
 
