@@ -69,8 +69,7 @@ class People:
 
     def ask(self, text: str) -> PersonMessage:
         """The next message, of somebody who asks."""
-        if len(self._scopes) > 1:
-            self._asker = self._chance.choice(self._scopes)
+        self._next_asker()
         return self.repeat(text)
 
     def repeat(self, text: str) -> PersonMessage:
@@ -82,8 +81,7 @@ class People:
 
     def teach(self, question: str, answer: str) -> PersonTeaching:
         """Somebody who asks teaches an answer."""
-        if len(self._scopes) > 1:
-            self._asker = self._chance.choice(self._scopes)
+        self._next_asker()
         return PersonTeaching(
             event_id=self._new_id(),
             scope=self._asker,
@@ -93,31 +91,28 @@ class People:
             answer=answer,
         )
 
+    def _next_asker(self) -> None:
+        if len(self._scopes) > 1:
+            self._asker = self._chance.choice(self._scopes)
+
     def tap(self, run_id: str, number: int | None) -> list[PersonCommand]:
         """What the asker chooses of what a question offered, by its number; None for none of these."""
         if self._tapping.random() >= self._habits.tapped:
             return []
-        argument = f"{run_id} {number or 'none'}"
-        return [
-            PersonCommand(
-                event_id=self._new_id(),
-                scope=self._asker,
-                at=self._clock(),
-                role=self._habits.role,
-                name="choose",
-                argument=argument,
-            )
-        ]
+        return [self._command("choose", f"{run_id} {number or 'none'}")]
 
     def judge_part(self, node_id: str, *, is_right: bool) -> PersonCommand:
         """The asker taps what a part of an answer was worth."""
+        return self._command("part", f"{node_id} {'right' if is_right else 'wrong'}")
+
+    def _command(self, name: str, argument: str) -> PersonCommand:
         return PersonCommand(
             event_id=self._new_id(),
             scope=self._asker,
             at=self._clock(),
             role=self._habits.role,
-            name="part",
-            argument=f"{node_id} {'right' if is_right else 'wrong'}",
+            name=name,
+            argument=argument,
         )
 
     def respond(self, message_id: str, answered: Answered, correction: str) -> list[PersonEvent]:
