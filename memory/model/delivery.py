@@ -276,9 +276,13 @@ class Exchange:
     """One message to the bot with its answer."""
 
     run_id: str
+    event_id: str
+    """That brought the message."""
     person: str
-    """Who wrote the message."""
+    """Who wrote it."""
     message_id: str
+    visibility: Visibility
+    """Who could read its channel then."""
     text: str
     understood: str = ""
     """What it was taken to mean in its conversation, where that is more than it says."""

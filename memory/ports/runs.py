@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from memory.model import Event, EventKind, Incoming, Outgoing, Posted, Progress, Retrieval, RetrievalItem
+from memory.model import Event, EventKind, Exchange, Incoming, Outgoing, Posted, Progress, Retrieval, RetrievalItem
 from memory.model.evidence import EvidenceRecord
 
 
@@ -101,11 +101,10 @@ class DeliveryTable(Protocol):
         run_id: str = "",
         limit: int,
         oldest_first: bool = False,
-    ) -> list[tuple[Incoming, str, datetime]]:
-        """Answered messages up to this time with what was posted of their answers, and when; newest first.
+    ) -> list[Exchange]:
+        """Answered messages up to this time, newest first; of one thread, one person or one run where these are given.
 
-        Of one thread, one person or one run where these are given. Without those that were deleted, and those from
-        before their author began anew: everywhere, or for one person's in this channel.
+        Without what was deleted, or from before its author began anew: everywhere, or for one person's in this channel.
         """
         ...
 

@@ -145,17 +145,4 @@ def _read(
         limit=limit,
         oldest_first=oldest_first,
     )
-    return [
-        Exchange(
-            run_id=each.run_id,
-            person=each.asked_by or each.scope.person,
-            message_id=each.message_id,
-            text=each.text,
-            understood=each.understood,
-            answer=answer,
-            at=each.at,
-            answered_at=answered_at,
-        )
-        for each, answer, answered_at in stored
-        if each.event_id != message.event_id and stays(each.scope.visibility, scope.visibility)
-    ]
+    return [each for each in stored if each.event_id != message.event_id and stays(each.visibility, scope.visibility)]

@@ -44,7 +44,7 @@ from memory.adapters.sql.steps import short_memories
 from memory.adapters.sql.tables import episodes
 from memory.adapters.sql.teaching_tables import people, reactions
 from memory.errors import NotFound
-from memory.model import Incoming, Outgoing, Posted, Progress, Scope, Tap
+from memory.model import Exchange, Incoming, Outgoing, Posted, Progress, Scope, Tap
 
 
 def changed_column(column: Column[Any]) -> ColumnElement[Any]:
@@ -159,9 +159,12 @@ _BEGIN_ANEW = insert(fresh_starts).on_conflict_do_update(
     set_={"at": later(_f.at, insert(fresh_starts).excluded.at)},
 )
 _IS_OVER = exists().where(_f.workspace == _i.workspace, _f.person == _i.person, _f.at >= _i.at)
-_EXCHANGES = _WHOLE.where(
-    _i.workspace == bindparam("w"), _i.channel == bindparam("c"), _i.at <= bindparam("until")
-).where(_i.run_id != "", _i.text != "")
+_EXCHANGED = (_i.event_id, _i.run_id, _i.message_id, _i.at, _i.visibility, _i.text, _i.understood)
+_EXCHANGES = (
+    select(_i.workspace, *_EXCHANGED, func.coalesce(_ASKER, _i.person).label("person"))
+    .where(_i.workspace == bindparam("w"), _i.channel == bindparam("c"), _i.at <= bindparam("until"))
+    .where(_i.run_id != "", _i.text != "")
+)
 _DROP_UNSENT = delete(outgoing).where(matching(outgoing, "run_id"), _o.sent_at.is_(None))
 _ROOT = (
     select(episodes.c.id)
@@ -195,7 +198,8 @@ def _exchanges(by: tuple[str, ...], *, oldest_first: bool) -> Select[Any]:
     asked = query.order_by(*order).limit(bindparam("limit")).subquery()
     posted = and_(_o.workspace == asked.c.workspace, _o.run_id == asked.c.run_id, _o.sent_at.is_not(None))
     again = (asked.c.at, asked.c.run_id) if oldest_first else (asked.c.at.desc(), asked.c.run_id.desc())
-    parts = select(asked, _o.text.label("part"), _o.sent_at).join(outgoing, posted)
+    of_messages = [column for column in asked.c if column.name != "workspace"]
+    parts = select(*of_messages, _o.text.label("part"), _o.sent_at).join(outgoing, posted)
     return parts.order_by(*again, _o.part)
 
 
@@ -267,20 +271,19 @@ class SqlDeliveryTable(SqlTable):
         run_id: str = "",
         limit: int,
         oldest_first: bool = False,
-    ) -> list[tuple[Incoming, str, datetime]]:
+    ) -> list[Exchange]:
         wanted = {"thread": thread, "person": person, "run_id": run_id}
         by = tuple(name for name, value in wanted.items() if value)
         where = {"w": workspace, "c": channel, "until": until, "limit": limit} | {name: wanted[name] for name in by}
-        found: dict[Incoming, list[tuple[str, datetime]]] = {}
+        found: dict[str, list[dict[str, Any]]] = {}
         for row in self._session.rows(_exchanges(by, oldest_first=oldest_first), where):
-            values = dict(row._mapping)
-            part = (values.pop("part"), values.pop("sent_at"))
-            found.setdefault(incoming_of(**values), []).append(part)
-        return [
-            (message, text, max(at for _, at in parts))
-            for message, parts in found.items()
-            if (text := "\n".join(part for part, _ in parts if part))
-        ]
+            found.setdefault(row.event_id, []).append(dict(row._mapping))
+        exchanges: list[Exchange] = []
+        for rows in found.values():
+            parts, times = zip(*((row.pop("part"), row.pop("sent_at")) for row in rows), strict=True)
+            if answer := "\n".join(filter(None, parts)):
+                exchanges.append(Exchange(**rows[0], answer=answer, answered_at=max(times)))
+        return exchanges
 
     def begin_anew(self, workspace: str, person: str, channel: str, at: datetime) -> None:
         row = {"workspace": workspace, "person": person, "channel": channel, "at": storable(at)}
