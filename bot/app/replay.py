@@ -128,7 +128,7 @@ def approved(memory: Memory, wanted: Wanted) -> list[tuple[Episode, ...]]:
         if root.action != ASK and root.is_lesson:
             found.setdefault((root.channel, root.person, " ".join(root.goal.casefold().split())), root.run_id)
     runs = list(dict.fromkeys(found.values()))[: wanted.limit]
-    return [memory.audit.run(wanted.workspace, run_id).nodes for run_id in runs]
+    return [tuple(memory.audit.nodes(wanted.workspace, run_id)) for run_id in runs]
 
 
 def without_effects(tools: ToolRegistry, timeout_s: float) -> ToolRegistry:

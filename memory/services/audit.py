@@ -19,6 +19,7 @@ from memory.model import (
     StoredGrade,
     Vote,
 )
+from memory.model.evidence import EvidenceRecord
 from memory.model.topic import TopicEvent
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import index_entries_of
@@ -158,6 +159,16 @@ class Audit:
                 vectors = tx.episodes.vectors(workspace, validated)
                 missing += sum(vectors.get(each, ("", None))[0] != model for each in validated)
         return missing
+
+    def nodes(self, workspace: str, run_id: str) -> list[Episode]:
+        """The nodes of one answer; none if it was erased or never stored."""
+        with self._core.store.read() as tx:
+            return tx.episodes.of_run(workspace, run_id)
+
+    def evidence(self, workspace: str, run_id: str) -> EvidenceRecord | None:
+        """That of an answer's first node, where there was any."""
+        with self._core.store.read() as tx:
+            return tx.retrievals.evidence_of_runs(workspace, [run_id]).get(run_id)
 
     def run(self, workspace: str, run_id: str) -> RunView:
         """One answer with all that led to it and came of it. Raises `NotFound`."""

@@ -221,7 +221,7 @@ def _events(
 
 def _offered(memory: Memory, answer: Posted) -> list[tuple[str, str]]:
     """The candidates that an answer offers, as it is stored."""
-    return [each.option.candidate for each in offers_of(memory.audit.run(CHANNEL.workspace, answer.run_id).nodes)]
+    return [each.option.candidate for each in offers_of(memory.audit.nodes(CHANNEL.workspace, answer.run_id))]
 
 
 async def _ask(running: Running, messenger: BenchMessenger, people: People, text: str) -> Posted | None:
@@ -243,10 +243,7 @@ async def _ask(running: Running, messenger: BenchMessenger, people: People, text
 
 def _confidence(memory: Memory, answer: Posted | None) -> float:
     """That of the evidence for the whole message; 0 where none was weighed."""
-    if answer is None:
-        return 0.0
-    recalls = memory.audit.run(CHANNEL.workspace, answer.run_id).recalls
-    evidence = next((each.evidence for each, _ in recalls if each.evidence is not None), None)
+    evidence = memory.audit.evidence(CHANNEL.workspace, answer.run_id) if answer is not None else None
     return evidence.confidence if evidence else 0.0
 
 

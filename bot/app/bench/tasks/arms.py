@@ -223,7 +223,7 @@ class _Asking:
     def _reactions(self, task: OfficeTask, answer: Posted, *, is_done: bool) -> list[PersonEvent]:
         """A thumb; after one that is down, a tap on each part that did something: right, or the wrong way."""
         thumb = self.people.respond(answer.message_id, Answered.RIGHT if is_done else Answered.WRONG, "")
-        nodes = self.memory.audit.run(CHANNEL.workspace, answer.run_id).nodes if not is_done else ()
+        nodes = self.memory.audit.nodes(CHANNEL.workspace, answer.run_id) if not is_done else ()
         taps = [
             self.people.judge_part(node.id, is_right=all(act in task.acts for act in acts))
             for node in nodes
