@@ -57,6 +57,10 @@ def _check(value: object, where: str, part: str = "") -> None:
 
 
 def _check_parts(value: object, where: str) -> None:
+    if type(value) is tuple and set(map(type, value)) == {str}:
+        together = "".join(value)
+        if together.isascii() and "\0" not in together:
+            return
     for name, each in _parts(value, where):
         # Nearly all there is is passed here: a call for each would take longer than all the rest.
         if each is None or (isinstance(each, str) and each.isascii() and "\0" not in each):

@@ -155,7 +155,7 @@ class HalfVector(TypeDecorator["Vector"]):
 def _texts(loaded: object) -> tuple[str, ...]:
     if loaded == []:
         return ()
-    if not isinstance(loaded, list) or not all(isinstance(each, str) for each in loaded):
+    if not isinstance(loaded, list) or not set(map(type, loaded)) <= {str}:
         raise TypeError("a list of texts is needed")
     return tuple(loaded)
 
