@@ -1,4 +1,4 @@
-"""The textual ReAct form, for models without tool calls: its instructions and its parser.
+"""Replies that are text: the ReAct form, for models without tool calls, with its instructions and its parser; and JSON.
 
 A reply is read up to its first choice. Whatever a model makes up after it (an `Observation:` of its own, a second
 action) is dropped, and not kept in the dialogue either.
@@ -20,6 +20,7 @@ _LABEL = re.compile(
 )
 _CALL = re.compile(r"[`*\s]*(?P<tool>[\w.-]+)[`*]*[ \t]*\(?(?P<rest>.*)", re.DOTALL)
 _FENCE = re.compile(r"^```\w*|```\Z")
+_OBJECT = re.compile(r"\{[^{}]*\}")
 _SPLIT = re.compile(r"\s*(?P<flow>\w++)[ \t]*+\(?(?P<policy>\w*+)\)?[ \t]*+:(?P<goals>.*)", re.DOTALL)
 
 
@@ -87,6 +88,16 @@ def answer_in(text: str) -> str:
         if label not in ("think", "thought"):
             return text[match.end() :].strip() if label in ("answer", "final answer") else ""
     return ""
+
+
+def only_object(text: str) -> dict[str, object]:
+    """The one JSON object of a reply that was asked for one, without objects in it; empty for anything else."""
+    found = _OBJECT.findall(text)
+    try:
+        value = json.loads(found[0]) if len(found) == 1 else {}
+    except (ValueError, RecursionError):  # not JSON, a number of too many digits
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _decision(choice: Choice, thoughts: Sequence[str]) -> Decision:

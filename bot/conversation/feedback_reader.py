@@ -1,7 +1,6 @@
 """Who reads feedback in words: the narrow rule, or a language model where the rule's first words hint at it."""
 
 import asyncio
-import json
 import logging
 import re
 from collections.abc import Awaitable, Callable
@@ -10,6 +9,7 @@ from typing import TypeAlias
 
 from bot.agent.dialogue import tool_output
 from bot.agent.prompts import PROMPTS
+from bot.agent.textual import only_object
 from bot.conversation.feedback_in_words import Approval, Correction, Feedback, Reading, Refusal, may_be_feedback, read
 from bot.errors import ModelError
 from bot.model import ModelRequest, UserTurn
@@ -24,7 +24,6 @@ FeedbackReader: TypeAlias = Callable[[str, str, str], Awaitable[Reading | None]]
 _PATIENCE_S = 20.0
 _CHARACTERS = 4_000
 """Of the question and of the answer."""
-_OBJECT = re.compile(r"\{[^{}]*\}")
 _WORD = re.compile(r"[^\W_]+")
 
 SYSTEM = PROMPTS["feedback"]
@@ -67,13 +66,7 @@ def request_for(message: str, question: str, answer: str) -> ModelRequest:
 
 def feedback_in(reply: str, message: str) -> Feedback | None:
     """What a reply says. None for "none", for what cannot be read, and for a correction that is not in the message."""
-    found = _OBJECT.findall(reply)
-    try:
-        parsed = json.loads(found[0]) if len(found) == 1 else None
-    except (ValueError, RecursionError):
-        parsed = None
-    if not isinstance(parsed, dict):
-        return None
+    parsed = only_object(reply)
     match parsed.get("kind"), parsed.get("right"):
         case "refusal", _:
             return Refusal()

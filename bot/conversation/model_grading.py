@@ -5,15 +5,14 @@ these is unsure, so that no answer is paid for twice. `memory.services.model_gra
 decides what it is worth.
 """
 
-import json
 import logging
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 from bot.agent.dialogue import tool_output
 from bot.agent.prompts import PROMPTS
+from bot.agent.textual import only_object
 from bot.conversation.executor import Executor
 from bot.errors import ModelError
 from bot.model import ModelRequest, UserTurn
@@ -27,7 +26,6 @@ log = logging.getLogger(__name__)
 _STEPS = 40
 _STEP_CHARACTERS = 400
 _GOAL_CHARACTERS = 4_000
-_OBJECT = re.compile(r"\{[^{}]*\}")
 _IS_GOOD = {"good": True, "bad": False, "unsure": None}
 
 _SYSTEM = PROMPTS["grading"]
@@ -98,13 +96,8 @@ def _step(step: Step) -> str:
 
 def read_guess(text: str, *, grader: str) -> Guess:
     """Parse the model's grade; anything but one object with a known outcome is "unsure"."""
-    found = _OBJECT.findall(text)
-    try:
-        parsed = json.loads(found[0]) if len(found) == 1 else None
-    except (ValueError, RecursionError):
-        parsed = None
-    outcome = parsed.get("outcome") if isinstance(parsed, dict) else None
+    parsed = only_object(text)
+    outcome, reason = parsed.get("outcome"), parsed.get("reason")
     if not isinstance(outcome, str) or outcome not in _IS_GOOD:
         return Guess(is_good=None, reason="Its reply could not be read.", grader=grader)
-    reason = parsed.get("reason") if isinstance(parsed, dict) else ""
     return Guess(is_good=_IS_GOOD[outcome], reason=reason if isinstance(reason, str) else "", grader=grader)
