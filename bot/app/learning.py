@@ -15,7 +15,7 @@ from memory.errors import InvalidInput
 from memory.model import Audience, Scope, Visibility
 from memory.model.batch import Proposal
 from memory.rules.emoji import EmojiMap
-from memory.services import EntryStatus, Memory, Outcome
+from memory.services import EntryOutcome, EntryStatus, Memory
 
 CHUNK = 250
 """Lessons taken in at once, so that chat can write in between, and little is done again after a kill."""
@@ -134,7 +134,7 @@ def learn(
     intake = memory.batches.intake(
         routes.workspace, path.name, _digest(path, routes), actor=target.actor, is_dry_run=is_dry_run
     )
-    outcomes: list[Outcome] = []
+    outcomes: list[EntryOutcome] = []
     progress("learning", 0, len(proposals))
     for start in range(0, len(proposals), CHUNK):
         outcomes += intake.take([made for _, made in proposals[start : start + CHUNK]])
@@ -144,7 +144,7 @@ def learn(
 
 
 def _report(
-    contents: Contents, routes: "_Routes", entries: Sequence[Entry], outcomes: Sequence[Outcome], batch: str
+    contents: Contents, routes: "_Routes", entries: Sequence[Entry], outcomes: Sequence[EntryOutcome], batch: str
 ) -> LearnReport:
     pairs = [*zip(entries, outcomes, strict=True)]
     taken = [(entry, outcome) for entry, outcome in pairs if outcome.status in _TAKEN]

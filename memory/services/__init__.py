@@ -25,8 +25,8 @@ from memory.services.batches import (
     BatchUndo,
     BatchView as BatchView,
     Decided as Decided,
+    EntryOutcome as EntryOutcome,
     EntryStatus as EntryStatus,
-    Outcome as Outcome,
     Reviewer as Reviewer,
 )
 from memory.services.channels import Channels

@@ -10,7 +10,7 @@ from memory.model import Audience
 from memory.rules.feedback.words import terms
 from memory.rules.retrieval.prompt import one_line
 from memory.services.topics import FieldBundle, Value
-from memory.services.topics.facts import Changed, Outcome
+from memory.services.topics.facts import Changed, ChangeOutcome
 from memory.services.topics.listing import KnownTopic
 
 _VALUE_CHARACTERS = 500
@@ -194,16 +194,16 @@ def change_result(changed: Changed, value: str) -> str:
         changed.audience, "for everybody"
     )
     match changed.outcome:
-        case Outcome.REFUSED:
+        case ChangeOutcome.REFUSED:
             return (
                 f"I left {thing} as it is: somebody else noted it. They can change it, or a teacher: ask them to tell "
                 f"me that its {name} is now {_short(value)}."
             )
-        case Outcome.KNOWN:
+        case ChangeOutcome.KNOWN:
             return f"That is known already: {thing}, {name}: {_short(value)}."
-        case Outcome.NEW_TOPIC:
+        case ChangeOutcome.NEW_TOPIC:
             return f"Noted {where}: {thing}, {name}: {_short(value)}."
-        case Outcome.CHANGED:
+        case ChangeOutcome.CHANGED:
             before = f" It was {shown_value(changed.before)} before." if changed.before is not None else ""
             return f"Noted {where}: {thing}, {name}: {_short(value)}.{before}"
 

@@ -32,7 +32,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class StepJudgement:
     """What grades and votes come to for one step."""
 
     outcome: Outcome = Outcome.PENDING
@@ -42,7 +42,7 @@ class Judgement:
     at: datetime | None = None
 
 
-def judgement(episode: Episode, grades: Sequence[Grade]) -> Judgement:
+def judgement(episode: Episode, grades: Sequence[Grade]) -> StepJudgement:
     """The outcome for the asker: what people's votes say; a model's guess only where no person said anything.
 
     Reason and correction are those of the latest person's grade that agrees with the outcome, else what people said to
@@ -54,7 +54,7 @@ def judgement(episode: Episode, grades: Sequence[Grade]) -> Judgement:
         agreeing = [grade for grade in grades if grade.is_correct == (outcome is Outcome.SUCCESS)]
         grade = latest(agreeing, of=GradeSource.PERSON)
         moments = [moment for moment in (episode.graded_at, grade.at if grade else None) if moment is not None]
-        return Judgement(
+        return StepJudgement(
             outcome=outcome,
             reason=grade.explanation if grade else episode.outcome_reason,
             correction=grade.correction if grade else episode.correction,
@@ -64,8 +64,8 @@ def judgement(episode: Episode, grades: Sequence[Grade]) -> Judgement:
     guess = latest(grades, of=GradeSource.MODEL)
     is_alone = verdict is not Verdict.DISPUTED and all(grade.source is GradeSource.MODEL for grade in grades)
     if guess is None or not guess.confidence or not is_alone:
-        return Judgement()
-    return Judgement(
+        return StepJudgement()
+    return StepJudgement(
         outcome=Outcome.SUCCESS if guess.is_correct else Outcome.FAILURE,
         reason=guess.explanation,
         correction=guess.correction,
@@ -128,9 +128,9 @@ def entries_of(tx: Transaction, episodic: EpisodicMemory, session_id: str) -> li
     ]
 
 
-def _whole(root: Episode | None, grades: Mapping[str, Sequence[Grade]]) -> Judgement:
+def _whole(root: Episode | None, grades: Mapping[str, Sequence[Grade]]) -> StepJudgement:
     """What the whole run comes to."""
-    return judgement(root, grades.get(root.id, ())) if root is not None else Judgement()
+    return judgement(root, grades.get(root.id, ())) if root is not None else StepJudgement()
 
 
 def _entry(
@@ -138,7 +138,7 @@ def _entry(
     episode: Episode,
     vector: tuple[str, Vector] | None,
     grades: Sequence[Grade],
-    whole: Judgement,
+    whole: StepJudgement,
     run_grades: Sequence[Grade],
 ) -> MemoryEntry:
     judged = judgement(episode, grades)

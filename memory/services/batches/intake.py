@@ -47,7 +47,7 @@ _STORED = (EntryStatus.ADDED, EntryStatus.HELD_BACK, EntryStatus.OWN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class EntryOutcome:
     """What became of one proposal."""
 
     status: EntryStatus
@@ -95,7 +95,7 @@ class Intake:
     """What is made of those that are taken in together, by key."""
     _is_ready: bool = False
 
-    def take(self, proposals: Sequence[Proposal]) -> list[Outcome]:
+    def take(self, proposals: Sequence[Proposal]) -> list[EntryOutcome]:
         """Take proposals in, in one transaction; what became of each.
 
         Raises `EmbeddingFailed` and `StoreUnavailable` kinds; what was taken in before stays, and is known next time.
@@ -106,11 +106,11 @@ class Intake:
             known = tx.batches.known(self.batch.workspace, [each.key for each in drafts if isinstance(each, _Draft)])
         now = self._core.clock()
         self._lessons.clear()
-        outcomes: list[Outcome] = []
+        outcomes: list[EntryOutcome] = []
         fresh: list[_Draft] = []
         joined: list[_Draft] = []
         for draft in drafts:
-            outcome = draft if isinstance(draft, Outcome) else self._sorted(draft, known, now)
+            outcome = draft if isinstance(draft, EntryOutcome) else self._sorted(draft, known, now)
             outcomes.append(outcome)
             if isinstance(draft, _Draft) and outcome.status in _STORED:
                 fresh.append(draft)
@@ -120,12 +120,12 @@ class Intake:
             self._store(fresh, joined, now)
         return outcomes
 
-    def _draft(self, proposal: Proposal) -> "_Draft | Outcome":
+    def _draft(self, proposal: Proposal) -> "_Draft | EntryOutcome":
         try:
             asked = usable(proposal.question, "it has no question")
             answered = usable(proposal.answer, "it has no answer")
         except InvalidInput as error:
-            return Outcome(status=EntryStatus.REFUSED, reason=str(error))
+            return EntryOutcome(status=EntryStatus.REFUSED, reason=str(error))
         redactor = self._core.redactor
         question, answer = redactor.text(asked), redactor.text(answered)
         return _Draft(
@@ -138,14 +138,14 @@ class Intake:
             words=comparable(answer),
         )
 
-    def _sorted(self, draft: _Draft, known: set[str], now: datetime) -> Outcome:
+    def _sorted(self, draft: _Draft, known: set[str], now: datetime) -> EntryOutcome:
         """What becomes of it; from then on it is one of those that later ones are compared with."""
         if draft.key in known:
-            return Outcome(status=EntryStatus.KNOWN)
+            return EntryOutcome(status=EntryStatus.KNOWN)
         answers = self._answers.setdefault(draft.asked, set())
         if draft.key in self._keys or draft.words in answers:
             is_ours = draft.key in self._keys or draft.content in self._ours
-            return Outcome(status=EntryStatus.JOINED if is_ours else EntryStatus.KNOWN)
+            return EntryOutcome(status=EntryStatus.JOINED if is_ours else EntryStatus.KNOWN)
         differs = bool(answers)
         self._keys.add(draft.key)
         self._ours[draft.content] = draft.key
@@ -154,8 +154,10 @@ class Intake:
         flags = lesson_flags(lesson, has_secret=draft.has_secret)
         if flags:
             self._flags[draft.key] = flags
-            return Outcome(status=EntryStatus.HELD_BACK, reason=", ".join(flags), differs=differs)
-        return Outcome(status=EntryStatus.OWN if draft.proposal.accepted_by else EntryStatus.ADDED, differs=differs)
+            return EntryOutcome(status=EntryStatus.HELD_BACK, reason=", ".join(flags), differs=differs)
+        return EntryOutcome(
+            status=EntryStatus.OWN if draft.proposal.accepted_by else EntryStatus.ADDED, differs=differs
+        )
 
     def _read_answers(self) -> None:
         """What people wrote so far, once."""

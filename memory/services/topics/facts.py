@@ -25,7 +25,7 @@ LONGEST = 2_000
 """Characters of a thing's name, a property and a value that are taken from a chat."""
 
 
-class Outcome(StrEnum):
+class ChangeOutcome(StrEnum):
     """The outcome of a change to a topic, as a sentence."""
 
     NEW_TOPIC = "new_topic"
@@ -40,7 +40,7 @@ class Outcome(StrEnum):
 class Changed:
     """One value that somebody wanted to hold."""
 
-    outcome: Outcome
+    outcome: ChangeOutcome
     topic: Topic
     property: str
     before: Value | None = None
@@ -143,7 +143,7 @@ class Facts:
         field = fields.get(name.casefold())
         before = field.current if field is not None else None
         name = field.name if field is not None else name
-        outcome = Outcome.REFUSED
+        outcome = ChangeOutcome.REFUSED
         if mine:
             ingested = self._world.ingest(
                 scope,
@@ -153,7 +153,7 @@ class Facts:
                     fields=[FieldInput(name=name, value=value, provenance=_PROVENANCE)],
                 ),
             )
-            outcome = Outcome.CHANGED if ingested.revised else Outcome.KNOWN
+            outcome = ChangeOutcome.CHANGED if ingested.revised else ChangeOutcome.KNOWN
         return Changed(outcome=outcome, topic=target.topic, property=name, before=before, audience=target.audience)
 
     def _begin(self, scope: Scope, thing: str, name: str, value: str, role: Role) -> Changed:
@@ -168,7 +168,7 @@ class Facts:
             ),
         )
         topic = self._world.topic(scope, made.topic_id)
-        return Changed(outcome=Outcome.NEW_TOPIC, topic=topic, property=name, audience=audience)
+        return Changed(outcome=ChangeOutcome.NEW_TOPIC, topic=topic, property=name, audience=audience)
 
     def _embed(self, text: str) -> Vector | None:
         try:

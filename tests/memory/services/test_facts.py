@@ -5,7 +5,7 @@ import pytest
 from memory.errors import InvalidInput, NotFound
 from memory.model import Audience, Role, Visibility
 from memory.services.topics import FieldInput, Ingest
-from memory.services.topics.facts import Outcome
+from memory.services.topics.facts import ChangeOutcome
 from tests.doubles.memory_world import World, scope
 
 ANA, BO, TESS = scope("ana"), scope("bo"), scope("tess")
@@ -21,7 +21,7 @@ def values(world: World, of: str = "ana", thing: str = "deploy") -> list[object]
 def test_what_is_new_is_its_authors_alone_and_a_teachers_is_for_the_channel() -> None:
     world = World()
     mine = world.memory.facts.change(ANA, "deploy", "owner", "Priya", role=Role.MEMBER)
-    assert (mine.outcome, mine.audience) == (Outcome.NEW_TOPIC, Audience.PERSONAL)
+    assert (mine.outcome, mine.audience) == (ChangeOutcome.NEW_TOPIC, Audience.PERSONAL)
     assert world.memory.facts.listed(BO) == []
     ours = world.memory.facts.change(TESS, "release", "owner", "Aya", role=Role.TEACHER)
     assert ours.audience is Audience.CHANNEL
@@ -36,16 +36,16 @@ def test_its_author_and_teachers_change_a_topic_and_nobody_else() -> None:
     change = world.memory.facts.change
     change(TESS, "Deploy", "owner", "Priya", role=Role.TEACHER)
     refused = change(BO, "the deploy", "Owner", "Bo", role=Role.MEMBER)
-    assert (refused.outcome, refused.topic.person) == (Outcome.REFUSED, "tess")
+    assert (refused.outcome, refused.topic.person) == (ChangeOutcome.REFUSED, "tess")
     assert values(world, thing="Deploy") == ["Priya"]
     world.clock.tick(days=3)
     changed = change(scope("uma"), "deploy", "owner", "Aya", role=Role.TEACHER)
-    assert changed.outcome is Outcome.CHANGED
+    assert changed.outcome is ChangeOutcome.CHANGED
     assert changed.before is not None
     assert changed.before.value == "Priya"
     world.clock.tick(days=3)
-    assert change(TESS, "DEPLOY", "owner", "Aya", role=Role.MEMBER).outcome is Outcome.KNOWN
-    assert change(TESS, "deploy", "owner", "Bianca", role=Role.MEMBER).outcome is Outcome.CHANGED
+    assert change(TESS, "DEPLOY", "owner", "Aya", role=Role.MEMBER).outcome is ChangeOutcome.KNOWN
+    assert change(TESS, "deploy", "owner", "Bianca", role=Role.MEMBER).outcome is ChangeOutcome.CHANGED
     assert values(world, thing="Deploy") == ["Bianca", "Aya", "Priya"]
 
 
@@ -55,8 +55,8 @@ def test_a_teacher_of_one_channel_changes_nothing_that_was_brought_up_elsewhere(
     world.memory.world.ingest(TESS, wide)
     elsewhere = scope("uma", channel="c2")
     change = world.memory.facts.change
-    assert change(elsewhere, "deploy", "owner", "Uma", role=Role.TEACHER).outcome is Outcome.REFUSED
-    assert change(elsewhere, "deploy", "owner", "Aya", role=Role.ADMIN).outcome is Outcome.CHANGED
+    assert change(elsewhere, "deploy", "owner", "Uma", role=Role.TEACHER).outcome is ChangeOutcome.REFUSED
+    assert change(elsewhere, "deploy", "owner", "Aya", role=Role.ADMIN).outcome is ChangeOutcome.CHANGED
     assert values(world) == ["Aya", "Priya"]
 
 
@@ -66,7 +66,7 @@ def test_ones_own_comes_before_that_of_others_with_the_same_title() -> None:
     change(TESS, "deploy", "owner", "Priya", role=Role.TEACHER)
     own = Ingest(title="deploy", fields=[FieldInput(name="owner", value="me")])
     world.memory.world.ingest(BO, own)
-    assert change(BO, "deploy", "owner", "still me", role=Role.MEMBER).outcome is Outcome.CHANGED
+    assert change(BO, "deploy", "owner", "still me", role=Role.MEMBER).outcome is ChangeOutcome.CHANGED
     assert values(world, "ana") == ["Priya"]
 
 

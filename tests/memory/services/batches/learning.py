@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from memory.model import Audience, Episode, Role, Scope, Visibility
 from memory.model.batch import Batch, Proposal
-from memory.services import Outcome, Reviewer
+from memory.services import EntryOutcome, Reviewer
 from tests.doubles.memory_world import World, scope
 
 TESS = Reviewer(actor="tess", role=Role.TEACHER)
@@ -35,7 +35,7 @@ def proposal(
 
 def learned(
     world: World, *proposals: Proposal, digest: str = "d", is_dry_run: bool = False
-) -> tuple[Batch, list[Outcome]]:
+) -> tuple[Batch, list[EntryOutcome]]:
     """What becomes of a file with these, and its batch."""
     world.clock.tick()
     intake = world.memory.batches.intake("terminal:w", "faq.csv", digest, actor="cli:root", is_dry_run=is_dry_run)

@@ -7,7 +7,7 @@ import pytest
 from memory.errors import InvalidInput, NotFound
 from memory.model import Audience, Role, Verdict, Visibility
 from memory.services import EntryStatus, Reviewer
-from memory.services.batches.intake import Outcome
+from memory.services.batches.intake import EntryOutcome
 from tests.doubles.memory_world import World, scope
 from tests.memory.services.batches.learning import KEY, TESS, learned, proposal, recalled, waiting
 
@@ -20,7 +20,7 @@ def world() -> World:
     return World()
 
 
-def statuses(outcomes: Sequence[Outcome]) -> list[EntryStatus]:
+def statuses(outcomes: Sequence[EntryOutcome]) -> list[EntryStatus]:
     return [each.status for each in outcomes]
 
 
