@@ -18,7 +18,7 @@ from bot.conversation.choice_messages import NO_SUCH_QUESTION, reply_to_choice
 from bot.conversation.choosing import ChoiceHandler
 from bot.conversation.commands import Commands
 from bot.conversation.conversations import Conversations, full_text
-from bot.conversation.decisions import DecisionNotifier
+from bot.conversation.decision_notices import DecisionNotifier
 from bot.conversation.digest import Digest
 from bot.conversation.executor import Executor
 from bot.conversation.feedback import FeedbackHandler, dismisses_bot
