@@ -131,7 +131,7 @@ def note_lessons_in(tx: Transaction, node: Episode, lessons: Collection[str]) ->
 
 
 def note_followed(
-    tx: Transaction, run: FinishedRun, nodes: Iterable[Episode], shown: Iterable["JudgedLesson"]
+    tx: Transaction, run: FinishedRun, nodes: Iterable[Episode], shown: Iterable["LessonInPrompt"]
 ) -> tuple["UsedLesson", ...]:
     """Note whose words an answer holds that the evidence had, though its lessons were not shown: what is proposed."""
     followed: list[UsedLesson] = []
@@ -179,7 +179,7 @@ def _evidence(run: FinishedRun, recall: Recollection) -> EvidenceRecord | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedLesson:
+class LessonInPrompt:
     """A lesson in a node's prompt, and how it fared in what the node answered."""
 
     retrieval_id: str
@@ -232,10 +232,10 @@ class JudgedLesson:
         )
 
 
-def lessons_shown(detector: OverlapDetector, run: FinishedRun) -> list[JudgedLesson]:
+def lessons_shown(detector: OverlapDetector, run: FinishedRun) -> list[LessonInPrompt]:
     """The lessons that the run's nodes were shown, each judged by what its node answered. Pure."""
     nodes = {node.node_path: node for node in run.nodes}
-    found: list[JudgedLesson] = []
+    found: list[LessonInPrompt] = []
     for recall in run.recalls:
         node = nodes.get(recall.node_path)
         if node is None or not recall.shown_ids:
@@ -247,7 +247,7 @@ def lessons_shown(detector: OverlapDetector, run: FinishedRun) -> list[JudgedLes
         ]
         evidence = detector.detect_all([each for _, each in ranked], node.goal, node.output, node.action)
         found += [
-            JudgedLesson(retrieval_id=recall.retrieval_id, rank=rank, exemplar=exemplar, evidence=fared)
+            LessonInPrompt(retrieval_id=recall.retrieval_id, rank=rank, exemplar=exemplar, evidence=fared)
             for (rank, exemplar), fared in zip(ranked, evidence, strict=True)
         ]
     return found
@@ -301,7 +301,7 @@ class UsedLesson:
     """Whether people of the channel only proposed it."""
 
 
-def used_of(run: FinishedRun, shown: Sequence[JudgedLesson]) -> tuple[UsedLesson, ...]:
+def used_of(run: FinishedRun, shown: Sequence[LessonInPrompt]) -> tuple[UsedLesson, ...]:
     """Those of a run that is being committed, most relevant first."""
     used = [
         UsedLesson(

@@ -31,7 +31,7 @@ from memory.services.chat_settings import admitted, require_admitted
 from memory.services.core import Core, event, record
 from memory.services.finished_run import (
     FinishedRun,
-    JudgedLesson,
+    LessonInPrompt,
     UsedLesson,
     as_made,
     attach,
@@ -229,7 +229,9 @@ class Recording:
         except NotFound:
             return None
 
-    def _commit(self, tx: Transaction, run: FinishedRun, shown: Sequence[JudgedLesson], now: datetime) -> Answer | None:
+    def _commit(
+        self, tx: Transaction, run: FinishedRun, shown: Sequence[LessonInPrompt], now: datetime
+    ) -> Answer | None:
         answered = (
             tx.deliveries.answer(run.workspace, run.event_id, run.run_id, run.understood) if run.event_id else None
         )

@@ -24,7 +24,7 @@ class _Request:
     is_done: bool = False
 
 
-class Batches:
+class BatchedCalls:
     """Calls `encode` in one thread at a time, with what waits by then in one call."""
 
     def __init__(self, encode: Encode) -> None:

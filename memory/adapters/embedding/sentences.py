@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from memory.adapters.embedding.batching import Batches
+from memory.adapters.embedding.batching import BatchedCalls
 from memory.adapters.embedding.encoder import Encoder
 from memory.errors import EmbeddingFailed
 
@@ -55,7 +55,7 @@ class SentenceTransformerEmbedder:
         self._remembered = remembered
         self._known: OrderedDict[str, Vector] = OrderedDict()
         self._known_lock = Lock()
-        self._model: Batches | None = None
+        self._model: BatchedCalls | None = None
         self._model_lock = RLock()
         self._dimension = _PACKAGED_DIMENSION if model == PACKAGED else 0
 
@@ -125,10 +125,10 @@ class SentenceTransformerEmbedder:
             vector.setflags(write=False)
         return vectors
 
-    def _loaded(self) -> Batches:
+    def _loaded(self) -> BatchedCalls:
         """The model, which embeds together what several threads ask for. To be called with the lock."""
         if self._model is None:
-            self._model = Batches(self._load().encode)
+            self._model = BatchedCalls(self._load().encode)
         return self._model
 
     def _load(self) -> Encoder:

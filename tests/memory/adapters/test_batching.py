@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memory.adapters.embedding.batching import Batches
+from memory.adapters.embedding.batching import BatchedCalls
 
 
 class Model:
@@ -30,7 +30,7 @@ class Model:
 
 def while_busy(model: Model, *requests: Sequence[str]) -> list[Any]:
     """What each of these gets that come while the model works on another one."""
-    batches = Batches(model.encode)
+    batches = BatchedCalls(model.encode)
     with ThreadPoolExecutor(1 + len(requests)) as pool:
         first = pool.submit(batches, ["first"])
         assert model.begun.wait(10)
