@@ -99,8 +99,8 @@ class Redactor:
     def __init__(self, finder: SecretFinder | None = None) -> None:
         self._finder = finder
         self._done: dict[str, str] | None = None
-        self._clean: set[str] = set()
-        """What surrounds runs and holds no secret: the same in nearly all of them."""
+        self._clean: set[int] = set()
+        """Hashes of what surrounds runs and holds no secret: the same in nearly all of them. No text stays here."""
 
     def for_run(self) -> "Redactor":
         """One for the texts of one run, of which many are the same. To be thrown away with them."""
@@ -169,12 +169,14 @@ class Redactor:
 
     def _context(self, elements: tuple[str, ...]) -> tuple[str, ...]:
         """What surrounded a node: each element is looked at once, for all runs."""
-        clean = self._clean
-        redacted = tuple([each if each in clean else self.text(each) for each in elements])
-        if not clean.issuperset(elements):
-            if len(clean) + len(elements) > _MOST_CLEAN:
-                clean.clear()
-            clean.update(set(elements).intersection(redacted))
+        clean, hashes = self._clean, list(map(hash, elements))
+        if clean.issuperset(hashes):
+            return elements
+        hashed = list(zip(hashes, elements, strict=True))
+        redacted = tuple([text if each in clean else self.text(text) for each, text in hashed])
+        if len(clean) + len(hashes) > _MOST_CLEAN:
+            clean.clear()
+        clean.update(each for (each, text), now in zip(hashed, redacted, strict=True) if text == now)
         return redacted
 
     def message(self, message: Incoming) -> Incoming:
