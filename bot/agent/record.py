@@ -192,7 +192,7 @@ def context_elements(scope: Scope, tools: ToolRegistry, memory_keys: list[str]) 
     would only hide that two situations are alike.
     """
     elements = {f"platform:{scope.platform}", f"channel:{scope.channel}", f"person:{scope.person}"}
-    elements.update(f"tool:{name}" for name in tools.names)
+    elements |= tools.elements
     elements.update(f"memory:{key}" for key in memory_keys if not key.startswith("result of: "))
     return tuple(sorted(elements))
 

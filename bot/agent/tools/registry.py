@@ -118,8 +118,12 @@ class ToolRegistry:
         self._tools: dict[str, Tool] = {}
         self.known_names: list[str] = []
         """Every tool's name. The list stays the same and changes as tools come and go."""
+        self.specs: tuple[ToolSpec, ...] = ()
+        """The tools as the model sees them."""
         self.actions: tuple[ActionText, ...] = ()
-        """The tools as evidence is weighed for them."""
+        """The same as evidence is weighed for them."""
+        self.elements: frozenset[str] = frozenset()
+        """The same as they surround every node."""
         self._timeout_s = timeout_s
         self.permit = permit
         self._rules = tuple(rules)
@@ -136,7 +140,9 @@ class ToolRegistry:
             gathered.setdefault(tool.name, tool)
         self._tools = gathered
         self.known_names[:] = gathered
-        self.actions = tuple(tool.spec.as_action for tool in gathered.values())
+        self.specs = tuple(tool.spec for tool in gathered.values())
+        self.actions = tuple(spec.as_action for spec in self.specs)
+        self.elements = frozenset(f"tool:{name}" for name in gathered)
 
     @property
     def asks_for_role(self) -> bool:
@@ -154,11 +160,6 @@ class ToolRegistry:
     def names(self) -> tuple[str, ...]:
         """Every tool's name, in the order they were given."""
         return tuple(self._tools)
-
-    @property
-    def specs(self) -> tuple[ToolSpec, ...]:
-        """The tools as the model sees them."""
-        return tuple(tool.spec for tool in self._tools.values())
 
     def get(self, name: str) -> Tool | None:
         """The tool, or None."""
