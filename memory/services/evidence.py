@@ -25,6 +25,8 @@ _RUN, _PERSONAL, _WORKSPACE, _SUCCESS = Origin.RUN, Audience.PERSONAL, Audience.
 _EXPAND = Termination.EXPAND
 _DECIDED = frozenset(verdict for verdict in Verdict if verdict.is_validated)
 _ALL_RELIABLE: Mapping[str, float] = MappingProxyType({})
+_MOST_JUDGED = 8
+"""In how many ways what is made of one lesson is kept."""
 _PROMOTING = frozenset(role for role in Role if role.may_promote)
 
 WeightOf = Callable[[Standing, int, int, Role], float]
@@ -142,6 +144,8 @@ class Weighing:
         if judged is None:
             judged = _judged(summary, hit, person, actions, reliability, self._weight_of, self.config)
             if not any(vote.is_limited for vote in summary.votes):
+                if len(summary.judged) >= _MOST_JUDGED:
+                    summary.judged.clear()
                 summary.judged[key] = judged
         return judged
 

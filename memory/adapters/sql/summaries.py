@@ -1,9 +1,9 @@
 """Lessons as evidence is weighed, each with the votes on it, and what else a recall goes by: one narrow statement."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import (
     BigInteger,
@@ -101,7 +101,7 @@ def _beside(what: str, number: ColumnElement[Any] | None = None, **given: Column
 _s = settings.c
 _here = bindparam("here", type_=String())
 _OF_VOTE = itemgetter(9, 10)
-_OUTPUT = 7
+_OUTPUT, _ASKED = 7, 15
 _SEVERAL, _AT_ONCE = 48, 500
 """How many lessons a statement reads: one for each number of them would take longer to put together than to run."""
 # What the driver has, of which there is much, is turned into what it means by looking it up.
@@ -134,8 +134,23 @@ def _weighing(count: int) -> CompoundSelect[Any]:
     )
 
 
-def weighing_input(session: Session, workspace: str, channel: str, episode_ids: Iterable[str]) -> WeighingInput:
-    """`EpisodeTable.weighing_input`."""
+class ReadLesson(NamedTuple):
+    """A lesson, and the rows that it was made of."""
+
+    lesson: LessonSummary
+    rows: Sequence[Sequence[Any]]
+
+    @property
+    def nbytes(self) -> int:
+        """About how much its texts take."""
+        texts = self.rows[0][3], self.rows[0][_OUTPUT], self.rows[0][_ASKED]
+        return sum([len(each) for each in texts if each])
+
+
+def weighing_input(
+    session: Session, workspace: str, channel: str, episode_ids: Iterable[str], known: Mapping[str, ReadLesson]
+) -> tuple[dict[str, ReadLesson], WeighingInput]:
+    """`EpisodeTable.weighing_input`, its lessons for themselves. What is `known` is made anew where its rows differ."""
     of_one: dict[str, list[Any]] = {}
     beside: dict[str, list[Any]] = {}
     for ids in list(chunks(dict.fromkeys(episode_ids), _AT_ONCE)) or [[]]:
@@ -148,8 +163,14 @@ def weighing_input(session: Session, workspace: str, channel: str, episode_ids: 
             else:
                 beside[row[0]].append(row)
     with session.readable():
-        return WeighingInput(
-            lessons={episode_id: _summary(rows) for episode_id, rows in of_one.items()},
+        lessons = {
+            episode_id: made
+            if (made := known.get(episode_id)) is not None and made.rows == rows
+            else ReadLesson(_summary(rows), rows)
+            for episode_id, rows in of_one.items()
+        }
+        return lessons, WeighingInput(
+            lessons={},
             threshold=_threshold(workspace, *beside[_BUDGET], *beside[_THRESHOLD]),
             settings=tuple([_setting(workspace, row) for row in beside[_SETTING]]),
             has_rules=bool(beside[_RULES]),

@@ -13,7 +13,7 @@ from sqlalchemy.sql.visitors import iterate
 
 from memory.adapters.sql import SqlStore, summaries
 from memory.adapters.sql.lesson_cache import LessonCache
-from memory.adapters.sql.lesson_version import WEIGHED
+from memory.adapters.sql.lesson_version import WEIGHED, erasures
 from memory.model.evidence import ActionText, Evidence
 from memory.ports import Transaction, WeighingInput
 from tests.doubles.memory_world import World, scope
@@ -68,10 +68,12 @@ def test_whoever_changes_what_is_weighed_marks_the_workspace(
     assert change(path, f"UPDATE {table} SET {column} = {other}") > 0
     after = marks(path)
     assert after != before
+    has_words = column in ("goal", "output", "correction", "trajectory")
+    assert (list(map(erasures, after)) == list(map(erasures, before))) is not has_words
     change(path, f"CREATE TABLE kept AS SELECT * FROM {table}")
     assert change(path, f"DELETE FROM {table}") > 0
     without = marks(path)
-    assert without != after
+    assert list(map(erasures, without)) != list(map(erasures, after))
     assert change(path, f"INSERT INTO {table} SELECT * FROM kept") > 0
     assert (marks(path) == without) is (table == "episodes")  # a new one is known to nobody
 
@@ -103,6 +105,30 @@ def test_what_was_read_is_not_read_again(store: SqlStore) -> None:
     assert [each for each in statements if "episodes" in each] == [
         each for each in first_statements if "episodes" in each
     ]
+
+
+def test_what_was_made_of_a_lesson_is_used_until_the_lesson_changes(store: SqlStore, path: Path) -> None:
+    with store.write() as tx:
+        fill(tx, "w")
+    with store.read() as tx:
+        first = read(tx, "e1", "e2").lessons
+    assert change(path, "UPDATE episodes SET action = 'pay_bill' WHERE id = 'e2'") > 0
+    with store.read() as tx:
+        later = read(tx, "e1", "e2").lessons
+    assert later["e1"] is first["e1"]
+    assert (first["e2"].action, later["e2"].action) == ("", "pay_bill")
+
+
+@pytest.mark.parametrize("erasure", ["UPDATE episodes SET goal = '' WHERE id = 'e1'", "DELETE FROM votes"])
+def test_what_was_read_before_something_was_erased_is_kept_no_longer(store: SqlStore, path: Path, erasure: str) -> None:
+    with store.write() as tx:
+        fill(tx, "w")
+    with store.read() as tx:
+        read(tx, "e1", "e2")
+    assert change(path, erasure) > 0
+    with store.read() as tx:
+        read(tx, "e2")
+    assert list(store._recall.lessons._known["w"].lessons) == ["e2"]
 
 
 def test_what_is_rolled_back_is_kept_nowhere(store: SqlStore) -> None:
