@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bot.adapters.llm.offline.ranking import ASKED_FROM
+from bot.adapters.llm.offline.ranking import on_offer
 from bot.app.bench.embedding import PreparedEmbedder
 from bot.app.bench.labelled import LabelledMessage, first_of_each, read_splits, read_texts
 from bot.app.bench.people import Answered, Habits
@@ -181,7 +181,7 @@ class Stream:
         if self._arm.must_choose or is_sure(belief, prior, rival, self._threshold.value):
             outcome = Answered.RIGHT if best == label else Answered.WRONG
         else:
-            offered = [each for each in ranked[:MOST_OPTIONS] if beliefs[each] >= ASKED_FROM]
+            offered = ranked[: on_offer([(float(beliefs[each]), 0.0) for each in ranked])]
             outcome = Answered.UNKNOWN if not offered else Answered.TAP if label in offered else Answered.NEITHER
         if label is not None:
             self._react(goal, vector, label, outcome, best, offered, min(100, max(0, int(confidence * 100 + 1e-9))))

@@ -11,7 +11,7 @@ from datetime import timedelta
 from enum import StrEnum
 
 from bot.adapters.llm.offline.model import OfflineModel
-from bot.adapters.llm.offline.ranking import is_worth_asking
+from bot.adapters.llm.offline.ranking import on_offer
 from bot.agent.tools.registry import ToolRegistry
 from bot.app.bench.embedding import PreparedEmbedder
 from bot.app.bench.fresh_memory import SimulatedClock, fresh_memory
@@ -24,7 +24,7 @@ from bot.app.startup import make_embedder
 from bot.config import Settings
 from bot.model import PersonMessage
 from memory.errors import InvalidInput
-from memory.model import MOST_OPTIONS, Audience, Episode, Lesson, Reaction, Role
+from memory.model import Audience, Episode, Lesson, Reaction, Role
 from memory.model.evidence import Belief
 from memory.ports import Embedder
 from memory.services import Memory
@@ -297,5 +297,5 @@ class _AttackRun:
 
 def _offered(beliefs: Sequence[Belief]) -> set[str]:
     """The answers that a person would be asked about."""
-    likeliest = sorted(beliefs, key=lambda each: -max(each.value, each.suggested))[:MOST_OPTIONS]
-    return {each.text for each in likeliest if is_worth_asking(each.value, each.suggested)}
+    likeliest = sorted(beliefs, key=lambda each: -max(each.value, each.suggested))
+    return {each.text for each in likeliest[: on_offer([(each.value, each.suggested) for each in likeliest])]}

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
+from math import log
 from statistics import geometric_mean, mean
 
 from bot.adapters.llm.offline.prompt_evidence import prompt_evidence
@@ -24,8 +25,6 @@ FOUND_UNASKED = 0.45
 """The same for a passage looked up only because nothing else was known."""
 _UNSAID = 1.5
 """How many times as sure as the whole its parts must be where no word joins them: "I lost my card, what now?"."""
-_ENOUGH_WORDS = 4
-"""From so many words on a part says as much of its being a request as any longer one."""
 
 _CERTAIN = 20.0
 """Log odds of what needs no estimate."""
@@ -156,7 +155,7 @@ class Decider:
 
         By logistic regression on labelled messages (measured: `tests/README.md`): parts are nearer to what was taught
         than the whole is, unlike each other, and together all that it says; something is believed of each of them;
-        they begin like requests, and none is a mere word or two; a word joins them, best of all "then". Beside that,
+        they begin like requests, and none is short; a word joins them, best of all "then". Beside that,
         what was asked before in the same words is one request.
         """
         beliefs = [best.belief if best is not None else 0.0 for best in self._bests(parts)]
@@ -165,13 +164,13 @@ class Decider:
         if max(beliefs) < ASKED_FROM or (nearest >= SAME_GOAL and nearer < 0 and self._is_known(self._goal)):
             return -_CERTAIN
         alike = mean(self._similarity.between(one, [other])[0] for one, other in pairwise(parts.parts))
-        of_meaning = 14 * self._similarity.to_sum(self._goal, parts.parts) - 10 * alike + 6.2 * nearer
-        words = min(_ENOUGH_WORDS, *(len(part.split()) for part in parts.parts))
+        of_meaning = 15.7 * self._similarity.to_sum(self._goal, parts.parts) - 10.1 * alike + 8.3 * nearer
+        words = log(min(len(part.split()) for part in parts.parts))
         is_stepwise = parts.flow != "parallel" and not _CONDITION.match(self._goal)
-        begin = 1.2 * begins_a_request(parts.parts[0]) + 1.05 * begins_a_request(parts.parts[-1])
-        of_words = 0.65 * words + 1.5 * parts.is_said + 4.5 * is_stepwise + begin
+        begin = 1.1 * begins_a_request(parts.parts[0]) + 1.2 * begins_a_request(parts.parts[-1])
+        of_words = 1.3 * words + 1.1 * parts.is_said + 4.1 * is_stepwise + begin
         were_asked_before = min(nearest_of_parts) >= max(SAME_GOAL, nearest)
-        return of_meaning + of_words + 3.8 * min(beliefs) - 16.8 + _CERTAIN * were_asked_before
+        return of_meaning + of_words + 3.8 * min(beliefs) - 18.1 + _CERTAIN * were_asked_before
 
     def _are_surer(self, parts: Split) -> bool:
         """Whether the parts together, which is their geometric mean, are surer than the whole.

@@ -33,6 +33,8 @@ ASKED_FROM = 0.04
 """Belief from which the person is asked whether they mean it (measured: `tests/README.md`) ..."""
 SUGGESTED_FROM = 0.06
 """... or how far it must be suggested (`Belief.suggested`): some three times the belief in what one member approved."""
+_OFFERED_FROM, _OFFERED_SHARE = 0.02, 0.1
+"""How far what is offered beside that must be likely, by itself and in proportion to what is likeliest."""
 _REJECTED_EXPANSION = 0.78
 """Similarity to a goal whose expansion people rejected from which this one is not expanded."""
 SAME_GOAL = 0.9
@@ -46,9 +48,16 @@ Weigh: TypeAlias = Callable[[str], Evidence]
 """The evidence for a goal. Blocking."""
 
 
-def is_worth_asking(belief: float, suggested: float) -> bool:
-    """Whether a person is asked about what is believed and suggested so far."""
-    return belief >= ASKED_FROM or suggested >= SUGGESTED_FROM
+def on_offer(likeliest: Sequence[tuple[float, float]]) -> int:
+    """How many of the likeliest a person is asked about: up to `MOST_OPTIONS`, none where it is not worth asking.
+
+    Of each, likeliest first: what is believed, and how far it is suggested.
+    """
+    first = likeliest[:MOST_OPTIONS]
+    if not any(belief >= ASKED_FROM or suggested >= SUGGESTED_FROM for belief, suggested in first):
+        return 0
+    likelihoods = [max(each) for each in first]
+    return sum(each >= max(_OFFERED_FROM, _OFFERED_SHARE * likelihoods[0]) for each in likelihoods)
 
 
 _NO_ARGUMENTS: Mapping[str, object] = MappingProxyType({})
@@ -93,11 +102,6 @@ class Candidate(NamedTuple):
     def likelihood(self) -> float:
         """How far it may be what was meant, if that is asked."""
         return max(self.belief + self.doubt, self.suggested)
-
-    @property
-    def is_worth_asking(self) -> bool:
-        """Whether that is far enough."""
-        return is_worth_asking(self.belief + self.doubt, self.suggested)
 
     @property
     def is_taught(self) -> bool:
@@ -161,7 +165,7 @@ class Chooser:
         ranked = self.rank(goal)
         open_ = [each for each in ranked if not (each.is_search or each.is_unfit or each.action in self._tried)]
         open_.sort(key=lambda each: -each.likelihood)
-        return [each for each in open_[:MOST_OPTIONS] if each.is_worth_asking]
+        return open_[: on_offer([(each.belief + each.doubt, each.suggested) for each in open_])]
 
     def _is_of_last(self, goal: str, belief: Belief) -> bool:
         """Whether an answer is known for the question before, which this one goes on from, more than for this one."""

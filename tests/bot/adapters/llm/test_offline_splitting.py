@@ -39,8 +39,8 @@ def decided(goal: str, parts: Mapping[str, Known], other: Known) -> ModelTurn:
         (CARD, [("card", 0.3, 0.9), ("joke", 0.3, 0.9)], True),
         (CARD, [("card", 0.3, 0.9), ("card", 0.3, 0.9)], False),  # one thing in two pieces
         (CARD, [("card", 0.3, 0.6), ("joke", 0.1, 0.3)], False),  # the whole is nearer
-        ("I lost my card, and tell me a joke", [("card", 0.05, 0.45), ("joke", 0.05, 0.45)], True),  # "and" joins them
-        (CARD, [("card", 0.05, 0.45), ("joke", 0.05, 0.45)], False),
+        ("I lost my card, and tell me a joke", [("card", 0.05, 0.58), ("joke", 0.05, 0.58)], True),  # "and" joins them
+        (CARD, [("card", 0.05, 0.58), ("joke", 0.05, 0.58)], False),
         ("text Ann and tell me a joke", [("text", 0.3, 0.85), ("joke", 0.3, 0.85)], True),
         ("text Ann and tell me a joke", [("text", 0.1, 0.75), ("joke", 0.1, 0.75)], False),  # two words say little
         ("text Ann, then tell me a joke", [("text", 0.1, 0.55), ("joke", 0.1, 0.55)], True),  # "then" says much
