@@ -12,7 +12,7 @@ UNPROVEN = 0.4
 (measured: `tests/README.md`)."""
 UNKNOWN = 0.12
 """The most that is believed of whatever nobody has taught yet (`unknown`)."""
-START = 0.15
+START = 0.16
 """The threshold of a workspace where nobody judged anything yet (measured: `tests/README.md`)."""
 TIE = 0.02
 """Two beliefs that differ by less are as good as each other: neither is followed without asking."""

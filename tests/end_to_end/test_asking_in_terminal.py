@@ -13,7 +13,7 @@ pytestmark = pytest.mark.process
 
 TAUGHT_FOR = "when does the canteen open?"
 TAUGHT = f"{TAUGHT_FOR}\n/correct The canteen opens at eight.\n"
-PARAPHRASE, ANSWER = "when canteen open early", "The canteen opens at eight."
+PARAPHRASE, ANSWER = "when canteen open sundays", "The canteen opens at eight."
 ASKED = "Did you mean this?"
 
 

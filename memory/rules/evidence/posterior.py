@@ -30,13 +30,13 @@ class EvidenceConfig:
 
     lessons: int = 48
     """How many of the nearest lessons are weighed; 32 and 128 differ little."""
-    sharpness: float = 4.0
+    sharpness: float = 3.7
     """How fast a lesson's bearing fades with distance: `exp(sharpness * (cosine - 1))`."""
     prior_sharpness: float = 12.0
     """The same for how well an action fits the goal before the nearest lessons are weighed (a softmax over them)."""
-    description_worth: float = 5.0
+    description_worth: float = 3.5
     """How many goals that an action was approved for its description is worth, in how well it fits a goal."""
-    goals_alike: float = 0.1
+    goals_alike: float = 0.13
     """How much more like each other goals are than like the description of their action, by the cosine."""
     refused: float = -0.9
     """What a refused candidate is taken to be worth; an approved one is worth 1."""

@@ -211,7 +211,7 @@ def _prior() -> "tuple[Matrix, Matrix]":
     frequent[-1] = 0
     frequent *= (1 - _PRIOR_ABOVE) / frequent.sum()
     frequent[-1] = _PRIOR_ABOVE
-    wrong = frequent * (0.02 + 0.6 * np.exp(-9 * middles))
+    wrong = frequent * (0.02 + 0.66 * np.exp(-9 * middles))
     wrong[-1] = frequent[-1] * _PRIOR_WRONG_ABOVE
     judged, wrong = (PRIOR * each[::-1].cumsum()[::-1] for each in (frequent, wrong))
     return judged, wrong

@@ -48,7 +48,7 @@ def test_the_best_belief_with_its_reason_and_the_next_best() -> None:
         "  - “where is the key of the shed?” approved [0123shed]: adds +0.12 (weight 0.12)",
         "- clock: belief 0.11, 0.13 without these lessons",
         "  - “where is the spare key?” approved for something else [0123key1]: adds -0.02 (weight 0.50)",
-        "- confidence 0.53 (the best belief less 0.8 of its best rival), 0.15 needed; nearest 0.93, lessons 12",
+        "- confidence 0.53 (the best belief less 0.8 of its best rival), 0.16 needed; nearest 0.93, lessons 12",
     ]
 
 
@@ -162,10 +162,10 @@ def test_why_tells_what_a_recall_weighed(world: World) -> None:
     told = why(world, answer, scope("bob"))
     assert (
         "**What people's verdicts say**\n"
-        "- What people said of the most similar question speaks for “Under the blue pot.” (belief 0.61), mostly "
+        "- What people said of the most similar question speaks for “Under the blue pot.” (belief 0.62), mostly "
         "because "
         "it was approved for “where is the spare key?”.\n"
-        "  - “Under the blue pot.”: belief 0.61, 0.00 without these lessons\n"
+        "  - “Under the blue pot.”: belief 0.62, 0.00 without these lessons\n"
     ) in told
 
 

@@ -29,7 +29,7 @@ _FITTING = 0.35
 """The least that is believed of such a tool before any lesson ..."""
 _UNFIT = 0.15
 """... and the most of one that fits less: it is not used until people approve of it."""
-ASKED_FROM = 0.04
+ASKED_FROM = 0.045
 """Belief from which the person is asked whether they mean it (measured: `tests/README.md`) ..."""
 SUGGESTED_FROM = 0.06
 """... or how far it must be suggested (`Belief.suggested`): some three times the belief in what one member approved."""

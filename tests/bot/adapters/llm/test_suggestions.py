@@ -26,7 +26,7 @@ NEARLY, FARTHER, OTHER = (
     "How do I get permission to park?",
     "May I park here?",
 )
-"""Cosines of 0.79, 0.60 and 0.44: of the first alone more than 0.04 is believed."""
+"""Cosines of 0.79, 0.60 and 0.44: of the first alone more than 0.045 is believed."""
 
 
 class Team:
