@@ -25,7 +25,14 @@ from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import index_entries_of
 from memory.rules.fold import registers, replay
 from memory.rules.verdict import evidence_of, fold_votes
-from memory.services.consistency import Fault, faults_of_records, faults_of_rules, faults_of_run, faults_of_threshold
+from memory.services.consistency import (
+    Fault,
+    faults_of_records,
+    faults_of_rules,
+    faults_of_run,
+    faults_of_threshold,
+    in_counts,
+)
 from memory.services.core import Core, existing
 from memory.services.decisions import Decisions, decisions
 from memory.services.tally import JudgedRun, fold_judgements, weights_of, with_limits, with_standings
@@ -63,9 +70,10 @@ class Difference:
 
     workspace: str
     episode_id: str
-    """Or the topic's, for what begins with `topic`; the rule's for a rule, the voter's for a record."""
+    """Or the topic's, for what begins with `topic`; the rule's for a rule; empty for a record of a voter."""
     what: str
     stored: str
+    """Of what names people only how many there are."""
     expected: str
 
 
@@ -298,21 +306,23 @@ class Audit:
         logged = registers(log)
         cast = with_standings(tx, workspace, fold_votes(logged))
         votes = with_limits(tx, cast, self._core.policy)
-        values: list[tuple[str, str, object, object]] = [
+        of_people: list[tuple[str, str, Sequence[object], Sequence[object]]] = [
             (root_id, "reactions", _plain(tx.teaching.reactions_of_run(workspace, run_id)), _plain(logged)),
             (root_id, "votes", tx.teaching.votes(workspace, run_id), votes),
             (root_id, "trust", tx.teaching.evidence(workspace, run_id), evidence_of(votes)),
         ]
+        values: list[tuple[str, str, object, object]] = []
         weights = weights_of(tx, workspace, votes, self._core.policy)
         judged = fold_judgements(tx, workspace, [JudgedRun(nodes[0], votes, weights, logged)])[run_id]
-        values.append((root_id, "judgements", tx.judgements.of_run(workspace, run_id), judged))
+        of_people.append((root_id, "judgements", tx.judgements.of_run(workspace, run_id), judged))
         for episode in nodes:
             expected = replay(episode, log, self._core.policy, votes=votes, weights=weights)
             names = [field.name for field in fields(Episode)]
             values += [(episode.id, name, getattr(episode, name), getattr(expected, name)) for name in names]
             if tx.episodes.vectors(workspace, [episode.id]):
                 filed = tx.episodes.index_of(workspace, episode.id)
-                values.append((episode.id, "index", filed, index_entries_of(expected)))
+                of_people.append((episode.id, "index", filed, index_entries_of(expected)))
+        values += [(id_, what, *in_counts(each, log)) for id_, what, each, log in of_people if each != log]
         return [_difference(workspace, *each) for each in values if each[2] != each[3]]
 
 

@@ -3,7 +3,7 @@
 Also the thresholds. Found and mended.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -24,9 +24,17 @@ class Fault:
     episode_id: str
     what: str
     stored: object
+    """What people said, and who, is counted here and in `expected`: enough to see that it differs."""
     expected: object
     mend: Callable[[], object]
     """For the transaction it was found in."""
+
+
+def in_counts(stored: Collection[object], expected: Collection[object]) -> tuple[str, str]:
+    """How many there are of what names people, and how many of these are not on the other side."""
+    more = sum(each not in expected for each in stored)
+    less = sum(each not in stored for each in expected)
+    return f"{len(stored)} ({more} of them not in the log)", f"{len(expected)} ({less} of them not stored)"
 
 
 def faults_of_run(tx: Transaction, workspace: str, nodes: Sequence[Episode], log: Sequence[Event]) -> list[Fault]:
@@ -40,7 +48,7 @@ def faults_of_rules(tx: Transaction, workspace: str) -> list[Fault]:
         Fault(
             episode_id=rule.id,
             what="rule",
-            stored=rule,
+            stored=rule.lesson_ids,
             expected=None,
             mend=partial(drop_invalid_rules, tx, workspace),
         )
@@ -57,7 +65,7 @@ def faults_of_records(tx: Transaction, workspace: str, run_ids: Sequence[str]) -
     stored = tx.teaching.record_of(workspace, counted)
     return [
         Fault(
-            episode_id=actor,
+            episode_id="",
             what="record",
             stored=stored[actor],
             expected=(right, wrong),
@@ -78,12 +86,13 @@ def faults_of_threshold(tx: Transaction, workspace: str) -> list[Fault]:
     expected = counted_threshold(workspace, counts, budget)
     if stored == expected:
         return []
+    kept, counted = in_counts(stored.reliability.items() if stored else (), expected.reliability.items())
     return [
         Fault(
             episode_id="",
             what="threshold",
-            stored=stored and (stored.value, stored.reliability),
-            expected=(expected.value, expected.reliability),
+            stored=stored and (stored.value, kept),
+            expected=(expected.value, counted),
             mend=partial(count_threshold, tx, workspace, budget),
         )
     ]

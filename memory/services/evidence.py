@@ -13,6 +13,7 @@ from memory.ports import Ballot, LessonSummary, Neighbour, Neighbourhood, Transa
 from memory.rules.audience import partitions_for, proposals_for
 from memory.rules.evidence.answers import named_action
 from memory.rules.evidence.posterior import EvidenceConfig, Observation, Voice
+from memory.rules.evidence.reliability import LEAST_RELIABLE
 from memory.rules.evidence.threshold import first_threshold, is_implied
 from memory.rules.evidence.weighing import ANSWER, Candidate, JudgedLesson, noise_of, rows, weigh
 from memory.rules.verdict import voice_weight
@@ -271,5 +272,7 @@ def _together(votes: Sequence[Ballot], reliability: Mapping[str, float]) -> floa
     thumbs = [vote.actor for vote in votes if vote.source != TAP and not is_implied(vote.source)]
     if len(thumbs) < len(votes):
         return 1.0
-    odds = prod([(1 - each) / (1 + each) for each in [reliability.get(actor, 1.0) for actor in thumbs]])
+    # Whatever is stored: a share of 0 would leave nothing to divide by.
+    shares = [max(LEAST_RELIABLE, min(1.0, reliability.get(actor, 1.0))) for actor in thumbs]
+    odds = prod([(1 - each) / (1 + each) for each in shares])
     return (1 - odds) / (1 + odds) if thumbs else 1.0

@@ -239,10 +239,24 @@ def test_rebuild_finds_and_mends_what_is_not_as_the_votes_say() -> None:
         tx.judgements.put_threshold(Threshold(workspace=W, budget=0.05, value=0.33, reliability={"eve": 0.4}))
     found = world.memory.audit.check()
     assert sorted(each.what for each in found) == ["judgements", "judgements", "threshold"]
+    assert not any(name in each.stored + each.expected for each in found for name in ("ana", "eve"))
     assert world.memory.audit.rebuild() == 3
     assert world.memory.audit.check() == []
     assert threshold(world) == right
     assert set(reliability(world)) == {"ana"}
+
+
+@pytest.mark.parametrize("share", [0.0, -1.0, 1e-300, 7.0])
+def test_a_reliability_that_nobody_can_have_breaks_no_recall(world: World, share: float) -> None:
+    taught(world)
+    asked = scope("bo")
+    honest = world.memory.recalling.weighing.weigh(asked, GOAL, ACTIONS)
+    with world.memory.store.write() as tx:
+        wrong = Threshold(workspace=W, budget=0.05, value=honest.threshold, reliability={"ana": share})
+        tx.judgements.put_threshold(wrong)
+    found = world.memory.recalling.weighing.weigh(asked, GOAL, ACTIONS)
+    assert 0 < found.beliefs[0].value <= honest.beliefs[0].value
+    world.memory.audit.rebuild()
 
 
 @pytest.mark.parametrize(
