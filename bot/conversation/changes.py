@@ -45,7 +45,6 @@ class ChangeHandler:
 
     async def on_deletion(self, event: PersonDeletion) -> None:
         """Stop answering a deleted question; if it was answered, it can become no lesson any more."""
-        self._conversations.stop_message(event.scope, event.message_id)
         await self._executor(
             self._memory.recording.retract,
             event.scope.workspace,
@@ -53,6 +52,8 @@ class ChangeHandler:
             event.message_id,
             actor=event.scope.person,
         )
+        # Not before: what is stopped ends with what it has, and would be an answer to a question that still counts.
+        self._conversations.stop_message(event.scope, event.message_id)
         await self._saver.on_deletion(event)
 
     async def on_retry(self, messenger: Messenger, event: PersonRetry) -> None:

@@ -93,6 +93,10 @@ async def edit(chat: Chat, message_id: str, text: str) -> None:
     )
 
 
+async def delete(chat: Chat, message_id: str) -> None:
+    await chat.sink(PersonDeletion(event_id=chat.world.ids(), scope=ANA, message_id=message_id, at=chat.world.clock()))
+
+
 async def test_an_edit_counts_while_the_question_waits(chat: Chat) -> None:
     gate = chat.oracle.gates["first"] = asyncio.Event()
     await chat.sink(chat.message("first", message_id="m1"))
@@ -166,14 +170,30 @@ async def test_a_deleted_question_is_not_answered(chat: Chat) -> None:
     await chat.sink(chat.message("first", message_id="m1"))
     await chat.sink(chat.message("second", message_id="m2"))
     await chat.oracle.arrived.get()
-    for message_id in ("m1", "m2", "m9"):
-        await chat.sink(
-            PersonDeletion(event_id=chat.world.ids(), scope=ANA, message_id=message_id, at=chat.world.clock())
-        )
+    for message_id in ("m2", "m9", "m1"):
+        await delete(chat, message_id)
     gate.set()
     await chat.bot.idle()
     assert (chat.messenger.answers, chat.oracle.asked) == ([], ["first"])
     assert chat.world.memory.recording.unfinished() == []
+
+
+async def test_an_answer_is_stopped_only_when_its_deleted_question_is_gone(
+    chat: Chat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop, left = chat.bot.conversations.stop_message, list[int]()
+
+    def stop_message(scope: Scope, message_id: str) -> None:
+        left.append(len(chat.world.memory.recording.unfinished()))
+        stop(scope, message_id)
+
+    monkeypatch.setattr(chat.bot.conversations, "stop_message", stop_message)
+    chat.oracle.gates["first"] = asyncio.Event()
+    await chat.sink(chat.message("first", message_id="m1"))
+    await chat.oracle.arrived.get()
+    await delete(chat, "m1")
+    await chat.bot.idle()
+    assert (left, chat.messenger.answers) == ([0], [])
 
 
 async def test_deleting_an_answered_question_archives_what_nobody_decided(chat: Chat) -> None:
@@ -181,9 +201,7 @@ async def test_deleting_an_answered_question_archives_what_nobody_decided(chat: 
     liked = await chat.ask("dinner?", message_id="m2")
     await chat.react(liked, "👍")
     for message_id in ("m1", "m2"):
-        await chat.sink(
-            PersonDeletion(event_id=chat.world.ids(), scope=ANA, message_id=message_id, at=chat.world.clock())
-        )
+        await delete(chat, message_id)
     assert chat.world.memory.audit.statistics(ANA.workspace)[0]["archived"] == 1
     assert len(chat.world.recalled("dinner?")) == 1
 

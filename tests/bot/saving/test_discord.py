@@ -156,4 +156,5 @@ async def test_without_the_intent_it_saves_what_mentions_it_and_says_why_nothing
             await settled(bot)
             server.reacts(tess, server.says(ben, general, f"{server.bot.mention} {ANSWER}", reply_to=asked), BOOKS)
             await hears(bot, tess, "Saved what Ben answered")
+            await settled(bot)  # what mentions the bot is answered as well
             assert await answer_to(bot, ana, general) == ANSWER
