@@ -11,7 +11,7 @@ from contextlib import AsyncExitStack
 from datetime import timedelta
 from typing import Self
 
-from bot.adapters.tasks import Sleep
+from bot.adapters.flow_control import Sleep
 from bot.app.lock import only_one
 from bot.config import Settings
 from bot.conversation.executor import Executor

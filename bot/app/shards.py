@@ -6,7 +6,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Self
 
-from bot.adapters.tasks import Sleep
+from bot.adapters.flow_control import Sleep
 from bot.app.logins import lease_name
 from bot.config import Settings
 from bot.conversation.executor import Executor

@@ -87,6 +87,13 @@ class Scope:
         is_shared = not self.thread and self.visibility is not Visibility.DIRECT
         return (self.workspace, self.channel, self.thread, self.person if is_shared else "")
 
+    def is_news_of(self, known: Visibility | None) -> bool:
+        """Whether it tells another visibility of its channel than is known.
+
+        A direct message stays one person's, and a guess is no news.
+        """
+        return self.is_visibility_known and self.visibility not in (Visibility.DIRECT, known)
+
 
 def _joined(*parts: str) -> str:
     return ":".join(part.replace("%", "%25").replace(":", "%3A") for part in parts)

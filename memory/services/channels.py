@@ -28,10 +28,10 @@ class Channels:
         One look at the store as long as nothing changes. When it returns, nothing that was said there is found, or
         shown, where the people of then or those of now could not read it.
         """
-        if not _can_change(scope):
+        if not scope.is_news_of(None):
             return False
         with self._core.store.read() as tx:
-            if _known(tx, scope) is scope.visibility:
+            if not scope.is_news_of(_known(tx, scope)):
                 return False
         with self._core.store.write() as tx:
             return note(tx, scope, self._core.clock())
@@ -39,15 +39,14 @@ class Channels:
 
 def note(tx: Transaction, scope: Scope, now: datetime) -> bool:
     """The same as `Channels.note`, in a transaction that writes anyway."""
-    if not _can_change(scope):
-        return False
-    return note_change(tx, scope, _known(tx, scope), now)
+    is_news = scope.is_news_of(None) and scope.is_news_of(_known(tx, scope))
+    if is_news:
+        note_change(tx, scope, now)
+    return is_news
 
 
-def note_change(tx: Transaction, scope: Scope, known: Visibility | None, now: datetime) -> bool:
-    """The same where it was read already what is known of the channel."""
-    if not _can_change(scope) or known is scope.visibility:
-        return False
+def note_change(tx: Transaction, scope: Scope, now: datetime) -> None:
+    """Take in the visibility of a place where it is news."""
     workspace, channel = scope.workspace, scope.channel
     before = tx.episodes.search(workspace, EpisodeFilter(channel=channel, limit=None))
     tx.channels.put(Channel(workspace=workspace, channel=channel, visibility=scope.visibility, since=now))
@@ -57,12 +56,6 @@ def note_change(tx: Transaction, scope: Scope, known: Visibility | None, now: da
         update_index(tx, episode)
     if moved:
         unmerge(tx, workspace, merged_into(tx, workspace, [episode.id for episode in moved]), now)
-    return True
-
-
-def _can_change(scope: Scope) -> bool:
-    """Whether anything can be learnt from it: a direct message stays one person's, and a guess is no news."""
-    return scope.visibility is not Visibility.DIRECT and scope.is_visibility_known
 
 
 def _known(tx: Transaction, scope: Scope) -> Visibility | None:

@@ -310,10 +310,12 @@ class Teaching:
 
 def _note_place(tx: Transaction, place: Scope | None, parts: Sequence[LedgerEntry], now: datetime) -> None:
     """Take in who can read the channel now; with an answer in it, what is known of that was read."""
-    if place is not None and parts:
-        note_change(tx, place, parts[0].channel_visibility, now)
-    elif place is not None:
+    if place is None:
+        return
+    if not parts:
         note(tx, place, now)
+    elif place.is_news_of(parts[0].channel_visibility):
+        note_change(tx, place, now)
 
 
 def _keep_until_posted(tx: Transaction, reaction: Reaction, *, on_own_message: bool) -> bool:

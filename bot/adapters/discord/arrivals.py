@@ -44,7 +44,7 @@ class Arrivals:
             await self._context.sink(
                 BotInvited(
                     event_id=f"arrival/{guild.id}",
-                    scope=place.scope(str(self._context.me)),
+                    scope=place.scope(str(self._context.client.me)),
                     at=self._context.clock(),
                     teachers=partial(teacher_names, self._context, guild),
                     is_server=True,

@@ -62,7 +62,7 @@ class CatchUp:
                 each async for each in channel.history(limit=_MOST, after=now - _AWAY, before=now, oldest_first=True)
             ]
 
-        me, rest = self._context.me, self._context.rest
+        me, rest = self._context.client.me, self._context.rest
         messages = await rest(f"reading a channel of server {guild.id}", page)
         answered = {each.reference.message_id for each in messages if each.author.id == me and each.reference}
         for message in messages:

@@ -44,6 +44,8 @@ class ChannelChanges:
             if place := await look_up():
                 handlers, now = self._context, self._context.clock()
                 event_id = f"channel/{place.id}/{now.isoformat()}"
-                await handlers.sink(ChannelChanged(event_id=event_id, scope=place.scope(str(handlers.me)), at=now))
+                await handlers.sink(
+                    ChannelChanged(event_id=event_id, scope=place.scope(str(handlers.client.me)), at=now)
+                )
 
         self._context.tasks.start(channel.id, tell)

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import discord
@@ -14,7 +14,7 @@ from discord.http import Route
 from bot.adapters.discord.menu import same_commands
 from bot.adapters.discord.rest import FAULTS, translated
 from bot.adapters.discord.views import Chosen, Press
-from bot.adapters.tasks import KeyedLock
+from bot.adapters.flow_control import KeyedLock
 from bot.config import DiscordSettings
 
 
@@ -80,8 +80,8 @@ async def _at_once(bucket: int) -> None:
 
 log = logging.getLogger(__name__)
 
-OnEvent = Callable[[str, object], None]
-"""Takes the library's name of an event (`raw_reaction_add`) and its payload, in the order of the gateway.
+Handlers = Mapping[str, Callable[[Any], object]]
+"""What takes an event's payload, by the library's name of the event (`raw_reaction_add`).
 
 A button of ours is a `press` or a `choice`. Without a payload (`ready`, `resumed`, `disconnect`) it is None.
 """
@@ -97,12 +97,12 @@ def intents(settings: DiscordSettings) -> discord.Intents:
 
 
 class Client(discord.AutoShardedClient):
-    """One login. `on_event` is called with every event before the next one is read.
+    """One login. Its `handlers` are called with every event before the next one is read.
 
     It takes in the events of all shards; with `held` of those that this says, which may change.
     """
 
-    def __init__(self, settings: DiscordSettings, *, on_event: OnEvent, held: HeldShards | None = None) -> None:
+    def __init__(self, settings: DiscordSettings, *, held: HeldShards | None = None) -> None:
         # The library would warn at each start that its packages for voice are missing; the bot has no voice.
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
         super().__init__(
@@ -122,7 +122,7 @@ class Client(discord.AutoShardedClient):
         self._in_order = KeyedLock()
         self._identify_pause_s = settings.identify_pause_s
         self._api_url = settings.api_url
-        self.on_event = on_event
+        self.handlers: Sequence[Handlers] = ()
         self.tree: app_commands.CommandTree[Any] = app_commands.CommandTree(self)
 
     async def setup_hook(self) -> None:
@@ -182,6 +182,12 @@ class Client(discord.AutoShardedClient):
         """Pass the event on at once: a handler of the library would run later, at another position of the stream."""
         super().dispatch(event, *args, **kwargs)
         self.on_event(event, args[0] if args else None)
+
+    def on_event(self, name: str, payload: object) -> None:
+        """Have an event handled, in the order of the gateway."""
+        for handlers in self.handlers:
+            if name in handlers:
+                handlers[name](payload)
 
     @property
     def open_shards(self) -> frozenset[int]:

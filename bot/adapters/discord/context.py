@@ -1,10 +1,7 @@
 """The dependencies of the handlers of Discord's events, for one login."""
 
-import asyncio
-import logging
-from collections.abc import Callable, Coroutine, Hashable, Iterable
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 import discord
 
@@ -14,49 +11,11 @@ from bot.adapters.discord.mentions import Mentions
 from bot.adapters.discord.posting import Posting
 from bot.adapters.discord.rest import Rest
 from bot.adapters.discord.typing_indicator import StaleProgressLines, TypingIndicator
-from bot.adapters.tasks import FairGate, KeyedLock
-from bot.errors import ChannelNotFound, MessengerError, NotPermitted
+from bot.adapters.flow_control import Tasks
+from bot.errors import ChannelNotFound, NotPermitted
 from bot.ports import ConversationQueries, EventSink
 from memory.model import Role
 from memory.ports import Clock
-
-log = logging.getLogger(__name__)
-
-Work = Callable[[], Coroutine[Any, Any, None]]
-
-
-class Tasks:
-    """Tasks in the background. Those with the same key run in the order they were started."""
-
-    def __init__(self) -> None:
-        self._in_order = KeyedLock()
-        self._fair_gate = FairGate()
-        self._running: set[asyncio.Task[None]] = set()
-
-    def start(self, key: Hashable, work: Work) -> asyncio.Task[None]:
-        """Start a task after the earlier ones with the same key. What it raises is logged."""
-        task = asyncio.create_task(self._run(key, work))
-        self._running.add(task)
-        task.add_done_callback(self._ended)
-        return task
-
-    async def _run(self, key: Hashable, work: Work) -> None:
-        async with self._in_order(key):
-            await self._fair_gate.pass_through()
-            await work()
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self._running.discard(task)
-        error = None if task.cancelled() else task.exception()
-        if isinstance(error, MessengerError):
-            log.warning("could not reply to a person on Discord: %s", error)
-        elif error is not None:
-            log.error("failed to handle a Discord event: %s", error, exc_info=error)
-
-    async def finished(self) -> None:
-        """Wait until no task is left."""
-        while self._running:
-            await asyncio.wait(self._running)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,12 +35,7 @@ class HandlerContext:
     clock: Clock
     command_name: str
     """Of the slash command."""
-    tasks: Tasks = field(default_factory=Tasks)
-
-    @property
-    def me(self) -> int:
-        """The bot's own id."""
-        return self.client.me
+    tasks: Tasks
 
     @property
     def name(self) -> str:

@@ -21,8 +21,8 @@ from bot.adapters.discord.plain_text import as_command, mentions, plain, without
 from bot.adapters.discord.private_replies import alone, directly, private_reply_for
 from bot.adapters.discord.reactions import SOMEBODY, start
 from bot.adapters.discord.views import asked_about
+from bot.adapters.flow_control import RateLimiter, Refused
 from bot.adapters.private_reply import PrivateReply, no_reply, replying_to
-from bot.adapters.rate_limit import RateLimiter, Refused
 from bot.adapters.ttl_cache import TtlCache
 from bot.model import (
     UNADDRESSED,
@@ -84,7 +84,9 @@ class Intake:
     def _address(self, message: discord.Message) -> Address | None:
         if guild_id(message) is None:
             return Address.DIRECT
-        if any(user.id == self._context.me for user in message.mentions) or (message.content and own_role_in(message)):
+        if any(user.id == self._context.client.me for user in message.mentions) or (
+            message.content and own_role_in(message)
+        ):
             return Address.MENTION
         if not message.content and not message.attachments:
             # Without the privileged intent Discord shows nothing of what is not meant for the bot.
@@ -194,7 +196,7 @@ class Intake:
 
     def _ids(self, message: discord.Message) -> tuple[int, int]:
         """The ids that mention the bot in the message's text."""
-        return self._context.me, own_role_in(message)
+        return self._context.client.me, own_role_in(message)
 
     async def _names(self, message: discord.Message) -> dict[str, str]:
         text = without_mention(message.content, *self._ids(message))

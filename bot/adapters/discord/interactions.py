@@ -245,9 +245,9 @@ class Interactions:
         await self._open(use, teaching_form(question, answer))
 
     async def _plain(self, use: Use, message: discord.Message) -> str:
-        if message.author.id == self._context.me:
+        if message.author.id == self._context.client.me:
             return without_small_print(message.content)
-        text = without_mention(message.content, self._context.me)
+        text = without_mention(message.content, self._context.client.me)
         return await self._context.mentions.plain(text, use.user, message.mentions)
 
     # Shared ---------------------------------------------------------------------------------------------------

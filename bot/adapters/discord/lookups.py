@@ -121,7 +121,7 @@ async def _question(handlers: HandlerContext, scope: Scope, answer: discord.Mess
 
 
 async def _text(handlers: HandlerContext, message: discord.Message) -> str:
-    text = without_mention(message.content, handlers.me, own_role_in(message))
+    text = without_mention(message.content, handlers.client.me, own_role_in(message))
     return plain(text, await handlers.mentions.names(text, message.author, message.mentions))
 
 

@@ -49,7 +49,7 @@ _WHOLE_THREAD = 100
 def replied_to(message: discord.Message, handlers: HandlerContext) -> discord.Message | None:
     """The bot's message that this one replies to."""
     replied = message.reference.resolved if message.reference else None
-    if isinstance(replied, discord.Message) and replied.author.id == handlers.me:
+    if isinstance(replied, discord.Message) and replied.author.id == handlers.client.me:
         return replied
     return None
 
@@ -59,7 +59,7 @@ def unaddressed(
 ) -> Unaddressed:
     """A message without a mention, as whoever decides whom it is for wants to know it."""
     replied, reference = replied_to(message, handlers), message.reference
-    others = [user for user in message.mentions if user.id != handlers.me]
+    others = [user for user in message.mentions if user.id != handlers.client.me]
     replies_elsewhere = reference is not None and reference.message_id is not None and replied is None
     return Unaddressed(
         scope=place.scope(str(message.author.id)),
@@ -90,7 +90,7 @@ async def so_far(message: discord.Message, handlers: HandlerContext) -> ThreadSo
         people.add(channel.owner_id)
     last = newest_first[0] if newest_first else None
     return ThreadSoFar(
-        people=frozenset(str(each) for each in people - {handlers.me}),
-        is_last_ours=last is not None and last.author.id == handlers.me,
+        people=frozenset(str(each) for each in people - {handlers.client.me}),
+        is_last_ours=last is not None and last.author.id == handlers.client.me,
         last_text=last.content if last is not None else "",
     )

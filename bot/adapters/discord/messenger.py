@@ -2,11 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from typing import Any
 
 import discord
 
@@ -29,8 +28,8 @@ from bot.adapters.discord.reactions import Reactions
 from bot.adapters.discord.rest import FAULTS, Rest, translated
 from bot.adapters.discord.streaming import PACE_S
 from bot.adapters.discord.typing_indicator import StaleProgressLines, TypingIndicator
+from bot.adapters.flow_control import Sleep, Tasks, until_reachable
 from bot.adapters.naming import Names, plain_name
-from bot.adapters.tasks import Sleep, until_reachable
 from bot.config import DiscordSettings
 from bot.conversation.counts import count
 from bot.errors import MessengerError, MessengerUnavailable
@@ -84,7 +83,6 @@ class DiscordMessenger:
         self._sleep = sleep
         self._begun = begun or clock()
         self._context: HandlerContext | None = None
-        self._handlers: list[Mapping[str, Callable[[Any], object]]] = []
         self._logged_in = asyncio.Event()
         self._closed = asyncio.Event()
 
@@ -133,14 +131,14 @@ class DiscordMessenger:
 
     async def _log_in(self, sink: EventSink) -> None:
         """One login from its beginning to its end. Raises `MessengerError` kinds."""
-        client = Client(self._settings, on_event=self._on_event, held=self._held)
+        client = Client(self._settings, held=self._held)
         handlers = self._new_context(client, sink)
         uses = Interactions(handlers)
         connection = {"shard_ready": self._connected_now, "resumed": self._resumed, "disconnect": self._disconnected}
         intake = Intake(handlers)
         late = CatchUp(handlers, intake.late)
         parts = (uses, intake, Reactions(handlers), ChannelChanges(handlers), late, Arrivals(handlers))
-        self._handlers = [*(part.handlers for part in parts), connection]
+        client.handlers = (*(part.handlers for part in parts), connection)
         add_commands(client.tree, self._settings.command, uses)
         try:
             async with client:
@@ -194,6 +192,7 @@ class DiscordMessenger:
             queries=self._queries,
             clock=self._clock,
             command_name=self._settings.command,
+            tasks=Tasks("Discord"),
         )
 
     def _connected_now(self, _: object) -> None:
@@ -205,12 +204,7 @@ class DiscordMessenger:
         log.info("connected to Discord again")
 
     def _disconnected(self, _: object) -> None:
-        log.info("disconnected from Discord%s", "" if self._closed.is_set() else "; connecting again")
-
-    def _on_event(self, name: str, payload: object) -> None:
-        for handlers in self._handlers if not self._closed.is_set() else ():
-            if name in handlers:
-                handlers[name](payload)
+        log.info("disconnected from Discord; connecting again")
 
     # What the bot says ------------------------------------------------------------------------------------------
 
@@ -308,6 +302,8 @@ class DiscordMessenger:
     async def close(self) -> None:
         """Take in nothing more, finish what is being taken in, and log out; `run` returns then."""
         self._closed.set()
+        if self._context is not None:
+            self._context.client.handlers = ()
 
     def _at_hand(self) -> HandlerContext:
         """The present login. Raises `MessengerUnavailable` at once without one."""

@@ -41,7 +41,7 @@ class MissingIntentHint:
         if message.content or message.attachments or message.stickers:
             return False
         replied = message.reference.resolved if message.reference else None
-        is_reply = isinstance(replied, discord.Message) and replied.author.id == self._context.me
+        is_reply = isinstance(replied, discord.Message) and replied.author.id == self._context.client.me
         return is_reply or own_role_in(message) != 0
 
 

@@ -25,9 +25,9 @@ from bot.adapters.discord.rest import (
 )
 from bot.adapters.discord.streaming import AT_ONCE, beginning, stream
 from bot.adapters.discord.views import DOWN, FIX, TELL, UP, choice_view, row
+from bot.adapters.flow_control import Sleep
 from bot.adapters.naming import Names, by_name
 from bot.adapters.private_reply import reply_to
-from bot.adapters.tasks import Sleep
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted, TooLong
 from bot.model import Attachment, BotMessage, MessageRef
 from memory.ports import NewId

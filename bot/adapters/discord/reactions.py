@@ -55,7 +55,7 @@ class Reactions:
     def _added(self, reaction: discord.RawReactionActionEvent) -> None:
         person = reaction.member or self._context.client.get_user(reaction.user_id)
         emoji = spelling(reaction.emoji)
-        if reaction.user_id == self._context.me or (person is not None and person.bot):
+        if reaction.user_id == self._context.client.me or (person is not None and person.bot):
             return
         if person is None or not self._refused_by(reaction, person):
             self._take(reaction, person, emoji)
@@ -78,9 +78,9 @@ class Reactions:
         if emoji == STOP and self._may_stop(reaction, role):
             self._start_stop(reaction, role)
         # Discord names the author of most messages; of the others the bot's own ledger tells.
-        if self._context.queries.teaches(emoji) and reaction.message_author_id in (None, self._context.me):
+        if self._context.queries.teaches(emoji) and reaction.message_author_id in (None, self._context.client.me):
             self._start_reaction(reaction, emoji, role)
-        if reaction.message_author_id != self._context.me and self._context.queries.saves(emoji):
+        if reaction.message_author_id != self._context.client.me and self._context.queries.saves(emoji):
             self._start_save(reaction, role)
 
     def _refused_by(self, reaction: discord.RawReactionActionEvent, person: discord.User | discord.Member) -> set[str]:
@@ -91,7 +91,7 @@ class Reactions:
     def _removed(self, reaction: discord.RawReactionActionEvent) -> None:
         """Handle a removal, which names neither the member nor the author; taking something back is always allowed."""
         emoji = spelling(reaction.emoji)
-        if reaction.user_id == self._context.me:
+        if reaction.user_id == self._context.client.me:
             return
         role = self._context.roles.of_id(str(reaction.user_id))
         if self._context.queries.teaches(emoji):
@@ -142,7 +142,7 @@ class Reactions:
 
         Whose work it is, the bot knows when it is told to stop.
         """
-        is_own = reaction.message_author_id in (reaction.user_id, self._context.me)
+        is_own = reaction.message_author_id in (reaction.user_id, self._context.client.me)
         is_working = self._context.working.is_on(reaction.channel_id)
         return is_working and (is_own or role in (Role.TEACHER, Role.ADMIN))
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 import aiohttp
 import discord
 
-from bot.adapters.tasks import TRIES, Sleep, retried
+from bot.adapters.flow_control import TRIES, Sleep, retried
 from bot.errors import ChannelNotFound, MessengerError, MessengerUnavailable, NotPermitted, RateLimited, TooLong
 
 T = TypeVar("T")

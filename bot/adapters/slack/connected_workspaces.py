@@ -8,11 +8,11 @@ from datetime import datetime
 
 from slack_sdk.oauth.installation_store import Installation
 
+from bot.adapters.flow_control import KeyedLock
 from bot.adapters.slack.events import Json, ends_installation
 from bot.adapters.slack.installations import Installations, Installed
 from bot.adapters.slack.listeners import WorkspaceListeners
 from bot.adapters.slack.messenger import SlackMessenger
-from bot.adapters.tasks import KeyedLock
 from bot.errors import NotPermitted
 
 log = logging.getLogger(__name__)

@@ -13,8 +13,8 @@ from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.socket_mode.request import SocketModeRequest
 
+from bot.adapters.flow_control import FairGate, Sleep, until_reachable
 from bot.adapters.slack.web import Web, library_log, names_token
-from bot.adapters.tasks import FairGate, Sleep, until_reachable
 from bot.config import SlackSettings
 from bot.conversation.conversations import unless
 from bot.errors import ConfigError, MessengerError, NotPermitted

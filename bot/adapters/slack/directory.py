@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
+from bot.adapters.flow_control import KeyedLock
 from bot.adapters.slack.events import Json, Location
 from bot.adapters.slack.web import Web, code_of
-from bot.adapters.tasks import KeyedLock
 from bot.adapters.ttl_cache import TtlCache
 from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted

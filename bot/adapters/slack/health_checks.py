@@ -14,12 +14,12 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.adapters.check_result import CheckResult, clock_result, fault, fine, unanswered, warning, who_decides
+from bot.adapters.flow_control import Sleep
 from bot.adapters.slack.connection import EVENTS_PATH
 from bot.adapters.slack.directory import OWNERS
 from bot.adapters.slack.events import Json
 from bot.adapters.slack.scopes import EVENTS, SCOPES
 from bot.adapters.slack.web import Method, Web, code_of
-from bot.adapters.tasks import Sleep
 from bot.config import SlackSettings
 from bot.conversation.counts import count
 from bot.errors import ChannelNotFound, ConfigError, MessengerError, MessengerUnavailable

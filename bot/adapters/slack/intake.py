@@ -7,8 +7,8 @@ from functools import partial
 
 from bot.adapters.attachments import Attached
 from bot.adapters.command_words import CORRECT, ParsedCommand, command_in, correction_in
+from bot.adapters.flow_control import KeyedLock, RateLimiter
 from bot.adapters.private_reply import no_reply, replying_to
-from bot.adapters.rate_limit import RateLimiter
 from bot.adapters.slack.context import HandlerContext
 from bot.adapters.slack.events import (
     SHARED,
@@ -26,7 +26,6 @@ from bot.adapters.slack.events import (
     read_reaction,
     timed,
 )
-from bot.adapters.tasks import KeyedLock
 from bot.adapters.ttl_cache import TtlCache
 from bot.errors import MessengerError
 from bot.model import (

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from bot.adapters import command_words, commonmark
+from bot.adapters.flow_control import Sleep, until_reachable
 from bot.adapters.naming import Names, by_name
 from bot.adapters.private_reply import reply_to
 from bot.adapters.slack.acknowledgement import TimelyAcknowledgement
@@ -29,7 +30,6 @@ from bot.adapters.slack.posting import Poster
 from bot.adapters.slack.streaming import PACE_S, Streamer
 from bot.adapters.slack.threads import Status, Threads
 from bot.adapters.slack.web import Identity, Web, code_of, names_token, require_own
-from bot.adapters.tasks import Sleep, until_reachable
 from bot.config import SlackSettings
 from bot.conversation.conversations import unless
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted

@@ -3,11 +3,11 @@
 import logging
 from datetime import datetime
 
+from bot.adapters.flow_control import TRIES, Sleep
 from bot.adapters.slack.blocks import Block, fallback_text, message_blocks
 from bot.adapters.slack.events import Json, at, stamp_in
 from bot.adapters.slack.threads import ANSWER_EVENT, Threads
 from bot.adapters.slack.web import Web, code_of, may_have_happened
-from bot.adapters.tasks import TRIES, Sleep
 from bot.errors import MessengerError, MessengerUnavailable, RateLimited
 from bot.model import BotMessage
 

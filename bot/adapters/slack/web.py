@@ -10,8 +10,8 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
+from bot.adapters.flow_control import Sleep, retried
 from bot.adapters.slack.events import Json
-from bot.adapters.tasks import Sleep, retried
 from bot.errors import ChannelNotFound, MessengerError, MessengerUnavailable, NotPermitted, RateLimited, TooLong
 
 log = logging.getLogger(__name__)

@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot.adapters import command_words, commonmark
+from bot.adapters.flow_control import Sleep
 from bot.adapters.slack.blocks import PART_LIMIT
 from bot.adapters.slack.connected_workspaces import ConnectedWorkspaces
 from bot.adapters.slack.connection import Connection, check_given, deliver, make_connections, needed_by_mode
@@ -25,7 +26,6 @@ from bot.adapters.slack.messenger import SlackMessenger
 from bot.adapters.slack.oauth import INSTALL_PATH, oauth_pages
 from bot.adapters.slack.streaming import PACE_S
 from bot.adapters.slack.web import Web
-from bot.adapters.tasks import Sleep
 from bot.config import SlackSettings
 from bot.conversation.conversations import unless
 from bot.errors import ChannelNotFound, ConfigError, MessengerError, NotPermitted

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.tasks import Sleep
+from bot.adapters.flow_control import Sleep
 from bot.app.logins import LEASE_FOR, Login
 from bot.config import load_settings
 from tests.doubles.memory_world import World

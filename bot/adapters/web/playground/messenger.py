@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.adapters import commonmark
+from bot.adapters.flow_control import Sleep
 from bot.adapters.private_reply import reply_to
-from bot.adapters.tasks import Sleep
 from bot.adapters.web.playground.channel_messages import ChannelMessages, Shown
 from bot.adapters.web.playground.persona import PLATFORM, WORKSPACE, is_channel
 from bot.errors import ChannelNotFound, MessengerUnavailable

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from bot.adapters.discord.plain_text import as_command
-from bot.adapters.rate_limit import LIMITS
+from bot.adapters.flow_control import LIMITS
 from bot.model import Address, PersonCommand, PersonEdit, PersonMessage, PersonRateLimited, TextFile
 from tests.doubles.discord import DiscordServer, File, Intent
 from tests.doubles.discord_driver import connected

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.adapters import forms
-from bot.adapters.rate_limit import LIMITS
+from bot.adapters.flow_control import LIMITS
 from bot.adapters.slack import blocks, events
 from bot.model import (
     PersonCommand,

@@ -1,0 +1,190 @@
+"""When things happen, and how often: order among tasks, a gate for events, calls that are retried, limits.
+
+Other bots are ignored wherever a platform marks them. What is left is an account that only looks like a person's: two
+such programs would answer each other for ever, so there is a limit to the messages of one author in one conversation.
+A person who meets it is told so once in each rest, privately; what they teach counts all the same, without a word, for
+a word might be answered.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Hashable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+from bot.adapters.ttl_cache import TtlCache
+from bot.errors import MessengerError, MessengerUnavailable, RateLimited
+from memory.ports import Clock
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+Sleep = Callable[[float], Awaitable[None]]
+"""How a messenger waits."""
+Work = Callable[[], Coroutine[Any, Any, None]]
+TRIES = 3
+"""Calls that may be repeated are made this often."""
+_LONGEST_PAUSE_S = 60.0
+_MOST_WATCHED = 5000
+
+
+class KeyedLock:
+    """Lets one in at a time for each key, first come first served."""
+
+    def __init__(self) -> None:
+        self._locks: dict[Hashable, tuple[asyncio.Lock, int]] = {}
+
+    @asynccontextmanager
+    async def __call__(self, key: Hashable) -> AsyncIterator[None]:
+        """Wait for those with the same key that came before."""
+        lock, waiting = self._locks.get(key) or (asyncio.Lock(), 0)
+        self._locks[key] = (lock, waiting + 1)
+        try:
+            async with lock:
+                yield
+        finally:
+            lock, waiting = self._locks[key]
+            if waiting == 1:
+                del self._locks[key]
+            else:
+                self._locks[key] = (lock, waiting - 1)
+
+
+class FairGate:
+    """Lets one through in each turn of the event loop, first come first served; how many are inside does not matter.
+
+    Both platforms' libraries begin a task for every event that they read from their socket, and all of those run to
+    their first wait within one turn of the loop: with hundreds of them everything else stands still meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self._lock = asyncio.Lock()
+
+    async def pass_through(self) -> None:
+        """Wait for those that came before, and let the loop do everything else that is ready."""
+        async with self._lock:
+            await asyncio.sleep(0)
+
+
+class Tasks:
+    """Tasks in the background. Those with the same key run in the order they were started."""
+
+    def __init__(self, platform: str) -> None:
+        self._platform = platform
+        self._in_order = KeyedLock()
+        self._fair_gate = FairGate()
+        self._running: set[asyncio.Task[None]] = set()
+
+    def start(self, key: Hashable, work: Work) -> asyncio.Task[None]:
+        """Start a task after the earlier ones with the same key. What it raises is logged."""
+        task = asyncio.create_task(self._run(key, work))
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    async def _run(self, key: Hashable, work: Work) -> None:
+        async with self._in_order(key):
+            await self._fair_gate.pass_through()
+            await work()
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if isinstance(error, MessengerError):
+            log.warning("could not reply to a person on %s: %s", self._platform, error)
+        elif error is not None:
+            log.error("failed to handle a %s event: %s", self._platform, error, exc_info=error)
+
+    async def finished(self) -> None:
+        """Wait until no task is left."""
+        while self._running:
+            await asyncio.wait(self._running)
+
+
+async def retried(call: Callable[[], Awaitable[T]], sleep: Sleep, tries: int = TRIES) -> T:
+    """The answer of a call that is made again when it raises `MessengerUnavailable`."""
+    for attempt in range(1, tries):
+        try:
+            return await call()
+        except MessengerUnavailable:
+            await sleep(attempt)
+    return await call()
+
+
+async def until_reachable(
+    connect: Callable[[], Awaitable[object]], sleep: Sleep, platform: str, *, as_asked: bool = False
+) -> None:
+    """Try again, ever more slowly, for as long as the platform is out of reach. Raises every other error.
+
+    `as_asked`: it waits as long as the platform asks to, where that is longer.
+    """
+    pause_s = 1.0
+    while True:
+        try:
+            await connect()
+        except MessengerError as error:
+            if not error.retryable:
+                raise
+            asked_s = error.retry_after_s if as_asked and isinstance(error, RateLimited) else 0.0
+            wait_s = max(pause_s, asked_s)
+            log.warning("not connected to %s, trying again in %g s: %s", platform, wait_s, error)
+            await sleep(wait_s)
+            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+        else:
+            return
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit:
+    """The limit: after more than `most` messages within `window`, further ones are not taken in for `rest`."""
+
+    most: int
+    window: timedelta
+    rest: timedelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """A message beyond the limit."""
+
+    rest: timedelta
+    """How long it goes on."""
+    is_first: bool
+    """Whether it is the first of this rest: the one to say so at."""
+
+
+LIMITS = (
+    Limit(most=20, window=timedelta(minutes=1), rest=timedelta(minutes=1)),
+    Limit(most=120, window=timedelta(hours=1), rest=timedelta(hours=1)),
+)
+"""The first catches programs that answer at once, the second those that take their time."""
+
+
+class RateLimiter:
+    """Counts messages for each key. A key names an author and a conversation."""
+
+    def __init__(self, clock: Clock, limits: tuple[Limit, ...] = LIMITS) -> None:
+        self._clock = clock
+        self._limits = limits
+        longest = max(max(limit.window, limit.rest) for limit in limits)
+        self._recent: TtlCache[Hashable, list[datetime]] = TtlCache(clock, size=_MOST_WATCHED, keep=longest)
+        self._resting: TtlCache[Hashable, datetime] = TtlCache(clock, size=_MOST_WATCHED, keep=longest)
+        self._longest = longest
+
+    def refused(self, key: Hashable) -> Refused | None:
+        """Why one more message of this key is beyond the limit; None if it is within, and is counted."""
+        now = self._clock()
+        until = self._resting.get(key)
+        if until is not None and now < until:
+            return Refused(rest=until - now, is_first=False)
+        recent = [at for at in self._recent.get(key) or () if now - at < self._longest]
+        for limit in self._limits:
+            if sum(now - at < limit.window for at in recent) >= limit.most:
+                self._resting.put(key, now + limit.rest)
+                log.warning("%s is above the rate limit and is not answered for %s", key, limit.rest)
+                return Refused(rest=limit.rest, is_first=True)
+        self._recent.put(key, [*recent, now])
+        return None
