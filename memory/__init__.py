@@ -86,7 +86,7 @@ if TYPE_CHECKING:
         Verdicts as Verdicts,
         Visibility as Visibility,
     )
-    from memory.rules.emoji import EmojiMap as EmojiMap
+    from memory.model.teaching import EmojiMap as EmojiMap
     from memory.rules.feedback.evidence import Detector as Detector, Evidence as Evidence
     from memory.rules.feedback.keyword import KeywordDetector as KeywordDetector
     from memory.rules.feedback.overlap import OverlapDetector as OverlapDetector
@@ -134,11 +134,11 @@ _NAMES = {
     "memory.library.reactions": "ReactionHandler",
     "memory.library.signals": "Findings RetrievalFeedback RetrievalFeedbackSignal",
     "memory.library.working_memory": "WorkingMemory",
+    "memory.model.teaching": "EmojiMap",
     "memory.model": """
         ActionCall Audience EnvironmentState Episode EpisodeStatus Exemplar Grade GradeSource Lesson MemoryEntry
         Outcome Reaction Role Scope Signal Step StepKind TeachingPolicy Termination Verdict Verdicts Visibility
     """,
-    "memory.rules.emoji": "EmojiMap",
     "memory.rules.feedback.evidence": "Detector Evidence",
     "memory.rules.feedback.keyword": "KeywordDetector",
     "memory.rules.feedback.overlap": "OverlapDetector",

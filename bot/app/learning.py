@@ -14,7 +14,7 @@ from bot.adapters.sources.texts import read_text
 from memory.errors import InvalidInput
 from memory.model import Audience, Scope, Visibility
 from memory.model.batch import Proposal
-from memory.rules.emoji import EmojiMap
+from memory.model.teaching import EmojiMap
 from memory.services import EntryOutcome, EntryStatus, Memory
 
 CHUNK = 250

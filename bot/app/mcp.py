@@ -9,7 +9,7 @@ from bot.app.startup import stop_event
 from bot.config import Settings
 from memory.model import Role, Scope
 from memory.model.api_key import Right
-from memory.rules.emoji import EmojiMap
+from memory.model.teaching import EmojiMap
 from memory.services import Memory
 
 if TYPE_CHECKING:

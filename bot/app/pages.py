@@ -16,7 +16,7 @@ from bot.config import Settings
 from bot.config.platform_settings import WebSettings
 from bot.errors import ConfigError
 from memory.adapters.private_files import make_folder, write_whole
-from memory.rules.emoji import EmojiMap
+from memory.model.teaching import EmojiMap
 from memory.services import Memory
 
 _SECRET_BYTES = 32

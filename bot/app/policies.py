@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from bot.config import Settings
 from memory.model import TeachingPolicy
+from memory.model.teaching import EmojiMap
 from memory.model.upkeep import UpkeepPolicy
-from memory.rules.emoji import EmojiMap
 from memory.rules.retrieval.config import RetrievalConfig
 
 

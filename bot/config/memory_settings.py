@@ -7,8 +7,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from bot.config.section import Section, Texts
+from memory.model.teaching import normalised_emoji
 from memory.rules.chat_settings import CATALOGUE, names_of
-from memory.rules.emoji import normalise
 
 Share = Annotated[float, Field(ge=0, le=1)]
 """A part of a whole, 0..1."""
@@ -100,7 +100,9 @@ class TeachingSettings(Section):
             )
         names = ("emoji_success", "emoji_failure", "emoji_mute", "emoji_save")
         for one, other in combinations(names, 2):
-            both = sorted({normalise(e) for e in getattr(self, one)} & {normalise(e) for e in getattr(self, other)})
+            both = sorted(
+                {normalised_emoji(e) for e in getattr(self, one)} & {normalised_emoji(e) for e in getattr(self, other)}
+            )
             if both:
                 raise ValueError(f"{', '.join(both)} cannot be in both {one} and {other}")
         return self

@@ -30,8 +30,8 @@ from bot.model.events import WRONG_APPROACH
 from bot.ports import KnowsTeachers, Messenger
 from memory.errors import NotFound
 from memory.model import Episode, Reaction, Scope, Verdict, Visibility
+from memory.model.teaching import EmojiMap
 from memory.rules.audience import visibility_of
-from memory.rules.emoji import EmojiMap
 from memory.rules.evidence.answers import named_action
 from memory.services import LessonMark, Memory
 

@@ -53,9 +53,9 @@ from bot.model import (
 from bot.ports import ConversationQueries, EventSink, Messenger
 from memory.errors import InvalidInput, MemoryFault, StoreUnavailable
 from memory.model import Incoming, Progress, Role, Scope, Visibility
+from memory.model.teaching import EmojiMap, emoji_spellings, normalised_emoji
 from memory.ports import NewId
 from memory.rules.chat_settings import DIRECT
-from memory.rules.emoji import EmojiMap, normalise, spellings
 from memory.services import Memory
 
 log = logging.getLogger(__name__)
@@ -91,7 +91,7 @@ class Goodbot:
         self._choices = ChoiceHandler(memory, executor)
         self._teaching = FeedbackHandler(memory, executor, emoji, answering.actions)
         listening = listening or ListeningPolicy()
-        self._mute_emoji = frozenset(map(normalise, listening.mute_emoji))
+        self._mute_emoji = frozenset(map(normalised_emoji, listening.mute_emoji))
         self._listener = Listener(memory, executor, self.conversations, listening.mode)
         self._commands = Commands(
             memory,
@@ -213,7 +213,7 @@ class Goodbot:
         return self.teaches(emoji) or self._mutes(emoji)
 
     def _mutes(self, emoji: str) -> bool:
-        return not self._mute_emoji.isdisjoint(spellings(emoji))
+        return not self._mute_emoji.isdisjoint(emoji_spellings(emoji))
 
     # Messages -------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from bot.model import Choice, PersonCommand, PersonDeletion, PersonEdit, PersonS
 from bot.ports import Messenger, ReadsAlong, ReadsAnswers
 from memory.model import Episode, Scope
 from memory.model.saved import AnsweredQuestion
-from memory.rules.emoji import normalise, spellings
+from memory.model.teaching import emoji_spellings, normalised_emoji
 from memory.rules.retrieval.prompt import shown_line
 from memory.services import Memory, SavedLesson
 
@@ -87,12 +87,12 @@ class SaveHandler:
     def __init__(self, memory: Memory, executor: Executor, emoji: Sequence[str]) -> None:
         self._memory = memory
         self._executor = executor
-        self._emoji = frozenset(map(normalise, emoji))
+        self._emoji = frozenset(map(normalised_emoji, emoji))
         self._shown_emoji = next(iter(emoji), "")
 
     def saves(self, emoji: str) -> bool:
         """Whether an emoji on a person's message saves it."""
-        return not self._emoji.isdisjoint(spellings(emoji))
+        return not self._emoji.isdisjoint(emoji_spellings(emoji))
 
     async def on_save(self, messenger: Messenger, event: PersonSave) -> None:
         """Handle the emoji on a person's message, or that it was taken off."""

@@ -10,8 +10,8 @@ from memory.library.ledger import ReactionContext, ReactionLedger
 from memory.library.reactions import AGENT_EMOJI
 from memory.model import Episode, Exemplar, Lesson, Reaction, Role, Scope, Step, StepKind, Verdict
 from memory.model.evidence import Evidence
+from memory.model.teaching import EmojiMap
 from memory.rules.audience import partitions_for, partitions_of
-from memory.rules.emoji import EmojiMap
 from memory.services import Memory
 
 MOST_LESSONS = 20

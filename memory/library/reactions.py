@@ -3,8 +3,8 @@
 from memory.library.episodic import EpisodicMemory, NoOpEpisodicMemory
 from memory.library.ledger import ReactionLedger, posted
 from memory.model import Episode, Reaction, Role
+from memory.model.teaching import EmojiMap
 from memory.model.validation import flag, one_of, text, word
-from memory.rules.emoji import EmojiMap
 
 AGENT_EMOJI = EmojiMap(
     success=(

@@ -1,12 +1,20 @@
-"""What people do to teach: reactions on answers, votes, promotions, and the roles that weigh them."""
+"""What people do to teach: reactions on answers, votes, promotions, and the roles that weigh them.
 
-from collections.abc import Mapping
+Slack sends emoji as names with an optional skin tone (`+1::skin-tone-3`), Discord as the character with its modifiers
+(U+1F44D U+1F3FD) or a custom emoji by name and id; everybody may add U+FE0F.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from memory.model.episode import Episode
 from memory.model.evidence import EvidenceRecord, Judgement, Threshold
+
+_MODIFIERS = re.compile("[\ufe0f\ufe0e\U0001f3fb-\U0001f3ff]")
+_CUSTOM = re.compile(r"^<?(?:a?:)?(?P<name>\w+):(?P<id>\d{5,})>?$")
 
 
 class Role(StrEnum):
@@ -27,6 +35,38 @@ class Role(StrEnum):
     def may_promote(self) -> bool:
         """Whether this role may widen a lesson's audience."""
         return self in (Role.ADMIN, Role.TEACHER)
+
+
+def normalised_emoji(raw: str) -> str:
+    """One spelling per emoji: no skin tone, no variation selector, no colons, lower case. Empty for nothing left."""
+    text = raw.strip()
+    if text.startswith(":") and text.endswith(":") and len(text) > 2:
+        text = text[1:-1]
+    text = text.split("::", 1)[0]
+    return _MODIFIERS.sub("", text).strip().casefold()
+
+
+def emoji_spellings(raw: str) -> tuple[str, ...]:
+    """Every name an emoji may be configured under: itself, or a custom emoji's name and id."""
+    custom = _CUSTOM.match(raw.strip())
+    if custom:
+        return (normalised_emoji(custom["name"]), custom["id"])
+    return (normalised_emoji(raw),)
+
+
+class EmojiMap:
+    """What an emoji means as feedback. Whatever is in neither list means nothing."""
+
+    def __init__(self, success: Iterable[str], failure: Iterable[str]) -> None:
+        self._value = {normalised_emoji(emoji): 1 for emoji in success}
+        for emoji in failure:
+            if self._value.get(normalised_emoji(emoji)) == 1:
+                raise ValueError(f"{emoji!r} is listed both as success and as failure; keep it in one list")
+            self._value[normalised_emoji(emoji)] = -1
+
+    def value(self, raw: str) -> int | None:
+        """+1, -1, or None for an emoji that is no feedback."""
+        return next((self._value[name] for name in emoji_spellings(raw) if name in self._value), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,8 +19,8 @@ from memory.adapters.secrets import FormatFinder
 from memory.adapters.sql import SqlStore
 from memory.adapters.system import TimeOrderedIds, utc_now
 from memory.model import Role, Vector
+from memory.model.teaching import EmojiMap
 from memory.ports import Embedder
-from memory.rules.emoji import EmojiMap
 from memory.services import Memory, Reviewer
 
 WORDS = (

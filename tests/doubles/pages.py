@@ -20,7 +20,7 @@ from bot.adapters.web.pages.page import PageParts
 from bot.adapters.web.pages.site import SiteParts
 from bot.adapters.web.playground.messenger import PlaygroundMessenger
 from memory.adapters.sql import SqlStore
-from memory.rules.emoji import EmojiMap
+from memory.model.teaching import EmojiMap
 from memory.services import Memory
 
 PASSWORD = "correct horse battery staple"

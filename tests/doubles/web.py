@@ -11,7 +11,7 @@ from bot.adapters.web.authentication import Keys, RequestPace
 from bot.adapters.web.health import Check
 from bot.adapters.web.metrics import Metrics
 from memory.model.api_key import Right
-from memory.rules.emoji import EmojiMap
+from memory.model.teaching import EmojiMap
 from memory.services import Memory
 
 SECRET = "the first key of all"

@@ -21,7 +21,8 @@ from memory.adapters.secrets import FormatFinder
 from memory.library import import_
 from memory.model import Audience, Episode, Exemplar, Lesson, Verdict
 from memory.model.entry import ActionCall
-from memory.rules import consolidation, emoji, quarantine
+from memory.model.teaching import emoji_spellings
+from memory.rules import consolidation, quarantine
 from memory.rules.evidence.answers import named_action
 from memory.rules.feedback import KeywordDetector, OverlapDetector, polarity, vocabulary, words as feedback_words
 from memory.rules.feedback.similarity import SimilarityDetector
@@ -160,7 +161,7 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "Redactor.value": lambda text: Redactor().value({text: text, "a": [text]}),
     "FormatFinder.find": FormatFinder().find,
     "quarantine.flags": lambda text: quarantine.flags(text, limit=4000),
-    "emoji.spellings": emoji.spellings,
+    "emoji_spellings": emoji_spellings,
     "EmojiMap.value": DEFAULT_EMOJI.value,
     "rules": _rule,
     "ActionCall.parse": ActionCall.parse,

@@ -28,7 +28,7 @@ from memory.adapters.sql import SqlStore
 from memory.adapters.system import TimeOrderedIds
 from memory.errors import Conflict
 from memory.model import Signal, Step, StepKind
-from memory.rules.emoji import EmojiMap
+from memory.model.teaching import EmojiMap
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.services import Memory
 from tests.doubles.memory_world import FakeClock

@@ -17,7 +17,7 @@ from bot.adapters.sources.entries import Contents, Entry, Fault, Place
 from bot.adapters.sources.threads import Message, answered, reply_chains
 from memory.errors import InvalidInput
 from memory.model import Visibility
-from memory.rules.emoji import EmojiMap
+from memory.model.teaching import EmojiMap
 
 Record = Mapping[str, Any]
 _SPOKEN = ("Default", "Reply", "0", "19", "")

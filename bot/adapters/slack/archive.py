@@ -18,7 +18,7 @@ from bot.adapters.sources.archive import Archive, opened
 from bot.adapters.sources.entries import Contents, Entry, Place
 from bot.adapters.sources.threads import Message, answered
 from memory.model import Visibility
-from memory.rules.emoji import EmojiMap
+from memory.model.teaching import EmojiMap
 
 Record = Mapping[str, Any]
 _LISTS = (

@@ -17,12 +17,12 @@ class Arrivals:
         """A `member_joined_channel` event. Others who join are of no interest."""
         event, bot = body["event"], self._context.identity.user
         inviter = Location(channel=str(event["channel"]), user=str(event.get("inviter") or bot))
-        if event.get("user") == bot and await self._context.admits(inviter):
+        if event.get("user") == bot and await self._context.roles.admits(inviter):
             self._context.channels.changed(inviter.channel)  # it may have been looked up from outside
             await self._context.sink(
                 BotInvited(
                     event_id=str(body["event_id"]),
-                    scope=await self._context.scope(inviter),
+                    scope=await self._context.channels.scope(inviter),
                     at=self._context.clock(),
                     teachers=partial(self._context.teachers.names, inviter),
                 )
@@ -33,7 +33,7 @@ class Arrivals:
         await self._context.sink(
             PersonArrived(
                 event_id=f"{occasion}/arrived",
-                scope=await self._context.scope(location),
+                scope=await self._context.channels.scope(location),
                 at=self._context.clock(),
                 teachers=partial(self._context.teachers.names, location),
             )

@@ -1,6 +1,5 @@
 """The dependencies of the handlers of Slack's payloads: the sink, people, channels."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,9 +15,7 @@ from bot.config import SlackSettings
 from bot.errors import MessengerError
 from bot.model import Address, PersonCommand
 from bot.ports import ConversationQueries, EventSink
-from memory.model import Scope
 from memory.ports import Clock
-from memory.rules.chat_settings import ALLOWED_CHANNELS, ALLOWED_PEOPLE, effective_role
 
 LISTS = ("admins", "teachers", "allowed_users", "allowed_channels")
 """Settings of ids, which may name their workspace: `T0123/U0456`."""
@@ -48,34 +45,6 @@ class HandlerContext:
     queries: ConversationQueries
     clock: Clock
 
-    async def set_in_chat(self) -> Mapping[str, str]:
-        """What people set in chat for the workspace."""
-        return await self.queries.set_in_chat(self.identity.workspace)
-
-    async def admits(self, location: Location) -> bool:
-        """Whether this person may use the bot in this channel, by their own id or a user group's.
-
-        A list that people keep in chat takes the place of the settings file's, and is looked at by the sink.
-        Raises `MessengerUnavailable` or `RateLimited` when Slack cannot say now who is in a group.
-        """
-        people, channels = self.settings.allowed_users, self.settings.allowed_channels
-        is_direct = location.channel.startswith("D")
-        refused_by: set[str] = set()
-        if channels and not is_direct and location.channel not in channels:
-            refused_by.add(ALLOWED_CHANNELS)
-        if people and not await self.roles.is_among(location.user, people):
-            refused_by.add(ALLOWED_PEOPLE)
-        return not refused_by or refused_by <= (await self.set_in_chat()).keys()
-
-    async def teaches_here(self, location: Location) -> bool:
-        """Whether a person is a teacher or an administrator there. Raises as `Roles.of` does."""
-        role = await self.roles.of(location)
-        return role.may_promote or effective_role(role, location.user, await self.set_in_chat()).may_promote
-
-    async def scope(self, location: Location, *, thread: str | None = None) -> Scope:
-        """Where memory files what happened at a location."""
-        return await self.channels.scope(self.identity.workspace, location, thread=thread)
-
     async def command(
         self,
         typed: ParsedCommand,
@@ -93,7 +62,7 @@ class HandlerContext:
             return
         role = await self.roles.of(location)
         is_local = role is not await self.roles.of(location, is_wide=True)
-        scope = await self.scope(location)
+        scope = await self.channels.scope(location)
         await self.sink(
             command_event(
                 typed,
@@ -116,7 +85,7 @@ class HandlerContext:
         busy = self.status.busy_threads(location.channel)
         own = [thread for thread in busy if location.user in self.threads.askers(location.channel, thread)]
         thread = location.thread if location.thread in busy or not busy else (own or busy)[-1]
-        scope = await self.scope(location, thread=thread)
+        scope = await self.channels.scope(location, thread=thread)
         try:
             role = await self.roles.of(location)
         except MessengerError:

@@ -1,7 +1,7 @@
 """Looks people and channels up: who can read a channel, what a person may decide, what both are called."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -13,6 +13,7 @@ from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
 from memory.model import Role, Scope, Visibility
 from memory.ports import Clock
+from memory.rules.chat_settings import ALLOWED_CHANNELS, ALLOWED_PEOPLE, effective_role
 
 log = logging.getLogger(__name__)
 
@@ -47,18 +48,19 @@ class Channels:
     While Slack is out of reach a channel is as it was seen last.
     """
 
-    def __init__(self, web: Web, clock: Clock) -> None:
+    def __init__(self, web: Web, clock: Clock, workspace: str) -> None:
         self._web = web
+        self._workspace = workspace
         self._in_order = KeyedLock()
         """Several events of one channel at once ask Slack once."""
         self._known: TtlCache[str, ChannelInfo] = TtlCache(clock, size=2000, keep=_KEEP)
 
-    async def scope(self, workspace: str, location: Location, *, thread: str | None = None) -> Scope:
+    async def scope(self, location: Location, *, thread: str | None = None) -> Scope:
         """Where the bot's memory files what happened at a location; `thread` replaces the location's."""
         place = await self._place(location)
         is_shared = location.is_shared and place.visibility is not Visibility.DIRECT  # shared since it was looked up
         return Scope(
-            workspace=workspace,
+            workspace=self._workspace,
             channel=location.channel,
             person=location.user,
             thread=location.thread if thread is None else thread,
@@ -118,15 +120,26 @@ def _read(channel: Json) -> ChannelInfo:
 class Roles:
     """Resolves roles when people act: the lists in `[slack]` come first, then what people are in the workspace.
 
-    The lists hold user ids (U, W) and user group ids (S). `installer` installed the app, where that is known.
+    The lists hold user ids (U, W) and user group ids (S). `set_in_chat` gives those that people keep in chat.
+    `installer` installed the app, where that is known.
     """
 
     def __init__(
-        self, web: Web, clock: Clock, channels: Channels, settings: SlackSettings, *, team: str, installer: str = ""
+        self,
+        web: Web,
+        clock: Clock,
+        channels: Channels,
+        settings: SlackSettings,
+        set_in_chat: Callable[[], Awaitable[Mapping[str, str]]],
+        *,
+        team: str,
+        installer: str = "",
     ) -> None:
         self._web = web
         self._team = team
         self._channels = channels
+        self._set_in_chat = set_in_chat
+        self._allowed_users, self._allowed_channels = settings.allowed_users, settings.allowed_channels
         self._named = {Role.ADMIN: settings.admins, Role.TEACHER: settings.teachers}
         self._owners, self._creators = _ROLES[settings.owners], _ROLES[settings.creators]
         self.installer = installer
@@ -161,6 +174,26 @@ class Roles:
             not is_wide and await self._channels.creator(location) == location.user
         )
         return self._creators if is_theirs else role
+
+    async def admits(self, location: Location) -> bool:
+        """Whether this person may use the bot in this channel, by their own id or a user group's.
+
+        A list that people keep in chat takes the place of the settings file's, and is looked at by the sink.
+        Raises `MessengerUnavailable` or `RateLimited` when Slack cannot say now who is in a group.
+        """
+        people, channels = self._allowed_users, self._allowed_channels
+        is_direct = location.channel.startswith("D")
+        refused_by: set[str] = set()
+        if channels and not is_direct and location.channel not in channels:
+            refused_by.add(ALLOWED_CHANNELS)
+        if people and not await self.is_among(location.user, people):
+            refused_by.add(ALLOWED_PEOPLE)
+        return not refused_by or refused_by <= (await self._set_in_chat()).keys()
+
+    async def teaches(self, location: Location) -> bool:
+        """Whether a person is a teacher or an administrator there. Raises as `of` does."""
+        role = await self.of(location)
+        return role.may_promote or effective_role(role, location.user, await self._set_in_chat()).may_promote
 
     def _seems_foreign(self, location: Location) -> bool:
         return location.team not in ("", self._team)

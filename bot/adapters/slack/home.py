@@ -49,7 +49,7 @@ class Home:
         """A person opened the app: its page, or their direct conversation. The first time they are welcomed there."""
         event, occasion = body["event"], str(body["event_id"])
         location = Location(channel=str(event["channel"]), user=str(event["user"]), kind="im")
-        if event.get("tab") not in ("home", "messages") or not await self._context.admits(location):
+        if event.get("tab") not in ("home", "messages") or not await self._context.roles.admits(location):
             return
         if event["tab"] == "messages":
             await self._arrivals.opened(location, occasion)
@@ -71,7 +71,7 @@ class Home:
     ) -> None:
         """Publish the page. The answer to a press replaces the part it belongs to, else it is shown on top."""
         shown = {part: messages} if part else {}
-        is_teacher = await self._context.teaches_here(location)
+        is_teacher = await self._context.roles.teaches(location)
         missing = [name for name in TITLES if name not in shown and (is_teacher or name != _FOR_TEACHERS)]
         *parts, privacy = await asyncio.gather(
             *(self._answer(ParsedCommand(name), location, f"{occasion}/page") for name in (*missing, "privacy"))

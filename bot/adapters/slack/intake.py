@@ -41,7 +41,7 @@ from bot.model import (
     ThreadSoFar,
     Unaddressed,
 )
-from memory.rules.emoji import normalise
+from memory.model.teaching import normalised_emoji
 
 log = logging.getLogger(__name__)
 
@@ -73,7 +73,7 @@ class Intake:
             return
         event, bot = self._event(body), self._context.identity.user
         read = read_message(event, bot)
-        if read is None or not await self._context.admits(read.location):
+        if read is None or not await self._context.roles.admits(read.location):
             return
         async with self._in_order(("message", read.location.channel, read.location.user)):
             if names_somebody(event, bot):
@@ -89,9 +89,9 @@ class Intake:
     async def reaction(self, body: Json) -> None:
         """A `reaction_added` or `reaction_removed` event. Most are of no interest, and cost nothing."""
         read = read_reaction(self._event(body))
-        if read is None or not await self._context.admits(read.location):
+        if read is None or not await self._context.roles.admits(read.location):
             return
-        if normalise(read.emoji) in _STOP_SIGNS:
+        if normalised_emoji(read.emoji) in _STOP_SIGNS:
             if read.added:
                 await self._stop_sign(read, str(body["event_id"]))
             return
@@ -112,7 +112,9 @@ class Intake:
         self._context.channels.changed(location.channel)
         await self._context.sink(
             ChannelChanged(
-                event_id=str(body["event_id"]), scope=await self._context.scope(location), at=at(str(event["event_ts"]))
+                event_id=str(body["event_id"]),
+                scope=await self._context.channels.scope(location),
+                at=at(str(event["event_ts"])),
             )
         )
 
@@ -120,7 +122,7 @@ class Intake:
         """Somebody pressed Slack's own stop button."""
         event = self._event(body)
         location = Location(channel=str(event["channel"]), user=str(event["user"]), thread=str(event["thread_ts"]))
-        if not await self._context.admits(location):
+        if not await self._context.roles.admits(location):
             return
         if self._context.status.is_busy(location.channel, location.thread):
             await self._context.stop(location, event_id=str(body["event_id"]), at=at(str(event["event_ts"])))
@@ -169,7 +171,7 @@ class Intake:
             return await handlers.threads.so_far(location.channel, location.thread, message.ts, handlers.identity)
 
         return Unaddressed(
-            scope=await handlers.scope(location),
+            scope=await handlers.channels.scope(location),
             text=text,
             address=message.address,
             read_thread=read_thread,
@@ -192,7 +194,7 @@ class Intake:
             await self._context.sink(
                 PersonRateLimited(
                     event_id=f"{message_id_of(location.channel, message.ts)}/too fast",
-                    scope=await self._context.scope(self._replied_in(message)),
+                    scope=await self._context.channels.scope(self._replied_in(message)),
                     at=at(message.ts),
                     role=self._context.roles.at_hand(location),
                     rest=refused.rest,
@@ -213,7 +215,7 @@ class Intake:
         await handlers.sink(
             PersonMessage(
                 event_id=message_id_of(location.channel, message.ts),
-                scope=await handlers.scope(location),
+                scope=await handlers.channels.scope(location),
                 message_id=message.ts,
                 text=text,
                 at=at(message.ts),
@@ -241,7 +243,7 @@ class Intake:
         await handlers.sink(
             PersonEdit(
                 event_id=event_id,
-                scope=await handlers.scope(edited.location),
+                scope=await handlers.channels.scope(edited.location),
                 message_id=edited.ts,
                 text=edited.text,
                 at=edited.at,
@@ -257,7 +259,7 @@ class Intake:
         await handlers.sink(
             PersonDeletion(
                 event_id=event_id,
-                scope=await handlers.scope(deleted.location),
+                scope=await handlers.channels.scope(deleted.location),
                 message_id=deleted.ts,
                 at=deleted.at,
                 role=handlers.roles.at_hand(deleted.location),
@@ -266,11 +268,11 @@ class Intake:
 
     async def _reacted(self, reacted: MessageReaction, event_id: str) -> None:
         handlers, location = self._context, reacted.location
-        role = await handlers.roles.of(location)
+        role, thread = await handlers.roles.of(location), handlers.threads.known(location.channel, reacted.ts)
         await handlers.sink(
             PersonReaction(
                 event_id=event_id,
-                scope=await handlers.scope(location, thread=handlers.threads.known(location.channel, reacted.ts)),
+                scope=await handlers.channels.scope(location, thread=thread),
                 message_id=reacted.ts,
                 emoji=reacted.emoji,
                 added=reacted.added,
@@ -282,10 +284,11 @@ class Intake:
 
     async def _saved(self, reacted: MessageReaction, event_id: str) -> None:
         handlers, location = self._context, reacted.location
+        thread = handlers.threads.known(location.channel, reacted.ts)
         await handlers.sink(
             PersonSave(
                 event_id=event_id,
-                scope=await handlers.scope(location, thread=handlers.threads.known(location.channel, reacted.ts)),
+                scope=await handlers.channels.scope(location, thread=thread),
                 message_id=reacted.ts,
                 added=reacted.added,
                 at=reacted.at,
@@ -305,5 +308,5 @@ class Intake:
         thread = reacted.ts if reacted.ts in busy else await handlers.threads.of(location.channel, reacted.ts)
         askers = handlers.threads.askers(location.channel, thread)
         may_have_asked = not askers or location.user in askers
-        if thread in busy and (may_have_asked or await handlers.teaches_here(location)):
+        if thread in busy and (may_have_asked or await handlers.roles.teaches(location)):
             await handlers.stop(replace(location, thread=thread), event_id=event_id, at=reacted.at)

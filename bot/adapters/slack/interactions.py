@@ -34,7 +34,7 @@ class Interactions:
 
     async def take(self, ack: Ack, body: Json, act: Callable[[Json], Coroutine[Any, Any, None]]) -> None:
         """Do what a person asked for, and acknowledge it in time; one who may not use the bot here does nothing."""
-        if await self._context.admits(_location(body)):
+        if await self._context.roles.admits(_location(body)):
             await self._in_time(ack, act(body))
         elif "command" in body:
             await ack(_NOT_ADMITTED)  # Otherwise the command would vanish without a word.
@@ -50,7 +50,7 @@ class Interactions:
         await handlers.sink(
             PersonVote(
                 event_id=f"vote/{answer.channel}/{answer.ts}/{location.user}/{action['action_ts']}",
-                scope=await handlers.scope(location),
+                scope=await handlers.channels.scope(location),
                 message_id=answer.ts,
                 value=1 if action["value"] == blocks.VOTE_UP else -1,
                 at=at(str(action["action_ts"])),
@@ -81,7 +81,7 @@ class Interactions:
         if event := forms.correction_event(
             fields,
             event_id=f"correction/{view['id']}",
-            scope=await handlers.scope(location),
+            scope=await handlers.channels.scope(location),
             at=handlers.clock(),
             role=await handlers.roles.of(location),
             message_id=answer.ts,
@@ -103,7 +103,7 @@ class Interactions:
         await handlers.sink(
             PersonRetry(
                 event_id=f"{occasion}/{message_id_of(answer.channel, answer.ts)}",
-                scope=await handlers.scope(location),
+                scope=await handlers.channels.scope(location),
                 message_id=answer.ts,
                 at=handlers.clock(),
                 role=await handlers.roles.of(location),
@@ -141,7 +141,7 @@ class Interactions:
     async def _waiting(self, location: Location, ending: str) -> str:
         """What the lesson to be changed says."""
         handlers = self._context
-        scope, role = await handlers.scope(location), await handlers.roles.of(location)
+        scope, role = await handlers.channels.scope(location), await handlers.roles.of(location)
         return await handlers.queries.lesson_text(scope, role, ending)
 
     async def answer(self, body: Json) -> None:
@@ -191,7 +191,7 @@ class Interactions:
             forms.teaching_event(
                 fields,
                 event_id=f"teaching/{view['id']}",
-                scope=await handlers.scope(location),
+                scope=await handlers.channels.scope(location),
                 at=handlers.clock(),
                 role=await handlers.roles.of(location, is_wide=is_wide),
             )

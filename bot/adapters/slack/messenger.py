@@ -205,12 +205,13 @@ class SlackMessenger(Lookups):
         if (identity := self._identity) is None:
             raise NotPermitted("not connected to Slack yet: nobody knows whose token this is")
         settings = settings_in(identity.team, self._settings)
-        channels = Channels(self._web, self._clock)
+        channels = Channels(self._web, self._clock, identity.workspace)
         mentions = Mentions(self._web, self._names, channels, self._clock, me=identity)
         self._labelled = mentions.labelled
-        roles = Roles(self._web, self._clock, channels, settings, team=identity.team, installer=self._installer)
-        named = partial(self._queries.set_in_chat, identity.workspace)
-        self._teachers = Teachers(settings, channels, roles, mentions, named)
+        set_in_chat = partial(self._queries.set_in_chat, identity.workspace)
+        team, installer = identity.team, self._installer
+        roles = Roles(self._web, self._clock, channels, settings, set_in_chat, team=team, installer=installer)
+        self._teachers = Teachers(settings, channels, roles, mentions, set_in_chat)
         handlers = HandlerContext(
             sink=sink,
             identity=identity,

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from bot.adapters.sources.entries import Entry, Place
 from bot.conversation.feedback_in_words import Approval, read
 from bot.conversation.follow_up import asks
-from memory.rules.emoji import EmojiMap, spellings
+from memory.model.teaching import EmojiMap, emoji_spellings
 
 CHECKS = frozenset(
     {"white_check_mark", "heavy_check_mark", "ballot_box_with_check", "check", "✅", "✔", "☑"}
 )  # fmt: skip
-"""Emoji that say that something is settled, as `memory.rules.emoji` spells them."""
+"""Emoji that say that something is settled, as `memory.model.teaching` spells them."""
 _SHORTEST = 3
 """Letters and digits of an answer: less is "ok"."""
 
@@ -107,7 +107,9 @@ def _mark(question: Message, reply: Message, emoji: EmojiMap) -> str:
     """How this reply is marked, the surest way; empty where it is not, or is no answer."""
     if not _is_answer(reply):
         return ""
-    own = {name for raw, people in reply.reactions.items() if question.author in people for name in spellings(raw)}
+    own = {
+        name for raw, people in reply.reactions.items() if question.author in people for name in emoji_spellings(raw)
+    }
     if own & CHECKS:
         return _CHECK
     if reply.is_pinned:

@@ -2,7 +2,7 @@
 
 import re
 
-from memory.rules.emoji import normalise
+from memory.model.teaching import normalised_emoji
 
 _TONE = "[\U0001f3fb-\U0001f3ff]"
 _PICTURE = (
@@ -41,5 +41,5 @@ def reactions_in(text: str) -> tuple[str, ...]:
 
 def same_emoji(raw: str) -> str:
     """Equal for two spellings of one emoji: 👍, 👍🏽, `+1` and `thumbsup` are the same tap."""
-    name = normalise(raw)
+    name = normalised_emoji(raw)
     return _THUMBS.get(name, name)

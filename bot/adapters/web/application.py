@@ -30,8 +30,8 @@ from bot.adapters.web.metrics_page import MetricsPage, TimedRequests
 from bot.adapters.web.pages.site import Site, SiteParts
 from bot.errors import AccessDenied
 from memory.errors import MemoryFault
+from memory.model.teaching import EmojiMap
 from memory.ports import NewId
-from memory.rules.emoji import EmojiMap
 from memory.services import Memory
 
 _REQUEST_ID = re.compile(r"[\w.:-]{1,80}", re.ASCII)

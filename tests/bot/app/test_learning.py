@@ -11,7 +11,7 @@ import pytest
 from bot.app.learning import LearnReport, Target, learn, read_file
 from memory.errors import InvalidInput
 from memory.model import Episode, Role, Scope, Visibility
-from memory.rules.emoji import EmojiMap
+from memory.model.teaching import EmojiMap
 from memory.services import Reviewer
 from tests.doubles.memory_world import World, scope
 from tests.doubles.slack import SlackServer

@@ -10,7 +10,7 @@ from memory.errors import InvalidInput
 from memory.library.episodic import EpisodicMemory
 from memory.library.ledger import ReactionContext, ReactionLedger
 from memory.model import Reaction, Role
-from memory.rules.emoji import EmojiMap
+from memory.model.teaching import EmojiMap
 
 router = APIRouter(tags=["messages"])
 

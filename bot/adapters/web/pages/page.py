@@ -16,8 +16,8 @@ from bot.adapters.web.pages.cookies import Login, Notice, without_notice
 from bot.adapters.web.playground.messenger import PlaygroundMessenger
 from bot.errors import AccessDenied
 from memory.model import Episode, Visibility
+from memory.model.teaching import EmojiMap
 from memory.rules.audience import visibility_of
-from memory.rules.emoji import EmojiMap
 from memory.services import Memory
 
 

@@ -10,7 +10,7 @@ import pytest
 from bot.adapters.discord.archive import is_export, read, read_archive
 from memory.errors import InvalidInput
 from memory.model import Visibility
-from memory.rules.emoji import EmojiMap
+from memory.model.teaching import EmojiMap
 from tests.doubles.discord import DiscordServer
 from tests.doubles.discord.export import export
 from tests.doubles.discord.model import Channel

@@ -20,7 +20,7 @@ from bot.config import Settings
 from memory.adapters.sql import SqlStore
 from memory.model import Role, Scope, Visibility
 from memory.model.api_key import Right
-from memory.rules.emoji import EmojiMap
+from memory.model.teaching import EmojiMap
 from tests.doubles.fork_server import forked_command
 from tests.doubles.memory_world import World, scope
 from tests.doubles.process import Home

@@ -14,7 +14,7 @@ from bot.adapters.sources.entries import Contents
 from bot.config import Settings
 from memory.errors import InvalidInput
 from memory.model import Visibility
-from memory.rules.emoji import EmojiMap
+from memory.model.teaching import EmojiMap
 from tests.doubles.slack import SlackServer
 from tests.doubles.slack.export import export
 from tests.doubles.slack.state import Channel

@@ -13,7 +13,7 @@ from bot.adapters.web.pages.site import SiteParts
 from bot.app.pages import make_site
 from bot.config import Settings
 from bot.errors import ConfigError
-from memory.rules.emoji import EmojiMap
+from memory.model.teaching import EmojiMap
 from tests.doubles.browser import served
 from tests.doubles.memory_world import World
 from tests.doubles.openid import CLIENT, Provider

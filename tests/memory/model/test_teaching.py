@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from memory.rules.emoji import EmojiMap, normalise, spellings
+from memory.model.teaching import EmojiMap, emoji_spellings, normalised_emoji
 from tests.doubles.emoji import DEFAULT_EMOJI
 
 TONES = ["\U0001f3fb", "\U0001f3fc", "\U0001f3fd", "\U0001f3fe", "\U0001f3ff"]
@@ -31,7 +31,7 @@ TONES = ["\U0001f3fb", "\U0001f3fc", "\U0001f3fd", "\U0001f3fe", "\U0001f3ff"]
     ],
 )
 def test_one_spelling_per_emoji(raw: str, expected: str) -> None:
-    assert normalise(raw) == expected
+    assert normalised_emoji(raw) == expected
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_one_spelling_per_emoji(raw: str, expected: str) -> None:
     ],
 )
 def test_a_custom_emoji_has_a_name_and_an_id(raw: str, expected: tuple[str, ...]) -> None:
-    assert spellings(raw) == expected
+    assert emoji_spellings(raw) == expected
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_one_emoji_in_both_lists_is_refused_in_any_spelling() -> None:
 @given(st.text(), st.text(st.characters(exclude_characters=":")))
 def test_any_text_can_be_asked_about(raw: str, without_colons: str) -> None:
     assert DEFAULT_EMOJI.value(raw) in (1, -1, None)
-    assert normalise(normalise(without_colons)) == normalise(without_colons)
+    assert normalised_emoji(normalised_emoji(without_colons)) == normalised_emoji(without_colons)
 
 
 @given(st.sampled_from(["👍", "👎", "✅", "❌"]), st.lists(st.sampled_from([*TONES, "\ufe0f"]), max_size=3))
