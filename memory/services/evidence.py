@@ -211,6 +211,7 @@ def _judged(
                 people=frozenset([vote.actor for vote in behind]) or frozenset([summary.author]),
                 is_own=is_own,
                 is_question=is_question,
+                is_written=summary.origin is not _RUN,
                 is_counted=hit.verdict is _SUCCESS,
             )
             found.append(one)

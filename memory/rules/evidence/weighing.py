@@ -82,6 +82,8 @@ class JudgedLesson(NamedTuple):
     """Whether it is a lesson of the asker's own scope."""
     is_question: bool = False
     """Whether it is a question of the bot's own."""
+    is_written: bool = False
+    """Whether somebody wrote it down as what is right, and did not only judge it."""
     is_counted: bool = True
     """Whether it is among the lessons that `ActionFit` counts, if it approves: those that were decided."""
 
@@ -89,6 +91,14 @@ class JudgedLesson(NamedTuple):
     def approves(self) -> bool:
         """Whether the verdict was a success."""
         return self.observation.approves
+
+    def speaks_of_the_same_as(self, other: "JudgedLesson") -> bool:
+        """Whether another one judges what it judges, in the same words or others."""
+        if self.candidates == other.candidates:
+            return True
+        (mine, *more), (theirs, *others) = self.candidates, other.candidates
+        is_alike = mine.action == theirs.action and mine.exact == theirs.exact is not None
+        return is_alike and not more and not others and mine.says_the_same_as(theirs)
 
     @property
     def author(self) -> str:
@@ -209,7 +219,8 @@ def rows(vectors: Sequence[Vector]) -> "Matrix":
 def _valid_places(lessons: Sequence[JudgedLesson], cosines: "Matrix") -> list[int]:
     """The places of the lessons that no other one for the same question makes void.
 
-    That is what the asker says of the very same thing, and what the only one who approved it approved later instead.
+    That is what the asker says of the very same thing, what the only one who approved it approved later instead, and
+    what the only one who refused it wrote down later as right.
     """
     import numpy as np
 
@@ -223,13 +234,15 @@ def _valid_places(lessons: Sequence[JudgedLesson], cosines: "Matrix") -> list[in
 
 def _replaces(new: JudgedLesson, old: JudgedLesson) -> bool:
     """Whether one lesson of a question makes another of the same question void."""
-    if new.candidates == old.candidates:
+    # Nobody makes void what somebody else stands behind, too.
+    is_one_voice = bool(old.author and old.author in new.people) or (new.is_own and old.is_own)
+    is_changed = is_one_voice and (new.decided_at, new.id) > (old.decided_at, old.id)
+    if new.speaks_of_the_same_as(old):
         is_meant = new.is_own and not old.is_own and new.approves != old.approves  # for oneself one decides alone
+        # Whoever writes down what they refused before has come to think otherwise.
+        is_meant = is_meant or (is_changed and new.is_written and new.approves and not old.approves)
     else:
-        # Nobody makes void what somebody else stands behind, too.
-        is_one_voice = (old.author and old.author in new.people) or (new.is_own and old.is_own)
-        is_later = (new.decided_at, new.id) > (old.decided_at, old.id)
-        is_meant = bool(is_one_voice) and is_later and new.approves and old.approves
+        is_meant = is_changed and new.approves and old.approves
     return is_meant and not ask_for_different_things(new.goal, old.goal)
 
 

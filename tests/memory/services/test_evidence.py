@@ -221,6 +221,16 @@ def test_a_later_answer_to_the_same_question_replaces_the_earlier_one_of_the_sam
     assert value(evidence, text="At the desk.") <= 0
 
 
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.TEACHER])
+def test_what_was_taught_first_is_known_again_once_it_is_taught_again(world: World, role: Role) -> None:
+    answer = world.ask(GOAL, "I don't know.", termination=Termination.FAILURE)
+    for text in ("At the desk.", "In the app.", "At the desk.", "In the app.", "At the desk."):
+        world.correct(answer, text, role=role)
+        evidence = weigh(world)
+        assert (evidence.beliefs[0].text, evidence.is_sure) == (text, True)
+        answer = world.ask(GOAL, text)
+
+
 def test_what_is_kept_says_the_same_in_few_numbers(world: World) -> None:
     taught(world)
     taught(world, "where is the canteen?", "Downstairs.")

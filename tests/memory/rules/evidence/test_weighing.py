@@ -63,6 +63,22 @@ def test_of_what_several_approved_one_of_them_makes_nothing_void() -> None:
     assert answers(weighed(*nobodys)) == {"Rosa.": True, "Ivan.": True}
 
 
+def test_whoever_writes_down_what_they_refused_before_thinks_otherwise_now() -> None:
+    question = "who is on call?"
+    refused, written = lesson(question, "Rosa.", approves=False, number=1), lesson(question, "rosa", number=2)
+    written = written._replace(is_written=True)
+    alone = answers(weighed(written))
+    assert weighed(refused, written).beliefs == weighed(written).beliefs
+    assert alone == {"rosa": True}
+    for other in (
+        refused._replace(people=frozenset({"ben"})),
+        refused._replace(people=ANA | {"ben"}),
+        refused._replace(decided_at=NOW + timedelta(seconds=3)),
+        refused._replace(goal="who is on call on Monday?"),
+    ):
+        assert weighed(other, written).beliefs != weighed(written).beliefs
+
+
 def test_questions_that_only_look_alike_keep_their_answers_each() -> None:
     monday = lesson("who is on call on Monday?", "Rosa.")
     tuesday = lesson("who is on call on Tuesday?", "Ivan.", number=1)
