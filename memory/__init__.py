@@ -87,7 +87,7 @@ if TYPE_CHECKING:
         Visibility as Visibility,
     )
     from memory.model.teaching import EmojiMap as EmojiMap
-    from memory.rules.feedback.evidence import Detector as Detector, Evidence as Evidence
+    from memory.rules.feedback.detector import DetectedSignal as DetectedSignal, Detector as Detector
     from memory.rules.feedback.keyword import KeywordDetector as KeywordDetector
     from memory.rules.feedback.overlap import OverlapDetector as OverlapDetector
     from memory.rules.feedback.similarity import SimilarityDetector as SimilarityDetector
@@ -139,7 +139,7 @@ _NAMES = {
         ActionCall Audience EnvironmentState Episode EpisodeStatus Exemplar Grade GradeSource Lesson MemoryEntry
         Outcome Reaction Role Scope Signal Step StepKind TeachingPolicy Termination Verdict Verdicts Visibility
     """,
-    "memory.rules.feedback.evidence": "Detector Evidence",
+    "memory.rules.feedback.detector": "DetectedSignal Detector",
     "memory.rules.feedback.keyword": "KeywordDetector",
     "memory.rules.feedback.overlap": "OverlapDetector",
     "memory.rules.feedback.similarity": "SimilarityDetector",

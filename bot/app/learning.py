@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bot.adapters.sources import faq_lines, faq_markdown, faq_table
 from bot.adapters.sources.archive import opened
-from bot.adapters.sources.entries import Contents, Entry, Fault, Place
+from bot.adapters.sources.entries import Contents, Entry, Fault, SourceChannel
 from bot.adapters.sources.texts import read_text
 from memory.errors import InvalidInput
 from memory.model import Audience, Scope, Visibility
@@ -213,7 +213,7 @@ class _Routes:
             others=others,
         )
 
-    def _direct(self, entry: Entry, place: Place) -> Proposal | None:
+    def _direct(self, entry: Entry, place: SourceChannel) -> Proposal | None:
         """What two people said: for who asked alone, and only if they said that it is right."""
         if not self.target.with_direct or self.is_foreign:
             self.left_out["in direct messages; --direct takes them, for who asked alone"] += 1
@@ -239,14 +239,14 @@ class _Routes:
             accepted_by=asker,
         )
 
-    def _scope(self, place: Place | None, author: str) -> Scope:
+    def _scope(self, place: SourceChannel | None, author: str) -> Scope:
         target = self.target
         if self.is_foreign and not target.channel:
             source = f"{self.path} is an export of {self.contents.workspace}"
             raise InvalidInput(f"{source}: name a --channel of {self.workspace}, and --public or --private")
         if target.channel or place is None:
             channel, name = target.channel or f"file:{self.path.name}", "" if target.channel else self.path.name
-            place = Place(channel=channel, name=name, visibility=None if target.channel else Visibility.PUBLIC)
+            place = SourceChannel(channel=channel, name=name, visibility=None if target.channel else Visibility.PUBLIC)
         return Scope(
             workspace=self.workspace,
             channel=place.channel,
@@ -255,7 +255,7 @@ class _Routes:
             place=place.name,
         )
 
-    def _visibility(self, place: Place) -> Visibility:
+    def _visibility(self, place: SourceChannel) -> Visibility:
         """Who can read a channel: as the file says, as somebody says, or as the bot knows."""
         known = place.visibility or self.target.visibility or self._visibilities.get(place.channel)
         if known is None:

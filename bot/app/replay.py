@@ -104,7 +104,7 @@ class Replay:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ReplayRequest:
     """Which answers are replayed, and how they are compared."""
 
     workspace: str
@@ -118,7 +118,7 @@ class Wanted:
     """From which similarity on two texts mean the same."""
 
 
-def approved(memory: Memory, wanted: Wanted) -> list[tuple[Episode, ...]]:
+def approved(memory: Memory, wanted: ReplayRequest) -> list[tuple[Episode, ...]]:
     """The runs whose answers people approved of, newest first, each with its nodes; of the same question the newest."""
     every = EpisodeFilter(
         channel=wanted.channel, since=wanted.since, verdict=Verdict.SUCCESS, roots_only=True, limit=None
@@ -145,7 +145,7 @@ def without_effects(tools: ToolRegistry, timeout_s: float) -> ToolRegistry:
     return ToolRegistry(harmless, timeout_s=timeout_s, permit=permit)
 
 
-async def replayed(settings: Settings, wanted: Wanted, model: str, on_step: Callable[[int], None]) -> Replay:
+async def replayed(settings: Settings, wanted: ReplayRequest, model: str, on_step: Callable[[int], None]) -> Replay:
     """Replay with the configured bot, and another model if one is named. Raises `ConfigError` for one that is none."""
     if model:
         chosen = type(settings.model)(**{**settings.model.model_dump(), "name": model, "fallbacks": ()})
@@ -168,7 +168,7 @@ async def replayed(settings: Settings, wanted: Wanted, model: str, on_step: Call
 
 
 async def replay(
-    memory: Memory, agent: AgentTree, wanted: Wanted, on_step: Callable[[int], None] = lambda done: None
+    memory: Memory, agent: AgentTree, wanted: ReplayRequest, on_step: Callable[[int], None] = lambda done: None
 ) -> Replay:
     """Work out again what people approved of. `memory` should keep nothing (`DryRunStore`)."""
     runs = approved(memory, wanted)
@@ -188,7 +188,7 @@ async def replay(
     return Replay(model=agent.model.name, answers=tuple(answers), left_out=len(runs) - len(answers), usage=usage)
 
 
-async def _run(memory: Memory, agent: AgentTree, root: Episode, wanted: Wanted) -> RunResult:
+async def _run(memory: Memory, agent: AgentTree, root: Episode, wanted: ReplayRequest) -> RunResult:
     # Recall leaves out what the run itself made.
     run_id = root.run_id if wanted.without_own else memory.new_id()
     tools = without_effects(agent.tools.within(root.scope, Role.MEMBER), wanted.tool_timeout_s)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import click
 
 from bot.app.log_file import note_failures
-from bot.app.replay import Replay, Replayed, ReplayedAnswer, Wanted, replayed
+from bot.app.replay import Replay, Replayed, ReplayedAnswer, ReplayRequest, replayed
 from bot.cli.output import progress
 from bot.cli.query import money
 from bot.cli.session import json_option, print_json, say, settings_of
@@ -57,7 +57,7 @@ def replay(
     """
     settings = settings_of()
     note_failures(settings)
-    wanted = Wanted(
+    wanted = ReplayRequest(
         workspace=workspace or settings.terminal.workspace,
         channel=channel,
         since=since.replace(tzinfo=UTC) if since is not None else None,

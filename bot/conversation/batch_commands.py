@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from bot.conversation import batch_messages, messages
 from bot.conversation.command_context import CommandContext
 from bot.conversation.lesson_access import may_review
-from bot.conversation.reply import CommandReply, Page, page_of, short, window
+from bot.conversation.reply import CommandReply, ListPage, page_of, short, window
 from bot.errors import CommandRefused
 from bot.model import Choice
 from memory.errors import InvalidInput, NotFound
@@ -113,7 +113,7 @@ def _shown(context: CommandContext, view: BatchView, number: int) -> CommandRepl
     )
 
 
-def _choices(lesson: Episode, place: int, known: str, page: Page[tuple[Episode, BatchLesson]]) -> list[Choice]:
+def _choices(lesson: Episode, place: int, known: str, page: ListPage[tuple[Episode, BatchLesson]]) -> list[Choice]:
     ending = short(lesson.id)
 
     def choice(what: str) -> Choice:

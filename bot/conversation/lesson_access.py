@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from bot.conversation.reply import Page, page_of, window
+from bot.conversation.reply import ListPage, page_of, window
 from memory.model import Audience, Episode, Lesson, Origin, Role, Scope, Verdict, Visibility
 from memory.ports import EpisodeFilter
 from memory.rules.audience import is_here, may_read, may_see, partitions_for, partitions_of, visibility_of
@@ -29,14 +29,14 @@ class LessonAccess:
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
 
-    def believed(self, reader: Scope, number: int) -> Page[ListedLesson]:
+    def believed(self, reader: Scope, number: int) -> ListPage[ListedLesson]:
         """One page of the root lessons the person's questions here could be answered with, newest first."""
         wanted = EpisodeFilter(roots_only=True, limit=None, counting_for=reader)
         page = self._page(reader.workspace, wanted, lambda each: _listed(reader, each) is not None, number)
         listed = tuple(found for each in page.items if (found := _listed(reader, each)) is not None)
-        return Page(items=listed, first=page.first, number=page.number, last=page.last, total=page.total)
+        return ListPage(items=listed, first=page.first, number=page.number, last=page.last, total=page.total)
 
-    def waiting(self, teacher: Scope, number: int, *, only_here: bool = False) -> Page[Episode]:
+    def waiting(self, teacher: Scope, number: int, *, only_here: bool = False) -> ListPage[Episode]:
         """One page of what a teacher could widen or release, newest first: only what was said where they may read.
 
         What was learned from a file is not in it: that is decided batch by batch.
@@ -73,7 +73,7 @@ class LessonAccess:
 
     def _page(
         self, workspace: str, wanted: EpisodeFilter, is_listed: Callable[[Episode], bool], number: int
-    ) -> Page[Episode]:
+    ) -> ListPage[Episode]:
         shown, total = self._memory.audit.page(workspace, wanted, is_listed, lambda total: window(total, number))
         return page_of(shown, total, number)
 

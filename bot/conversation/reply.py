@@ -77,7 +77,7 @@ def page_number(argument: str) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page(Generic[T]):
+class ListPage(Generic[T]):
     """A few items of a list."""
 
     items: tuple[T, ...]
@@ -117,10 +117,10 @@ def window(total: int, number: int) -> slice:
     return slice(skipped, skipped + PAGE_SIZE)
 
 
-def page_of(items: Sequence[T], total: int, number: int) -> Page[T]:
+def page_of(items: Sequence[T], total: int, number: int) -> ListPage[T]:
     """The page with these items (`window`) of a list of `total`."""
     within, last, skipped = bounds(total, number)
-    return Page(items=tuple(items), first=skipped + 1, number=within, last=last, total=total)
+    return ListPage(items=tuple(items), first=skipped + 1, number=within, last=last, total=total)
 
 
 def short(episode_id: str) -> str:

@@ -27,7 +27,7 @@ from memory.ports import LessonUse, Transaction
 from memory.rules.audience import is_only_proposed
 from memory.rules.evidence.threshold import is_followed
 from memory.rules.evidence.weighing import ANSWER
-from memory.rules.feedback import Evidence, OverlapDetector
+from memory.rules.feedback import DetectedSignal, OverlapDetector
 from memory.rules.fold import apply, facts
 from memory.rules.quarantine import flags_of
 from memory.services.core import event, note_words_of
@@ -135,7 +135,7 @@ def note_followed(
 ) -> tuple["UsedLesson", ...]:
     """Note whose words an answer holds that the evidence had, though its lessons were not shown: what is proposed."""
     followed: list[UsedLesson] = []
-    used = {each.exemplar.episode.id for each in shown if each.evidence.signal is Signal.USED}
+    used = {each.exemplar.episode.id for each in shown if each.detected.signal is Signal.USED}
     evidence = {recall.node_path: recall.evidence for recall in run.recalls}
     for node in nodes:
         known = evidence.get(node.node_path)
@@ -186,7 +186,7 @@ class LessonInPrompt:
     rank: int
     """From 1, best first."""
     exemplar: Exemplar
-    evidence: Evidence
+    detected: DetectedSignal
 
     @property
     def source(self) -> str:
@@ -195,7 +195,7 @@ class LessonInPrompt:
 
     def events(self, run_id: str, now: datetime) -> list[Event]:
         """That it was shown, and how it fared."""
-        lesson, found = self.exemplar.episode, self.evidence
+        lesson, found = self.exemplar.episode, self.detected
         reached = {"audience": self.exemplar.audience.value}
         fared = {"ratio": round(found.ratio, 4), "run": run_id}
         kind = EventKind(found.signal.value)
@@ -211,7 +211,7 @@ class LessonInPrompt:
             workspace=lesson.workspace,
             episode_id=lesson.id,
             goal=lesson.goal,
-            signal=self.evidence.signal,
+            signal=self.detected.signal,
             at=now,
         )
 
@@ -227,8 +227,8 @@ class LessonInPrompt:
             context_score=exemplar.context_score,
             intent_score=exemplar.intent_score,
             relevance=exemplar.relevance,
-            signal=self.evidence.signal,
-            ratio=self.evidence.ratio,
+            signal=self.detected.signal,
+            ratio=self.detected.ratio,
         )
 
 
@@ -247,7 +247,7 @@ def lessons_shown(detector: OverlapDetector, run: FinishedRun) -> list[LessonInP
         ]
         evidence = detector.detect_all([each for _, each in ranked], node.goal, node.output, node.action)
         found += [
-            LessonInPrompt(retrieval_id=recall.retrieval_id, rank=rank, exemplar=exemplar, evidence=fared)
+            LessonInPrompt(retrieval_id=recall.retrieval_id, rank=rank, exemplar=exemplar, detected=fared)
             for (rank, exemplar), fared in zip(ranked, evidence, strict=True)
         ]
     return found
@@ -311,7 +311,7 @@ def used_of(run: FinishedRun, shown: Sequence[LessonInPrompt]) -> tuple[UsedLess
             is_proposed=each.exemplar.is_proposed,
         )
         for each in shown
-        if each.evidence.signal is Signal.USED
+        if each.detected.signal is Signal.USED
     ]
     return _once(used, [pair for recall in run.recalls for pair in recall.corrections])
 

@@ -36,7 +36,7 @@ from memory.rules.retrieval.adapter import (
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.rules.retrieval.consensus import Voice, settle_disagreements, voice_of
 from memory.rules.retrieval.likeness import likeness, unit_cosine
-from memory.rules.retrieval.pipeline import Candidate, overlap
+from memory.rules.retrieval.pipeline import MemoryCandidate, overlap
 from memory.services.chat_settings import settable_of
 from memory.services.core import Core
 from memory.services.embedders import merged
@@ -191,7 +191,7 @@ class _Search:
 
     def load(
         self, session_id: str, current_run_id: str, situation: RetrievalInput, config: RetrievalConfig
-    ) -> Sequence[Candidate[Episode]]:
+    ) -> Sequence[MemoryCandidate[Episode]]:
         """The nearest validated episodes. The current run has none: it is stored when it is over."""
         vector = situation.current_state_embedding
         if vector is None:
@@ -202,7 +202,7 @@ class _Search:
         self.found = {hit.episode_id: hit for hit in near.hits}
         self.stored = self.tx.episodes.get_many(self.scope.workspace, self.found)
         return [
-            Candidate(
+            MemoryCandidate(
                 memory=episode,
                 id=episode.id,
                 elements=frozenset(episode.context_before),

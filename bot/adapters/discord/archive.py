@@ -13,7 +13,7 @@ from typing import Any, cast
 from bot.adapters.discord.plain_text import plain
 from bot.adapters.naming import plain_name
 from bot.adapters.sources.archive import opened
-from bot.adapters.sources.entries import Contents, Entry, Fault, Place
+from bot.adapters.sources.entries import Contents, Entry, Fault, SourceChannel
 from bot.adapters.sources.threads import Message, answered, reply_chains
 from memory.errors import InvalidInput
 from memory.model import Visibility
@@ -105,7 +105,7 @@ class _Export:
             if found is not None:
                 yield found.entry(place, day=self._days.get(found.question.id, ""), key="discord")
 
-    def _place(self, channel: Record) -> Place:
+    def _place(self, channel: Record) -> SourceChannel:
         """Where it was said: a thread is in its channel, but for one that only some of the channel's people read."""
         kind, known = str(channel.get("type") or ""), str(channel.get("id") or "")
         name = str(channel.get("name") or known)
@@ -113,12 +113,14 @@ class _Export:
             people = {str(_object(each.get("author")).get("id")) for each in _objects(self.record.get("messages"))}
             is_group = "Group" in kind
             visibility = Visibility.PRIVATE if is_group else Visibility.DIRECT
-            return Place(channel=known, name="direct message", visibility=visibility, people=tuple(sorted(people)))
+            return SourceChannel(
+                channel=known, name="direct message", visibility=visibility, people=tuple(sorted(people))
+            )
         if "PrivateThread" in kind:
-            return Place(channel=known, name=f"#{name}", visibility=Visibility.PRIVATE)
+            return SourceChannel(channel=known, name=f"#{name}", visibility=Visibility.PRIVATE)
         if "Thread" in kind and channel.get("categoryId"):
             known, name = str(channel["categoryId"]), str(channel.get("category") or name)
-        return Place(channel=known, name=f"#{name}")
+        return SourceChannel(channel=known, name=f"#{name}")
 
     def _learn_names(self, record: Record) -> None:
         for person in (_object(record.get("author")), *_objects(record.get("mentions"))):

@@ -15,7 +15,7 @@ from typing import Any
 from bot.adapters.naming import plain_name
 from bot.adapters.slack.events import plain
 from bot.adapters.sources.archive import Archive, opened
-from bot.adapters.sources.entries import Contents, Entry, Place
+from bot.adapters.sources.entries import Contents, Entry, SourceChannel
 from bot.adapters.sources.threads import Message, answered
 from memory.model import Visibility
 from memory.model.teaching import EmojiMap
@@ -93,7 +93,7 @@ class _Export:
         if teams:
             self.workspace = f"slack:{teams.most_common(1)[0][0]}"
 
-    def _places(self) -> Iterator[tuple[str, Place]]:
+    def _places(self) -> Iterator[tuple[str, SourceChannel]]:
         """(folder, place) of every conversation."""
         for name, visibility in _LISTS:
             for channel in self.archive.records(name):
@@ -102,7 +102,7 @@ class _Export:
                     self.archive.fault(name, "a conversation has no id")
                     continue
                 is_shared = any(channel.get(flag) for flag in ("is_ext_shared", "is_pending_ext_shared"))
-                place = Place(
+                place = SourceChannel(
                     channel=known,
                     name=_shown_name(name, called or known),
                     visibility=Visibility.SHARED if is_shared else visibility,
@@ -112,7 +112,7 @@ class _Export:
                     self._names[known] = plain_name(called)
                 yield (known if visibility is Visibility.DIRECT or not called else called), place
 
-    def _of_place(self, place: Place, days: Sequence[str]) -> Iterator[Entry]:
+    def _of_place(self, place: SourceChannel, days: Sequence[str]) -> Iterator[Entry]:
         for thread in self._threads(days):
             found = answered(thread, self.emoji, self.left_out)
             if found is not None:

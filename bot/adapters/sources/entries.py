@@ -12,7 +12,7 @@ LARGEST_FILE = 256 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class SourceChannel:
     """A channel, as a file names it."""
 
     channel: str
@@ -36,7 +36,7 @@ class Entry:
     """The ids of its messages; empty where its text is all there is."""
     mark: str = ""
     """Why it was taken from a conversation."""
-    place: Place | None = None
+    place: SourceChannel | None = None
     """Where it was said; None where the file does not say."""
     audience: Audience | None = None
     author: str = ""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from bot.adapters.sources.entries import Entry, Place
+from bot.adapters.sources.entries import Entry, SourceChannel
 from bot.adapters.sources.texts import with_plain_line_ends
 from memory.model import Audience, Visibility
 
@@ -58,7 +58,7 @@ def entry_of(position: str, values: Mapping[str, str]) -> Entry:
     if visibility is Visibility.DIRECT:
         raise ValueError("what was said in a direct message is taught there, not by a file")
     if channel := given.get("channel", ""):
-        place = Place(channel=channel, name=given.get("place", ""), visibility=visibility)
+        place = SourceChannel(channel=channel, name=given.get("place", ""), visibility=visibility)
     return Entry(
         position=position,
         question=given["question"],

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 from bot.agent.tools.registry import Tool, ToolContext, text_argument, text_schema
-from bot.agent.tools.time_zones import Place, find_place
+from bot.agent.tools.time_zones import ZonedPlace, find_place
 from memory.ports import Clock
 
 
@@ -29,7 +29,7 @@ def clock_tool(clock: Clock) -> Tool:
     )
 
 
-def tell_time(now: datetime, place: Place | None) -> str:
+def tell_time(now: datetime, place: ZonedPlace | None) -> str:
     """`It is 18:05 on Saturday 21 November 2026 in Tokyo (Asia/Tokyo, UTC+9).`"""
     local = now.astimezone(UTC if place is None else place.zone)
     moment = f"It is {local:%H:%M} on {local:%A} {local.day} {local:%B} {local.year}"

@@ -74,7 +74,7 @@ _LONGEST = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class ZonedPlace:
     """A place as it is spoken of, and its zone."""
 
     label: str
@@ -82,7 +82,7 @@ class Place:
     zone_name: str
 
 
-def find_place(text: str) -> Place:
+def find_place(text: str) -> ZonedPlace:
     """The place a text names. Reads the time zone files the first time: blocking.
 
     Raises `ToolRetry`, with suggestions, for a place that is unknown or has several time zones.
@@ -101,7 +101,7 @@ def find_place(text: str) -> Place:
             return _of_country(known, known.countries[candidate])
         if candidate in known.zones:
             label, zone = known.zones[candidate]
-            return Place(label=label, zone=ZoneInfo(zone), zone_name=zone)
+            return ZonedPlace(label=label, zone=ZoneInfo(zone), zone_name=zone)
     close = get_close_matches(wanted, [*known.zones, *known.countries], n=3, cutoff=0.75)
     names = list(dict.fromkeys(known.label(name) for name in close))
     hint = f"Did you mean {' or '.join(names)}?" if names else "Name a large city, a country or a zone (Europe/Paris)."
@@ -158,24 +158,24 @@ def _plain_country(name: str) -> str:
     return re.sub(r" \(UK\)$", "", name)
 
 
-def _of_country(known: _Gazetteer, code: str) -> Place:
+def _of_country(known: _Gazetteer, code: str) -> ZonedPlace:
     zones = known.country_zones[code]
     name = known.country_names[code]
     if code in _SPREAD_OUT:
         raise ToolRetry(f"{name} has several time zones. Name a city, for example {_SPREAD_OUT[code]}.")
-    return Place(label=name, zone=ZoneInfo(zones[0]), zone_name=zones[0])
+    return ZonedPlace(label=name, zone=ZoneInfo(zones[0]), zone_name=zones[0])
 
 
 def _city(zone: str) -> str:
     return zone.rpartition("/")[2].replace("_", " ")
 
 
-def _fixed(match: re.Match[str]) -> Place:
+def _fixed(match: re.Match[str]) -> ZonedPlace:
     size = timedelta(hours=int(match["hours"]), minutes=int(match["minutes"] or 0))
     if size > _FURTHEST_OFFSET:
         raise ToolRetry(f"No place is {match[0]}: offsets go from UTC-12 to UTC+14.")
     label = match[0].replace(" ", "").upper()
-    return Place(label=label, zone=timezone(-size if match["sign"] == "-" else size), zone_name=label)
+    return ZonedPlace(label=label, zone=timezone(-size if match["sign"] == "-" else size), zone_name=label)
 
 
 def _folded(name: str) -> str:

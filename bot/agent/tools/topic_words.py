@@ -85,7 +85,7 @@ class Tense(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class TopicQuestion:
     """What a question asks."""
 
     tense: Tense
@@ -96,7 +96,7 @@ class Wanted:
     """Whether it asks what somebody may do or does, more than what holds."""
 
 
-def wanted_in(question: str) -> Wanted:
+def wanted_in(question: str) -> TopicQuestion:
     """What a question asks of a topic."""
     tense = Tense.BEFORE if _BEFORE.search(question) else Tense.SINCE if _SINCE.search(question) else Tense.NOW
     folded = re.findall(r"[^\W_]+", question.casefold())
@@ -105,10 +105,10 @@ def wanted_in(question: str) -> Wanted:
     is_other = first == "when" and tense is not Tense.NOW
     stands_for = () if is_other else _ASKED_FOR.get(first, ())
     is_of_doing = _MODAL.search(question) is not None and _KNOWING.search(question) is None
-    return Wanted(tense, tuple(term.text for term in terms(question)), stands_for, is_of_doing)
+    return TopicQuestion(tense, tuple(term.text for term in terms(question)), stands_for, is_of_doing)
 
 
-def sentences_about(topic: KnownTopic, wanted: Wanted) -> str:
+def sentences_about(topic: KnownTopic, wanted: TopicQuestion) -> str:
     """The answer in sentences; empty where nothing is known that it asks for."""
     fields = _fields(topic, wanted)
     lines = [line for field in fields if (line := _line(topic.title, field, wanted.tense))]
@@ -117,7 +117,7 @@ def sentences_about(topic: KnownTopic, wanted: Wanted) -> str:
     return "\n".join(lines)
 
 
-def _fields(topic: KnownTopic, wanted: Wanted) -> list[FieldBundle]:
+def _fields(topic: KnownTopic, wanted: TopicQuestion) -> list[FieldBundle]:
     """The fields that are named; else those that the question word stands for; else all, if nothing else is named."""
     title = {term.text for term in terms(topic.title)}
     words = [word for word in wanted.words if word not in title and word not in _GENERAL]

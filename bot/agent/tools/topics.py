@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from bot.agent.tools.registry import Tool, ToolContext, text_argument, text_schema
-from bot.agent.tools.topic_words import Wanted, change_result, sentences_about, wanted_in
+from bot.agent.tools.topic_words import TopicQuestion, change_result, sentences_about, wanted_in
 from bot.errors import ToolFailed, ToolRetry
 from memory.errors import Conflict, InvalidInput, MemoryFault
 from memory.model import Role, Scope
@@ -52,7 +52,7 @@ def look_up_tool(about: About, attend: Attend) -> Tool:
     )
 
 
-def _first_answer(topics: Sequence[KnownTopic], wanted: Wanted) -> tuple[str, KnownTopic | None]:
+def _first_answer(topics: Sequence[KnownTopic], wanted: TopicQuestion) -> tuple[str, KnownTopic | None]:
     """The first topic with an answer, and that answer."""
     for each in topics:
         if answer := sentences_about(each, wanted):

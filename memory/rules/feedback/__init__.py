@@ -4,7 +4,7 @@
 `OverlapDetector` is the bot's own, with four signals. `SimilarityDetector` adds a second opinion by meaning to either.
 """
 
-from memory.rules.feedback.evidence import Detector as Detector, Evidence as Evidence
+from memory.rules.feedback.detector import DetectedSignal as DetectedSignal, Detector as Detector
 from memory.rules.feedback.keyword import KeywordDetector as KeywordDetector
 from memory.rules.feedback.overlap import OverlapDetector as OverlapDetector
 from memory.rules.feedback.similarity import Similarity as Similarity, SimilarityDetector as SimilarityDetector

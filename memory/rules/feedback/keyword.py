@@ -3,7 +3,7 @@
 import re
 
 from memory.model import Exemplar, Signal
-from memory.rules.feedback.evidence import USED_ABOVE, Evidence
+from memory.rules.feedback.detector import USED_ABOVE, DetectedSignal
 
 # The white space of ECMAScript; Python's differs in U+FEFF (not space), U+0085 and U+001C..1F (space).
 _JS_SPACE = re.compile("[\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+")
@@ -18,13 +18,13 @@ class KeywordDetector:
         words = (_NOT_ALPHANUMERIC.sub("", word) for word in _JS_SPACE.split(content.lower()))
         return list(dict.fromkeys(word for word in words if len(word) > 4))
 
-    def match(self, content: str, response: str) -> Evidence:
+    def match(self, content: str, response: str) -> DetectedSignal:
         """`used` iff there are keywords and more than 30 % of them occur in the response, else `ignored`."""
         keywords, lowered = self.keywords(content), response.lower()
         found = sum(keyword in lowered for keyword in keywords)
         ratio = found / len(keywords) if keywords else 0.0
-        return Evidence(signal=Signal.USED if ratio > USED_ABOVE else Signal.IGNORED, ratio=ratio)
+        return DetectedSignal(signal=Signal.USED if ratio > USED_ABOVE else Signal.IGNORED, ratio=ratio)
 
-    def detect(self, exemplar: Exemplar, question: str, answer: str, action: str = "") -> Evidence:
+    def detect(self, exemplar: Exemplar, question: str, answer: str, action: str = "") -> DetectedSignal:
         """Compare the episode's output with the answer; question and action play no part, as in the seed."""
         return self.match(exemplar.episode.output, answer)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from memory.model import WORDY_ACTIONS, Exemplar, Lesson, Signal
-from memory.rules.feedback.evidence import USED_ABOVE, Evidence
+from memory.rules.feedback.detector import USED_ABOVE, DetectedSignal
 from memory.rules.feedback.polarity import Denials, admits_ignorance, simplified, stance
 from memory.rules.feedback.vocabulary import Language, fold, likely_languages, small_words
 from memory.rules.feedback.words import NAME_WEIGHT, Term, TermIndex, has_words, says_something, terms
@@ -30,23 +30,25 @@ SAME_SENTENCE = 0.60
 class OverlapDetector:
     """Judges by the words of lesson, question and answer, in any language that has words."""
 
-    def detect(self, exemplar: Exemplar, question: str, answer: str, action: str = "") -> Evidence:
+    def detect(self, exemplar: Exemplar, question: str, answer: str, action: str = "") -> DetectedSignal:
         """REPEAT: is the lesson's answer in this one? AVOID: is its correction, or the mistake again?"""
         return _judged(exemplar, question, _Answer(answer), action)
 
-    def detect_all(self, exemplars: Iterable[Exemplar], question: str, answer: str, action: str = "") -> list[Evidence]:
+    def detect_all(
+        self, exemplars: Iterable[Exemplar], question: str, answer: str, action: str = ""
+    ) -> list[DetectedSignal]:
         """The same for each of several exemplars, in order; the answer is read once."""
         read = _Answer(answer)
         return [_judged(each, question, read, action) for each in exemplars]
 
 
-def _judged(exemplar: Exemplar, question: str, answer: "_Answer", action: str) -> Evidence:
+def _judged(exemplar: Exemplar, question: str, answer: "_Answer", action: str) -> DetectedSignal:
     taught = exemplar.named_action or exemplar.episode.action
     if taught == action and taught not in WORDY_ACTIONS:
         repeats = exemplar.lesson is Lesson.REPEAT
-        return Evidence(signal=Signal.USED if repeats else Signal.CONTRADICTED, ratio=1.0)
+        return DetectedSignal(signal=Signal.USED if repeats else Signal.CONTRADICTED, ratio=1.0)
     if not answer.has_words:
-        return Evidence(signal=Signal.UNKNOWN)
+        return DetectedSignal(signal=Signal.UNKNOWN)
     episode = exemplar.episode
     asked = f"{question}\n{episode.goal}"
     others = map(small_words, (asked, episode.output, episode.correction))
@@ -132,40 +134,40 @@ class _Comparison:
     """The answer says it with the opposite sign, or with other numbers; asked only of what has share enough."""
 
 
-def _of_repeat(lesson: _Text, asked: str, answer: _Text) -> Evidence:
+def _of_repeat(lesson: _Text, asked: str, answer: _Text) -> DetectedSignal:
     if not has_words(lesson.raw):
-        return Evidence(signal=Signal.UNKNOWN)
+        return DetectedSignal(signal=Signal.UNKNOWN)
     if _contains(answer, lesson):
-        return Evidence(signal=Signal.USED, ratio=1.0)
+        return DetectedSignal(signal=Signal.USED, ratio=1.0)
     if not says_something(answer.raw) and lesson.stance is None:
-        return Evidence(signal=Signal.UNKNOWN)
+        return DetectedSignal(signal=Signal.UNKNOWN)
     if lesson.stance is not None and answer.stance is not None and lesson.stance is not answer.stance:
-        return Evidence(signal=Signal.CONTRADICTED, ratio=1.0)
+        return DetectedSignal(signal=Signal.CONTRADICTED, ratio=1.0)
     found = _compare(lesson, asked, answer)
     if found is None:
         agrees = lesson.stance is not None and lesson.stance is answer.stance
-        return Evidence(signal=Signal.USED if agrees else Signal.IGNORED, ratio=1.0 if agrees else 0.0)
+        return DetectedSignal(signal=Signal.USED if agrees else Signal.IGNORED, ratio=1.0 if agrees else 0.0)
     if found.share > USED_ABOVE:
-        return Evidence(signal=Signal.CONTRADICTED if found.is_denied else Signal.USED, ratio=found.share)
+        return DetectedSignal(signal=Signal.CONTRADICTED if found.is_denied else Signal.USED, ratio=found.share)
     opposes = not admits_ignorance(answer.raw, answer.languages) and _opposes(lesson, answer)
-    return Evidence(signal=Signal.CONTRADICTED if opposes else Signal.IGNORED, ratio=found.share)
+    return DetectedSignal(signal=Signal.CONTRADICTED if opposes else Signal.IGNORED, ratio=found.share)
 
 
-def _of_avoid(mistake: _Text, correction: _Text, asked: str, answer: _Text) -> Evidence:
+def _of_avoid(mistake: _Text, correction: _Text, asked: str, answer: _Text) -> DetectedSignal:
     # What mistake and correction share tells nothing of which of the two was said.
     corrected = _compare(correction, f"{asked}\n{mistake.raw}", answer)
     repeated = _compare(mistake, f"{asked}\n{correction.raw}", answer)
     if corrected is not None and corrected.share > USED_ABOVE and not corrected.is_denied:
-        return Evidence(signal=Signal.USED, ratio=corrected.share)
+        return DetectedSignal(signal=Signal.USED, ratio=corrected.share)
     if mistake.stance is not None and answer.stance is not None:
         rejects = mistake.stance is not answer.stance
-        return Evidence(signal=Signal.USED if rejects else Signal.CONTRADICTED, ratio=1.0)
+        return DetectedSignal(signal=Signal.USED if rejects else Signal.CONTRADICTED, ratio=1.0)
     if repeated is not None and repeated.share >= REPEATED:
         rejects = repeated.is_denied and not admits_ignorance(answer.raw, answer.languages)
-        return Evidence(signal=Signal.USED if rejects else Signal.CONTRADICTED, ratio=repeated.share)
+        return DetectedSignal(signal=Signal.USED if rejects else Signal.CONTRADICTED, ratio=repeated.share)
     if corrected is not None and corrected.share > USED_ABOVE:
-        return Evidence(signal=Signal.CONTRADICTED, ratio=corrected.share)
-    return Evidence(signal=Signal.UNKNOWN)
+        return DetectedSignal(signal=Signal.CONTRADICTED, ratio=corrected.share)
+    return DetectedSignal(signal=Signal.UNKNOWN)
 
 
 def _compare(text: _Text, known: str, answer: _Text) -> _Comparison | None:

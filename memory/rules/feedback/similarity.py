@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from memory.model import Exemplar, Lesson, Signal
-from memory.rules.feedback.evidence import Detector, Evidence
+from memory.rules.feedback.detector import DetectedSignal, Detector
 from memory.rules.feedback.polarity import Denials, admits_ignorance, simplified
 from memory.rules.feedback.vocabulary import languages_of
 
@@ -24,8 +24,8 @@ class SimilarityDetector:
     similarity: Similarity
     alike_from: float = ALIKE_FROM
 
-    def detect(self, exemplar: Exemplar, question: str, answer: str, action: str = "") -> Evidence:
-        """The inner detector's evidence, raised to used where meaning says so."""
+    def detect(self, exemplar: Exemplar, question: str, answer: str, action: str = "") -> DetectedSignal:
+        """The inner detector's signal, raised to used where meaning says so."""
         found = self.detector.detect(exemplar, question, answer, action)
         taught = exemplar.episode.output if exemplar.lesson is Lesson.REPEAT else exemplar.episode.correction
         if found.signal not in (Signal.IGNORED, Signal.UNKNOWN) or not taught.strip() or not answer.strip():
@@ -36,4 +36,4 @@ class SimilarityDetector:
             return found
         alike = self.similarity(taught, answer)
         alike = max(0.0, min(1.0, alike)) if math.isfinite(alike) else 0.0  # what is no number says nothing
-        return Evidence(signal=Signal.USED, ratio=alike) if alike >= self.alike_from else found
+        return DetectedSignal(signal=Signal.USED, ratio=alike) if alike >= self.alike_from else found

@@ -13,7 +13,7 @@ from memory.model import Scope, StageCounts, Vector, Verdict
 from memory.model.validation import shown
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.rules.retrieval.likeness import cosine
-from memory.rules.retrieval.pipeline import Candidate, select
+from memory.rules.retrieval.pipeline import MemoryCandidate, select
 
 M = TypeVar("M")
 
@@ -95,7 +95,7 @@ class MemorySource(Protocol[M]):
 
     def load(
         self, session_id: str, current_run_id: str, situation: RetrievalInput, config: RetrievalConfig
-    ) -> Sequence[Candidate[M]]:
+    ) -> Sequence[MemoryCandidate[M]]:
         """The candidates with their intent scores."""
         ...
 
@@ -139,10 +139,10 @@ class GivenMemories(Generic[M]):
 
     def load(
         self, session_id: str, current_run_id: str, situation: RetrievalInput, config: RetrievalConfig
-    ) -> Sequence[Candidate[M]]:
+    ) -> Sequence[MemoryCandidate[M]]:
         """Every graded memory of the session but those of the current run."""
         return [
-            Candidate(
+            MemoryCandidate(
                 memory=each.memory,
                 id=each.id,
                 elements=each.elements,

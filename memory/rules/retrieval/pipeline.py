@@ -15,7 +15,7 @@ M = TypeVar("M")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate(Generic[M]):
+class MemoryCandidate(Generic[M]):
     """One memory that scope, status and allow-list have let through, with what the stages look at."""
 
     memory: M
@@ -38,7 +38,7 @@ class Candidate(Generic[M]):
 class Scored(Generic[M]):
     """A candidate with its scores."""
 
-    candidate: Candidate[M]
+    candidate: MemoryCandidate[M]
     env: float
     score: float
     n_success: int = 0
@@ -51,7 +51,7 @@ class Scored(Generic[M]):
 
 
 def select(
-    candidates: Iterable[Candidate[M]],
+    candidates: Iterable[MemoryCandidate[M]],
     current: frozenset[str],
     config: RetrievalConfig,
     *,
@@ -109,7 +109,7 @@ def overlap(
     return size(left & right) / union if union else both_empty
 
 
-def _env(candidate: Candidate[M], current: frozenset[str], config: RetrievalConfig) -> float:
+def _env(candidate: MemoryCandidate[M], current: frozenset[str], config: RetrievalConfig) -> float:
     return overlap(candidate.elements, current, weights=config.element_weights, both_empty=config.empty_env_iou)
 
 

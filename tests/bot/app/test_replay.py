@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bot.agent.tools.registry import Tool, ToolContext
-from bot.app.replay import Differs, Replay, Wanted, approved, replay
+from bot.app.replay import Differs, Replay, ReplayRequest, approved, replay
 from bot.cli.root import goodbot
 from bot.errors import ModelUnavailable
 from memory.adapters.dry_run_store import DryRunStore
@@ -60,7 +60,7 @@ async def taught(*replies: Reply, question: str = QUESTION) -> World:
 
 async def again(world: World, *replies: Reply, without_own: bool = False, limit: int = 50) -> Replay:
     tree = make_tree(ScriptedModel(replies, name="new"), *TOOLS, new_id=world.ids)
-    return await replay(world.memory, tree, Wanted(workspace="terminal:w", without_own=without_own, limit=limit))
+    return await replay(world.memory, tree, ReplayRequest(workspace="terminal:w", without_own=without_own, limit=limit))
 
 
 LOOKED = (call("look", query="days of the week"), answer("seven, see https://docs.example/days"))
@@ -105,12 +105,12 @@ async def test_only_what_people_approved_of_is_replayed_and_of_each_question_the
     await chat.react(await chat.ask(question))
     await chat.ask("how many weeks does a year have?")
     await chat.react(await chat.ask("how many years does a reign have?"), "👎")
-    found = approved(world.memory, Wanted(workspace="terminal:w"))
+    found = approved(world.memory, ReplayRequest(workspace="terminal:w"))
     assert [nodes[0].output for nodes in found] == ["two"]
-    assert approved(world.memory, Wanted(workspace="terminal:other")) == []
+    assert approved(world.memory, ReplayRequest(workspace="terminal:other")) == []
     later = world.clock() + timedelta(days=9)
-    assert approved(world.memory, Wanted(workspace="terminal:w", since=later)) == []
-    assert approved(world.memory, Wanted(workspace="terminal:w", channel="c2")) == []
+    assert approved(world.memory, ReplayRequest(workspace="terminal:w", since=later)) == []
+    assert approved(world.memory, ReplayRequest(workspace="terminal:w", channel="c2")) == []
 
 
 async def test_an_answer_may_be_tried_without_the_lesson_it_became() -> None:
@@ -119,7 +119,7 @@ async def test_an_answer_may_be_tried_without_the_lesson_it_became() -> None:
         model = ScriptedModel([answer("seven")])
         chat = Chat(world, model)
         tree = chat.bot._answering._agent
-        await replay(world.memory, tree, Wanted(workspace="terminal:w", without_own=without_own))
+        await replay(world.memory, tree, ReplayRequest(workspace="terminal:w", without_own=without_own))
         assert ("seven" in str(model.requests[0].turns[0])) is not without_own
 
 

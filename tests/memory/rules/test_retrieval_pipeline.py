@@ -13,12 +13,12 @@ from hypothesis import given, strategies as st
 
 from memory.model import Verdict
 from memory.rules.retrieval.config import RetrievalConfig
-from memory.rules.retrieval.pipeline import Candidate, Scored, overlap, select
+from memory.rules.retrieval.pipeline import MemoryCandidate, Scored, overlap, select
 from tests.doubles.memory_world import START
 
 S, F = Verdict.SUCCESS, Verdict.FAILURE
 TEN = frozenset("abcdefghij")
-Memory = Candidate[int]
+Memory = MemoryCandidate[int]
 COUNTS = ("total_loaded", "env_matched", "env_top_k", "state_ranked", "deduped", "above_threshold", "selected")
 
 
@@ -35,7 +35,7 @@ def memory(number: int, k: int, intent: float, verdict: Verdict = S, *, act: obj
         "decided_at": moment,
         "signature": ("click", act or f"el{number}", ""),
     }
-    return Candidate(**(values | more))  # type: ignore[arg-type]  # any field by name
+    return MemoryCandidate(**(values | more))  # type: ignore[arg-type]  # any field by name
 
 
 @dataclass(frozen=True)

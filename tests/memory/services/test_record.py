@@ -21,7 +21,7 @@ from memory.model import (
     Verdict,
     Verdicts,
 )
-from memory.rules.feedback import Evidence, OverlapDetector
+from memory.rules.feedback import DetectedSignal, OverlapDetector
 from memory.rules.strength import NUDGE_MIN, SALIENCE_MAX
 from memory.services import FinishedRun, Recording, Unsent
 from tests.doubles.memory_world import World, scope
@@ -298,7 +298,7 @@ def test_lessons_are_judged_before_the_transaction_that_commits_the_answer() -> 
     class Detector(OverlapDetector):
         def detect_all(
             self, exemplars: Iterable[Exemplar], question: str, answer: str, action: str = ""
-        ) -> list[Evidence]:
+        ) -> list[DetectedSignal]:
             with world.memory.store.write():  # refused inside of another one
                 judged.append(answer)
             return super().detect_all(exemplars, question, answer, action)

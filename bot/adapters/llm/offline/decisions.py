@@ -9,7 +9,7 @@ from statistics import geometric_mean, mean
 
 from bot.adapters.llm.offline.prompt_evidence import prompt_evidence
 from bot.adapters.llm.offline.prompt_parser import Prompt
-from bot.adapters.llm.offline.ranking import ASKED_FROM, EXPAND, SAME_GOAL, Candidate, Chooser, Weigh
+from bot.adapters.llm.offline.ranking import ASKED_FROM, EXPAND, SAME_GOAL, ActionCandidate, Chooser, Weigh
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.adapters.llm.offline.splitting import MOST_PARTS, Split, begins_a_request, cuts, has_several_words, split
 from bot.agent.decision import CONTROL_NAMES
@@ -73,7 +73,7 @@ class Decider:
         return prompt_evidence(self._similarity, goal, self._lessons, actions)
 
     @cached_property
-    def _ranked(self) -> list[Candidate]:
+    def _ranked(self) -> list[ActionCandidate]:
         return self._chooser.rank(self._goal)
 
     def decide(self) -> ModelTurn:
@@ -89,7 +89,7 @@ class Decider:
                 return self._do(candidate)
         return self._look_up() or self._ask() or self._give_up()
 
-    def _do(self, candidate: Candidate) -> ModelTurn:
+    def _do(self, candidate: ActionCandidate) -> ModelTurn:
         if candidate.action == ANSWER:
             return ModelTurn(text=candidate.text)
         lessons = candidate.belief - candidate.prior
@@ -141,7 +141,7 @@ class Decider:
         least = self._ranked[0].confidence if self._ranked else 0.0
         return all(best is not None and best.is_taught and best.confidence > least for best in bests)
 
-    def _bests(self, parts: Split) -> list[Candidate | None]:
+    def _bests(self, parts: Split) -> list[ActionCandidate | None]:
         """The best of what can be done about each part, sure or not."""
         return [next(iter(self._chooser.rank(part)), None) for part in parts.parts]
 
@@ -184,7 +184,7 @@ class Decider:
         whole = self._ranked[0].confidence if self._ranked else 0.0
         return together > whole * (1.0 if parts.is_said else _UNSAID)
 
-    def _best(self, goal: str) -> Candidate | None:
+    def _best(self, goal: str) -> ActionCandidate | None:
         """The best of what can surely be done about a goal."""
         ranked = self._ranked if goal == self._goal else self._chooser.rank(goal)
         return next((candidate for candidate in ranked if candidate.is_sure), None)
@@ -212,7 +212,7 @@ class Decider:
         return self._call(ASK, {"question": question, "options": options}) if options else None
 
     @staticmethod
-    def _offered(candidate: Candidate) -> dict[str, object]:
+    def _offered(candidate: ActionCandidate) -> dict[str, object]:
         """A candidate as `ask_person` takes it."""
         if candidate.action == ANSWER:
             return {"answer": candidate.text}

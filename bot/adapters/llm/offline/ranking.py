@@ -63,7 +63,7 @@ def on_offer(likeliest: Sequence[tuple[float, float]]) -> int:
 _NO_ARGUMENTS: Mapping[str, object] = MappingProxyType({})
 
 
-class Candidate(NamedTuple):
+class ActionCandidate(NamedTuple):
     """One thing that could be done. A tuple, for there is one of every tool and part of a goal."""
 
     action: str
@@ -125,15 +125,15 @@ class Chooser:
         self._prompt = prompt
         self._tools = [tool for tool in tools if tool.name not in CONTROL_NAMES]
         self._weigh = cache(weigh)
-        self._ranked: dict[str, list[Candidate]] = {}
+        self._ranked: dict[str, list[ActionCandidate]] = {}
 
-    def rank(self, goal: str) -> list[Candidate]:
+    def rank(self, goal: str) -> list[ActionCandidate]:
         """Every usable candidate, best first; equal ones as the evidence has them, answers before other tools."""
         if goal not in self._ranked:
             self._ranked[goal] = self._rank(goal)
         return self._ranked[goal]
 
-    def _rank(self, goal: str) -> list[Candidate]:
+    def _rank(self, goal: str) -> list[ActionCandidate]:
         evidence = self._weigh(goal)
         beliefs = [belief for belief in evidence.beliefs if not self._is_of_last(goal, belief)]
         evidence = replace(evidence, beliefs=tuple(beliefs))
@@ -157,7 +157,7 @@ class Chooser:
         """Cosine of the nearest lesson."""
         return self._weigh(goal).nearest
 
-    def to_ask_about(self, goal: str) -> list[Candidate]:
+    def to_ask_about(self, goal: str) -> list[ActionCandidate]:
         """What the person may have meant, likeliest first; nothing where nothing is worth it.
 
         Never a tool that was tried, that does not fit, or that only looks the question up somewhere.
@@ -199,9 +199,9 @@ class Chooser:
         cosines = self._similarity.between(goal, [lesson.goal for lesson in lessons])
         return sorted(zip(lessons, cosines, strict=True), key=lambda near: -near[1])
 
-    def _usable_tools(self, goal: str, evidence: Evidence) -> list[Candidate]:
+    def _usable_tools(self, goal: str, evidence: Evidence) -> list[ActionCandidate]:
         beliefs = {belief.action: belief for belief in evidence.beliefs}
-        found: list[Candidate] = []
+        found: list[ActionCandidate] = []
         usable = [
             (tool, filled)
             for tool in self._tools
@@ -219,7 +219,7 @@ class Chooser:
                 prior = max(prior, fits - FITS + _FITTING) if is_fit else min(prior, fits, _UNFIT)
             value = prior + believed.value - believed.prior
             found.append(
-                Candidate(
+                ActionCandidate(
                     action=tool.name,
                     arguments=filled.arguments,
                     is_search=filled.is_search,
@@ -237,14 +237,14 @@ def _takes_arguments(tool: ToolSpec) -> bool:
     return bool(tool.parameters.get("properties"))
 
 
-def _known_answers(goal: str, evidence: Evidence) -> list[Candidate]:
+def _known_answers(goal: str, evidence: Evidence) -> list[ActionCandidate]:
     """A tool takes its arguments from this goal; an answer cannot be told for another thing."""
-    found: list[Candidate] = []
+    found: list[ActionCandidate] = []
     for belief in evidence.beliefs:
         if belief.action == ANSWER:
             doubt = _doubt(goal, belief)
             found.append(
-                Candidate(
+                ActionCandidate(
                     action=ANSWER,
                     text=belief.text,
                     belief=belief.value - doubt,

@@ -26,7 +26,7 @@ _EXPORT_ROWS = 200
 NDJSON = "application/x-ndjson"
 
 
-class Wanted(BaseModel):
+class EpisodeQuery(BaseModel):
     """Which episodes a list shows."""
 
     channel: str = ""
@@ -104,7 +104,7 @@ class PromotionBody(BaseModel):
 def list_(
     memory: ServedMemory,
     who: Admin,
-    wanted: Annotated[Wanted, Query()],
+    wanted: Annotated[EpisodeQuery, Query()],
     after: str = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = PAGE,
 ) -> Page:
@@ -119,7 +119,7 @@ def list_(
     response_class=StreamingResponse,
     responses={200: {"content": {NDJSON: {"schema": {"type": "string"}}}, "description": "One episode a line"}},
 )
-def export(memory: ServedMemory, who: Admin, wanted: Annotated[Wanted, Query()]) -> StreamingResponse:
+def export(memory: ServedMemory, who: Admin, wanted: Annotated[EpisodeQuery, Query()]) -> StreamingResponse:
     """Every episode of the list, whole, one JSON object a line, read from the database as it is sent."""
     page = wanted.filter(who, limit=_EXPORT_ROWS)
 

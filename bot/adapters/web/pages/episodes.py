@@ -10,7 +10,7 @@ from starlette.responses import Response, StreamingResponse
 
 from bot.adapters.web.pages.access import WebRole
 from bot.adapters.web.pages.cookies import Notice
-from bot.adapters.web.pages.page import Page, PageRoute, Visit, moment_of
+from bot.adapters.web.pages.page import AdminPage, PageRoute, Visit, moment_of
 from memory.errors import InvalidInput, MemoryFault
 from memory.library.export import export_memories, plain
 from memory.model import Audience, Episode, Verdict
@@ -148,7 +148,7 @@ def _every(visit: Visit) -> Iterator[list[Episode]]:
         wanted = replace(wanted, after=found[-1].id)
 
 
-PAGE = Page(
+PAGE = AdminPage(
     name="episodes",
     title="Episodes",
     routes=(

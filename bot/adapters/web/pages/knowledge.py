@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from starlette.responses import Response
 
 from bot.adapters.web.pages.access import WebRole
-from bot.adapters.web.pages.page import Page, PageRoute, Visit
+from bot.adapters.web.pages.page import AdminPage, PageRoute, Visit
 from memory.model import Audience, Episode, Verdict
 from memory.rules.plane import HEIGHT, WIDTH, Group, name_of
 from memory.services import KnowledgeMap
@@ -115,4 +115,4 @@ def _shown(group: Group, points: Sequence[Point]) -> ShownGroup:
     )
 
 
-PAGE = Page(name="map", title="Map", routes=(PageRoute(path="map", handler=show),))
+PAGE = AdminPage(name="map", title="Map", routes=(PageRoute(path="map", handler=show),))

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from bot.adapters.web.health import readiness
 from bot.adapters.web.pages.access import WebRole
 from bot.adapters.web.pages.cookies import Notice
-from bot.adapters.web.pages.page import Page, PageRoute, Visit
+from bot.adapters.web.pages.page import AdminPage, PageRoute, Visit
 from memory.model import EventKind
 
 LOG_ROWS = 100
@@ -63,7 +63,7 @@ def health(visit: Visit) -> Response:
     return visit.render("health.html", here="health", found=asyncio.run(readiness(visit.parts.checks)))
 
 
-JOBS = Page(
+JOBS = AdminPage(
     name="jobs",
     title="Jobs",
     needs=WebRole.ADMIN,
@@ -72,8 +72,10 @@ JOBS = Page(
         PageRoute(path="jobs/{job}", handler=run_job, method="POST"),
     ),
 )
-LOG = Page(name="log", title="Audit log", needs=WebRole.ADMIN, routes=(PageRoute(path="log", handler=audit_log),))
-SETTINGS = Page(
+LOG = AdminPage(name="log", title="Audit log", needs=WebRole.ADMIN, routes=(PageRoute(path="log", handler=audit_log),))
+SETTINGS = AdminPage(
     name="settings", title="Settings", needs=WebRole.ADMIN, routes=(PageRoute(path="settings", handler=settings),)
 )
-HEALTH = Page(name="health", title="Health", needs=WebRole.ADMIN, routes=(PageRoute(path="health", handler=health),))
+HEALTH = AdminPage(
+    name="health", title="Health", needs=WebRole.ADMIN, routes=(PageRoute(path="health", handler=health),)
+)

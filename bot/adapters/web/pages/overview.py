@@ -3,7 +3,7 @@
 from starlette.responses import Response
 
 from bot.adapters.web.pages.charts import Chart, Series, bars, lines
-from bot.adapters.web.pages.page import Page, PageRoute, Visit
+from bot.adapters.web.pages.page import AdminPage, PageRoute, Visit
 from memory.services import Overview
 
 
@@ -54,4 +54,4 @@ def _money(number: float) -> str:
     return f"{number:.2f}"
 
 
-PAGE = Page(name="overview", title="Overview", routes=(PageRoute(path="overview", handler=show),))
+PAGE = AdminPage(name="overview", title="Overview", routes=(PageRoute(path="overview", handler=show),))

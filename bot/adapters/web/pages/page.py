@@ -86,7 +86,7 @@ class Visit:
         address = f"/w/{quote(self.workspace, safe='')}/{path}"
         return f"{address}?{urlencode(given)}" if given else address
 
-    def page_url(self, page: "Page") -> str:
+    def page_url(self, page: "AdminPage") -> str:
         """The address of a page, from wherever this is."""
         return f"/w/{quote(page.home or self.workspace, safe='')}/{page.name}"
 
@@ -122,7 +122,7 @@ class PageRoute:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class AdminPage:
     """One page."""
 
     name: str

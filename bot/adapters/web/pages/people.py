@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from bot.adapters.web.pages.access import WebRole
 from bot.adapters.web.pages.cookies import Notice
-from bot.adapters.web.pages.page import Page, PageRoute, Visit
+from bot.adapters.web.pages.page import AdminPage, PageRoute, Visit
 from memory.errors import InvalidInput
 from memory.library.export import export_person
 from memory.services import Purge
@@ -99,7 +99,7 @@ def forget(visit: Visit) -> Response:
     return visit.back("people", Notice(f"Forgotten: {counts}."))
 
 
-PAGE = Page(
+PAGE = AdminPage(
     name="people",
     title="People",
     needs=WebRole.ADMIN,

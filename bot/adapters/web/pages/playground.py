@@ -12,7 +12,7 @@ from starlette.responses import Response, StreamingResponse
 from bot.adapters import forms
 from bot.adapters.command_words import COMMANDS
 from bot.adapters.web.pages.access import WebRole
-from bot.adapters.web.pages.page import Page, PageRoute, Redirect, Visit
+from bot.adapters.web.pages.page import AdminPage, PageRoute, Redirect, Visit
 from bot.adapters.web.pages.rendering import marked
 from bot.adapters.web.playground.channel_messages import ChannelMessages
 from bot.adapters.web.playground.intake import MAX_CHARACTERS, Intake
@@ -187,7 +187,7 @@ def _place(visit: Visit, given: Mapping[str, str]) -> _Place:
 
 _ACTS: dict[str, Act] = {"write": _write, "react": _react, "choose": _choose, "correct": _correct, "why": _why}
 
-PAGE = Page(
+PAGE = AdminPage(
     name="playground",
     title="Playground",
     needs=WebRole.TEACHER,

@@ -4,7 +4,7 @@ from starlette.responses import Response
 
 from bot.adapters.web.pages import batches
 from bot.adapters.web.pages.access import WebRole
-from bot.adapters.web.pages.page import Page, PageRoute, Visit
+from bot.adapters.web.pages.page import AdminPage, PageRoute, Visit
 from bot.conversation.messages import why_held
 from memory.model import Episode, LinkKind, Origin, Visibility
 from memory.ports import EpisodeFilter
@@ -56,7 +56,7 @@ def _why(episode: Episode) -> str:
     return "Somebody wrote this, and nobody has judged it yet."
 
 
-PAGE = Page(
+PAGE = AdminPage(
     name="review",
     title="Review",
     needs=WebRole.TEACHER,

@@ -26,13 +26,13 @@ from bot.adapters.web.pages import (
 from bot.adapters.web.pages.access import Account, Accounts, LoginThrottle, WebRole, is_from_here
 from bot.adapters.web.pages.cookies import Cookies, Login, without_notice
 from bot.adapters.web.pages.oidc import OpenIdConnect
-from bot.adapters.web.pages.page import Page, PageParts, PageRoute, Redirect, Visit
+from bot.adapters.web.pages.page import AdminPage, PageParts, PageRoute, Redirect, Visit
 from bot.adapters.web.pages.rendering import FOLDER, templates
 from bot.adapters.web.playground.persona import WORKSPACE
 from bot.errors import AccessDenied, MessengerError
 from memory.errors import Conflict, InvalidInput, MemoryFault, NotFound
 
-PAGES: tuple[Page, ...] = (
+PAGES: tuple[AdminPage, ...] = (
     overview.PAGE,
     episodes.PAGE,
     episode.PAGE,
@@ -200,7 +200,7 @@ class Site:
         account = self._parts.accounts.named(login.account) if login is not None else None
         return None if account is None or login is None else (account, login)
 
-    async def _page(self, page: Page, route: PageRoute, request: Request) -> Response:
+    async def _page(self, page: AdminPage, route: PageRoute, request: Request) -> Response:
         found = self._who(request)
         if found is None:
             return RedirectResponse("/login", 303)
@@ -232,13 +232,13 @@ class Site:
         self._keep_login(request, response, visit)
         return response
 
-    def _may_open(self, account: Account, role: WebRole, page: Page) -> bool:
+    def _may_open(self, account: Account, role: WebRole, page: AdminPage) -> bool:
         """Whether somebody with this role here may open a page, here or where it is at home."""
         if not page.home:
             return role >= page.needs
         return self._parts.pages.playground is not None and (account.role_in(page.home) or 0) >= page.needs
 
-    def _answered(self, page: Page, route: PageRoute, visit: Visit) -> Response:
+    def _answered(self, page: AdminPage, route: PageRoute, visit: Visit) -> Response:
         """What the page answers, or what went wrong."""
         try:
             visit.require(max(page.needs, route.needs))

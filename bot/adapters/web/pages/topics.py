@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from bot.adapters.web.pages.access import WebRole
 from bot.adapters.web.pages.cookies import Notice
-from bot.adapters.web.pages.page import Page, PageRoute, Visit
+from bot.adapters.web.pages.page import AdminPage, PageRoute, Visit
 from bot.agent.tools.topic_words import shown_value
 from memory.errors import InvalidInput
 from memory.model import Audience, Scope, Visibility
@@ -159,7 +159,7 @@ def _text(visit: Visit, name: str, most: int) -> str:
     return text
 
 
-PAGE = Page(
+PAGE = AdminPage(
     name="topics",
     title="Topics",
     routes=(

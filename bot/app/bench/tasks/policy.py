@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from bot.adapters.llm.offline.prompt_evidence import prompt_evidence
 from bot.adapters.llm.offline.prompt_parser import Prompt, PromptLesson, read_output, read_prompt
-from bot.adapters.llm.offline.ranking import EXPAND, Candidate, Chooser
+from bot.adapters.llm.offline.ranking import EXPAND, ActionCandidate, Chooser
 from bot.adapters.llm.offline.similarity import Embed, Similarity
 from bot.adapters.llm.offline.splitting import Split, split
 from bot.agent.decision import CONTROL_NAMES
@@ -116,7 +116,7 @@ class _Decision:
         ranked = self._ranked(part)
         return _call(ranked[0].action, ranked[0].arguments) if ranked else _fail(f"Nothing fits: {part}.")
 
-    def _ranked(self, part: str) -> list[Candidate]:
+    def _ranked(self, part: str) -> list[ActionCandidate]:
         actions = [tool.as_action for tool in self._tools]
 
         def weigh(goal: str) -> Evidence:

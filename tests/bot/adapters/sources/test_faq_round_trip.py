@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from bot.adapters.sources import faq_markdown, faq_table
-from bot.adapters.sources.entries import Entry, Place
+from bot.adapters.sources.entries import Entry, SourceChannel
 from bot.adapters.sources.faq import FaqEntry
 from memory.model import Audience, Visibility
 
@@ -53,7 +53,7 @@ def entries(draw: st.DrawFn) -> FaqEntry:
 
 
 def faq_entry(entry: Entry) -> FaqEntry:
-    place = entry.place or Place(channel="")
+    place = entry.place or SourceChannel(channel="")
     return FaqEntry(
         question=entry.question,
         answer=entry.answer,

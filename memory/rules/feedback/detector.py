@@ -1,4 +1,4 @@
-"""The finding of a detector, and what a detector is."""
+"""What a detector of used lessons is, and what it detects."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -10,8 +10,8 @@ USED_ABOVE = 0.30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
-    """A detector's finding: the signal and the share of the lesson found in the answer, 0..1."""
+class DetectedSignal:
+    """The signal a detector found, and the share of the lesson that is in the answer, 0..1."""
 
     signal: Signal
     ratio: float = 0.0
@@ -20,6 +20,6 @@ class Evidence:
 class Detector(Protocol):
     """Judges one injected exemplar by the answer given."""
 
-    def detect(self, exemplar: Exemplar, question: str, answer: str, action: str = "") -> Evidence:
-        """The evidence. Pure. `action` is what the answer rests on: a tool's name, `answer` or `expand`."""
+    def detect(self, exemplar: Exemplar, question: str, answer: str, action: str = "") -> DetectedSignal:
+        """What became of it. Pure. `action` is what the answer rests on: a tool's name, `answer` or `expand`."""
         ...
