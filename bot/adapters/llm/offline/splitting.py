@@ -11,6 +11,8 @@ from itertools import pairwise
 
 MOST_PARTS = 8
 """A goal of more parts is left whole."""
+_MOST_PIECES = 2 * MOST_PARTS
+"""The same of a goal of more pieces between connectives: each may have to be judged, by its meaning too."""
 _LONGEST = 1000
 _MOST_CUTS = 8
 """How many places of a goal it is cut at, each by itself."""
@@ -125,7 +127,10 @@ def has_several_words(text: str) -> bool:
 
 
 def _pieces(goal: str, connective: re.Pattern[str]) -> list[tuple[int, int]]:
-    """Where the text between connectives starts and ends. Quotation marks hold what they enclose together."""
+    """Where the text between connectives starts and ends: all of it, where there would be too many of such pieces.
+
+    Quotation marks hold what they enclose together.
+    """
     pieces: list[tuple[int, int]] = []
     start = counted = marks = 0
     for match in connective.finditer(goal):
@@ -135,6 +140,8 @@ def _pieces(goal: str, connective: re.Pattern[str]) -> list[tuple[int, int]]:
             # A mark that ends the sentence belongs to what it ends.
             pieces.append((start, match.start() + (match[0][0] in "?!")))
             start = match.end()
+        if len(pieces) >= _MOST_PIECES:
+            return [(0, len(goal))]
     return [*pieces, (start, len(goal))]
 
 

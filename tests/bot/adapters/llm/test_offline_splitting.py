@@ -20,10 +20,12 @@ Known = tuple[str, float, float]
 CARD, ALIKE = "I lost my card, tell me a joke", "lock my card and tell me about my card"
 
 
-def decided(goal: str, parts: Mapping[str, Known], other: Known) -> ModelTurn:
+def decided(goal: str, parts: Mapping[str, Known], other: Known, weighed: list[str] | None = None) -> ModelTurn:
     """What is decided about a goal where that is known of parts, and `other` of every other text."""
+    weighed = [] if weighed is None else weighed
 
     def weigh(text: str) -> Evidence:
+        weighed.append(text)
         action, value, nearest = parts.get(text, other)
         return Evidence(beliefs=(Belief(action=action, value=value, prior=0.0),), nearest=nearest, lessons=1)
 
@@ -56,6 +58,17 @@ def test_a_goal_is_taken_apart_where_its_parts_are_likelier_requests_of_their_ow
     parts = dict(zip(re.split(r",? and |, then |, ", goal), known, strict=True))
     turn = decided(goal, parts, (known[0][0], 0.15, 0.75))
     assert [call.name == "expand" for call in turn.calls] == [is_split]
+
+
+@pytest.mark.parametrize("between", [", ", " and ", " then ", ". ", ' and "', ", then ", "; and "])
+def test_of_a_message_of_connectives_few_pieces_are_judged(between: str) -> None:
+    weighed: list[str] = []
+    goal = between.join(f"w{number}" for number in range(300))[:1000]
+    assert decided(goal, {}, ("tool", 0.01, 0.2), weighed).calls[0].name == "fail"
+    assert len(set(weighed)) <= 2
+    of_few = between.join(f"w{number}" for number in range(16))
+    decided(of_few, {}, ("tool", 0.01, 0.2), weighed)
+    assert len(set(weighed)) <= 100
 
 
 def test_what_was_asked_before_as_a_whole_is_not_taken_apart() -> None:
