@@ -40,10 +40,17 @@ def test_a_number_chooses_and_what_was_chosen_is_known_from_then_on(home: Home) 
     assert (stats["asked"], stats["asked.tapped"]) == (1, 1)
 
 
-def test_after_a_restart_the_command_chooses(home: Home) -> None:
+@pytest.mark.parametrize("typed", ["/choose 1", "1"])
+def test_after_a_restart_the_command_and_a_number_choose(home: Home, typed: str) -> None:
     assert ASKED in home.run("chat", given=f"{PARAPHRASE}\n").out
-    later = home.run("chat", given="/choose 1\n")
+    later = home.run("chat", given=f"{typed}\n")
     assert f"[1] {ANSWER}" in later.out
+
+
+def test_a_number_that_is_not_offered_is_no_question(home: Home) -> None:
+    done = home.run("chat", given=f"{PARAPHRASE}\n7\n1\n")
+    assert "there is no choice 7 here; type a number from 1 to 2" in done.out
+    assert f"[2] {ANSWER}" in done.out.partition("you: 7\n")[2]
 
 
 def test_a_number_is_a_message_once_something_else_was_asked(home: Home) -> None:

@@ -1,5 +1,6 @@
 """The answers on this screen: their numbers, people's reactions, and the bot's own marks."""
 
+from bot.adapters.command_words import CHOOSE
 from bot.adapters.terminal.commands import Refusal
 from bot.adapters.terminal.reactions import same_emoji
 from bot.model import Choice
@@ -14,22 +15,33 @@ class AnswerList:
         """Of each person on each answer, in order: the emoji as it was put on, by what makes two spellings the same."""
         self._marks: dict[tuple[str, str], bool] = {}
         self._choices: tuple[Choice, ...] = ()
+        self._is_new = True
+        """Whether nothing was asked or answered here yet: what was offered last is on no screen of this process."""
 
     def add(self, message_id: str) -> int:
         """Put an answer on the screen; its number."""
+        self._is_new = False
         self._answers.append(message_id)
         return len(self._answers)
 
     def offer(self, choices: tuple[Choice, ...]) -> None:
         """What may be chosen by its number from now on; nothing once something else was asked."""
         self._choices = choices
+        self._is_new = False
 
-    def chosen(self, text: str) -> Choice | None:
-        """The choice that a typed number picks, or what stands on it ("none" for "None of these"); else None."""
-        number = int(text) if text.isascii() and text.isdecimal() and len(text) < 3 else 0
-        if number:
-            return self._choices[number - 1] if number <= len(self._choices) else None
+    def chosen(self, text: str) -> Choice | Refusal | None:
+        """The choice that a typed number picks, or what stands on it ("none" for "None of these"); else None.
+
+        What is typed first in a process is about the last question before it, if there was one.
+        """
+        number = int(text) if text.isascii() and text.isdecimal() and len(text) < 3 else None
         typed = _folded(text)
+        if self._is_new and (number or typed in ("none", "none of these")):
+            self._is_new = False
+            return Choice(label=text, command=CHOOSE, argument=f"{number}" if number else "none")
+        if number is not None and self._choices:
+            have = f"there is no choice {number} here; type a number from 1 to {len(self._choices)}"
+            return self._choices[number - 1] if 1 <= number <= len(self._choices) else Refusal(have)
         for choice in self._choices:
             label = _folded(choice.label)
             if typed and typed in (label, label.removesuffix(" of these"), _folded(choice.words)):

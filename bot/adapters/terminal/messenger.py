@@ -230,7 +230,10 @@ class TerminalMessenger:
         match typed:
             case Say(text) if (choice := self._answers.chosen(text.strip())) is not None:
                 self._stopping = None
-                await self._deliver(self._speaker.command(ParsedCommand(choice.command, choice.argument)), sink)
+                if isinstance(choice, Refusal):
+                    await self._screen.remark(choice.text)
+                else:
+                    await self._deliver(self._speaker.command(ParsedCommand(choice.command, choice.argument)), sink)
             case Say(text):
                 self._answers.offer(())
                 self._at_rest.clear()

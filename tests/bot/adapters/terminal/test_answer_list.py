@@ -3,6 +3,7 @@
 import pytest
 
 from bot.adapters.terminal.answer_list import AnswerList
+from bot.adapters.terminal.commands import Refusal
 from bot.model import Choice
 
 OFFERED = (
@@ -17,8 +18,6 @@ OFFERED = (
     [
         ("1", "At the desk."),
         ("4", "None of these"),
-        ("0", None),
-        ("5", None),
         ("yes", "Yes. (is it open?)"),
         ("Yes. (is it open?)", "Yes. (is it open?)"),
         ("is it open?", None),
@@ -35,9 +34,34 @@ OFFERED = (
 )
 def test_a_number_or_what_stands_on_a_choice_picks_it(typed: str, picked: str | None) -> None:
     answers = AnswerList()
-    assert answers.chosen(typed) is None
     answers.offer(OFFERED)
     found = answers.chosen(typed)
-    assert (found.label if found else None) == picked
+    assert (found.label if isinstance(found, Choice) else found) == picked
     answers.offer(())
     assert answers.chosen(typed) is None
+
+
+@pytest.mark.parametrize("typed", ["0", "5", "99"])
+def test_a_number_that_is_not_offered_chooses_and_asks_nothing(typed: str) -> None:
+    answers = AnswerList()
+    answers.offer(OFFERED)
+    found = answers.chosen(typed)
+    assert isinstance(found, Refusal)
+    assert "from 1 to 4" in found.text
+    assert isinstance(answers.chosen("2"), Choice)
+    answers.offer(())
+    assert answers.chosen(typed) is None
+
+
+@pytest.mark.parametrize(
+    ("typed", "argument"), [("1", "1"), ("12", "12"), ("none", "none"), ("None of these.", "none")]
+)
+def test_what_is_typed_first_is_about_the_last_question_of_an_earlier_process(typed: str, argument: str) -> None:
+    answers = AnswerList()
+    found = answers.chosen(typed)
+    assert isinstance(found, Choice)
+    assert (found.command, found.argument) == ("choose", argument)
+    assert answers.chosen(typed) is None  # if there was none, it is a message the second time
+    answered = AnswerList()
+    answered.add("m1")
+    assert answered.chosen(typed) is None
