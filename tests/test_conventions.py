@@ -30,7 +30,7 @@ BOUNDARIES = {
     ("bot/conversation/goodbot.py", "take"),
     ("bot/conversation/goodbot.py", "_answer"),
     ("bot/conversation/goodbot.py", "_answer_unseen"),
-    ("bot/conversation/sharing.py", "look"),
+    ("bot/conversation/answers/sharing.py", "look"),
     ("memory/services/upkeep/jobs.py", "run"),
 }
 """The functions that may swallow any exception: an event, a job, a check or a command ends there."""

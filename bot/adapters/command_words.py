@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.conversation.feedback_in_words import Correction, read
+from bot.conversation.feedback.feedback_in_words import Correction, read
 from bot.model import Address, PersonCommand, PersonCorrection
 from memory.model import Role, Scope
 

@@ -43,10 +43,10 @@ if TYPE_CHECKING:
     from bot.agent.tools.registry import ToolRegistry
     from bot.agent.tree import AgentTree
     from bot.app.metering import Metering
-    from bot.conversation.answering import Answering, InWork
+    from bot.conversation.answers.answering import Answering, InWork
+    from bot.conversation.commands.settings_command import SettingsFile
     from bot.conversation.executor import Executor
     from bot.conversation.goodbot import Goodbot
-    from bot.conversation.settings_command import SettingsFile
     from bot.ports import EventSink, LanguageModel, Messenger
 
 log = logging.getLogger(__name__)
@@ -154,7 +154,7 @@ def make_spans(settings: Settings) -> "Spans":
 
 def settings_file(settings: Settings) -> "SettingsFile":
     """What the file has of all that may be changed in chat."""
-    from bot.conversation.settings_command import SettingsFile
+    from bot.conversation.commands.settings_command import SettingsFile
 
     slack, discord = settings.slack, settings.discord
     return SettingsFile(
@@ -216,7 +216,7 @@ async def _warm_up(memory: Memory, executor: "Executor", model: "LanguageModel")
 
 def _make_goodbot(settings: Settings, memory: Memory, executor: "Executor", answering: "Answering") -> "Goodbot":
     from bot.conversation.goodbot import Goodbot
-    from bot.conversation.listening import ListeningPolicy
+    from bot.conversation.listening.listener import ListeningPolicy
 
     teaching, listening = settings.teaching, settings.listening
     return Goodbot(
@@ -246,11 +246,11 @@ def assemble(
 
     `model` and `tools` take the place of those that the settings name. With `metering` it is counted what they do.
     """
-    from bot.conversation.answering import Answering, without_crash_report
-    from bot.conversation.background import BackgroundConfig, MemoryRecall
+    from bot.conversation.answers.answering import Answering, without_crash_report
+    from bot.conversation.answers.background import BackgroundConfig, MemoryRecall
+    from bot.conversation.answers.live_answers import LiveAnswers
     from bot.conversation.executor import Executor
-    from bot.conversation.feedback_reader import ModelReader, by_rule
-    from bot.conversation.live_answers import LiveAnswers
+    from bot.conversation.feedback.feedback_reader import ModelReader, by_rule
 
     executor = Executor()
     model = model or make_model(settings, memory.embedder)

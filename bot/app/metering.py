@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from bot.agent.tree import AgentTree, RunResult
-from bot.conversation.conversations import Conversations
+from bot.conversation.answers.conversations import Conversations
 from bot.errors import ModelError
 from bot.model import ModelReply, ModelRequest, PersonEvent, PersonReaction
 from bot.ports import EventSink, LanguageModel

@@ -18,7 +18,7 @@ from bot.app.models import make_model
 from bot.app.startup import make_embedder
 from bot.app.tools import make_agent_tools
 from bot.config import Settings
-from bot.conversation.background import MemoryRecall
+from bot.conversation.answers.background import MemoryRecall
 from bot.conversation.executor import Executor
 from bot.errors import ModelError
 from memory.adapters.dry_run_store import DryRunStore

@@ -18,8 +18,8 @@ from bot.app.models import make_one_model
 from bot.app.periodic import run_periodically
 from bot.config import Settings
 from bot.conversation.executor import Executor
-from bot.conversation.model_grading import ModelGrading
-from bot.conversation.reminders import ReminderNotifier
+from bot.conversation.feedback.model_grading import ModelGrading
+from bot.conversation.notices.reminders import ReminderNotifier
 from bot.ports import Messenger
 from memory.adapters.system import utc_now
 from memory.errors import MemoryFault

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from bot.app.build import Running
 from bot.app.watchdog import count_abnormal_exits
 from bot.config import Settings
+from bot.conversation.answers.sharing import Sharing
 from bot.conversation.executor import Executor
-from bot.conversation.sharing import Sharing
 from bot.ports import Messenger
 from memory.errors import MemoryFault
 from memory.services import Memory

@@ -109,8 +109,8 @@ def _tools_of_people(
     """What needs to know who somebody is."""
     from bot.agent.tools.reminders import cancel_tool, list_tool, remind_tool
     from bot.agent.tools.who import who_tool
-    from bot.conversation.people import People
-    from bot.conversation.reminders import StoredReminders
+    from bot.conversation.answers.people import People
+    from bot.conversation.notices.reminders import StoredReminders
 
     people, book = People(messengers, settings.tools.time_zone), StoredReminders(memory, executor)
     return [

@@ -3,9 +3,9 @@
 import click
 
 from bot.cli.session import Result, administrator, confirm, memory_command, settings_of
+from bot.conversation.commands.forget_messages import kept_lessons, stored_counts
+from bot.conversation.commands.purge_command import purge_counts
 from bot.conversation.counts import count
-from bot.conversation.forget_messages import kept_lessons, stored_counts
-from bot.conversation.purge_command import purge_counts
 from memory.model.batch import Batch
 from memory.rules.retrieval.prompt import shown_line
 from memory.services import BatchPurge, Erased, Memory, Purge

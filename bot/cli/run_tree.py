@@ -4,8 +4,8 @@ from datetime import datetime
 
 from bot.cli.session import say
 from bot.conversation.counts import cost_text
-from bot.conversation.explanation import explain
-from bot.conversation.lesson_explanation import explain_lesson
+from bot.conversation.explanations.explanation import explain
+from bot.conversation.explanations.lesson_explanation import explain_lesson
 from memory.model import Episode, Event, Step, StepKind
 from memory.rules.retrieval.prompt import shown_line
 from memory.services import AnswerExplanation, LessonExplanation, RunView

@@ -10,26 +10,27 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bot.conversation import listening_messages, messages
-from bot.conversation.admission import Admitter
-from bot.conversation.answering import Answering
-from bot.conversation.changes import ChangeHandler
-from bot.conversation.choice_messages import NO_SUCH_QUESTION, reply_to_choice
-from bot.conversation.choosing import ChoiceHandler
-from bot.conversation.commands import Commands
-from bot.conversation.conversations import Conversations, full_text
-from bot.conversation.decision_notices import DecisionNotifier
-from bot.conversation.digest import Digest
+from bot.conversation import messages
+from bot.conversation.answers.answering import Answering
+from bot.conversation.answers.changes import ChangeHandler
+from bot.conversation.answers.choice_messages import NO_SUCH_QUESTION, reply_to_choice
+from bot.conversation.answers.choosing import ChoiceHandler
+from bot.conversation.answers.conversations import Conversations, full_text
+from bot.conversation.commands.forget_messages import need_questions
+from bot.conversation.commands.restate_command import RestateNotices
+from bot.conversation.commands.runner import Commands
+from bot.conversation.commands.settings_command import SettingsFile
 from bot.conversation.executor import Executor
-from bot.conversation.feedback import FeedbackHandler, dismisses_bot
-from bot.conversation.forget_messages import need_questions
-from bot.conversation.listening import Listener, ListeningPolicy
+from bot.conversation.feedback.handler import FeedbackHandler, dismisses_bot
+from bot.conversation.feedback.saving import SAVE_EMOJI, SaveHandler
+from bot.conversation.listening import listening_messages
+from bot.conversation.listening.admission import Admitter
+from bot.conversation.listening.listener import Listener, ListeningPolicy
+from bot.conversation.notices.decision_notices import DecisionNotifier
+from bot.conversation.notices.digest import Digest
+from bot.conversation.notices.welcome import Welcomer
 from bot.conversation.notifications import notice, say, tell
 from bot.conversation.reply import CHOOSE
-from bot.conversation.restate_command import RestateNotices
-from bot.conversation.saving import SAVE_EMOJI, SaveHandler
-from bot.conversation.settings_command import SettingsFile
-from bot.conversation.welcome import Welcomer
 from bot.errors import MessengerError
 from bot.model import (
     Address,

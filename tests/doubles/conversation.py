@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from bot.agent.tools.registry import Tool
 from bot.config.tool_rules import ToolRule
-from bot.conversation.answering import Answering, InWork, without_crash_report
-from bot.conversation.background import BackgroundConfig, MemoryRecall
+from bot.conversation.answers.answering import Answering, InWork, without_crash_report
+from bot.conversation.answers.background import BackgroundConfig, MemoryRecall
+from bot.conversation.commands.settings_command import SettingsFile
 from bot.conversation.executor import Executor
 from bot.conversation.goodbot import Goodbot
-from bot.conversation.settings_command import SettingsFile
 from bot.errors import MessengerError, MessengerUnavailable
 from bot.model import (
     Attachment,

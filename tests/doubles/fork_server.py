@@ -37,7 +37,7 @@ _PRELOADED = (
     *("bot.adapters.slack.health_checks", "bot.adapters.slack.messenger", "bot.adapters.slack.workspaces"),
     *("bot.agent.tools.calculator", "bot.agent.tools.clock", "bot.agent.tools.conversation"),
     *("bot.agent.tools.about", "bot.agent.tools.knowledge", "bot.agent.tools.notes", "bot.agent.tools.topics"),
-    *("bot.agent.tools.who", "bot.agent.tree", "bot.conversation.goodbot", "bot.conversation.people"),
+    *("bot.agent.tools.who", "bot.agent.tree", "bot.conversation.goodbot", "bot.conversation.answers.people"),
     *("memory.adapters.embedding", "memory.adapters.secrets", "memory.adapters.sql", "memory.library.lifecycle"),
     *("bot.app.mcp", "bot.cli.mcp", "mcp.server.mcpserver", "mcp.server.stdio", "uvicorn"),
     *("alembic.command", "apscheduler.executors.asyncio", "apscheduler.schedulers.asyncio"),

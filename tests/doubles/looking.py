@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import ParamSpec, TypeVar
 
-from bot.conversation.commands import Commands
+from bot.conversation.commands.runner import Commands
 from bot.conversation.executor import Executor
 from bot.model import PersonCommand
 from memory.model import Episode, Role, Scope

@@ -38,9 +38,9 @@ from bot.agent.tools.time_zones import find_place as find_zone
 from bot.agent.tools.topic_words import wanted_in
 from bot.agent.tools.when import read_when
 from bot.agent.understanding import may_refer_back, usable
-from bot.conversation.lesson_lines import belief_line, review_line
-from bot.conversation.model_grading import read_guess, request_for
-from bot.conversation.purge_command import read_argument
+from bot.conversation.commands.lesson_lines import belief_line, review_line
+from bot.conversation.commands.purge_command import read_argument
+from bot.conversation.feedback.model_grading import read_guess, request_for
 from bot.conversation.reply import item_reference, page_number
 from bot.errors import ModelError, ToolRetry
 from bot.model import ModelReply, ModelTurn, ToolCall, ToolTurn

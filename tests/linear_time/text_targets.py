@@ -14,7 +14,8 @@ from bot.adapters.terminal.answer_list import AnswerList
 from bot.adapters.terminal.lines import PipedLines
 from bot.app.log_file import SecretlessFormatter
 from bot.cli import output
-from bot.conversation import feedback, feedback_in_words, follow_up, listening_messages
+from bot.conversation.feedback import feedback_in_words, handler
+from bot.conversation.listening import follow_up, listening_messages
 from bot.model import BotMessage
 from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.secrets import FormatFinder
@@ -178,8 +179,8 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "feedback_in_words.read": lambda text: feedback_in_words.read(text[:600]),
     "feedback_in_words.read, after a refusal": lambda text: feedback_in_words.read(f"no, {text[:500]}", text, text),
     "feedback_in_words.read, after thanks": lambda text: feedback_in_words.read(f"thanks {text[:500]} it worked"),
-    "feedback.dismisses_bot": feedback.dismisses_bot,
-    "feedback.dismisses_bot, to somebody": lambda text: feedback.dismisses_bot(f"not you, @{text}"),
+    "feedback.dismisses_bot": handler.dismisses_bot,
+    "feedback.dismisses_bot, to somebody": lambda text: handler.dismisses_bot(f"not you, @{text}"),
     "listening_messages.unknown": lambda text: listening_messages.unknown(text, str),
     # bot/adapters
     "commonmark.split, 100": lambda text: commonmark.split(text, 100),

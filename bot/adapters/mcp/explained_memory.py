@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from bot.conversation.explanation import explain
-from bot.conversation.lesson_explanation import explain_lesson
+from bot.conversation.explanations.explanation import explain
+from bot.conversation.explanations.lesson_explanation import explain_lesson
 from memory.errors import NotFound
 from memory.library.agent import AgentMemory
 from memory.rules.audience import may_read, may_see

@@ -27,7 +27,7 @@ from bot.adapters.slack.oauth import INSTALL_PATH, oauth_pages
 from bot.adapters.slack.streaming import PACE_S
 from bot.adapters.slack.web import Web
 from bot.config import SlackSettings
-from bot.conversation.conversations import unless
+from bot.conversation.answers.conversations import unless
 from bot.errors import ChannelNotFound, ConfigError, MessengerError, NotPermitted
 from bot.model import (
     Attachment,

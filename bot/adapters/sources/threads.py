@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.adapters.sources.entries import Entry, SourceChannel
-from bot.conversation.feedback_in_words import Approval, read
-from bot.conversation.follow_up import asks
+from bot.conversation.feedback.feedback_in_words import Approval, read
+from bot.conversation.listening.follow_up import asks
 from memory.model.teaching import EmojiMap, emoji_spellings
 
 CHECKS = frozenset(

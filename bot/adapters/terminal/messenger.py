@@ -27,7 +27,7 @@ from bot.adapters.terminal.screen import PlainScreen, Screen
 from bot.adapters.terminal.speaker import ROLES, Speaker
 from bot.adapters.terminal.streams import Streams
 from bot.config import TerminalSettings
-from bot.conversation.conversations import unless
+from bot.conversation.answers.conversations import unless
 from bot.errors import ChannelNotFound, NotPermitted
 from bot.model import (
     Attachment,

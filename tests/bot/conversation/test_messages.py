@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.conversation.lesson_lines import belief_line
+from bot.conversation.commands.lesson_lines import belief_line
 from bot.conversation.messages import lesson_line, named
 from memory.model import Audience, Lesson
 from memory.services import UsedLesson

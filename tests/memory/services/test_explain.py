@@ -4,8 +4,8 @@ from dataclasses import fields
 
 import pytest
 
-from bot.conversation.explanation import explain
-from bot.conversation.lesson_explanation import explain_lesson
+from bot.conversation.explanations.explanation import explain
+from bot.conversation.explanations.lesson_explanation import explain_lesson
 from memory.errors import NotFound
 from memory.model import Audience, Episode, EventKind, Role, Signal, Verdict, Visibility
 from memory.services.explain import LessonExplanation

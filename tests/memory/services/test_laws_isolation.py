@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from hypothesis import given, strategies as st
 
-from bot.conversation.explanation import explain
-from bot.conversation.lesson_access import LessonAccess, may_repeat
+from bot.conversation.commands.lesson_access import LessonAccess, may_repeat
+from bot.conversation.explanations.explanation import explain
 from bot.conversation.messages import lesson_line
 from memory.model import Audience, Episode, Origin, Role, Scope, Visibility
 from memory.ports import Store

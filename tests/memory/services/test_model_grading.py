@@ -15,9 +15,9 @@ from bot.agent.record import Task
 from bot.app.scheduler import grading_running
 from bot.config import load_settings
 from bot.conversation.executor import Executor
-from bot.conversation.explanation import explain
+from bot.conversation.explanations.explanation import explain
+from bot.conversation.feedback.model_grading import ModelGrading, read_guess, request_for
 from bot.conversation.messages import lesson_line
-from bot.conversation.model_grading import ModelGrading, read_guess, request_for
 from bot.errors import ModelUnavailable
 from bot.model import ModelReply, ModelTurn, UserTurn
 from memory.adapters.embedding import HashingEmbedder

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from bot.adapters.web.pages import episode_actions as actions
 from bot.adapters.web.pages.access import WebRole
 from bot.adapters.web.pages.page import AdminPage, PageRoute, Visit
-from bot.conversation.evidence_explanation import explain_evidence
+from bot.conversation.explanations.evidence_explanation import explain_evidence
 from memory.model import Audience, Episode, Scope, Visibility
 from memory.model.evidence import BeliefRecord, Evidence, EvidenceRecord
 from memory.rules.audience import visibility_of

@@ -1,0 +1,404 @@
+"""From an accepted message to a delivered answer: run the agent, commit the run, post its parts, note each one."""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from typing import TypeAlias
+
+from bot.agent.prompts import DIGEST
+from bot.agent.tools.registry import ToolRegistry
+from bot.agent.tree import AgentTree, RunResult
+from bot.conversation import messages
+from bot.conversation.answers.background import (
+    Background,
+    BackgroundConfig,
+    BackgroundLookup,
+    PreparedRecall,
+    without_lessons,
+)
+from bot.conversation.answers.choosing import option_choices
+from bot.conversation.answers.conversations import Pictures, unless
+from bot.conversation.answers.live_answers import LiveAnswers, ProgressLine
+from bot.conversation.answers.resuming import Resuming
+from bot.conversation.answers.unknown_answers import UnknownAnswers
+from bot.conversation.executor import Executor
+from bot.conversation.feedback.feedback_reader import FeedbackReader, by_rule
+from bot.conversation.feedback.feedback_words import HINT, UNSAID
+from bot.conversation.feedback.preference_in_words import preference_in
+from bot.conversation.feedback.worded_feedback import Noted, NotedPreference, WordedFeedback
+from bot.conversation.notifications import tell
+from bot.errors import ChannelNotFound, MessengerError, ModelError, NotPermitted, TooLong
+from bot.model import BotMessage, ImageFile, MessageRef
+from bot.ports import Messenger
+from memory.model import Incoming, Outgoing, Progress, Role
+from memory.model.episode import authors_of
+from memory.ports import NewId
+from memory.rules.audience import stays
+from memory.services import Answer, FinishedRun, Memory
+
+log = logging.getLogger(__name__)
+
+PATIENCE = timedelta(hours=24)
+"""How long after a question its answer is offered to a platform that does not take it."""
+
+_MOST_EDITS = 5
+"""How often at most a message is worked out anew because it was edited: each time costs what an answer costs."""
+
+_NEVER = (ChannelNotFound, TooLong)
+"""Refusals that no later try can change."""
+
+_Work: TypeAlias = FinishedRun | Noted | NotedPreference
+"""What became of a message, to be committed."""
+InWork = Callable[[Incoming], AbstractContextManager[None]]
+"""Surrounds the work on a message, so that it is known what the process was working on if it ends in the middle."""
+Post = Callable[[Messenger, Incoming, BotMessage], Awaitable[MessageRef]]
+
+
+def without_crash_report(_: Incoming) -> AbstractContextManager[None]:
+    """The default for `in_work`: nothing is noted."""
+    return nullcontext()
+
+
+class Answering:
+    """Answers one accepted message at a time; messages of different conversations may run side by side."""
+
+    def __init__(
+        self,
+        *,
+        memory: Memory,
+        executor: Executor,
+        agent: AgentTree,
+        new_id: NewId,
+        warm_up: "asyncio.Future[None] | None" = None,
+        in_work: InWork = without_crash_report,
+        background: BackgroundConfig | None = None,
+        read_feedback: FeedbackReader = by_rule,
+        restyles: bool = True,
+        live_answers: LiveAnswers | None = None,
+    ) -> None:
+        self._live_answers = live_answers
+        self._memory = memory
+        self._executor = executor
+        self._warm_up = warm_up
+        self._in_work = in_work
+        self._agent = agent
+        self._new_id = new_id
+        background = background or BackgroundConfig()
+        self._backgrounds = BackgroundLookup(memory, executor, background)
+        self.pictures = Pictures()
+        """Of messages that wait to be answered."""
+        self.late: set[str] = set()
+        """Messages that were written while the bot was away, by event id, until they are answered."""
+        self._lines: Counter[tuple[str, ...]] = Counter()
+        self._refused: set[str] = set()
+        """Runs whose parts were refused before, so that the log tells it once."""
+        self.actions = agent.tools.known_names
+        """What the agent may choose beside an answer."""
+        self.worded = WordedFeedback(memory, executor, read_feedback, self.actions, background.pause, restyles=restyles)
+        self._unknown_answers = UnknownAnswers(memory, executor)
+        self._resuming = Resuming(memory, executor)
+        self._reworded: dict[str, asyncio.Event] = {}
+        """Set for a message that was edited while the agent works on it, by the message's event id."""
+        self.post: Post = lambda messenger, _, message: messenger.post(message)
+        """How a part of an answer to a message is posted."""
+        self.is_leaving = False
+        """Whether the process is about to end: an answer that was cut short is then no answer, and is not kept."""
+
+    async def answer(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event) -> str:
+        """Run the agent on the message, commit what it did, and deliver the answer. Returns what `deliver` does.
+
+        Where others read the channel by now than when it was asked, the asker is told so instead.
+        """
+        if not stays(incoming.scope.visibility, incoming.channel_visibility):
+            await self._keep_back(messenger, incoming)
+            return ""
+        progress = ProgressLine(messenger, incoming.scope, self._lines)
+        try:
+            await self._warm(progress.show, cancel)
+            with self._in_work(incoming):
+                committed = await self._commit(messenger, incoming, cancel, progress.show)
+                progress.end()
+                return "" if committed is None else await self._post(messenger, *committed)
+        finally:
+            progress.end()
+            await progress.ended()
+
+    async def answer_unseen(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event) -> bool:
+        """Run the agent and commit the answer, while no platform is connected yet. False if it was cut short."""
+        await self._warm(lambda _: None, cancel)
+        with self._in_work(incoming):
+            return await self._commit(messenger, incoming, cancel, lambda _: None) is not None
+
+    def begin_again(self, event_id: str) -> bool:
+        """Work a message out once more, for it was edited.
+
+        False if it is answered, was edited too often, or led to something with effects already.
+        """
+        reworded = self._reworded.get(event_id) if event_id not in self._resuming.with_effects else None
+        if reworded is not None:
+            reworded.set()
+        return reworded is not None
+
+    async def _commit(
+        self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event, show: Callable[[str], None]
+    ) -> tuple[Incoming, Answer] | None:
+        """The message once its answer is committed, and that. None if it was cut short, or withdrawn meanwhile.
+
+        What was edited meanwhile, or cannot be committed because words it was shown were forgotten, is worked out once
+        more.
+        """
+        try:
+            return await self._committed(messenger, incoming, cancel, show)
+        finally:
+            self._reworded.pop(incoming.event_id, None)
+            self._unknown_answers.admitted.discard(incoming.event_id)
+            self.worded.events.pop(incoming.event_id, None)
+
+    async def _committed(
+        self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event, show: Callable[[str], None]
+    ) -> tuple[Incoming, Answer] | None:
+        current: Incoming | None = incoming
+        images, tries = self.pictures.take(incoming.event_id), 0
+        while current is not None and current.progress is Progress.ACCEPTED:
+            tries += 1
+            run_id, is_last = self._new_id(), tries > _MOST_EDITS
+            reworded = self._watch(incoming.event_id, is_last)
+            show("thinking")
+            shown = self._live_answers.of(messenger, current, run_id) if self._live_answers else nullcontext()
+            async with shown as live:
+                work = self._work(messenger, current, run_id, cancel, show, images, live.update if live else None)
+                finished = await unless(reworded, work)
+                if finished is None and not reworded.is_set():
+                    return None
+                if finished is not None:
+                    if isinstance(finished, Noted | NotedPreference):
+                        answer = await self.worded.commit(finished)
+                    else:
+                        is_settled = is_last or incoming.event_id in self._resuming.with_effects
+                        finished = replace(finished, question="" if is_settled else current.text)
+                        answer = await self._executor(self._memory.recording.finish, finished)
+                    if answer is not None:
+                        if live is not None:
+                            live.is_kept = answer.total > 0
+                        if incoming.event_id in self._resuming.written:
+                            await self._resuming.drop(incoming)
+                        done = replace(incoming, progress=Progress.ANSWERED, run_id=run_id)
+                        return replace(done, understood=finished.understood), answer
+            current = await self._executor(self._memory.recording.current, incoming)
+        return None
+
+    def _watch(self, event_id: str, is_last: bool) -> asyncio.Event:
+        """An event that an edit of the message sets from now on, unless this is the last time it is worked out."""
+        reworded = asyncio.Event()
+        if is_last:
+            self._reworded.pop(event_id, None)
+        else:
+            self._reworded[event_id] = reworded
+        return reworded
+
+    async def _warm(self, show: Callable[[str], None], cancel: asyncio.Event) -> None:
+        """Wait until the models are loaded, unless cancelled, so that no thread of the pool is blocked by it."""
+        if self._warm_up is None or self._warm_up.done():
+            return
+        show("loading what I need to understand you (this once)")
+        stopped: asyncio.Future[bool] = asyncio.ensure_future(cancel.wait())
+        waiting: set[asyncio.Future[None] | asyncio.Future[bool]] = {self._warm_up, stopped}
+        try:
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stopped.cancel()
+
+    async def _work(
+        self,
+        messenger: Messenger,
+        incoming: Incoming,
+        run_id: str,
+        cancel: asyncio.Event,
+        show: Callable[[str], None],
+        images: tuple[ImageFile, ...],
+        on_answer: Callable[[str], None] | None,
+    ) -> _Work | None:
+        """Run the agent, unless it is feedback in words. None if it was cut short because the process ends."""
+        may_judge = bool(HINT.match(incoming.text) or UNSAID.match(incoming.text) or preference_in(incoming.text))
+        since = self._agent.monotonic()
+        without = await without_lessons(self._memory, self._executor, incoming, run_id)
+        asker = await self.worded.role_of(incoming) if self._agent.tools.asks_for_role else None
+        tools = self._agent.tools.within(incoming.scope, asker or Role.MEMBER)
+        recall = None if may_judge or without else partial(self._recall, incoming, run_id, tools)
+        background = await self._backgrounds.of(messenger, incoming, recall)
+        going_on, asked = None, background.asked(incoming)
+        if asked or incoming.tap or incoming.has_notes:
+            going_on = await self._resuming.of(incoming, asked, is_fresh=incoming.event_id in self.worded.events)
+        if going_on is not None and going_on.broken_off:
+            return going_on.finished(self._apologised(incoming, run_id, going_on.broken_off))
+        earlier = going_on.earlier if going_on is not None else None
+        if may_judge and earlier is None:
+            worded = await self.worded.note(messenger, incoming, background.exchanges, run_id)
+            if worded is not None:
+                return worded
+        try:
+            result = await self._agent.run(
+                incoming.text,
+                incoming.scope,
+                run_id=run_id,
+                on_progress=show,
+                on_answer=on_answer,
+                cancel=cancel,
+                chosen=going_on.chosen if going_on is not None else None,
+                resumed=earlier,
+                journal=partial(self._resuming.write, incoming),
+                images=images,
+                earlier=background.earlier,
+                preferences=background.preferences,
+                recalled=background.recollection,
+                role=incoming.tap.role if incoming.tap is not None else Role.MEMBER,
+                recall=without,
+                since=since,
+                allowance=await self._backgrounds.allowance(incoming),
+                tools=tools,
+            )
+            if self.is_leaving and cancel.is_set():
+                return None
+            words = result.output
+            if result.knows_nothing:
+                words = await self._unknown_answers.words(messenger, incoming, result)
+            if going_on is not None:
+                result = replace(result, allowed=(*going_on.allowed, *result.allowed))
+            return self._finished(messenger, incoming, run_id, result, words, background)
+        except ModelError as error:
+            log.error("no answer [%s] to %s in %s: %s", run_id[-8:], incoming.event_id, incoming.scope.workspace, error)
+            return self._apologised(incoming, run_id, messages.apology(run_id[-8:]))
+
+    def _recall(self, incoming: Incoming, run_id: str, tools: ToolRegistry) -> PreparedRecall:
+        """The recall that the first node begins with, if the message means what it says. Blocking."""
+        context = self._agent.surroundings(incoming.scope, tools)
+        recall = self._memory.recalling.prepared
+        return recall(incoming.scope, incoming.text, run_id=run_id, context=context, actions=tools.actions)
+
+    def _finished(
+        self,
+        messenger: Messenger,
+        incoming: Incoming,
+        run_id: str,
+        result: RunResult,
+        words: str,
+        background: Background,
+    ) -> FinishedRun:
+        parts = messenger.split(words) if words else ()
+        return replace(
+            self._apologised(incoming, run_id, *parts),
+            nodes=result.nodes,
+            recalls=result.recollections,
+            usage=result.usage,
+            prompts=DIGEST,
+            embedding_model=self._memory.embedder.name,
+            asked_by=incoming.asked_by,
+            tap=incoming.tap if result.chosen else None,
+            understood=result.understood,
+            allowed=result.allowed,
+            words_of=result.words_of - {incoming.scope.person}
+            | (background.people if result.understood else frozenset[str]()),
+        )
+
+    def _apologised(self, incoming: Incoming, run_id: str, *parts: str) -> FinishedRun:
+        return FinishedRun(
+            workspace=incoming.scope.workspace,
+            run_id=run_id,
+            event_id=incoming.event_id,
+            parts=parts,
+            channel=incoming.scope.channel,
+            thread=incoming.scope.thread,
+        )
+
+    async def deliver(self, messenger: Messenger, incoming: Incoming) -> str:
+        """Post the parts of a committed answer that were not posted yet, in order, and note each one.
+
+        A part the platform will not take now stays unsent and is offered again later, until `PATIENCE` is over or its
+        place is gone, or read by others than when it was asked. Returns the run's id if people had reacted to a part
+        before it was noted, else an empty text.
+        """
+        with self._in_work(incoming):
+            unsent = self._memory.recording.unsent
+            answer = await self._executor(unsent, incoming.scope.workspace, incoming.run_id)
+            return await self._post(messenger, incoming, answer)
+
+    async def _post(self, messenger: Messenger, incoming: Incoming, answer: Answer) -> str:
+        # What was chosen has its vote already.
+        overtaken = incoming.run_id if incoming.tap else ""
+        workspace, run_id, parts = incoming.scope.workspace, incoming.run_id, answer.parts
+        if any(not stays(incoming.scope.visibility, part.channel_visibility) for part in parts):
+            await self._keep_back(messenger, incoming)
+            return ""
+        if not answer.total:
+            await self._unknown_answers.show(messenger, incoming)
+        known, reader = answer.is_from_people, incoming.scope
+        lessons = tuple(messages.lesson_line(each, reader, is_known=known) for each in answer.lessons)
+        people = authors_of([lesson.episode for lesson in answer.lessons])
+        choices, first = option_choices(run_id, answer.options) if answer.options else (), answer.first_message
+        for part in parts:
+            is_last = part is parts[-1]
+            message = BotMessage(
+                workspace=workspace,
+                channel=part.channel,
+                thread=part.thread,
+                text=part.text,
+                is_answer=True,
+                run_id=run_id,
+                part=part.part,
+                parts=answer.total,
+                first_message=first,
+                is_last=is_last,
+                reply_to=incoming.reply_to if incoming.is_retry else incoming.message_id,
+                note=messages.LATE if is_last and incoming.event_id in self.late else "",
+                lessons=lessons if is_last else (),
+                choices=choices if is_last else (),
+                people=people if is_last else (),
+            )
+            if incoming.understood:
+                message = self.worded.shown(message, incoming)
+            try:
+                ref = await self.post(messenger, incoming, message)
+            except MessengerError as error:
+                await self._refuse(incoming, part, error)
+                if isinstance(error, (ChannelNotFound, NotPermitted)):
+                    await self._tell_asker(messenger, incoming)
+                return overtaken
+            first = first or ref.message_id
+            sent, is_answer = self._memory.recording.sent, message.is_answer
+            if await self._executor(sent, workspace, run_id, part.part, ref.message_id, is_answer=is_answer):
+                overtaken = run_id
+            if not is_answer:
+                overtaken = await self.worded.judged_run(incoming)
+        self._refused.discard(run_id)
+        self.late.discard(incoming.event_id)
+        return overtaken
+
+    async def _refuse(self, incoming: Incoming, part: Outgoing, error: MessengerError) -> None:
+        """Handle a part the platform did not take: leave it for a later try, or give the rest up for good."""
+        run_id = part.run_id
+        is_late = self._memory.clock() - incoming.at > PATIENCE
+        if isinstance(error, _NEVER) or is_late:
+            log.error("answer %s is given up from part %d on, it can not be posted: %s", run_id, part.part, error)
+            self._refused.discard(run_id)
+            self.late.discard(incoming.event_id)
+            await self._executor(self._memory.recording.give_up, part.workspace, run_id)
+        else:
+            level = logging.INFO if run_id in self._refused else logging.ERROR
+            log.log(level, "part %d of answer %s was not posted and is offered again: %s", part.part, run_id, error)
+            self._refused.add(run_id)
+
+    async def _tell_asker(self, messenger: Messenger, incoming: Incoming) -> None:
+        """Tell the asker, once and alone, that the answer could not be posted."""
+        scope, first_time = incoming.scope, self._memory.recording.first_time
+        if await self._executor(first_time, scope.workspace, f"refused/{incoming.run_id}"):
+            await tell(messenger, incoming, messages.may_not_post(scope.place))
+
+    async def _keep_back(self, messenger: Messenger, incoming: Incoming) -> None:
+        """Give no answer because other people can read the channel by now, and tell the asker alone."""
+        await self._executor(self._memory.recording.keep_back, incoming)
+        await tell(messenger, incoming, messages.kept_back(incoming.scope.place))

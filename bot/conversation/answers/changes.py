@@ -1,0 +1,68 @@
+"""What people do to messages that they have sent: edit them, delete them, ask them again."""
+
+from bot.conversation import messages
+from bot.conversation.answers.answering import Answering
+from bot.conversation.answers.conversations import Conversations, full_text
+from bot.conversation.executor import Executor
+from bot.conversation.feedback.saving import SaveHandler
+from bot.conversation.notifications import say
+from bot.model import PersonDeletion, PersonEdit, PersonRetry
+from bot.ports import Messenger
+from memory.errors import NotFound
+from memory.services import Memory
+
+
+class ChangeHandler:
+    """Handles changes of questions, and of messages that were saved as lessons."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        executor: Executor,
+        conversations: Conversations,
+        answering: Answering,
+        saver: SaveHandler,
+    ) -> None:
+        self._memory = memory
+        self._executor = executor
+        self._conversations = conversations
+        self._answering = answering
+        self._saver = saver
+
+    async def on_edit(self, messenger: Messenger, event: PersonEdit) -> None:
+        """Answer the edited text of a question; where it is too late, tell the person that the answer is not to it."""
+        await self._saver.on_edit(messenger, event)
+        if not event.is_addressed:
+            return
+        text, scope = full_text(event), event.scope
+        reword = self._memory.recording.reword
+        is_taken = await self._executor(reword, scope.workspace, scope.channel, event.message_id, text)
+        current = self._conversations.running(scope.conversation)
+        if current is None or current.message_id != event.message_id or text in ("", current.text):
+            return
+        if not (is_taken and self._answering.begin_again(current.event_id)):
+            await say(messenger, event, messages.EDITED_TOO_LATE)
+
+    async def on_deletion(self, event: PersonDeletion) -> None:
+        """Stop answering a deleted question; if it was answered, it can become no lesson any more."""
+        await self._executor(
+            self._memory.recording.retract,
+            event.scope.workspace,
+            event.scope.channel,
+            event.message_id,
+            actor=event.scope.person,
+        )
+        # Not before: what is stopped ends with what it has, and would be an answer to a question that still counts.
+        self._conversations.stop_message(event.scope, event.message_id)
+        await self._saver.on_deletion(event)
+
+    async def on_retry(self, messenger: Messenger, event: PersonRetry) -> None:
+        """Ask the same question again, as a message of its own."""
+        accept = self._memory.recording.accept_again
+        try:
+            again = await self._executor(accept, event.scope, event.message_id, event_id=event.event_id, at=event.at)
+        except NotFound:
+            await say(messenger, event, messages.NO_SUCH_ANSWER)
+            return
+        if again is not None:
+            self._conversations.enqueue(messenger, again)

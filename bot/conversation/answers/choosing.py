@@ -1,0 +1,73 @@
+"""Handles the choice of what a question offered ("Did you mean ...?"), on any platform."""
+
+import re
+from collections.abc import Sequence
+
+from bot.conversation.answers.choice_messages import DO_IT, DO_IT_ALWAYS, DO_IT_FOR_A_WHILE, DO_NOT, NONE_OF_THESE
+from bot.conversation.executor import Executor
+from bot.conversation.reply import CHOOSE
+from bot.model import Choice, PersonCommand
+from memory.errors import NotFound
+from memory.model import Grant, Option
+from memory.services import Chosen, Memory
+
+_NONE = "none"
+_NO = "no"
+"""Nothing is done. Nobody is asked for a right answer, which there was none of."""
+CHOICE = re.compile(
+    r"(?:(?P<run>[0-9a-f]{8,32})\s+)?(?P<which>[1-9]\d?|none|no)(?:\s+(?P<grant>short|always))?", re.IGNORECASE
+)
+
+
+def option_choices(run_id: str, options: Sequence[Option]) -> tuple[Choice, ...]:
+    """A button for each option of a question, and "none of these"."""
+    if any(option.is_approval for option in options):
+        return _approval_choices(run_id, options)
+    offered = [
+        Choice(label=option.label, command=CHOOSE, argument=f"{run_id} {number}", words=option.text)
+        for number, option in enumerate(options, start=1)
+    ]
+    return (*offered, Choice(label=NONE_OF_THESE, command=CHOOSE, argument=f"{run_id} {_NONE}"))
+
+
+def _approval_choices(run_id: str, options: Sequence[Option]) -> tuple[Choice, ...]:
+    """The buttons where a tool with effects waits to be let run; teachers may do so for later, too."""
+    buttons = [
+        (DO_IT if len(options) == 1 else f"{DO_IT}: {option.label}", f"{number}")
+        for number, option in enumerate(options, start=1)
+    ]
+    if len(options) == 1:
+        buttons += [(DO_IT_FOR_A_WHILE, f"1 {Grant.SHORT.value}"), (DO_IT_ALWAYS, f"1 {Grant.ALWAYS.value}")]
+    buttons.append((DO_NOT, _NO))
+    return tuple(Choice(label=label, command=CHOOSE, argument=f"{run_id} {which}") for label, which in buttons)
+
+
+class ChoiceHandler:
+    """Finds the question that a choice is about, and takes the choice in."""
+
+    def __init__(self, memory: Memory, executor: Executor) -> None:
+        self._memory = memory
+        self._executor = executor
+
+    async def choose(self, event: PersonCommand) -> Chosen | None:
+        """What came of it. None where there is no such question here, or it is gone, or not theirs to see."""
+        found = CHOICE.fullmatch(event.argument.strip())
+        if found is None:
+            return None
+        grant = Grant(found["grant"].lower()) if found["grant"] else Grant.ONCE
+        return await self._executor(self._choose, event, found["run"], found["which"].lower(), grant)
+
+    def _choose(self, event: PersonCommand, run: str | None, which: str, grant: Grant) -> Chosen | None:
+        run_id = run.lower() if run else self._memory.answers.addressed(event.scope, event.message_id, event.at)
+        try:
+            return self._memory.asking.choose(
+                event.scope,
+                run_id or "",
+                None if which in (_NONE, _NO) else int(which),
+                role=event.role,
+                at=event.at,
+                event_id=event.event_id,
+                grant=grant,
+            )
+        except NotFound:
+            return None

@@ -1,0 +1,258 @@
+"""The queues of accepted messages, one for each conversation, their pictures, and the workers that answer them."""
+
+import asyncio
+from collections import OrderedDict, deque
+from collections.abc import Awaitable, Callable
+from typing import Protocol, TypeVar
+
+from bot.conversation.executor import after_earlier_work
+from bot.model import ImageFile, PersonEdit, PersonMessage
+from bot.ports import Messenger
+from memory.model import Incoming, Scope
+
+T = TypeVar("T")
+
+Conversation = tuple[str, str, str, str]
+"""Workspace, channel, thread, and the person where everybody has a conversation of their own (`Scope.conversation`)."""
+
+Answer = Callable[[Messenger, Incoming, asyncio.Event, bool], Awaitable[None]]
+"""Answers one message. The event asks it to stop; the last is whether the message is as it is now. Must not raise."""
+
+_MOST_BYTES = 60_000_000
+
+
+class Others(Protocol):
+    """What the other processes that answer on the same platforms do (`bot.conversation.answers.sharing`)."""
+
+    def holder(self, platform: str) -> str:
+        """The name of this process, where it shares the platform; else an empty text."""
+        ...
+
+    def leaves_to_us(self, message: Incoming) -> bool:
+        """Whether it is this process's turn to answer a message. If not, whoever has it is woken."""
+        ...
+
+    def is_elsewhere(self, message: Incoming) -> bool:
+        """Whether it is for another process to offer again what the platform would not take."""
+        ...
+
+    def ended(self, message: Incoming) -> None:
+        """Told of each message that is not worked on any more."""
+        ...
+
+    async def running_in(self, scope: Scope) -> Incoming | None:
+        """The message that another process is answering in a place."""
+        ...
+
+    async def stop(self, message: Incoming) -> bool:
+        """Have it end that with what it has. False if nothing is running."""
+        ...
+
+
+class Conversations:
+    """One worker for each conversation that has something waiting; it goes away when nothing is left."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+        self._queues: dict[Conversation, asyncio.Queue[tuple[Messenger, Incoming, bool]]] = {}
+        self._workers: dict[Conversation, asyncio.Task[None]] = {}
+        self._running: dict[Conversation, tuple[Incoming, asyncio.Event]] = {}
+        self._alone: deque[tuple[Messenger, Incoming]] = deque()
+        self._one_by_one: asyncio.Task[None] | None = None
+        self.is_leaving = False
+        """Whether no more answers are begun."""
+        self.taken: set[tuple[str, str]] = set()
+        """The messages that wait or are being answered, by workspace and event id."""
+        self.others: Others | None = None
+        """The other processes that answer on the same platforms, if there may be any."""
+
+    def enqueue(self, messenger: Messenger, incoming: Incoming, *, is_current: bool = False) -> None:
+        """Let a message be answered after those before it in its conversation.
+
+        `is_current`: it was read just now, and may have changed only if it has to wait. Where it is the turn of another
+        process, or not yet its turn, that process answers it.
+        """
+        if self.others is not None and not self.others.leaves_to_us(incoming):
+            return
+        self.taken.add(_id(incoming))
+        key = incoming.scope.conversation
+        is_next = key not in self._workers
+        self._queues.setdefault(key, asyncio.Queue()).put_nowait((messenger, incoming, is_current and is_next))
+        if is_next:
+            self._workers[key] = asyncio.create_task(self._work(key))
+
+    def enqueue_alone(self, messenger: Messenger, incoming: Incoming) -> None:
+        """Let a message be answered before everything that has not begun yet, one such message at a time."""
+        self.taken.add(_id(incoming))
+        self._alone.append((messenger, incoming))
+        if self._one_by_one is None or self._one_by_one.done():
+            self._one_by_one = asyncio.create_task(self._work_one_by_one())
+
+    async def run(self, messenger: Messenger, incoming: Incoming, answer: Answer, *, is_current: bool = False) -> None:
+        """Answer a message here and now, in this way, so that it can be stopped like any other."""
+        key, cancel = incoming.scope.conversation, asyncio.Event()
+        self._running[key] = (incoming, cancel)
+        try:
+            with after_earlier_work():
+                await answer(messenger, incoming, cancel, is_current)
+        finally:
+            self._running.pop(key, None)
+            self.taken.discard(_id(incoming))
+            if self.others is not None:
+                self.others.ended(incoming)
+
+    async def _work_one_by_one(self) -> None:
+        while self._alone and not self.is_leaving:
+            messenger, incoming = self._alone.popleft()
+            await self.run(messenger, incoming, self._answer)
+
+    async def _work(self, key: Conversation) -> None:
+        queue, waited = self._queues[key], False
+        try:
+            while not queue.empty() and not self.is_leaving:
+                if self._one_by_one is not None and not self._one_by_one.done():
+                    await asyncio.wait({self._one_by_one})
+                    waited = True
+                    continue
+                messenger, incoming, is_current = queue.get_nowait()
+                await self.run(messenger, incoming, self._answer, is_current=is_current and not waited)
+        finally:
+            self._workers.pop(key, None)
+            if queue.empty():
+                self._queues.pop(key, None)
+            elif not self.is_leaving:
+                # The answer raised all the same: those behind it must not wait for the next message.
+                self._workers[key] = asyncio.create_task(self._work(key))
+
+    @property
+    def waiting(self) -> int:
+        """How many messages wait until it is their turn."""
+        return sum(queue.qsize() for queue in self._queues.values()) + len(self._alone)
+
+    def running(self, key: Conversation) -> Incoming | None:
+        """The message that is being answered now."""
+        current = self._running.get(key)
+        return current[0] if current else None
+
+    def running_in(self, scope: Scope) -> Incoming | None:
+        """The message that is being answered in a place: the person's own, else the one that began last."""
+        here = [each for each, _ in self._running.values() if each.scope.conversation[:3] == scope.conversation[:3]]
+        own = [each for each in here if each.scope.person == scope.person]
+        return next(reversed(own or here), None)
+
+    def holder(self, platform: str) -> str:
+        """Who answers what is accepted there: nobody in particular, unless other processes answer there, too."""
+        return self.others.holder(platform) if self.others is not None and not self.is_leaving else ""
+
+    def may_offer(self, message: Incoming) -> bool:
+        """Whether the rest of an answer may be offered again now: nothing runs there, and it is no other process's."""
+        is_elsewhere = self.others is not None and self.others.is_elsewhere(message)
+        return not is_elsewhere and self.running(message.scope.conversation) is None
+
+    async def running_anywhere(self, scope: Scope) -> Incoming | None:
+        """As `running_in`, in every process."""
+        here = self.running_in(scope)
+        return here if here is not None or self.others is None else await self.others.running_in(scope)
+
+    async def stop_anywhere(self, message: Incoming) -> bool:
+        """As `stop`, of what `running_anywhere` found."""
+        return self.stop(message.scope.conversation) or (self.others is not None and await self.others.stop(message))
+
+    def stop(self, key: Conversation) -> bool:
+        """Ask the running answer to end with what it has. False if nothing is running."""
+        current = self._running.get(key)
+        if current is None or current[1].is_set():
+            return False
+        current[1].set()
+        return True
+
+    def stop_message(self, scope: Scope, message_id: str) -> None:
+        """Ask the answer to this message to end, if it is being answered. Whoever deletes a message may be unknown."""
+        for key, (incoming, _) in list(self._running.items()):
+            if key[:2] == scope.conversation[:2] and incoming.message_id == message_id:
+                self.stop(key)
+
+    def stop_event(self, message: tuple[str, str]) -> None:
+        """Ask the answer to the message with this workspace and event id to end, if it is being answered."""
+        for key, (incoming, _) in list(self._running.items()):
+            if _id(incoming) == message:
+                self.stop(key)
+
+    def stop_all(self) -> bool:
+        """Ask every running answer to end. False if nothing was running."""
+        stopped = [self.stop(key) for key in list(self._running)]
+        return any(stopped)
+
+    def begin_no_more(self) -> None:
+        """Let running answers end and begin no more: new messages are stored and answered after the next start."""
+        self.is_leaving = True
+
+    def leave(self) -> None:
+        """Begin no more answers and stop those that run."""
+        self.begin_no_more()
+        self.stop_all()
+
+    async def abandon(self, within_s: float) -> None:
+        """Cancel answers that do not stop when asked to. The next start finishes them."""
+        workers = self._tasks()
+        for worker in workers:
+            worker.cancel()
+        if workers:
+            await asyncio.wait(workers, timeout=within_s)
+        self._workers.clear()
+
+    async def idle(self) -> None:
+        """Wait until no conversation is being worked on."""
+        while tasks := self._tasks():
+            await asyncio.wait(tasks)
+
+    def _tasks(self) -> "list[asyncio.Task[None]]":
+        one_by_one = self._one_by_one
+        return [*self._workers.values(), *([one_by_one] if one_by_one is not None and not one_by_one.done() else [])]
+
+
+def _id(incoming: Incoming) -> tuple[str, str]:
+    return incoming.scope.workspace, incoming.event_id
+
+
+async def unless(event: asyncio.Event, work: Awaitable[T]) -> T | None:
+    """The work's result; None as soon as the event is set, which cancels it."""
+    wanted, is_set = asyncio.ensure_future(work), asyncio.ensure_future(event.wait())
+    try:
+        await asyncio.wait({wanted, is_set}, return_when=asyncio.FIRST_COMPLETED)
+        return wanted.result() if wanted.done() and not event.is_set() else None
+    finally:
+        wanted.cancel()
+        is_set.cancel()
+        await asyncio.gather(wanted, is_set, return_exceptions=True)
+
+
+class Pictures:
+    """Pictures by event, up to a total size; the oldest are dropped first."""
+
+    def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
+        self._most_bytes = most_bytes
+        self._kept: OrderedDict[str, tuple[ImageFile, ...]] = OrderedDict()
+
+    def keep(self, event_id: str, images: tuple[ImageFile, ...]) -> None:
+        """Keep a message's pictures."""
+        if images:
+            self._kept[event_id] = images
+        while sum(len(image.content) for kept in self._kept.values() for image in kept) > self._most_bytes:
+            self._kept.popitem(last=False)
+
+    def take(self, event_id: str) -> tuple[ImageFile, ...]:
+        """Remove and return a message's pictures."""
+        return self._kept.pop(event_id, ())
+
+
+def described(image: ImageFile) -> str:
+    """A line of text in place of a picture."""
+    return f"Attached picture {image.name} ({image.media_type}, {len(image.content)} bytes)"
+
+
+def full_text(event: PersonMessage | PersonEdit) -> str:
+    """The text of a message with its attachments, as the agent reads it; may be empty."""
+    words = [event.text] if event.text.strip() else []
+    files = [f"Attached file {file.name}:\n{file.text}" for file in event.files]
+    return "\n\n".join([*words, *files, *map(described, event.images)])

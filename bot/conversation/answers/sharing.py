@@ -1,0 +1,158 @@
+"""Platforms whose messages several processes answer: who takes which, and whose turn it is in each conversation.
+
+A message is accepted with its turn, or waits for it; what waits, and what a dead process left, is taken by a look into
+the database. Whoever cannot look for too long posts nothing any more, for others may do it by then.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from bot.conversation.answers.conversations import Conversations
+from bot.conversation.executor import Executor
+from bot.errors import MessengerUnavailable
+from bot.model import BotMessage, MessageRef
+from bot.ports import AnswersEverywhere, KnowsWorkspaces, Messenger
+from memory.errors import MemoryFault
+from memory.model import Incoming, Scope, Turn
+from memory.ports import LeasedMessage
+from memory.services import Memory
+from memory.services.leases import FREE, PROCESS_FOR, WAITING
+
+log = logging.getLogger(__name__)
+
+_FRESH_S = PROCESS_FOR.total_seconds() - 1.0
+"""For how long after a look this process is sure to hold what it holds."""
+_AWAITED_S = 2.0
+"""For how long after somebody said that they wait, the end of each turn is announced."""
+
+
+class Sharing:
+    """One process, named `process`, among those that answer on the same `platforms` (`conversations.Others`)."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        executor: Executor,
+        conversations: Conversations,
+        *,
+        process: str,
+        platforms: frozenset[str],
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._memory = memory
+        self._executor = executor
+        self._conversations = conversations
+        self._monotonic = monotonic
+        self.process, self.platforms = process, platforms
+        self.messengers: dict[str, Messenger] = {}
+        """Those of the platforms that this process answers on by now."""
+        self.taken_over: set[str] = set()
+        """Messages that another process had before, by event id: it may have posted some of the answer."""
+        self.on_inherited: Callable[[], None] = lambda: None
+        """Called, in a thread, before what a dead process left is answered."""
+        self.awake = asyncio.Event()
+        """Set when there is a reason to look at once."""
+        self._looked_at = self._awaited_until = float("-inf")
+        self._news: set[str] = set()
+        self._idle: frozenset[tuple[str, str]] = frozenset()
+
+    def holder(self, platform: str) -> str:
+        """As `Others` says."""
+        return self.process if platform in self.platforms else ""
+
+    def leaves_to_us(self, message: Incoming) -> bool:
+        """As `Others` says."""
+        if message.scope.platform not in self.platforms:
+            return True
+        if message.held_by == self.process and message.turn is not Turn.WAITS and not self._conversations.is_leaving:
+            return True
+        self._tell(WAITING)
+        return False
+
+    def ended(self, message: Incoming) -> None:
+        """As `Others` says."""
+        self.taken_over.discard(message.event_id)
+        if self._monotonic() < self._awaited_until:
+            self._tell(FREE)
+
+    async def running_in(self, scope: Scope) -> Incoming | None:
+        """As `Others` says."""
+        if scope.platform not in self.platforms:
+            return None
+        return await self._executor(self._memory.conversation_leases.running_in, scope)
+
+    async def stop(self, message: Incoming) -> bool:
+        """As `Others` says."""
+        return await self._executor(self._memory.conversation_leases.stop, message)
+
+    async def post(self, messenger: Messenger, incoming: Incoming, message: BotMessage) -> MessageRef:
+        """Post a part of an answer, unless another process may have taken it over. Raises `MessengerError` kinds."""
+        if not self._holds(incoming):
+            raise MessengerUnavailable("the database did not say in time whose turn it is")
+        return await messenger.post(replace(message, may_be_posted=incoming.event_id in self.taken_over))
+
+    def _holds(self, message: Incoming) -> bool:
+        return message.scope.platform not in self.platforms or self._monotonic() - self._looked_at < _FRESH_S
+
+    def is_elsewhere(self, message: Incoming) -> bool:
+        """As `Others` says."""
+        return message.scope.platform in self.platforms and message.held_by != self.process
+
+    def _tell(self, news: str) -> None:
+        self._news.add(news)
+        self.awake.set()
+
+    # Looking ----------------------------------------------------------------------------------------------------
+
+    async def look(self, looking: Executor, news: frozenset[str] = frozenset()) -> None:
+        """Say that this process lives, and take what is free. Never raises.
+
+        `looking` is a thread of its own, so that it is never late.
+        """
+        began, working = self._monotonic(), self._conversations.taken
+        if WAITING in news:
+            self._awaited_until = began + _AWAITED_S
+        self.awake.clear()
+        turns, left = self._memory.conversation_leases, self._idle - working
+        workspaces, platforms = self._where()
+        try:
+            found = await looking(turns.look, self.process, workspaces, left, platforms)
+            self._looked_at = began
+            await self._take(found.taken, looking)
+            while self._news:
+                await looking(turns.announce, self._news.pop())
+        except Exception as error:
+            # A job boundary: whatever it is, the next look is as good as any.
+            is_fault = isinstance(error, MemoryFault)
+            log.error("what is to be answered cannot be looked for: %s", error, exc_info=None if is_fault else error)
+            return
+        for each in found.held:
+            if each.is_stopped:
+                self._conversations.stop_event(each.key)
+        # What was accepted just now is not in work yet: only what is idle twice is left.
+        self._idle = frozenset(each.key for each in found.held) - self._conversations.taken
+
+    def _where(self) -> tuple[list[str], list[str]]:
+        """The workspaces that this process may take something in, and the platforms where it may in every one."""
+        if self._conversations.is_leaving:
+            return [], []
+        messengers = self.messengers.values()
+        known = (each.workspaces for each in messengers if isinstance(each, KnowsWorkspaces))
+        everywhere = [each for each in messengers if isinstance(each, AnswersEverywhere) and each.answers_everywhere]
+        return sorted(frozenset().union(*known)), [each.platform for each in everywhere]
+
+    async def _take(self, taken: tuple[LeasedMessage, ...], looking: Executor) -> None:
+        if not taken:
+            return
+        inherited = {each.event_id: each.holder_before for each in taken if each.holder_before}
+        if inherited:
+            log.info("took over %d messages from %s", len(inherited), ", ".join(sorted(set(inherited.values()))))
+            self.taken_over |= inherited.keys()
+            await looking(self.on_inherited)
+        for message in await looking(self._memory.conversation_leases.read, taken):
+            messenger = self.messengers[message.scope.platform]
+            enqueue = self._conversations.enqueue_alone if message.is_suspect else self._conversations.enqueue
+            enqueue(messenger, message)

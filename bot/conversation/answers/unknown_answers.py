@@ -1,0 +1,51 @@
+"""How the bot says among people that it does not know: in short, once in a thread, and then only by a mark."""
+
+import logging
+
+from bot.agent.tree import RunResult
+from bot.conversation.executor import Executor
+from bot.conversation.listening import listening_messages
+from bot.errors import MessengerError
+from bot.model import MessageRef
+from bot.ports import Messenger
+from memory.model import Incoming, Visibility
+from memory.services import Memory
+
+log = logging.getLogger(__name__)
+
+UNKNOWN_MARK = "🤷"
+_WITH_CHANNELS = ("slack", "discord")
+"""Platforms where people talk to each other."""
+
+
+class UnknownAnswers:
+    """Says or shows that there is no answer."""
+
+    def __init__(self, memory: Memory, executor: Executor) -> None:
+        self._memory = memory
+        self._executor = executor
+        self.admitted: set[str] = set()
+        """Messages, by event id, whose answer in the making says it in words, also when it is worked out anew."""
+
+    async def words(self, messenger: Messenger, incoming: Incoming, result: RunResult) -> str:
+        """The reply to a question without an answer; empty where only the mark is shown."""
+        scope = incoming.scope
+        is_among_people = scope.visibility is not Visibility.DIRECT and scope.platform in _WITH_CHANNELS
+        if not is_among_people:
+            return result.output
+        place = scope.thread or f"{scope.person}/{incoming.at:%Y-%m-%d}"
+        occasion = f"unknown/{scope.channel}/{place}"
+        is_first = await self._executor(self._memory.recording.first_time, scope.workspace, occasion)
+        if is_first or incoming.is_retry or incoming.event_id in self.admitted:
+            self.admitted.add(incoming.event_id)
+            return listening_messages.unknown(result.output, messenger.spell)
+        return ""
+
+    async def show(self, messenger: Messenger, incoming: Incoming) -> None:
+        """Show on the question, instead of saying it once more, that the bot does not know."""
+        scope = incoming.scope
+        ref = MessageRef(workspace=scope.workspace, channel=scope.channel, message_id=incoming.message_id)
+        try:
+            await messenger.mark(ref, UNKNOWN_MARK, True)
+        except MessengerError as error:
+            log.info("could not show that message %s is not answered: %s", incoming.event_id, error)

@@ -1,0 +1,163 @@
+"""`review batch ...`: what was learned from one file, and a teacher's decisions about it, one by one or at once."""
+
+import re
+from collections.abc import Sequence
+
+from bot.conversation import messages
+from bot.conversation.commands import batch_messages
+from bot.conversation.commands.command_context import CommandContext
+from bot.conversation.commands.lesson_access import may_review
+from bot.conversation.reply import CommandReply, ListPage, page_of, short, window
+from bot.errors import CommandRefused
+from bot.model import Choice
+from memory.errors import InvalidInput, NotFound
+from memory.model import Audience, Episode
+from memory.model.batch import BatchLesson
+from memory.model.episode import authors_of
+from memory.services import BatchView, Reviewer
+
+SHOWN = 3
+"""How many batches `review` names."""
+_ALL = "all"
+_ARGUMENT = re.compile(
+    r"batch (?P<batch>[0-9a-f]{8,24})(?: (?P<what>approve|reject) (?P<which>[0-9a-f]{8,24}|all)(?P<yes> yes)?)?"
+    r"(?: page (?P<page>\d{1,6}))?",
+    re.IGNORECASE,
+)
+
+
+def overview(context: CommandContext) -> CommandReply | None:
+    """The batches that wait for this teacher, the newest first; None where none does."""
+    views = context.memory.batches.views(context.scope.workspace, _reviewer(context).may_decide, open_only=True)
+    if not views:
+        return None
+    choices = [
+        Choice(
+            label=f"Look at {batch_messages.file_name(each, 40)}",
+            command="review",
+            argument=f"batch {short(each.batch.id)}",
+        )
+        for each in views[:SHOWN]
+    ]
+    return CommandReply(text=batch_messages.overview(views, SHOWN), choices=tuple(choices))
+
+
+def run(context: CommandContext) -> CommandReply:
+    """`review batch ID [approve|reject LESSON|all [yes]] [page N]`."""
+    found = _ARGUMENT.fullmatch(context.argument)
+    if found is None:
+        raise CommandRefused(messages.which("batch", context.spell("review batch"), context.spell("review")))
+    view = _view(context, found["batch"])
+    page = int(found["page"] or 1)
+    what, which = (found["what"] or "").lower(), (found["which"] or "").lower()
+    if not what:
+        return _shown(context, view, page)
+    if which == _ALL and not found["yes"]:
+        return _asked(view, what)
+    return _decided(context, view, what, which, page)
+
+
+def edited(context: CommandContext, lesson: Episode, answer: str) -> CommandReply:
+    """A teacher's own words in place of a lesson that was learned from a file."""
+    audience = Audience.CHANNEL if context.command.is_role_local else None
+    try:
+        taught = context.memory.batch_review.edit(
+            lesson.workspace, lesson.id, lesson.goal, answer, _reviewer(context), audience=audience
+        )
+    except (InvalidInput, NotFound) as error:
+        raise CommandRefused(messages.NO_SUCH_LESSON) from error
+    return CommandReply(text=batch_messages.edited(taught))
+
+
+def _reviewer(context: CommandContext) -> Reviewer:
+    """The teacher, with what they may see from where they are."""
+    scope, is_local = context.scope, context.command.is_role_local
+
+    def may_decide(lesson: Episode) -> bool:
+        return may_review(scope, lesson) and (not is_local or lesson.channel == scope.channel)
+
+    return Reviewer(actor=scope.person, role=context.role, may_decide=may_decide)
+
+
+def _view(context: CommandContext, ending: str) -> BatchView:
+    try:
+        batch = context.memory.batches.find(ending, context.scope.workspace)
+    except (NotFound, InvalidInput) as error:
+        raise CommandRefused(batch_messages.NO_SUCH_BATCH) from error
+    view = context.memory.batches.view(batch.workspace, batch.id, _reviewer(context).may_decide)
+    if not view.total:
+        raise CommandRefused(batch_messages.NO_SUCH_BATCH)
+    return view
+
+
+def _shown(context: CommandContext, view: BatchView, number: int) -> CommandReply:
+    """One page of what waits, in the order of the file."""
+    found, total = context.memory.batches.waiting(
+        view.batch.workspace, view.batch.id, _reviewer(context).may_decide, lambda total: window(total, number)
+    )
+    page = page_of(found, total, number)
+    known = short(view.batch.id)
+    lines = [batch_messages.line(lesson, row) for lesson, row in page.items]
+    choices = [
+        *(
+            choice
+            for place, (lesson, _) in enumerate(page.items, start=page.first)
+            for choice in _choices(lesson, place, known, page)
+        ),
+        *_for_all(view),
+        *page.page_choices("review", of=f"batch {known}"),
+    ]
+    return CommandReply(
+        text=batch_messages.page(view, page.numbered(lines), page.place),
+        choices=tuple(choices),
+        people=authors_of([lesson for lesson, _ in page.items]),
+    )
+
+
+def _choices(lesson: Episode, place: int, known: str, page: ListPage[tuple[Episode, BatchLesson]]) -> list[Choice]:
+    ending = short(lesson.id)
+
+    def choice(what: str) -> Choice:
+        argument = f"batch {known} {what} {ending} page {page.number}"
+        return Choice(label=f"{what.capitalize()} {place}", command="review", argument=argument)
+
+    return [choice("approve"), Choice(label=f"Edit {place}", command="teach", argument=ending), choice("reject")]
+
+
+def _for_all(view: BatchView) -> Sequence[Choice]:
+    known = short(view.batch.id)
+    if not view.is_open:
+        return ()
+    approve = Choice(label=f"Approve all {view.waiting}", command="review", argument=f"batch {known} approve all")
+    reject = Choice(
+        label=f"Reject all {view.waiting + view.held_back}", command="review", argument=f"batch {known} reject all"
+    )
+    return (*([approve] if view.waiting else []), reject)
+
+
+def _asked(view: BatchView, what: str) -> CommandReply:
+    """One tap must not decide about hundreds."""
+    known = short(view.batch.id)
+    choices = (
+        Choice(label=f"Yes, {what} all", command="review", argument=f"batch {known} {what} all yes"),
+        Choice(label="No", command="review", argument=f"batch {known}"),
+    )
+    return CommandReply(text=batch_messages.question(view, what), choices=choices)
+
+
+def _decided(context: CommandContext, view: BatchView, what: str, which: str, page: int) -> CommandReply:
+    batch, review, by = view.batch, context.memory.batch_review, _reviewer(context)
+    only: set[str] | None = None
+    if which != _ALL:
+        found, _ = context.memory.batches.waiting(batch.workspace, batch.id, by.may_decide, lambda _: slice(None))
+        only = {lesson.id for lesson, _ in found if lesson.id.endswith(which)}
+        if len(only) != 1:
+            raise CommandRefused(messages.NO_SUCH_LESSON)
+    if what == "approve":
+        audience = Audience.CHANNEL if context.command.is_role_local else None
+        decided = review.approve(batch.workspace, batch.id, by, only=only, audience=audience)
+    else:
+        decided = review.reject(batch.workspace, batch.id, by, only=only)
+    text = batch_messages.decided(what, decided)
+    after = context.memory.batches.view(batch.workspace, batch.id, by.may_decide)
+    return CommandReply(text=text).above(_shown(context, after, page))

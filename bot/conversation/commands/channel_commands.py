@@ -1,0 +1,48 @@
+"""`mode` and `known-answers`: how the bot behaves in a channel. Everybody may look, teachers choose."""
+
+from bot.conversation import messages
+from bot.conversation.commands.command_context import CommandContext
+from bot.conversation.listening.listening_messages import MODES, NO_MODE_HERE, listening, which_mode
+from bot.conversation.reply import CommandReply
+from bot.model import Choice
+from memory.model import ListeningMode, Visibility
+from memory.rules.chat_settings import KNOWN_ANSWERS, MODE, OFF, ON
+
+_DEFAULT = "default"
+
+
+def mode(context: CommandContext, default: ListeningMode) -> CommandReply:
+    """`mode` shows it, `mode mention|threads|always` sets it, `mode default` goes back to the setting."""
+    scope, wanted = context.scope, context.argument.lower()
+    if scope.visibility is Visibility.DIRECT:
+        return CommandReply(text=NO_MODE_HERE)
+    if not wanted:
+        return CommandReply(text=_shown(context, default), choices=_choices(context))
+    if not context.role.may_promote:
+        return CommandReply(text=messages.TEACHERS_ONLY)
+    if wanted != _DEFAULT and wanted not in list(ListeningMode):
+        return CommandReply(text=which_mode(context.spell("mode")))
+    context.memory.chat_settings.change(scope, context.role, MODE, None if wanted == _DEFAULT else wanted)
+    return CommandReply(text=_shown(context, default))
+
+
+def _shown(context: CommandContext, default: ListeningMode) -> str:
+    chosen = context.memory.chat_settings.here(context.scope).get(MODE)
+    return listening(ListeningMode(chosen.value) if chosen else default, context.scope.place)
+
+
+def _choices(context: CommandContext) -> tuple[Choice, ...]:
+    if not context.role.may_promote:
+        return ()
+    return tuple(Choice(label=MODES[mode], command="mode", argument=mode.value) for mode in ListeningMode)
+
+
+def known_answers(context: CommandContext) -> CommandReply:
+    """`known-answers` tells what holds in this channel; `known-answers on` and `off` decide it."""
+    wanted, settings, scope = context.argument.casefold(), context.memory.chat_settings, context.scope
+    if wanted in (ON, OFF):
+        settings.change(scope, context.role, KNOWN_ANSWERS, wanted)
+    chosen = settings.here(scope).get(KNOWN_ANSWERS)
+    is_on, person = (chosen.value == ON, chosen.changed_by) if chosen else (None, "")
+    text = messages.known_answers(is_on, person, context.spell(KNOWN_ANSWERS))
+    return CommandReply(text=text, people=(person,) if person else ())

@@ -1,0 +1,144 @@
+"""`gaps` and `teach`: what nobody could answer, and a teacher's answer to one of these questions."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bot.conversation import messages
+from bot.conversation.commands import batch_commands
+from bot.conversation.commands.command_context import CommandContext
+from bot.conversation.commands.lesson_access import LessonAccess
+from bot.conversation.messages import titled
+from bot.conversation.reply import CommandReply, short
+from bot.errors import CommandRefused
+from bot.model import Choice
+from memory.errors import NotFound
+from memory.model import Audience, Episode, Origin, Role, Scope, Visibility
+from memory.rules.audience import may_read
+from memory.rules.evidence.answers import named_action
+from memory.rules.retrieval.prompt import shown_line
+from memory.services import Gap
+
+SHOWN = 10
+"""How many questions are listed."""
+_LABEL_CHARACTERS = 60
+_SHORTEST = 8
+"""Characters of an id."""
+THERE = "#"
+"""Before an id: the answer is for those where the question was asked, wherever it is written."""
+
+NO_SUCH_GAP = "I know no such question that waits for an answer. `gaps` lists those that do."
+TITLE = "What nobody could answer, those first whose answer settles most"
+COUNTS_THERE = "What you answer here counts where it was asked. `gaps` lists them all."
+
+
+def gap_line(gap: Gap, number: int) -> str:
+    """One question to teach: how often it was asked, in which words, where, and its id."""
+    asked = f"{gap.asked} questions like" if gap.asked > 1 else "asked once:"
+    where = f" in {shown_line(gap.episode.place, 40)}" if gap.episode.place else ""
+    return f"{number}. {asked} “{shown_line(gap.episode.goal, 80)}”{where} (`{gap.episode.id[-8:]}`)"
+
+
+def gaps(lines: Sequence[str], command: str, *, is_direct: bool) -> str:
+    """The list behind `gaps`."""
+    if not lines:
+        return "Every question that I may show here was answered, as far as I know."
+    text = titled(TITLE, lines, "")
+    alone = " What you teach in our direct messages, I tell nobody else: for others, teach it in a channel."
+    return f"{text}\n\nTo teach one: `{command}`.{alone if is_direct else ''}"
+
+
+def how_to_teach(question: Episode, command: str) -> str:
+    """`teach ID` without an answer."""
+    return f"What is the right answer to “{shown_line(question.goal, 100)}”? `{command}`"
+
+
+def show(context: CommandContext) -> CommandReply:
+    """`gaps`: the questions to answer first, each with a button that opens a form for its answer."""
+    reader = context.scope
+    found = context.memory.gaps.find(reader.workspace, limit=SHOWN, reader=reader)
+    lines = [gap_line(gap, number) for number, gap in enumerate(found, start=1)]
+    choices = tuple(answer_choice(gap, number) for number, gap in enumerate(found, start=1))
+    is_direct = reader.visibility is Visibility.DIRECT
+    return CommandReply(text=gaps(lines, context.spell("teach ID ANSWER"), is_direct=is_direct), choices=choices)
+
+
+def answer_choice(gap: Gap, number: int, *, there: str = "") -> Choice:
+    """The button that opens a form for the answer."""
+    label = f"Answer {number}: {shown_line(gap.episode.goal, _LABEL_CHARACTERS)}"
+    return Choice(label=label, command="teach", argument=there + short(gap.episode.id))
+
+
+def teach(context: CommandContext) -> CommandReply:
+    """`teach ID ANSWER`: what would have been right for one of them.
+
+    It counts where the question was asked and where the answer is written, whichever is narrower; with `#` before the
+    id, where the question was asked.
+    """
+    named, _, answer = context.argument.partition(" ")
+    ending = named.removeprefix(THERE)
+    question = _unanswered(context, ending)
+    lesson = None if question is not None else waiting_lesson(context.lessons, context.scope, context.role, ending)
+    if lesson is not None:
+        return _edit(context, lesson, answer)
+    if question is None:
+        raise CommandRefused(NO_SUCH_GAP)
+    if not answer.strip():
+        return CommandReply(text=how_to_teach(question, context.spell(f"teach {named} ANSWER")))
+    command, writer = context.command, context.scope
+    if named.startswith(THERE):
+        writer = replace(question.scope, person=writer.person)
+    try:
+        outcome = context.memory.teaching.correct(
+            writer, question.run_id, answer, role=context.role, at=command.at, event_id=command.event_id
+        )
+    except NotFound as error:
+        raise CommandRefused(NO_SUCH_GAP) from error
+    if outcome is None:
+        return CommandReply(text=NO_SUCH_GAP)
+    action = named_action(outcome.lesson.output, context.actions)
+    reply = CommandReply(
+        text=messages.lesson_saved(outcome.lesson, context.spell, action), changed_runs=(question.run_id,)
+    )
+    return reply.above(show(context))
+
+
+def _edit(context: CommandContext, lesson: Episode, answer: str) -> CommandReply:
+    """A teacher's own words in place of a lesson that waits: theirs counts, the other one is out of use."""
+    if not answer.strip():
+        return CommandReply(text=how_to_teach(lesson, context.spell(f"teach {short(lesson.id)} ANSWER")))
+    command, teaching = context.command, context.memory.teaching
+    if context.memory.batches.of_lessons(lesson.workspace, [lesson.id]):
+        return batch_commands.edited(context, lesson, answer)
+    taught = teaching.teach(
+        replace(lesson.scope, person=context.scope.person),
+        lesson.goal,
+        answer,
+        role=context.role,
+        audience=Audience.CHANNEL,
+        at=command.at,
+        event_id=command.event_id,
+    )
+    if taught is None:
+        return CommandReply(text=NO_SUCH_GAP)
+    teaching.archive(lesson.workspace, lesson.id, actor=context.scope.person)
+    text = messages.lesson_saved(taught, context.spell, named_action(taught.output, context.actions))
+    return CommandReply(text=text, decided_for=(lesson.author,))
+
+
+def waiting_lesson(lessons: LessonAccess, reader: Scope, role: Role, ending: str) -> Episode | None:
+    """The one lesson that somebody wrote and that waits, with an id that ends so, if this teacher may decide it."""
+    found = lessons.find(reader, role, ending.lower()) if len(ending) >= _SHORTEST else None
+    is_waiting = found is not None and found.origin is not Origin.RUN and found.archived_at is None
+    return found if is_waiting and found is not None and not found.verdicts.channel.is_validated else None
+
+
+def _unanswered(context: CommandContext, ending: str) -> Episode | None:
+    """The one unanswered question with an id that ends so, if it may be read here."""
+    if len(ending) < _SHORTEST:
+        return None
+    found = [
+        each
+        for each in context.memory.audit.near(ending.lower(), limit=50)
+        if each.is_root and each.id.endswith(ending.lower()) and may_read(context.scope, each)
+    ]
+    return found[0] if len(found) == 1 and context.memory.gaps.is_gap(found[0]) else None

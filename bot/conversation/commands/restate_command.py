@@ -1,0 +1,59 @@
+"""`restate`: a new question for a lesson whose question was erased; its author is told once."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from bot.conversation import messages
+from bot.conversation.commands.command_context import CommandContext
+from bot.conversation.commands.forget_messages import to_restate
+from bot.conversation.executor import Executor
+from bot.conversation.reply import CommandReply, item_reference
+from memory.model import Scope
+from memory.rules.audience import may_see
+from memory.services import Memory
+
+
+def restate(context: CommandContext) -> CommandReply:
+    """`restate` lists the lessons that wait; `restate ID QUESTION` gives one its question."""
+    ending, _, question = context.argument.partition(" ")
+    if not ending or not question.strip():
+        return _waiting(context)
+    lesson = context.find(item_reference(ending))
+    restated = context.memory.restating.restate(
+        context.scope, lesson.id, question, role=context.role, event_id=context.command.event_id
+    )
+    after = restated or lesson
+    return CommandReply(text=messages.restated(after), changed_runs=(after.run_id,))
+
+
+def _waiting(context: CommandContext) -> CommandReply:
+    reader, restating = context.scope, context.memory.restating
+    waiting = restating.waiting(reader.workspace, reader.person)
+    seen = [lesson for lesson in waiting if may_see(reader, lesson)]
+    restating.mark_notified(reader.workspace, [lesson.id for lesson in waiting])
+    return CommandReply(text=to_restate(seen, len(waiting) - len(seen), context.spell("restate ID QUESTION")))
+
+
+class RestateNotices:
+    """Tells authors once that lessons of theirs lost their question."""
+
+    def __init__(self, memory: Memory, executor: Executor) -> None:
+        self._restating = memory.restating
+        self._executor = executor
+        self._being_notified: set[str] = set()
+
+    @asynccontextmanager
+    async def news(self, person: Scope) -> AsyncIterator[list[str]]:
+        """The ids of lessons that lost their question, of which their author does not know yet.
+
+        Whoever leaves the block without a failure has told them; nobody else does meanwhile.
+        """
+        unnotified = await self._executor(self._restating.unnotified, person.workspace, person.person)
+        lessons = [each for each in unnotified if each not in self._being_notified]
+        self._being_notified.update(lessons)
+        try:
+            yield lessons
+            if lessons:
+                await self._executor(self._restating.mark_notified, person.workspace, lessons)
+        finally:
+            self._being_notified.difference_update(lessons)

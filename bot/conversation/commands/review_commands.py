@@ -1,0 +1,134 @@
+"""`review`, `promote` and `release`: the list of lessons that wait for a teacher, and the teacher's decisions."""
+
+from dataclasses import replace
+
+from bot.conversation import messages
+from bot.conversation.commands import batch_commands, lesson_lines
+from bot.conversation.commands.command_context import CommandContext
+from bot.conversation.reply import CommandReply, ItemReference, page_number, short
+from bot.errors import CommandRefused
+from bot.model import Choice, PersonCommand
+from memory.model import Audience, Episode, Reaction, Verdict, Visibility
+from memory.model.episode import authors_of
+from memory.rules.audience import visibility_of
+from memory.rules.quarantine import Flag
+from memory.rules.verdict import REVIEW
+
+
+def show(context: CommandContext) -> CommandReply:
+    """`review [page N]`; `review batch ...` is about what was learned from one file."""
+    if context.argument.casefold().startswith("batch"):
+        return batch_commands.run(context)
+    return page(context, page_number(context.argument))
+
+
+def page(context: CommandContext, number: int) -> CommandReply:
+    """One page of what this teacher may see and widen from here."""
+    reader, lessons = context.scope, context.lessons
+    page = lessons.waiting(reader, number, only_here=context.command.is_role_local)
+    seen = lessons.as_seen_by(reader, page.items)
+    lines = [lesson_lines.review_line(episode, reader) for episode in seen]
+    choices = [
+        choice
+        for place, episode in enumerate(seen, start=page.first)
+        for choice in _choices(episode, place, page.number)
+    ]
+    text = lesson_lines.review(page.numbered(lines), page.total, page.place)
+    reply = CommandReply(
+        text=text, choices=(*choices, *page.page_choices("review", onward="Not now")), people=authors_of(seen)
+    )
+    batches = batch_commands.overview(context) if page.number == 1 else None
+    if batches is None:
+        return reply
+    return batches.above(reply) if page.total else batches
+
+
+def promote(context: CommandContext) -> CommandReply:
+    """`promote ID [channel|workspace|personal] [page N]`; the next wider circle if none is named."""
+    target, lesson = _shareable(context)
+    if lesson.quarantine:
+        return CommandReply(text=messages.release_first(lesson, context.spell(f"release {short(lesson.id)}")))
+    next_wider = Audience.WORKSPACE if lesson.verdicts.channel.is_validated else Audience.CHANNEL
+    wanted = target.audience or next_wider
+    if not context.role_for(lesson).may_promote or (context.command.is_role_local and wanted is Audience.WORKSPACE):
+        raise CommandRefused(messages.ONLY_IN_YOUR_CHANNEL)
+    promoted = _promoted(context, lesson, wanted)
+    is_limited = wanted is not Audience.PERSONAL and promoted.promoted is not wanted
+    undo = Choice(
+        label="Take it back",
+        command="promote",
+        argument=f"{short(promoted.id)} personal" + (f" page {target.page}" if target.page else ""),
+    )
+    choices = (undo,) if promoted.promoted else ()
+    return _above_list(context, target, messages.promoted(promoted, is_limited=is_limited), promoted, choices)
+
+
+def _promoted(context: CommandContext, lesson: Episode, wanted: Audience) -> Episode:
+    """The lesson after its promotion, with the teacher's vote for what it says, and without it when undone.
+
+    A promotion alone says how far a lesson reaches; evidence goes by who stands behind it.
+    """
+    memory, scope, role = context.memory, context.scope, context.role
+    promoted = memory.teaching.promote(scope.workspace, lesson.id, wanted, actor=scope.person, role=role)
+    approval = _approval(promoted, context.command)
+    if wanted is Audience.PERSONAL:
+        if not memory.ratings.is_active(approval):
+            return promoted
+        approval = replace(approval, is_active=False)
+    elif promoted.verdict not in (Verdict.PENDING, Verdict.SUCCESS) or promoted.promoted is not wanted:
+        return promoted
+    return memory.teaching.vote(approval).root or promoted
+
+
+def release(context: CommandContext) -> CommandReply:
+    """`release ID [page N]`: let a lesson that is held back be used, as far as its votes reach."""
+    target, lesson = _shareable(context)
+    actor = context.scope.person
+    if not context.role_for(lesson).may_promote:
+        raise CommandRefused(messages.ONLY_IN_YOUR_CHANNEL)
+    released = context.memory.teaching.release(lesson.workspace, lesson.id, actor=actor, role=context.role)
+    return _above_list(context, target, messages.released(released), released)
+
+
+def _shareable(context: CommandContext) -> tuple[ItemReference, Episode]:
+    """The lesson in the argument, if others may get it."""
+    target = context.target("review")
+    lesson = context.find(target)
+    if lesson.archived_at is not None or visibility_of(lesson) is Visibility.DIRECT:
+        raise CommandRefused(messages.NO_SUCH_LESSON)
+    return target, lesson
+
+
+def _above_list(
+    context: CommandContext, target: ItemReference, text: str, lesson: Episode, choices: tuple[Choice, ...] = ()
+) -> CommandReply:
+    """The confirmation, above the page that the lesson was chosen from."""
+    reply = CommandReply(text=text, choices=choices, changed_runs=(lesson.run_id,), decided_for=(lesson.author,))
+    return reply.above(page(context, target.page)) if target.page else reply
+
+
+def _approval(lesson: Episode, command: PersonCommand) -> Reaction:
+    """The teacher's own 👍: a promotion only widens what somebody's vote has decided."""
+    return Reaction.on_run(lesson, command.scope.person, REVIEW, 1, command.at, role=command.role)
+
+
+def _choices(episode: Episode, place: int, page: int) -> list[Choice]:
+    """Promotions to wider audiences, or the release of a lesson that is held back; and archiving it."""
+    known = short(episode.id)
+    archive = Choice(label=f"Archive {place}", command="archive", argument=f"{known} review page {page}")
+    if Flag.NEEDS_QUESTION in episode.quarantine:
+        return [archive]
+    if episode.quarantine:
+        return [Choice(label=f"Release {place}", command="release", argument=f"{known} page {page}"), archive]
+    wider = [] if episode.verdicts.channel.is_validated else [Audience.CHANNEL]
+    if visibility_of(episode) is Visibility.PUBLIC:
+        wider.append(Audience.WORKSPACE)
+    return [
+        *(
+            Choice(
+                label=f"Promote {place} to {to.value}", command="promote", argument=f"{known} {to.value} page {page}"
+            )
+            for to in wider
+        ),
+        archive,
+    ]

@@ -1,0 +1,219 @@
+"""Runs the bot's commands, which are the same words on every platform."""
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from bot.conversation import messages
+from bot.conversation.commands import (
+    channel_commands,
+    gaps_commands,
+    lesson_list,
+    parts_command,
+    purge_command,
+    reminders_command,
+    restate_command,
+    review_commands,
+    settings_command,
+    votes_command,
+)
+from bot.conversation.commands.command_context import CommandContext, Handler
+from bot.conversation.commands.forget_messages import forget_question, forgotten, still_named
+from bot.conversation.commands.lesson_access import LessonAccess, may_repeat
+from bot.conversation.commands.settings_command import SETTINGS, SettingsFile
+from bot.conversation.executor import Executor
+from bot.conversation.explanations.explanation import deciders, explain
+from bot.conversation.explanations.lesson_explanation import explain_lesson
+from bot.conversation.feedback import feedback_messages
+from bot.conversation.feedback.preference_in_words import preference_dropped
+from bot.conversation.reply import CHOOSE, CommandReply, item_reference
+from bot.errors import CommandRefused
+from bot.model import Attachment, Choice, PersonCommand
+from memory.errors import NotFound
+from memory.library.export import export_memories, export_person
+from memory.model import ListeningMode, Role, Scope
+from memory.model.episode import authors_of
+from memory.rules.chat_settings import effective_role
+from memory.services import Memory, PersonalData
+
+TEACHERS_COMMANDS = frozenset({"review", "promote", "release", "purge", "gaps", "teach", "known-answers"})
+
+_OF_ONE_CHANNEL = frozenset({"review", "promote", "release", "known-answers"})
+"""Those of them that whoever created a channel may use, for that channel."""
+
+
+class Commands:
+    """Runs one command, after checking what the person may see and do."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        executor: Executor,
+        stop: Callable[[PersonCommand], Awaitable[str]],
+        *,
+        actions: Sequence[str] = (),
+        default_mode: ListeningMode = ListeningMode.THREADS,
+        settings_file: SettingsFile | None = None,
+    ) -> None:
+        self._memory = memory
+        self._executor = executor
+        self._stop = stop
+        self._actions = actions
+        self._handlers: dict[str, Handler] = {
+            **_HANDLERS,
+            "mode": partial(channel_commands.mode, default=default_mode),
+            SETTINGS: partial(settings_command.settings, file=settings_file or SettingsFile()),
+        }
+
+    async def lesson_text(self, reader: Scope, role: Role, ending: str) -> str:
+        """The answer of a waiting lesson that this teacher may decide, by the end of its id; else nothing."""
+        return await self._executor(self._lesson_text, reader, role, ending)
+
+    def _lesson_text(self, reader: Scope, role: Role, ending: str) -> str:
+        role = effective_role(role, reader.person, self._memory.chat_settings.values(reader.workspace))
+        found = gaps_commands.waiting_lesson(LessonAccess(self._memory), reader, role, ending)
+        return found.output if found is not None and role.may_promote else ""
+
+    async def run(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
+        """Carry out a command; an unknown name gets a hint."""
+        if command.name == "stop":
+            return CommandReply(text=await self._stop(command))
+        handler = self._handlers.get(command.name)
+        if handler is None:
+            return CommandReply(text=messages.unknown_command(spell))
+        if command.name in TEACHERS_COMMANDS and not command.role.may_promote:
+            return CommandReply(text=messages.TEACHERS_ONLY)
+        if command.is_role_local and command.name in TEACHERS_COMMANDS - _OF_ONE_CHANNEL:
+            return CommandReply(text=messages.ONLY_IN_YOUR_CHANNEL)
+        try:
+            context = CommandContext(memory=self._memory, command=command, spell=spell, actions=self._actions)
+            return await self._executor(handler, context)
+        except CommandRefused as refusal:
+            return CommandReply(text=str(refusal))
+
+
+def _why(context: CommandContext) -> CommandReply:
+    command = context.command
+    if context.argument and not command.message_id:  # `why ID`
+        return _why_lesson(context)
+    run_id = context.memory.answers.addressed(context.scope, command.message_id, command.at)
+    if run_id is None:
+        return CommandReply(text=messages.NO_SUCH_ANSWER if command.message_id else messages.NO_ANSWER_YET)
+    try:
+        explanation = context.memory.explaining.answer(context.scope.workspace, run_id)
+    except NotFound:
+        return CommandReply(text=messages.NO_SUCH_ANSWER)
+    view = explanation.view
+    if not may_repeat(context.scope, view.root):
+        return CommandReply(text=messages.NOT_YOURS)
+    (root,) = context.lessons.as_seen_by(context.scope, [view.root])
+    text = explain(replace(explanation, view=replace(view, nodes=(root, *view.nodes[1:]))), context.scope)
+    behind = (each.vote for recall in explanation.recalls for shown in recall.shown for each in shown.votes)
+    voters = (vote.actor for vote in (*view.votes, *behind))
+    people = dict.fromkeys([*authors_of(list(view.lessons.values())), *voters, *deciders(view)])
+    choices = parts_command.part_choices(view.nodes)
+    return CommandReply(text=text, choices=choices, people=tuple(people))
+
+
+def _parts(context: CommandContext) -> CommandReply:
+    command = context.command
+    return parts_command.show(context, context.memory.answers.addressed(context.scope, command.message_id, command.at))
+
+
+def _why_lesson(context: CommandContext) -> CommandReply:
+    lesson = context.find(item_reference(context.argument))
+    explanation = context.memory.explaining.lesson(lesson.workspace, lesson.id)
+    voters, deciders = (each.vote.actor for each in explanation.votes), (each.actor for each in explanation.decisions)
+    people = dict.fromkeys([lesson.author, *voters, *deciders])
+    return CommandReply(text=explain_lesson(explanation, context.scope), people=tuple(people))
+
+
+def _undo(context: CommandContext) -> CommandReply:
+    scope, command, argument = context.scope, context.command, context.argument.lower()
+    of_event, again = "", Choice(label="Take back one more", command="undo")
+    if argument:  # `undo ID`: of the reply to feedback in words, or of a rating
+        try:
+            of_event = context.memory.in_words.message(scope.workspace, argument).event_id
+        except NotFound:
+            return votes_command.take_back(context)
+        preference = context.memory.preferences.remove(scope.workspace, scope.person, event_id=of_event)
+        if preference is not None:
+            return CommandReply(text=preference_dropped(preference))
+        again = Choice(label=feedback_messages.ANSWER_IT, command=CHOOSE, argument=f"{argument} 2")
+    undo = context.memory.teaching.undo
+    undone = undo(scope.workspace, scope.person, at=command.at, event_id=command.event_id, of_event=of_event)
+    if undone is None:
+        return CommandReply(text=messages.NOTHING_TO_UNDO)
+    shown = undone.episode if may_repeat(scope, undone.episode) else None
+    return CommandReply(text=messages.undone(undone.what, shown), choices=(again,), changed_runs=undone.runs)
+
+
+def _new(context: CommandContext) -> CommandReply:
+    context.memory.exchanges.begin_anew(context.scope, context.command.at)
+    return CommandReply(text=messages.BEGUN_ANEW)
+
+
+def _export(context: CommandContext) -> CommandReply:
+    scope = context.scope
+    held = context.memory.privacy.copy(scope.workspace, scope.person)
+    note = messages.scope_note(scope)
+    if held.is_empty:
+        return CommandReply(text=messages.NO_DATA + note)
+    return CommandReply(text=f"Your data:{note}", attachment=_document(held, scope.person, context.argument))
+
+
+def _forget(context: CommandContext) -> CommandReply:
+    scope, privacy = context.scope, context.memory.privacy
+    held = privacy.personal_data(scope.workspace, scope.person)
+    lists = context.memory.chat_settings.lists_naming(scope.workspace, scope.person)
+    named = still_named(lists, context.spell(f"settings {lists[0]} remove ...")) if lists else ""
+    note = f"{named}{messages.scope_note(scope)}"
+    if held.is_empty:
+        return CommandReply(text=messages.NO_DATA + note)
+    if context.argument.casefold() not in ("yes", "me yes"):
+        erase = Choice(label="Erase all of it", command="forget", argument="yes", is_danger=True)
+        question = forget_question(held, context.spell("forget yes"))
+        return CommandReply(text=question + note, choices=(erase,))
+    return CommandReply(text=forgotten(privacy.forget(scope.workspace, scope.person)) + note)
+
+
+_HANDLERS: dict[str, Handler] = {
+    "help": lambda context: CommandReply(text=messages.help_text(context.spell, context.role)),
+    "privacy": lambda context: CommandReply(text=messages.privacy_text(context.spell)),
+    "why": _why,
+    "parts": _parts,
+    parts_command.PART: parts_command.judge,
+    "new": _new,
+    "memory": lesson_list.show,
+    "archive": lesson_list.archive,
+    "restore": lesson_list.restore,
+    "undo": _undo,
+    "ratings": votes_command.show,
+    "unrate": votes_command.take_back,
+    "export": _export,
+    "forget": _forget,
+    "reminders": reminders_command.show,
+    "restate": restate_command.restate,
+    "review": review_commands.show,
+    "promote": review_commands.promote,
+    "release": review_commands.release,
+    "purge": purge_command.purge,
+    "gaps": gaps_commands.show,
+    "teach": gaps_commands.teach,
+    "known-answers": channel_commands.known_answers,
+}
+
+
+def _document(held: PersonalData, person: str, wanted: str) -> Attachment:
+    """A person's data as a file: everything as json, or their episodes as csv or as lesson text."""
+    if wanted == "csv":
+        return _attachment("csv", export_memories(held.episodes, "csv"), "text/csv")
+    if wanted == "prompt":
+        return _attachment("txt", export_memories(held.episodes, "prompt"), "text/plain")
+    text = json.dumps(export_person(held, person), ensure_ascii=False, indent=2)
+    return _attachment("json", text, "application/json")
+
+
+def _attachment(ending: str, text: str, media_type: str) -> Attachment:
+    return Attachment(name=f"goodbot-export.{ending}", content=text.encode(), media_type=media_type)

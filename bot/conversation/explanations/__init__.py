@@ -1,0 +1,1 @@
+"""The texts behind `why`: for an answer, for its evidence, for a lesson."""

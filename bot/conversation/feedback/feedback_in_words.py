@@ -1,0 +1,366 @@
+"""Feedback in words: whether what an asker says right after an answer judges it, and what it teaches. Pure.
+
+A narrow rule for English and German: the first words have to say so, and what is taught has to be something that can be
+an answer. What is not clearly feedback is an ordinary message: a wrong guess teaches a wrong lesson.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from bot.conversation.feedback import feedback_words as words, replacement_words
+from bot.conversation.feedback.approval_words import approves, praises
+
+_ENDING = 120
+"""Characters at the end of an answer that may offer more."""
+_FEW = 4
+"""Words of a value."""
+_STEM = 5
+"""Letters by which a word and its plural are one."""
+_CONTENT = re.compile(r"[^\W_][\w'’:.@#-]*\w|\d")
+_WORD = re.compile(r"[^\W_]+(?:[:.-][^\W_]+)*+")
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """The answer is wrong, and this is right."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The answer is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """The answer is right."""
+
+
+Feedback: TypeAlias = Correction | Refusal | Approval
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a message was read as. What is not sure is asked."""
+
+    feedback: Feedback
+    is_sure: bool = True
+
+
+def may_be_feedback(message: str) -> bool:
+    """Whether the first words of a message hint at feedback: only then is it looked at closely."""
+    return words.HINT.match(message) is not None
+
+
+def read(message: str, question: str = "", answer: str = "") -> Reading | None:
+    """What an asker's next message says of the answer to their question; None where it is an ordinary message."""
+    text = message.strip()
+    if not may_be_feedback(text):
+        return _contradiction(text, question, answer)
+    if words.STYLE.match(text):
+        return None
+    echo, _, rest = text.partition("?")
+    if rest:  # "Team Owl? It's Team Heron": what the answer said is doubted, and then said otherwise.
+        is_echo = bool(_words(echo)) and _words(echo) <= _words(answer)
+        return _refusal(f"no, {rest.strip()}", question, answer) if is_echo else None
+    if answer.rstrip().endswith("?") and not words.OFFERS_MORE.search(answer, max(0, len(answer) - _ENDING)):
+        return None  # It answers what the bot asked.
+    if approves(text):
+        return Reading(Approval())
+    if words.NOT_A_NO.match(text):
+        return None
+    if words.ASTERISK.match(text):
+        return Reading(Correction(text[1:]))
+    return (
+        _refusal(text, question, answer)
+        or _replacement(text, question, answer)
+        or _contradiction(text, question, answer)
+    )
+
+
+@dataclass(slots=True)
+class _Opening:
+    """How a message begins: by what it refuses, and where that ends."""
+
+    text: str
+    question: str
+    answer: str
+    end: int = 0
+    is_strong: bool = False
+    is_no: bool = False
+    is_contrary: bool = False
+    is_believed: bool = False
+    """It says otherwise, and no more than that somebody thinks so."""
+    is_kind: bool = False
+    """It refuses the kind of thing: what follows is another."""
+    is_given: bool = False
+    """It announces what is right."""
+    is_marked: bool = True
+    """Whether a mark stands between the refusal and what follows."""
+
+    def __post_init__(self) -> None:
+        self.is_no = self.text.startswith("👎")
+        while step := self._step():
+            self.end = step
+
+    def _step(self) -> int:
+        """The end of the next part of the opening; 0 if there is none."""
+        text, at = self.text, self.end
+        if found := words.SEPARATOR.match(text, at):
+            self.is_marked = self.is_marked or not found[0].isspace()
+        elif (found := self._strong()) and _ends(text, found.end()):
+            self.is_strong, self.is_marked = True, False
+        elif found := self._wrong_kind():
+            self.is_contrary = self.is_kind = self.is_marked = True
+        elif found := words.SHOULD_BE.match(text, at):
+            self.is_contrary = self.is_marked = True
+        elif found := words.NO.match(text, at):
+            self.is_no, self.is_marked = True, False
+        elif found := words.SHOULD.match(text, at):
+            self.is_strong = self.is_given = self.is_marked = True
+        elif found := words.CONTRARY.match(text, at):
+            self.is_contrary, self.is_marked = True, False
+        elif found := words.BELIEVES.match(text, at):
+            self.is_believed = self.is_marked = True
+        else:
+            found = words.FILLER.match(text, at)
+        return found.end() if found else 0
+
+    def _wrong_kind(self) -> re.Match[str] | None:
+        found = words.SAME_KIND.match(self.text, self.end)
+        kinds = _content(self.question) | words.KINDS
+        return found if found and found["kind"].casefold() in kinds else None
+
+    def _strong(self) -> re.Match[str] | None:
+        text, at = self.text, self.end
+        is_place = words.ASKS_WHERE_OR_WHEN.search(self.question) is not None
+        place = words.NOT_THERE.match(text, at) if is_place else None
+        named = words.NAMES_WRONG.match(text, at)
+        if named and named["what"].casefold() in _words(f"{self.question} {self.answer}"):
+            return named
+        return place or words.STRONG.match(text, at) or words.FAILED.match(text, at)
+
+
+def _ends(text: str, at: int) -> bool:
+    """Whether a phrase of refusal is whole here, and not the beginning of another one ("wrong number")."""
+    rest = text[at:].lstrip()
+    return any(each.match(rest) for each in (words.STOP, words.FILLER)) or words.begins_statement(rest)
+
+
+def _refusal(text: str, question: str, answer: str) -> Reading | None:
+    """What begins with words of refusal."""
+    opening = _Opening(text, question, answer)
+    if not (opening.is_strong or opening.is_no or opening.is_contrary or opening.is_believed):
+        return None
+    behind = text[opening.end :]
+    rest = _without_end(behind)
+    offers = not opening.is_strong and words.OFFERS_MORE.search(answer, max(0, len(answer) - _ENDING))
+    refuses = Reading(Refusal()) if opening.is_strong or (opening.is_no and not rest and not offers) else None
+    is_polite = words.COURTESY.match(behind) is not None and not opening.is_strong
+    if is_polite or words.MEANT.match(rest) or (rest and praises(rest) and not opening.is_strong):
+        return None
+    is_means = words.ASKS_HOW.search(question) is not None and words.MEANS.match(rest) is not None
+    if not rest or (_is_no_answer(rest) and not is_means and not words.DONT.match(rest)):
+        return refuses
+    is_place = words.PLACE_OR_TIME.match(rest) and words.ASKS_WHERE_OR_WHEN.search(question)
+    is_apart = opening.is_marked or opening.is_strong or is_place
+    if not (is_apart or words.begins_statement(rest) or words.DONT.match(rest)):
+        return None
+    clause, behind = words.first_clause(rest)
+    clause, rest, is_denial = _what_is_so(clause, rest, behind)
+    if is_denial:
+        return refuses or _denial(clause, rest, question, answer)
+    if opening.is_strong:
+        is_answer = opening.is_given or is_means or words.begins_statement(rest) or _is_evident(rest, question, answer)
+        return Reading(Correction(rest)) if is_answer else refuses
+    if words.FIRST_PERSON.search(clause) and not words.tells_what_to_do(rest):
+        return None
+    may_state = words.begins_statement(rest) or (opening.is_no and bool(is_apart) and len(clause.split()) > 2)
+    is_value = is_means or (opening.is_kind and len(rest.split()) <= _FEW)
+    return _otherwise(opening, rest, is_value or _is_evident(rest, question, answer), may_state)
+
+
+def _otherwise(opening: _Opening, rest: str, is_answer: bool, may_state: bool) -> Reading | None:
+    """What is taught by what follows a weak refusal: at once if it can be an answer, else it is asked."""
+    if opening.is_believed and not (opening.is_no or opening.is_contrary or words.IT_IS.match(rest)):
+        return None
+    if is_answer:
+        return Reading(Correction(rest))
+    return Reading(Correction(rest), is_sure=False) if may_state and (opening.is_no or opening.is_contrary) else None
+
+
+def _what_is_so(clause: str, rest: str, behind: str) -> tuple[str, str, bool]:
+    """The first clause that states a fact, the text from it on, and whether there is only a denial."""
+    denies = words.DENIES.search(clause) is not None
+    if denies and (not behind or _is_no_answer(behind)):
+        return clause, rest, True
+    if denies or (words.ENDED.search(clause) and (words.tells_what_to_do(behind) or words.IT_IS.match(behind))):
+        return words.first_clause(behind)[0], behind, False
+    return clause, rest, False
+
+
+def _denial(clause: str, rest: str, question: str, answer: str) -> Reading | None:
+    """What says only what is not so: it answers a question for yes or no, else it refuses what the answer says."""
+    if words.FIRST_PERSON.search(clause) or words.UNIMPORTANT.search(clause):
+        return None
+    if words.YES_OR_NO.match(question) and words.begins_statement(rest) and len(_content(rest)) > 2:
+        return Reading(Correction(rest))
+    is_about_answer = words.DEICTIC.search(clause) is not None or bool(_content(clause) & _content(answer))
+    return Reading(Refusal()) if is_about_answer else None
+
+
+def _replacement(text: str, question: str, answer: str) -> Reading | None:
+    """A replacement for what the answer names, without a word of refusal."""
+    if (
+        (instead := replacement_words.INSTEAD_OF.search(text))
+        and instead[1].casefold() in _words(answer)
+        and not _is_no_answer(text)
+    ):
+        return Reading(Correction(_without_end(text)))
+    at_the_end = replacement_words.AT_THE_END.fullmatch(text)
+    if at_the_end and _is_bare(at_the_end["text"]) and _is_evident(at_the_end["text"], question, answer):
+        return Reading(Correction(at_the_end["text"]))
+    clause, behind = words.first_clause(text)
+    if behind and not _is_no_answer(behind) and _denies_answer(clause, behind, question, answer):
+        return Reading(Correction(_without_end(behind)))
+    is_about_answer = replacement_words.THIS.match(clause) is not None or bool(_content(clause) & _content(answer))
+    is_new = words.DEICTIC.match(clause) is not None and _is_evident(f"it is {behind}", question, answer)
+    is_about_answer = is_about_answer or is_new
+    is_about_answer = is_about_answer or _is_new_value(clause, behind, question, answer)
+    is_over = words.GONE.search(clause) and (
+        replacement_words.NOW.search(behind)
+        or words.tells_what_to_do(behind)
+        or _is_about(behind, question)
+        or _is_value(behind, answer)
+    )
+    is_followed = replacement_words.WAS.search(clause) and replacement_words.NOW_IS.match(behind)
+    if is_about_answer and (is_over or is_followed) and not words.SELF.match(behind):
+        return Reading(Correction(behind))
+    if not behind and replacement_words.NO_MORE.fullmatch(_without_end(clause)) and _content(clause) & _content(answer):
+        return Reading(Refusal())
+    return _change(clause, text, question, answer)
+
+
+def _denies_answer(clause: str, behind: str, question: str, answer: str) -> bool:
+    """Whether a clause says that what the answer names is not so, and what follows could be the answer."""
+    if replacement_words.NOT_THAT.match(clause):
+        is_about_answer = bool(_words(clause) & _words(answer)) or replacement_words.NOT_THEM.match(clause) is not None
+    else:
+        is_named = words.DEICTIC.match(clause) is not None or bool(_words("".join(clause.split()[:1])) & _words(answer))
+        is_denial = is_named and words.DENIES.search(clause) is not None
+        is_there = words.ASKS_WHERE_OR_WHEN.search(question) is not None and "there" in _words(clause)
+        is_about_answer = is_denial and (is_there or bool(_content(clause) & _content(answer)))
+    rest = _without_end(behind)
+    return is_about_answer and any(_is_evident(each, question, answer) for each in (rest, f"it is {rest}"))
+
+
+def _is_new_value(clause: str, behind: str, question: str, answer: str) -> bool:
+    """Whether a clause is about what was asked for, and a value or a name follows."""
+    return _is_about(clause, question) and (_is_value(behind, answer) or words.IT_IS.match(behind) is not None)
+
+
+def _contradiction(text: str, question: str, answer: str) -> Reading | None:
+    """A contradiction without a word of refusal."""
+    if words.UNSAID.match(text) is None or words.STYLE.match(text):
+        return None
+    return _contrast(text, question, answer) or _other_value(text, question, answer)
+
+
+def _other_value(text: str, question: str, answer: str) -> Reading | None:
+    """Another value of the kind that the answer gave: "it's 60 euros"."""
+    rest = _without_end(text)
+    value = rest[found.end() :] if (found := words.IT_IS.match(rest)) else ""
+    is_short = 0 < len(value.split()) <= _FEW and not words.COURTESY.match(rest)
+    is_name = words.ASKS_WHO.search(question) is not None and words.NAMED.match(value) is not None
+    is_other = _is_value(value, answer) or (is_name and not _words(value) <= _words(answer))
+    if not is_short or not is_other or words.FIRST_PERSON.search(value):
+        return None
+    return Reading(Correction(rest), is_sure=bool(_is_evident(rest, question, answer)))
+
+
+def _is_value(text: str, answer: str) -> bool:
+    """Whether a few words are another value of the kind that an answer is: digits, a month or a unit, an address."""
+    rest = _without_end(text)
+    if not rest or len(rest.split()) > _FEW + 1 or _words(rest) <= _words(answer):
+        return False
+    is_spelled = all(any(map(words.SPELLED.fullmatch, side.split())) for side in (rest, answer))
+    has_digits = all(any(map(str.isdigit, side)) for side in (rest, answer))
+    return is_spelled or (has_digits and len(answer.split()) <= 2 * _FEW)
+
+
+def _is_about(text: str, question: str) -> bool:
+    """Whether it has a word of the question, in any form."""
+    asked = {word[:_STEM] for word in _content(question)}
+    return any(word[:_STEM] in asked for word in _content(text))
+
+
+def _contrast(text: str, question: str, answer: str) -> Reading | None:
+    """A contrast, then an answer: "Yellow is for suppliers, visitors get blue"."""
+    clause, behind = words.first_clause(text)
+    about, rest = _words("".join(clause.split()[:1])), _without_end(behind)
+    is_contrast = about <= _words(answer) - _words(question) and words.STATES.match(clause) and about
+    if not is_contrast or not words.begins_statement(rest) or words.FIRST_PERSON.search(rest) or _is_no_answer(rest):
+        return None
+    is_about_question = _is_about(rest, question)
+    tells_more = _content(rest) - _content(f"{question} {answer}")
+    if not tells_more or not (is_about_question or _is_evident(rest, question, answer)):
+        return None
+    return Reading(Correction(rest), is_sure=is_about_question)
+
+
+def _change(clause: str, text: str, question: str, answer: str) -> Reading | None:
+    """A change to what was asked about: "it moved to room 3"."""
+    changed = replacement_words.CHANGED.match(clause)
+    is_about_it = words.DEICTIC.match(clause) is not None or bool(_content(clause) & _content(f"{question} {answer}"))
+    if changed is None or not is_about_it or words.FIRST_PERSON.search(clause) or words.SELF.match(clause):
+        return None
+    became = clause[changed.end() :].strip()
+    is_known = bool(became) and _is_evident(f"it is {became}", question, answer)
+    return Reading(Correction(_without_end(text)), is_sure=is_known) if became else None
+
+
+def _is_bare(text: str) -> bool:
+    """Whether it is a value, a name or a place, alone or behind "it is"."""
+    if _is_no_answer(text) or words.FIRST_PERSON.search(text):
+        return False
+    return words.IT_IS.match(text) is not None or not words.begins_statement(text)
+
+
+def _is_no_answer(rest: str) -> bool:
+    """Whether it is politeness, a request, or about the person, so no answer to teach."""
+    if words.REQUEST.match(rest) and not words.INSTRUCTION.match(rest):
+        return True
+    kinds = (words.COURTESY, words.STYLE, words.SELF)
+    return any(each.match(rest) for each in kinds) or words.OTHER.fullmatch(rest) is not None
+
+
+def _is_evident(rest: str, question: str, answer: str) -> bool:
+    """Whether it has what an answer to the question has: a value, a place, a time, a name, an order."""
+    is_statement, has_value = words.begins_statement(rest), any(map(str.isdigit, rest))
+    asks_where = words.ASKS_WHERE_OR_WHEN.search(question) is not None
+    asks_who, asks_value = words.ASKS_WHO.search(question), words.ASKS_FOR_VALUE.search(question)
+    is_order = words.tells_what_to_do(rest) or words.OBLIGES.match(rest) or words.SINCE.search(rest)
+    is_value = (has_value and (is_statement or asks_where or asks_value)) or words.SPELLED.fullmatch(
+        words.IT_IS.sub("", rest, count=1)
+    )
+    is_place = words.PLACE_OR_TIME.search(rest) and (asks_where or is_statement)
+    is_name = words.NAMED.match(rest) and (asks_who or (asks_value and not asks_where))
+    has_name = any(map(str.isupper, rest[1:])) and is_statement
+    is_alike = len(rest.split()) > 1 and _content(rest) & (_content(answer) - _content(question))
+    return bool(is_order or is_value or is_place or is_name or has_name or is_alike)
+
+
+def _without_end(text: str) -> str:
+    """Without the marks, the feelings and the politeness at the end."""
+    return words.TRAILING.sub("", text).strip()
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.casefold())) - {"not", "the", "nicht"}
+
+
+def _content(text: str) -> set[str]:
+    """Words that carry meaning, by their length, and values."""
+    return {each for each in _CONTENT.findall(text.casefold()) if len(each) > 3 or not each.isalpha()}

@@ -1,0 +1,92 @@
+"""Who reads feedback in words: the narrow rule, or a language model where the rule's first words hint at it."""
+
+import asyncio
+import logging
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from bot.agent.dialogue import tool_output
+from bot.agent.prompts import PROMPTS
+from bot.agent.textual import only_object
+from bot.conversation.feedback.feedback_in_words import (
+    Approval,
+    Correction,
+    Feedback,
+    Reading,
+    Refusal,
+    may_be_feedback,
+    read,
+)
+from bot.errors import ModelError
+from bot.model import ModelRequest, UserTurn
+from bot.ports import LanguageModel
+from memory.rules.retrieval.prompt import neutralise
+
+log = logging.getLogger(__name__)
+
+FeedbackReader: TypeAlias = Callable[[str, str, str], Awaitable[Reading | None]]
+"""Reads a message that follows an answer: message, question, answer. None: it is an ordinary message. Never raises."""
+
+_PATIENCE_S = 20.0
+_CHARACTERS = 4_000
+"""Of the question and of the answer."""
+_WORD = re.compile(r"[^\W_]+")
+
+SYSTEM = PROMPTS["feedback"]
+
+
+async def by_rule(message: str, question: str, answer: str) -> Reading | None:
+    """The rule's reading."""
+    return read(message, question, answer)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReader:
+    """Asks a language model, and only about what hints at feedback. Where it fails the message is an ordinary one."""
+
+    model: LanguageModel
+
+    async def __call__(self, message: str, question: str, answer: str) -> Reading | None:
+        """The model's reading."""
+        if not may_be_feedback(message) and read(message, question, answer) is None:
+            return None
+        try:
+            async with asyncio.timeout(_PATIENCE_S):
+                reply = await self.model.reply(request_for(message, question, answer))
+        except (ModelError, TimeoutError) as error:
+            log.info("possible feedback is treated as an ordinary message: %s", error)
+            return None
+        feedback = feedback_in(reply.turn.text, message)
+        return Reading(feedback) if feedback is not None else None
+
+
+def request_for(message: str, question: str, answer: str) -> ModelRequest:
+    """The request for one message."""
+    blocks = [
+        f"<goal>\n{neutralise(question[:_CHARACTERS])}\n</goal>",
+        tool_output("answer", answer[:_CHARACTERS]),
+        f"<last-message>\n{neutralise(message)}\n</last-message>",
+    ]
+    return ModelRequest(system=SYSTEM, turns=(UserTurn(text="\n".join(blocks)),))
+
+
+def feedback_in(reply: str, message: str) -> Feedback | None:
+    """What a reply says. None for "none", for what cannot be read, and for a correction that is not in the message."""
+    parsed = only_object(reply)
+    match parsed.get("kind"), parsed.get("right"):
+        case "refusal", _:
+            return Refusal()
+        case "approval", _:
+            return Approval()
+        case "correction", str(right) if _is_in(right, message):
+            return Correction(right.strip())
+        case _:
+            return None
+
+
+def _is_in(part: str, whole: str) -> bool:
+    """Whether these words stand in the message, in a row."""
+    words = " ".join(_WORD.findall(part.casefold()))
+    return words != "" and f" {words} " in f" {' '.join(_WORD.findall(whole.casefold()))} "

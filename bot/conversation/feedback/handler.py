@@ -1,0 +1,277 @@
+"""Handles reactions, buttons and corrections: finds the answer, stores the vote, shows the result."""
+
+import logging
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bot.conversation import messages
+from bot.conversation.commands.parts_command import NOTED_WRONG_APPROACH, part_choices, parts_of, which_parts
+from bot.conversation.executor import Executor
+from bot.conversation.feedback.preference_in_words import (
+    StylePreference,
+    is_plain,
+    preference_in,
+    preference_noted,
+    preference_of,
+)
+from bot.conversation.notifications import notice, say, tell
+from bot.errors import MessengerError
+from bot.model import (
+    MessageRef,
+    PersonCorrection,
+    PersonMessage,
+    PersonReaction,
+    PersonTeaching,
+    PersonVote,
+    ReactionsCleared,
+)
+from bot.model.events import WRONG_APPROACH
+from bot.ports import KnowsTeachers, Messenger
+from memory.errors import NotFound
+from memory.model import Episode, Reaction, Scope, Verdict, Visibility
+from memory.model.teaching import EmojiMap
+from memory.rules.audience import visibility_of
+from memory.rules.evidence.answers import named_action
+from memory.services import LessonMark, Memory
+
+log = logging.getLogger(__name__)
+
+
+LESSON_MARK = "🧠"
+
+_BUTTON = "button"
+_LIKE_A_CORRECTION = re.compile(r"correct\s+\S", re.IGNORECASE)
+_NOT_YOU = re.compile(r"(?:no[,.]?\s+)?not\s+(?:for\s+)?you\b(?:[,\s]+(?:bot|goodbot|@\S++))?[\s.!]*", re.IGNORECASE)
+
+
+class FeedbackHandler:
+    """Handles what people do to teach, on any platform."""
+
+    def __init__(self, memory: Memory, executor: Executor, emoji: EmojiMap, actions: Sequence[str]) -> None:
+        self._memory = memory
+        self._executor = executor
+        self._emoji = emoji
+        self._actions = actions
+        self._approvers = Approvers(memory, executor)
+
+    def teaches(self, emoji: str) -> bool:
+        """Whether an emoji on an answer means anything."""
+        return self._emoji.value(emoji) is not None
+
+    async def on_reaction(self, messenger: Messenger, event: PersonReaction) -> None:
+        """Handle a reaction that was added or removed. Emoji without meaning cost no query."""
+        value = self._emoji.value(event.emoji)
+        if value is not None:
+            await self._vote(messenger, event, f"emoji:{event.emoji}", value, is_active=event.added)
+
+    async def on_vote(self, messenger: Messenger, event: PersonVote) -> None:
+        """Handle a pressed button: the last press counts, 0 takes it back."""
+        await self._vote(messenger, event, _BUTTON, event.value, is_active=event.value != 0)
+
+    async def _vote(
+        self, messenger: Messenger, event: PersonReaction | PersonVote, source: str, value: int, *, is_active: bool
+    ) -> None:
+        reaction = Reaction(
+            workspace=event.scope.workspace,
+            channel=event.scope.channel,
+            message_id=event.message_id,
+            actor=event.scope.person,
+            source=source,
+            value=value,
+            at=event.at,
+            role=event.role,
+            is_active=is_active,
+        )
+        result = await self._executor(
+            self._memory.teaching.react,
+            reaction,
+            event_id=event.event_id,
+            on_own_message=event.on_own_message,
+            place=event.scope,
+        )
+        if not result.is_known and isinstance(event, PersonVote):
+            # Buttons stay under answers for ever. A reaction may be about anything, and overtake the answer's own row.
+            await say(messenger, event, messages.NO_SUCH_ANSWER)
+            return
+        await self._show(messenger, event.scope.workspace, result.marks)
+        if result.is_first_beyond_limit:
+            # Once an hour, to that person alone.
+            await say(messenger, event, messages.TOO_MANY_VOTES)
+        if result.is_first_objection:
+            # Once for each person and answer, and never as a condition.
+            ref = MessageRef(workspace=event.scope.workspace, channel=event.scope.channel, message_id=event.message_id)
+            await messenger.ask_correction(event, ref, messages.ask_correction(messenger.spell))
+            await self._ask_parts(messenger, event, result.parts)  # the 👎 says nothing of them
+
+    async def _ask_parts(
+        self, messenger: Messenger, event: PersonReaction | PersonVote | PersonCorrection, nodes: Sequence[Episode]
+    ) -> bool:
+        """Offer to say which parts of an answer were right; False for one that has no two."""
+        if len(parts_of(nodes)) < 2:
+            return False
+        await messenger.post(replace(notice(event.scope, which_parts(nodes)), choices=part_choices(nodes)))
+        return True
+
+    async def on_cleared(self, messenger: Messenger, event: ReactionsCleared) -> None:
+        """A moderator took reactions off an answer: every vote that came by them is withdrawn."""
+        changed = await self._executor(
+            self._memory.teaching.clear,
+            event.scope,
+            event.message_id,
+            source=f"emoji:{event.emoji}" if event.emoji else "",
+            at=event.at,
+            event_id=event.event_id,
+        )
+        await self._show(messenger, event.scope.workspace, changed.marks)
+
+    async def on_correction(self, messenger: Messenger, event: PersonCorrection) -> None:
+        """Handle a correction."""
+        run_id = await self._run_to_correct(event, event.message_id)
+        if run_id is None:
+            await say(messenger, event, messages.NO_SUCH_ANSWER if event.message_id else messages.NO_ANSWER_YET)
+            return
+        if event.reason == WRONG_APPROACH and not event.text.strip():
+            await self._on_wrong_approach(messenger, event, run_id)
+            return
+        if (style := preference_in(event.text or event.reason)) and (event.reason or is_plain(style, event.text)):
+            await self._on_preference(messenger, event, style, run_id)
+            return
+        try:
+            outcome = await self._executor(
+                self._memory.teaching.correct,
+                event.scope,
+                run_id,
+                event.text,
+                role=event.role,
+                at=event.at,
+                event_id=event.event_id,
+                reason=event.reason,
+            )
+        except NotFound:
+            await say(messenger, event, messages.NO_SUCH_ANSWER)
+            return
+        if outcome is not None:
+            await self.refresh_mark(messenger, event.scope.workspace, outcome.failed.run_id)
+            approvers = await self._approvers.who(messenger, event.scope, outcome.lesson)
+            await say(messenger, event, self._saved(outcome.lesson, messenger) + approvers)
+
+    async def _on_wrong_approach(self, messenger: Messenger, event: PersonCorrection, run_id: str) -> None:
+        """The form says that the approach was wrong: of an answer in parts it is asked which, else it is all of it."""
+        scope, nodes = event.scope, (await self._executor(self._memory.audit.run, event.scope.workspace, run_id)).nodes
+        if await self._ask_parts(messenger, event, nodes):
+            return
+        judged = next(iter(parts_of(nodes)), nodes[0])
+        await self._executor(
+            self._memory.teaching.grade,
+            scope.workspace,
+            judged.id,
+            Verdict.FAILURE,
+            actor=scope.person,
+            role=event.role,
+            reason=event.reason,
+            event_id=event.event_id,
+        )
+        await self.refresh_mark(messenger, scope.workspace, run_id)
+        await say(messenger, event, NOTED_WRONG_APPROACH)
+
+    async def _on_preference(
+        self, messenger: Messenger, event: PersonCorrection, style: StylePreference, run_id: str
+    ) -> None:
+        """The form says only how to answer: a preference, and the 👎 does not count against the content."""
+        scope, preference = event.scope, preference_of(style, event.event_id)
+        if await self._executor(self._memory.preferences.keep, scope, preference, at=event.at, run_id=run_id):
+            await self.refresh_mark(messenger, scope.workspace, run_id)
+            await say(messenger, event, preference_noted(style))
+
+    async def explains_correcting(self, messenger: Messenger, event: PersonMessage) -> bool:
+        """Whether a question looks like a misspelled correction and the person was told so, at most once a month.
+
+        It is not answered then: its answer would be the last one, which the correction would meet.
+        """
+        if not _LIKE_A_CORRECTION.match(event.text.strip()) or await self._run_to_correct(event) is None:
+            return False
+        occasion = f"correcting/{event.scope.person}/{event.at:%Y-%m}"
+        is_first = await self._executor(self._memory.recording.first_time, event.scope.workspace, occasion)
+        return is_first and await tell(messenger, event, messages.how_to_correct(messenger.spell))
+
+    async def _run_to_correct(self, event: PersonCorrection | PersonMessage, message_id: str = "") -> str | None:
+        """The run of the answer to correct. In a thread that others read, none from outside of it: they saw no such."""
+        scope = event.scope
+        if not message_id and scope.thread and scope.visibility is not Visibility.DIRECT:
+            has_answered = self._memory.recording.has_answered_in
+            if not await self._executor(has_answered, scope.workspace, scope.channel, scope.thread):
+                return None
+        return await self._executor(self._memory.answers.addressed, scope, message_id, event.at)
+
+    async def on_teaching(self, messenger: Messenger, event: PersonTeaching) -> None:
+        """Handle a lesson that somebody teaches without a question before it."""
+        lesson = await self._executor(
+            self._memory.teaching.teach,
+            event.scope,
+            event.question,
+            event.answer,
+            role=event.role,
+            audience=event.audience,
+            at=event.at,
+            event_id=event.event_id,
+        )
+        if lesson is not None:
+            approvers = await self._approvers.who(messenger, event.scope, lesson)
+            await say(messenger, event, self._saved(lesson, messenger) + approvers)
+
+    def _saved(self, lesson: Episode, messenger: Messenger) -> str:
+        """The confirmation. A text that names a tool is taken as that tool, and says so."""
+        return messages.lesson_saved(lesson, messenger.spell, named_action(lesson.output, self._actions))
+
+    # Marks ----------------------------------------------------------------------------------------------------
+
+    async def refresh_mark(self, messenger: Messenger, workspace: str, run_id: str) -> None:
+        """Show on the answer whether it is a lesson now."""
+        mark = await self._executor(self._memory.teaching.lesson_mark, workspace, run_id)
+        await self._show(messenger, workspace, [mark] if mark is not None else [])
+
+    async def _show(self, messenger: Messenger, workspace: str, marks: Sequence[LessonMark]) -> None:
+        """🧠 comes when an answer became a lesson and goes when it stopped being one."""
+        for mark in marks:
+            if mark.message is None:
+                continue
+            ref = MessageRef(workspace=workspace, channel=mark.message.channel, message_id=mark.message.message_id)
+            try:
+                await messenger.mark(ref, LESSON_MARK, mark.is_lesson)
+            except MessengerError as error:
+                log.info("could not update the mark on %s: %s", mark.run_id, error)
+
+
+def dismisses_bot(text: str) -> bool:
+    """Whether a text tells the bot that it was not meant."""
+    return _NOT_YOU.fullmatch(text.strip()) is not None
+
+
+class Approvers:
+    """Says with the first lesson that waits in a channel who can approve it."""
+
+    def __init__(self, memory: Memory, executor: Executor) -> None:
+        self._memory = memory
+        self._executor = executor
+
+    async def who(self, messenger: Messenger, scope: Scope, lesson: Episode) -> str:
+        """A sentence to add to the confirmation; nothing where nobody has to approve, or it was told there before."""
+        is_waiting = bool(lesson.quarantine) or not lesson.verdicts.channel.is_validated
+        if not is_waiting or visibility_of(lesson) is Visibility.DIRECT or not isinstance(messenger, KnowsTeachers):
+            return ""
+        # Whom another organisation's people can ask is told to them by their own.
+        if scope.visibility is Visibility.SHARED:
+            return ""
+        first = self._memory.recording.first_time
+        if not await self._executor(first, scope.workspace, f"approvers/{scope.channel}"):
+            return ""
+        return who_can_approve(await messenger.approvers(scope))
+
+
+def who_can_approve(names: list[str]) -> str:
+    """The sentence, with a space before it."""
+    if not names:
+        return " Nobody is named as a teacher here yet; an administrator of mine can name one."
+    *others, last = names
+    return f" Who can approve it: {' and '.join(filter(None, [', '.join(others), last]))}."

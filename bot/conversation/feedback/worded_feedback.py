@@ -1,0 +1,358 @@
+"""Takes feedback in words in, shows what was understood, and takes it back: the messages that need no answer."""
+
+import logging
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from bot.conversation.answers.choosing import CHOICE
+from bot.conversation.executor import Executor
+from bot.conversation.feedback import feedback_messages
+from bot.conversation.feedback.feedback_in_words import Approval, Correction, Reading, Refusal, read
+from bot.conversation.feedback.feedback_reader import FeedbackReader
+from bot.conversation.feedback.preference_in_words import (
+    StylePreference,
+    as_understood as as_preference,
+    is_preference,
+    preference_in,
+    preference_noted,
+    preference_of,
+)
+from bot.conversation.messages import Spell
+from bot.conversation.notifications import tell
+from bot.conversation.reply import CHOOSE
+from bot.errors import MessengerError
+from bot.model import UNADDRESSED, BotMessage, Choice, PersonCommand, PersonMessage
+from bot.ports import Messenger
+from memory.errors import InvalidInput, NotFound
+from memory.model import Episode, Exchange, Incoming, Role, Scope
+from memory.model.delivery import RETRY
+from memory.rules.evidence.answers import named_action
+from memory.services import Answer, FinishedRun, Memory, Opinion
+
+log = logging.getLogger(__name__)
+
+UNDO = "undo"
+_YES, _NO = 1, 2
+_SKEW = timedelta(seconds=2)
+"""How far the platform's clock may be behind ours."""
+_LATEST = 5
+_UNDERSTOOD = re.compile(r"(?P<sign>[👍👎])(?P<asked>\?)?(?: → (?P<text>.+))?", re.DOTALL)
+
+
+def as_understood(reading: Reading) -> str:
+    """A reading as the text that is kept with its message: `👎 → it's room 5`; with a question mark if it is asked."""
+    feedback = reading.feedback
+    sign = "👍" if isinstance(feedback, Approval) else "👎"
+    text = f" → {feedback.text}" if isinstance(feedback, Correction) else ""
+    return f"{sign}{'' if reading.is_sure else '?'}{text}"
+
+
+def reading_in(understood: str) -> Reading | None:
+    """The reading that was kept with a message; None where it was an ordinary one."""
+    found = _UNDERSTOOD.fullmatch(understood)
+    if found is None:
+        return None
+    feedback = Correction(found["text"]) if found["text"] else Approval() if found["sign"] == "👍" else Refusal()
+    return Reading(feedback, is_sure=not found["asked"])
+
+
+def is_feedback(understood: str) -> bool:
+    """Whether this was kept with a message that said something of an answer, or how to answer."""
+    return is_preference(understood) or reading_in(understood) is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noted:
+    """Feedback in words, ready to be committed with the reply to it."""
+
+    message: Incoming
+    opinion: Opinion
+    run_id: str
+    understood: str
+    reply: Callable[[Episode], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotedPreference:
+    """How a person wants to be answered, ready to be committed with the reply to it."""
+
+    message: Incoming
+    style: StylePreference
+    run_id: str
+
+    @property
+    def understood(self) -> str:
+        """What is kept with the message."""
+        return as_preference(self.style)
+
+
+class WordedFeedback:
+    """Finds the answer that a message judges, and what is to be done about it."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        executor: Executor,
+        read: FeedbackReader,
+        actions: Sequence[str],
+        pause: timedelta,
+        *,
+        restyles: bool = True,
+    ) -> None:
+        self._memory = memory
+        self._executor = executor
+        self._read = read
+        self._actions = actions
+        self._pause = pause
+        self._restyles = restyles
+        self.events: dict[str, PersonMessage] = {}
+        """What came in and is not answered yet, by event id: a role is known from it, and not after a restart."""
+        self._to_confirm: dict[tuple[str, str, str], datetime] = {}
+        """When people were last asked, by workspace, channel and person, whether something is to be erased."""
+        self._refused: set[str] = set()
+        """Messages that could not be taken in as feedback, by event id."""
+
+    async def note(
+        self, messenger: Messenger, message: Incoming, exchanges: Sequence[Exchange], run_id: str
+    ) -> "Noted | NotedPreference | FinishedRun | None":
+        """What becomes of a message that may be feedback; None where it is an ordinary one."""
+        if message.is_retry or message.tap is not None or message.asked_by or message.event_id in self._refused:
+            return None
+        about = self._about(message, exchanges)
+        if self._declines(message, about):
+            await tell(messenger, message, feedback_messages.NOT_DONE)
+            return await self._withdrawn(message, run_id)
+        if about is not None and not await self._is_next(message, about):
+            about = None
+        style = preference_in(message.text)
+        if style is not None:
+            return (
+                NotedPreference(message=message, style=style, run_id=run_id)
+                if about
+                else await self._overheard(message, run_id)
+            )
+        reading = await self._read(message.text, about.goal, about.answer) if about is not None else None
+        if about is None or reading is None or (_is_judged(about, exchanges) and not _corrects(reading)):
+            return await self._overheard(message, run_id)
+        role = await self.role_of(message)
+        reading = Reading(reading.feedback, is_sure=reading.is_sure and role is not None)
+        if not reading.is_sure or role is None:
+            question = feedback_messages.doubt(reading.feedback, about.goal)
+            return _asking(message, run_id, question, as_understood(reading))
+        return Noted(
+            message=message,
+            opinion=_opinion(reading, about, role),
+            run_id=run_id,
+            understood=as_understood(reading),
+            reply=self._reply(reading, messenger.spell),
+        )
+
+    async def _overheard(self, message: Incoming, run_id: str) -> FinishedRun | None:
+        """Post nothing: the message counted as addressed to the bot only because it sounds like feedback."""
+        event = self.events.get(message.event_id)
+        is_heard = read(message.text) is not None or preference_in(message.text) is not None
+        if event is None or event.address not in UNADDRESSED or not is_heard:
+            return None
+        return await self._withdrawn(message, run_id)
+
+    async def _withdrawn(self, message: Incoming, run_id: str) -> FinishedRun:
+        await self._executor(self._memory.recording.withdraw, message.scope.workspace, message.event_id)
+        return _asking(message, run_id, "", "")
+
+    def after_command(self, command: PersonCommand, *, is_asked: bool) -> None:
+        """Where the person is asked to confirm what they want, a bare "no" there is about that, not the last answer."""
+        self._to_confirm.pop(_seat(command.scope), None)
+        if is_asked:
+            self._to_confirm[_seat(command.scope)] = command.at
+
+    def _declines(self, message: Incoming, about: Exchange | None) -> bool:
+        """Whether it says no to what the person was asked to confirm since the answer that it may be about."""
+        asked_at = self._to_confirm.pop(_seat(message.scope), None)
+        if asked_at is None or (about is not None and about.answered_at is not None and about.answered_at > asked_at):
+            return False
+        reading = read(message.text)
+        return reading is not None and isinstance(reading.feedback, Refusal)
+
+    async def commit(self, noted: "Noted | NotedPreference") -> Answer | None:
+        """Commit it with the reply. None if it was withdrawn, or cannot be taken in: then it is an ordinary message."""
+        try:
+            if isinstance(noted, NotedPreference):
+                return await self._executor(
+                    self._memory.preferences.answer,
+                    noted.message,
+                    preference_of(noted.style, noted.message.event_id),
+                    run_id=noted.run_id,
+                    understood=noted.understood,
+                    reply=preference_noted(noted.style, restyles=self._restyles),
+                )
+            return await self._executor(
+                self._memory.in_words.answer,
+                noted.message,
+                noted.opinion,
+                run_id=noted.run_id,
+                understood=noted.understood,
+                reply=noted.reply,
+            )
+        except (NotFound, InvalidInput) as error:
+            log.info("message %s is no feedback in words: %s", noted.message.event_id, error)
+            self._refused.add(noted.message.event_id)
+            return None
+
+    def _reply(self, reading: Reading, spell: Spell) -> Callable[[Episode], str]:
+        def reply(judged: Episode) -> str:
+            named = named_action(judged.output, self._actions) if isinstance(reading.feedback, Correction) else ""
+            return feedback_messages.noted(reading.feedback, judged, spell, named)
+
+        return reply
+
+    def _about(self, message: Incoming, exchanges: Sequence[Exchange]) -> Exchange | None:
+        """The asker's own exchange that a message judges: the one it replies to, else the last there, if it is young.
+
+        What was said before by way of feedback is left out: the answer is still the one it was about.
+        """
+        replied = [each for each in exchanges if each.is_replied_to] if message.reply_to else exchanges
+        for each in reversed(replied):
+            if each.person != message.scope.person or each.answered_at is None:
+                return None
+            if not is_feedback(each.understood):
+                is_seen = each.answered_at <= message.at + _SKEW
+                is_young = message.reply_to or message.at - each.answered_at <= self._pause
+                return each if is_seen and is_young else None
+        return None
+
+    async def _is_next(self, message: Incoming, about: Exchange) -> bool:
+        """Whether the asker put nothing else to the bot there since, which it answered without a word or not yet."""
+        if message.reply_to:
+            return True
+        latest = await self._executor(self._memory.recording.messages_of, message.scope, _LATEST)
+        thread = message.scope.thread if message.scope.thread != message.message_id else ""
+        return not any(
+            about.at < each.at <= message.at and not is_feedback(each.understood)
+            for each in latest
+            if each.event_id != message.event_id and (not thread or each.scope.thread == thread)
+        )
+
+    async def role_of(self, message: Incoming) -> Role | None:
+        """In what role its asker says it, or chose; None where that cannot be known now."""
+        if message.tap is not None:
+            role = await self._executor(self._memory.asking.askers_role, message.scope, message.tap)
+            if role is not None:
+                return role
+        event = self.events.get(message.event_id)
+        if event is None:
+            return None
+        try:
+            role = event.role if event.find_role is None else await event.find_role()
+        except MessengerError:
+            return None
+        return (await self._executor(self._memory.chat_settings.admission, message.scope, role)).role
+
+    # Showing and taking back ----------------------------------------------------------------------------------------
+
+    def shown(self, message: BotMessage, incoming: Incoming) -> BotMessage:
+        """A reply as it is posted: for feedback a notice to its author, with buttons; any other as it is."""
+        if not is_feedback(incoming.understood):
+            return message
+        reading, run = reading_in(incoming.understood), incoming.run_id
+        choices = [Choice(label="Undo", command=UNDO, argument=run)]
+        if reading is not None and not reading.is_sure:
+            answers = {"Yes": _YES, "No": _NO}
+            choices = [Choice(label=each, command=CHOOSE, argument=f"{run} {n}") for each, n in answers.items()]
+        return replace(message, is_answer=False, private_to=incoming.scope.person, lessons=(), choices=tuple(choices))
+
+    async def judged_run(self, message: Incoming) -> str:
+        """The run whose answer a message judges; empty if that is gone."""
+        about = await self._judged(message)
+        return about.run_id if about is not None else ""
+
+    async def _judged(self, message: Incoming) -> Exchange | None:
+        exchanges = await self._executor(self._memory.exchanges.before, message, pause=self._pause)
+        return self._about(message, exchanges)
+
+    async def choose(self, event: PersonCommand, spell: Spell) -> "FeedbackDecision | None":
+        """The author's answer to whether a message was feedback. None where it is not theirs, or asks no such thing."""
+        found = CHOICE.fullmatch(event.argument.strip())
+        if found is None or not found["run"] or found["which"] not in (str(_YES), str(_NO)):
+            return None
+        message = await self._message(event.scope, found["run"].lower())
+        reading = reading_in(message.understood) if message is not None else None
+        if message is None or reading is None:
+            return None
+        if found["which"] == str(_NO):
+            again = Incoming(
+                scope=message.scope,
+                event_id=f"{message.event_id}/ordinary",
+                message_id=f"{RETRY}{message.message_id}",
+                text=message.text,
+                at=event.at,
+            )
+            return FeedbackDecision(message=await self._executor(self._memory.recording.accept, again))
+        about = await self._judged(message)
+        if about is None:
+            return None
+        opinion = _opinion(reading, about, event.role)
+        try:
+            judged = await self._executor(self._memory.in_words.confirm, message, opinion, event.at)
+        except (NotFound, InvalidInput):
+            return None
+        if judged is None:
+            return FeedbackDecision(text=feedback_messages.DONE_BEFORE)
+        undo = Choice(label="Undo", command=UNDO, argument=found["run"])
+        return FeedbackDecision(text=self._reply(reading, spell)(judged), choices=(undo,), changed_run=about.run_id)
+
+    async def _message(self, scope: Scope, run_id: str) -> Incoming | None:
+        try:
+            message = await self._executor(self._memory.in_words.message, scope.workspace, run_id)
+        except NotFound:
+            return None
+        is_own = (message.scope.person, message.scope.channel) == (scope.person, scope.channel)
+        return message if is_own else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedbackDecision:
+    """What came of the answer to whether a message was feedback."""
+
+    text: str = ""
+    """To say to its author."""
+    choices: tuple[Choice, ...] = ()
+    message: Incoming | None = None
+    """It was an ordinary one, accepted to be answered."""
+    changed_run: str = ""
+
+
+def _asking(message: Incoming, run_id: str, question: str, understood: str) -> FinishedRun:
+    """A run that only asks what the message was."""
+    return FinishedRun(
+        workspace=message.scope.workspace,
+        run_id=run_id,
+        event_id=message.event_id,
+        question=message.text,
+        nodes=(),
+        recalls=(),
+        parts=(question,),
+        channel=message.scope.channel,
+        thread=message.scope.thread,
+        understood=understood,
+    )
+
+
+def _seat(scope: Scope) -> tuple[str, str, str]:
+    return scope.workspace, scope.channel, scope.person
+
+
+def _is_judged(about: Exchange, exchanges: Sequence[Exchange]) -> bool:
+    """Whether its asker said in words already what they think of it: "thanks" is then for the reply to that."""
+    return any(each.at > about.at and reading_in(each.understood) for each in exchanges)
+
+
+def _corrects(reading: Reading) -> bool:
+    return isinstance(reading.feedback, Correction)
+
+
+def _opinion(reading: Reading, about: Exchange, role: Role) -> Opinion:
+    feedback = reading.feedback
+    text = feedback.text if isinstance(feedback, Correction) else ""
+    return Opinion(run_id=about.run_id, value=1 if isinstance(feedback, Approval) else -1, role=role, correction=text)

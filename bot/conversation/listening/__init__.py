@@ -1,0 +1,1 @@
+"""Which messages are for the bot, and from whom it takes any."""

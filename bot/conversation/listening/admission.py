@@ -1,0 +1,48 @@
+"""Applies the lists that people keep in chat to each event: who teaches, and who may use the bot where."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from bot.conversation.commands.setting_messages import NOT_ADMITTED
+from bot.conversation.executor import Executor
+from bot.conversation.notifications import tell
+from bot.model import (
+    ChannelChanged,
+    PersonCommand,
+    PersonDeletion,
+    PersonEdit,
+    PersonEvent,
+)
+from bot.ports import Messenger
+from memory.services import Memory
+
+_OF_NOBODY = (ChannelChanged, PersonDeletion, PersonEdit)
+"""Events that count whoever may use the bot."""
+OWN_DATA = frozenset({"forget", "export", "privacy", "stop", "undo", "ratings", "reminders", "unrate"})
+"""Commands by which anybody sees, takes back and erases what is theirs."""
+
+
+class Admitter:
+    """Reads the lists on each use, so that a change takes effect at once in every process."""
+
+    def __init__(self, memory: Memory, executor: Executor) -> None:
+        self._memory = memory
+        self._executor = executor
+
+    async def admitted(self, messenger: Messenger, event: PersonEvent) -> PersonEvent | None:
+        """The event with the role that its person has; None if they may not use the bot there.
+
+        Memory asks this by itself as it takes in a message, a reaction or a vote.
+        """
+        if isinstance(event, _OF_NOBODY):
+            return event
+        may = await self._executor(self._memory.chat_settings.admission, event.scope, event.role)
+        if not may.is_admitted and not (isinstance(event, PersonCommand) and event.name in OWN_DATA):
+            if isinstance(event, PersonCommand):  # otherwise it would vanish without a word
+                await tell(messenger, event, NOT_ADMITTED)
+            return None
+        return replace(event, role=may.role) if may.role is not event.role else event
+
+    async def set_in_chat(self, workspace: str) -> Mapping[str, str]:
+        """What people set in chat for a workspace. Raises `StoreUnavailable` kinds."""
+        return await self._executor(self._memory.chat_settings.values, workspace)

@@ -1,0 +1,103 @@
+"""Whether a message that does not mention the bot is meant for it. Pure.
+
+Answering what people say to each other is worse than staying quiet once too often: a mention always helps.
+"""
+
+import re
+from dataclasses import dataclass
+
+from bot.conversation.feedback.feedback_in_words import read
+from bot.conversation.feedback.preference_in_words import preference_in
+from bot.model import ThreadSoFar
+from memory.model import ListeningMode
+
+_QUESTION_MARKS = frozenset("?\uff1f\u061f\u037e\u2047\u2048\u2049")
+"""Also those of East Asia, Arabic and Greek."""
+_ASKING = re.compile(
+    r"(?:(?:and|so|but|ok|okay|then|also|now|please|hey|hi|hello|actually|wait|no)\b[\s,:]*)*"
+    r"(?:(?:who|whom|whose|what|when|where|which|why|how|can|could|would|will|is|are|was|were|do|does|did|should"
+    r"|may|has|have)(?:['’]\w+)?\b"
+    r"|(?:show|tell|give|explain|list|find|compare|translate|summari[sz]e|calculate|compute|convert|define|describe"
+    r"|write|check|try|repeat)\b"
+    r"|(?:of|in|on|at|for|with|without|about)\s+\S+\s*$)",
+    re.IGNORECASE,
+)
+"""How a message begins that asks for something without a question mark; the last line is the rest of a question
+("and of Spain")."""
+_REMARK = re.compile(
+    r"(?>(?:ok(?:ay|ey)?|k|thx|thank you|thanks?|many|so much|a lot|ty|cheers|great|nice|cool|perfect|awesome|super"
+    r"|good|fine|sure|yes|yep|yeah|yup|ya|nope|right|got it|i see|makes sense|alright|all right|will do|done|noted|lol"
+    r"|haha+|wow|np|no problem|no|never ?mind|nvm|that worked|worked|it works?|works|that helps|helpful|you|for that"
+    r"|then|and|very|danke|merci|gracias|grazie|obrigad[oa]|tack|bedankt|hm+|ah+|oh+|aha)(?:\W+|$))++",
+    re.IGNORECASE,
+)
+"""What closes an exchange or comments on it: there is nothing to answer. Each part is read one way only, so that a long
+text takes no longer than its length."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """The facts about one message without a mention."""
+
+    text: str
+    author: str
+    mode: ListeningMode
+    is_muted: bool
+    asker: str
+    """Whose question the bot answers or answered last in that thread; empty where it takes no part."""
+    is_in_thread: bool
+    replies_to_bot: bool = False
+    """It replies to a message of the bot's, as the platform has it."""
+    is_for_others: bool = False
+    """It mentions somebody else, or replies to somebody else's message."""
+    thread: ThreadSoFar | None = None
+    """What was said in the thread before; None where that is not known."""
+
+
+def is_meant(facts: Facts) -> bool:
+    """Whether the bot answers: surely for the bot, and something to answer."""
+    if facts.is_muted or facts.mode is ListeningMode.MENTION or facts.is_for_others:
+        return False
+    if gives_feedback(facts):
+        return True
+    thread = facts.thread
+    has_asked = thread is not None and thread.is_last_ours and asks(thread.last_text)
+    if is_remark(facts.text) and not has_asked:
+        return False
+    if facts.mode is ListeningMode.ALWAYS:
+        return True
+    if not facts.asker or facts.author != facts.asker:
+        return False
+    if thread is not None and thread.people <= {facts.asker}:
+        return True
+    follows = facts.replies_to_bot or (thread is not None and thread.is_last_ours)
+    return follows and (asks(facts.text) or has_asked)
+
+
+def gives_feedback(facts: Facts) -> bool:
+    """Whether it says of the bot's answer, right after it and by whoever asked, that it is right, wrong or too long."""
+    thread = facts.thread
+    follows = facts.replies_to_bot or (thread is not None and thread.is_last_ours)
+    if not follows or facts.author != facts.asker or not facts.asker:
+        return False
+    answer = thread.last_text if thread is not None else ""
+    return preference_in(facts.text) is not None or read(facts.text, answer=answer) is not None
+
+
+def depends_on_thread(facts: Facts) -> bool:
+    """Whether what was said in the thread before could make it meant for the bot: then it is worth looking up."""
+    is_possible = not (facts.is_muted or facts.mode is ListeningMode.MENTION or facts.is_for_others)
+    return is_possible and facts.is_in_thread and not is_meant(facts) and facts.asker == facts.author != ""
+
+
+def asks(text: str) -> bool:
+    """Whether a text asks for something."""
+    return not _QUESTION_MARKS.isdisjoint(text) or _ASKING.match(text.strip()) is not None
+
+
+def is_remark(text: str) -> bool:
+    """Whether a text is thanks, consent or a picture of a feeling: words that want no answer."""
+    words = text.strip()
+    if not words or not _QUESTION_MARKS.isdisjoint(words):
+        return False
+    return not any(map(str.isalnum, words)) or _REMARK.fullmatch(words) is not None

@@ -1,0 +1,81 @@
+"""Listens to what does not mention the bot, and stays quiet where people want that."""
+
+from dataclasses import dataclass, replace
+
+from bot.conversation.answers.conversations import Conversations
+from bot.conversation.executor import Executor
+from bot.conversation.feedback.handler import dismisses_bot
+from bot.conversation.listening.follow_up import Facts, depends_on_thread, is_meant
+from bot.model import Address, PersonReaction, Unaddressed
+from memory.model import ListeningMode, Scope, Visibility
+from memory.services import Memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListeningPolicy:
+    """How the bot listens where nothing else was chosen."""
+
+    mode: ListeningMode = ListeningMode.THREADS
+    """Of channels for which nothing was chosen."""
+    mute_emoji: tuple[str, ...] = ("🤐", "zipper_mouth_face")
+    """On a message of the bot's they ask it to be quiet in that thread."""
+
+
+class Listener:
+    """Decides by what the platform and memory know; `default` is the mode where nothing was chosen for a channel."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        executor: Executor,
+        conversations: Conversations,
+        default: ListeningMode,
+    ) -> None:
+        self._memory = memory
+        self._executor = executor
+        self._conversations = conversations
+        self._default = default
+
+    async def is_meant(self, message: Unaddressed) -> bool:
+        """Whether a message without a mention is meant for the bot. "Not you" is, and mutes it instead."""
+        scope = message.scope
+        state = await self._executor(self._memory.listening.state, scope, message.replied_to)
+        is_follow_up = message.address is Address.FOLLOW_UP
+        running = await self._conversations.running_anywhere(scope) if is_follow_up else None
+        asker = running.scope.person if running is not None else state.asker
+        mode = state.mode or self._default
+        if dismisses_bot(message.text):
+            if asker or mode is ListeningMode.ALWAYS:
+                await self.mute(scope)
+            return False
+        facts = Facts(
+            text=message.text,
+            author=scope.person,
+            mode=mode,
+            is_muted=state.is_muted,
+            asker=asker,
+            is_in_thread=is_follow_up,
+            replies_to_bot=bool(message.replied_to),
+            is_for_others=message.is_for_others,
+        )
+        if depends_on_thread(facts):
+            facts = replace(facts, thread=await message.read_thread())
+        return is_meant(facts)
+
+    async def on_reaction(self, event: PersonReaction) -> None:
+        """Mute the thread of a message of the bot's, or take that back. In direct messages all is meant for it."""
+        if event.scope.visibility is Visibility.DIRECT:
+            return
+        if not event.added:
+            is_own, unmute = event.on_own_message, self._memory.listening.unmute
+            await self._executor(unmute, event.scope, event.message_id, is_own=is_own)
+        elif event.on_own_message:
+            await self.mute(event.scope, event.message_id)
+
+    async def mute(self, scope: Scope, message_id: str = "") -> None:
+        """Be quiet in a thread until the bot is mentioned there; what it works on there for this person is dropped."""
+        await self._executor(self._memory.listening.mute, scope, message_id)
+        current = await self._conversations.running_anywhere(scope)
+        if current is not None and current.scope.person == scope.person and scope.thread:
+            await self._executor(self._memory.recording.withdraw, scope.workspace, current.event_id)
+            await self._conversations.stop_anywhere(current)

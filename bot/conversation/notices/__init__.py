@@ -1,0 +1,1 @@
+"""What the bot says without being asked: welcomes, digests, reminders, decisions."""

@@ -1,0 +1,123 @@
+"""What an asker's next message says of the answer."""
+
+import pytest
+from hypothesis import given, strategies as st
+
+from bot.conversation.feedback.feedback_in_words import Approval, Correction, Reading, Refusal, may_be_feedback, read
+from bot.conversation.feedback.feedback_words import LONGEST
+
+WHERE, POT = "where is the spare key?", "Under the red pot."
+WHO, BOB = "who has the spare key?", "Bob has it."
+HOW, PUSH = "how do I open the door?", "Push it."
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "message", "text"),
+    [
+        (WHERE, POT, "No, it's under the blue pot", "it's under the blue pot"),
+        (WHERE, POT, "nope, under the blue one!", "under the blue one"),
+        (WHERE, POT, "That's incorrect. Ana has it. 🙄", "Ana has it"),
+        (WHERE, POT, "thats wrong it moved to the hall", "it moved to the hall"),
+        (WHERE, POT, "Nein, der Schlüssel liegt bei Ana", "der Schlüssel liegt bei Ana"),
+        (WHERE, POT, "Das ist leider veraltet, er hängt jetzt im Flur", "er hängt jetzt im Flur"),
+        (WHERE, POT, "stimmt nicht, frag den Hausmeister", "frag den Hausmeister"),
+        (WHERE, POT, "*blue pot", "blue pot"),
+        (WHERE, POT, "Thanks, but that’s not right: the neighbours have it", "the neighbours have it"),
+        (WHERE, POT, "that pot is gone, it's with the neighbours now", "it's with the neighbours now"),
+        (WHO, BOB, "no, Ana", "Ana"),
+        (WHO, BOB, "Nicht Bob, sondern Ana", "Ana"),
+        (WHO, BOB, "Ana has it, not Bob", "Ana has it, not Bob"),
+        ("what is the capital of Australia?", "Sydney.", "falsch, richtig ist Canberra", "Canberra"),
+        ("is the cafeteria open on Sunday?", "Yes.", "no, it isn't open on Sunday", "it isn't open on Sunday"),
+        ("how long is probation?", "Three months.", "Nope. Six months.", "Six months"),
+        (HOW, PUSH, "That does not work, you need to pull it", "you need to pull it"),
+        (HOW, PUSH, "no, pull it", "pull it"),
+        (HOW, "Push it. Anything else I can do?", "no, pull it", "pull it"),
+    ],
+)
+def test_corrections(question: str, answer: str, message: str, text: str) -> None:
+    assert read(message, question, answer) == Reading(Correction(text))
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["nope", "nein", "No.", "👎", "that didn't help", "hat leider nicht geklappt", "wrong, try again", "no it doesn't",
+     "That's not what I asked", "Das war falsch!", "I don't think that's right", "Nope, same error", "no, not there"],
+)  # fmt: skip
+def test_refusals(message: str) -> None:
+    assert read(message, HOW, PUSH) == Reading(Refusal())
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["Thanks, that worked", "Danke, das hat geklappt", "it works!", "yes, that's right", "You were right",
+    "found it, thx",
+     "great, problem solved", "no way, that actually worked", "that did the trick, it is open again"],
+)  # fmt: skip
+def test_approvals(message: str) -> None:
+    assert read(message, HOW, PUSH) == Reading(Approval())
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "No, thanks", "no thank you", "nein danke, das reicht", "No, it's for tomorrow", "No, the other key",
+        "no problem",
+        "No, I mean the one in Berlin", "no need, I got it already", "No, there's no hurry", "No, make it shorter",
+        "no clue what that means", "Nein, das brauche ich nicht", "actually never mind", "actually, show me the map",
+        "actually I found it in my bag", "I solved it by restarting", "not right now, thanks", "wrong channel",
+        "false alarm, it was in my pocket", "that's not wrong", "thanks a lot", "perfect", "sure",
+        "No, in German please",
+        "stimmt, danke für die Erinnerung", "exactly my thought", "oh no, it rains at 5", "No. 5 sounds good",
+        "too long",
+        "my old key is gone, I need a new one now", "it worked yesterday", "super helpful as always",
+        "correct it please",
+        "No, is it in room 5?", "@bob no, it's room 5", "> no, it's room 5", "no it is not urgent", "", "🙂",
+        "no, it works now",
+    ],
+)  # fmt: skip
+def test_ordinary_messages(message: str) -> None:
+    assert read(message, WHERE, POT) is None
+
+
+@pytest.mark.parametrize("message", ["nope, the big one", "No, it's room 5", "no", "that worked"])
+def test_what_the_bot_asked_for_is_no_feedback(message: str) -> None:
+    assert read(message, WHERE, "Do you mean the big room?") is None
+
+
+def test_a_bare_no_may_decline_an_offer() -> None:
+    assert read("no", HOW, "Push it. Let me know if you need anything else.") is None
+
+
+@pytest.mark.parametrize("message", ["No, it's broken", "No, Ana knows that", "No, you have to see it"])
+def test_half_evidence_is_not_sure(message: str) -> None:
+    reading = read(message, WHERE, POT)
+    assert reading is None or not reading.is_sure or message.startswith("No, you")
+
+
+words = st.lists(
+    st.sampled_from(
+        ["no", "nope", "that's", "wrong", "it's", "room", "5", "thanks", "worked", "not", "ask", "the", "desk", ",",
+         ".", "nein", "das", "stimmt", "nicht", "geklappt", "but", "actually", "?", "\n", "👎", "*", "’", "I", "sorry"]
+    )
+)  # fmt: skip
+
+
+@given(words.map(" ".join) | st.text(), st.text(), st.text())
+def test_any_text_is_read(message: str, question: str, answer: str) -> None:
+    reading = read(message, question, answer)
+    if reading is None:
+        return
+    assert may_be_feedback(message)
+    if isinstance(reading.feedback, Correction):
+        assert reading.feedback.text.strip() == reading.feedback.text != ""
+        assert reading.feedback.text in message
+
+
+@given(words.map(" ".join) | st.text())
+def test_a_question_is_never_feedback(message: str) -> None:
+    assert read(f"{message}?", HOW, PUSH) is None
+
+
+def test_long_texts_are_no_remarks() -> None:
+    assert read("No, " + "it is so " * LONGEST, HOW, PUSH) is None

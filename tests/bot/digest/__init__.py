@@ -1,1 +1,0 @@
-"""Tests of what reaches teachers and what reaches authors, on both platforms."""

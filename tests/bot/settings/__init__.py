@@ -1,1 +1,0 @@
-"""Settings in chat, on the platforms."""
