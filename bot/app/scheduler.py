@@ -76,7 +76,7 @@ async def jobs_running(upkeep: Upkeep, owner: str, *, clock: Clock, look_s: floa
 @asynccontextmanager
 async def reminders_running(running: Running, memory: Memory, messengers: Sequence[Messenger]) -> AsyncIterator[None]:
     """Tell what is due on these platforms; the list may grow. What was missed while nothing ran is told late, once."""
-    teller = ReminderNotifier(memory, running.executor, running.goodbot, messengers)
+    teller = ReminderNotifier(memory, running.executor, running.goodbot.redeliver, messengers)
     async with run_periodically({"reminders": teller.look}, every_s=REMINDERS_S, clock=memory.clock):
         yield
 

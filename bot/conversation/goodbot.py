@@ -13,8 +13,7 @@ from dataclasses import replace
 from bot.conversation import messages
 from bot.conversation.answers.answering import Answering
 from bot.conversation.answers.changes import ChangeHandler
-from bot.conversation.answers.choice_messages import NO_SUCH_QUESTION, reply_to_choice
-from bot.conversation.answers.choosing import ChoiceHandler
+from bot.conversation.answers.choosing import NO_SUCH_QUESTION, ChoiceHandler, reply_to_choice
 from bot.conversation.answers.conversations import Conversations, full_text
 from bot.conversation.commands.forget_messages import need_questions
 from bot.conversation.commands.restate_command import RestateNotices
@@ -23,8 +22,7 @@ from bot.conversation.commands.settings_command import SettingsFile
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.handler import FeedbackHandler, dismisses_bot
 from bot.conversation.feedback.saving import SAVE_EMOJI, SaveHandler
-from bot.conversation.listening import listening_messages
-from bot.conversation.listening.admission import Admitter
+from bot.conversation.listening.admission import Admitter, rate_limited
 from bot.conversation.listening.listener import Listener, ListeningPolicy
 from bot.conversation.notices.decision_notices import DecisionNotifier
 from bot.conversation.notices.digest import Digest
@@ -177,7 +175,7 @@ class Goodbot:
             case PersonCommand(name=name):
                 await (self._on_choice if name == CHOOSE else self._on_command)(messenger, event)
             case PersonRateLimited():
-                await say(messenger, event, listening_messages.rate_limited(event.rest))
+                await say(messenger, event, rate_limited(event.rest))
 
     async def _scope_of(self, event: PersonEvent) -> Scope:
         """The scope of an event whose platform could not say who reads the channel."""

@@ -15,6 +15,10 @@ PAGE_SIZE = 5
 
 CHOOSE = "choose"
 """The command that chooses what a question of the bot's offered."""
+CHOICE = re.compile(
+    r"(?:(?P<run>[0-9a-f]{8,32})\s+)?(?P<which>[1-9]\d?|none|no)(?:\s+(?P<grant>short|always))?", re.IGNORECASE
+)
+"""The argument of that command."""
 
 SHORT_ID = 8
 """Characters at the end of an id that stand for it where people see it."""

@@ -14,8 +14,9 @@ from bot.adapters.terminal.answer_list import AnswerList
 from bot.adapters.terminal.lines import PipedLines
 from bot.app.log_file import SecretlessFormatter
 from bot.cli import output
+from bot.conversation.answers import unknown_answers
 from bot.conversation.feedback import feedback_in_words, handler
-from bot.conversation.listening import follow_up, listening_messages
+from bot.conversation.listening import follow_up
 from bot.model import BotMessage
 from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.secrets import FormatFinder
@@ -181,7 +182,7 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "feedback_in_words.read, after thanks": lambda text: feedback_in_words.read(f"thanks {text[:500]} it worked"),
     "feedback.dismisses_bot": handler.dismisses_bot,
     "feedback.dismisses_bot, to somebody": lambda text: handler.dismisses_bot(f"not you, @{text}"),
-    "listening_messages.unknown": lambda text: listening_messages.unknown(text, str),
+    "unknown_answers.unknown": lambda text: unknown_answers.unknown(text, str),
     # bot/adapters
     "commonmark.split, 100": lambda text: commonmark.split(text, 100),
     "commonmark.split, 2000": lambda text: commonmark.split(text, 2000),

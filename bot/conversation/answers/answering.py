@@ -14,13 +14,7 @@ from bot.agent.prompts import DIGEST
 from bot.agent.tools.registry import ToolRegistry
 from bot.agent.tree import AgentTree, RunResult
 from bot.conversation import messages
-from bot.conversation.answers.background import (
-    Background,
-    BackgroundConfig,
-    BackgroundLookup,
-    PreparedRecall,
-    without_lessons,
-)
+from bot.conversation.answers.background import Background, BackgroundConfig, BackgroundLookup, PreparedRecall
 from bot.conversation.answers.choosing import option_choices
 from bot.conversation.answers.conversations import Pictures, unless
 from bot.conversation.answers.live_answers import LiveAnswers, ProgressLine
@@ -226,7 +220,7 @@ class Answering:
         """Run the agent, unless it is feedback in words. None if it was cut short because the process ends."""
         may_judge = bool(HINT.match(incoming.text) or UNSAID.match(incoming.text) or preference_in(incoming.text))
         since = self._agent.monotonic()
-        without = await without_lessons(self._memory, self._executor, incoming, run_id)
+        without = await self._backgrounds.without_lessons(incoming, run_id)
         asker = await self.worded.role_of(incoming) if self._agent.tools.asks_for_role else None
         tools = self._agent.tools.within(incoming.scope, asker or Role.MEMBER)
         recall = None if may_judge or without else partial(self._recall, incoming, run_id, tools)

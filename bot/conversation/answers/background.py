@@ -67,13 +67,6 @@ class NoRecall:
         return Evidence()
 
 
-async def without_lessons(memory: Memory, executor: Executor, message: Incoming, run_id: str) -> NoRecall | None:
-    """What a run in the control arm recalls with; None for any other."""
-    if not message.has_settings and not memory.core.control_arm:
-        return None
-    return NoRecall(memory, executor) if await executor(memory.control_arm.has, message.scope, run_id) else None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackgroundConfig:
     """How much of a conversation is looked up."""
@@ -115,6 +108,13 @@ class BackgroundLookup:
         self._memory = memory
         self._executor = executor
         self._config = config
+
+    async def without_lessons(self, message: Incoming, run_id: str) -> NoRecall | None:
+        """What a run in the control arm recalls with; None for any other."""
+        if not message.has_settings and not self._memory.core.control_arm:
+            return None
+        is_in_it = await self._executor(self._memory.control_arm.has, message.scope, run_id)
+        return NoRecall(self._memory, self._executor) if is_in_it else None
 
     async def of(
         self, messenger: Messenger, message: Incoming, recall: Callable[[], PreparedRecall] | None

@@ -1,19 +1,24 @@
 """How the bot says among people that it does not know: in short, once in a thread, and then only by a mark."""
 
 import logging
+import re
 
 from bot.agent.tree import RunResult
 from bot.conversation.executor import Executor
-from bot.conversation.listening import listening_messages
+from bot.conversation.messages import Spell
 from bot.errors import MessengerError
 from bot.model import MessageRef
 from bot.ports import Messenger
 from memory.model import Incoming, Visibility
+from memory.rules.retrieval.prompt import shown_line
 from memory.services import Memory
 
 log = logging.getLogger(__name__)
 
 UNKNOWN_MARK = "🤷"
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s")
+_REASON_LENGTH = 200
+_ENDS = (".", "!", "?", "…")
 _WITH_CHANNELS = ("slack", "discord")
 """Platforms where people talk to each other."""
 
@@ -38,7 +43,7 @@ class UnknownAnswers:
         is_first = await self._executor(self._memory.recording.first_time, scope.workspace, occasion)
         if is_first or incoming.is_retry or incoming.event_id in self.admitted:
             self.admitted.add(incoming.event_id)
-            return listening_messages.unknown(result.output, messenger.spell)
+            return unknown(result.output, messenger.spell)
         return ""
 
     async def show(self, messenger: Messenger, incoming: Incoming) -> None:
@@ -49,3 +54,10 @@ class UnknownAnswers:
             await messenger.mark(ref, UNKNOWN_MARK, True)
         except MessengerError as error:
             log.info("could not show that message %s is not answered: %s", incoming.event_id, error)
+
+
+def unknown(reason: str, spell: Spell) -> str:
+    """To people in a channel: that the bot does not know, and what it would need. `reason` begins with a sentence."""
+    first = shown_line(_SENTENCE_END.split(reason.strip(), maxsplit=1)[0], _REASON_LENGTH)
+    end = "" if first.endswith(_ENDS) else "."
+    return f"{first}{end} Whoever knows it, tell me: `{spell('correct')} ...`, and I will know it next time."

@@ -2,39 +2,60 @@
 
 from bot.conversation import messages
 from bot.conversation.commands.command_context import CommandContext
-from bot.conversation.listening.listening_messages import MODES, NO_MODE_HERE, listening, which_mode
 from bot.conversation.reply import CommandReply
 from bot.model import Choice
 from memory.model import ListeningMode, Visibility
 from memory.rules.chat_settings import KNOWN_ANSWERS, MODE, OFF, ON
 
 _DEFAULT = "default"
+_NO_MODE_HERE = "In our direct messages everything is for me. `mode` is for channels."
+_MODES = {
+    ListeningMode.MENTION: "Only when mentioned",
+    ListeningMode.THREADS: "Also clear follow-ups",
+    ListeningMode.ALWAYS: "Every message",
+}
+_LISTENS = {
+    ListeningMode.MENTION: "I answer only what mentions me",
+    ListeningMode.THREADS: "I answer what mentions me, and follow-ups to my answers that are clearly for me",
+    ListeningMode.ALWAYS: "I answer everything that is not for somebody else",
+}
 
 
 def mode(context: CommandContext, default: ListeningMode) -> CommandReply:
     """`mode` shows it, `mode mention|threads|always` sets it, `mode default` goes back to the setting."""
     scope, wanted = context.scope, context.argument.lower()
     if scope.visibility is Visibility.DIRECT:
-        return CommandReply(text=NO_MODE_HERE)
+        return CommandReply(text=_NO_MODE_HERE)
     if not wanted:
         return CommandReply(text=_shown(context, default), choices=_choices(context))
     if not context.role.may_promote:
         return CommandReply(text=messages.TEACHERS_ONLY)
     if wanted != _DEFAULT and wanted not in list(ListeningMode):
-        return CommandReply(text=which_mode(context.spell("mode")))
+        return CommandReply(text=_which_mode(context.spell("mode")))
     context.memory.chat_settings.change(scope, context.role, MODE, None if wanted == _DEFAULT else wanted)
     return CommandReply(text=_shown(context, default))
 
 
 def _shown(context: CommandContext, default: ListeningMode) -> str:
     chosen = context.memory.chat_settings.here(context.scope).get(MODE)
-    return listening(ListeningMode(chosen.value) if chosen else default, context.scope.place)
+    return _listening(ListeningMode(chosen.value) if chosen else default, context.scope.place)
 
 
 def _choices(context: CommandContext) -> tuple[Choice, ...]:
     if not context.role.may_promote:
         return ()
-    return tuple(Choice(label=MODES[mode], command="mode", argument=mode.value) for mode in ListeningMode)
+    return tuple(Choice(label=_MODES[mode], command="mode", argument=mode.value) for mode in ListeningMode)
+
+
+def _listening(mode: ListeningMode, place: str) -> str:
+    """How the bot listens in a channel."""
+    where = {"": "Here"}.get(place, f"In {place}")
+    return f"{where}: {_LISTENS[mode]} (`{mode.value}`). 🤐 on a message of mine keeps me quiet in that thread."
+
+
+def _which_mode(command: str) -> str:
+    """`mode` with a word that is none."""
+    return f"I do not know that mode. `{command}` takes {', '.join(ListeningMode)} or default."
 
 
 def known_answers(context: CommandContext) -> CommandReply:

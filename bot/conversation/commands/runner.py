@@ -26,6 +26,7 @@ from bot.conversation.executor import Executor
 from bot.conversation.explanations.explanation import deciders, explain
 from bot.conversation.explanations.lesson_explanation import explain_lesson
 from bot.conversation.feedback import feedback_messages
+from bot.conversation.feedback.parts import PART, part_choices
 from bot.conversation.feedback.preference_in_words import preference_dropped
 from bot.conversation.reply import CHOOSE, CommandReply, item_reference
 from bot.errors import CommandRefused
@@ -112,7 +113,7 @@ def _why(context: CommandContext) -> CommandReply:
     behind = (each.vote for recall in explanation.recalls for shown in recall.shown for each in shown.votes)
     voters = (vote.actor for vote in (*view.votes, *behind))
     people = dict.fromkeys([*authors_of(list(view.lessons.values())), *voters, *deciders(view)])
-    choices = parts_command.part_choices(view.nodes)
+    choices = part_choices(view.nodes)
     return CommandReply(text=text, choices=choices, people=tuple(people))
 
 
@@ -183,7 +184,7 @@ _HANDLERS: dict[str, Handler] = {
     "privacy": lambda context: CommandReply(text=messages.privacy_text(context.spell)),
     "why": _why,
     "parts": _parts,
-    parts_command.PART: parts_command.judge,
+    PART: parts_command.judge,
     "new": _new,
     "memory": lesson_list.show,
     "archive": lesson_list.archive,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from bot.conversation.answers.choice_messages import GRANTS
+from bot.conversation.answers.choosing import GRANTS
 from bot.conversation.counts import count
 from bot.conversation.messages import Spell
 from memory.model import ChatSetting, SettingChange, StandingPermission
@@ -23,7 +23,6 @@ from memory.rules.chat_settings import (
 )
 from memory.rules.retrieval.prompt import shown_line
 
-NOT_ADMITTED = "I may not be used here, or not by you. Ask an administrator of mine."
 ADMINISTRATORS_ONLY = "That is for administrators and teachers."
 ONLY_HERE = "You teach in the channel that you created; what holds everywhere is for others to change."
 NOTHING_CHANGED = "Nothing of that was changed in chat."

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.conversation import messages
-from bot.conversation.commands.parts_command import NOTED_WRONG_APPROACH, part_choices, parts_of, which_parts
 from bot.conversation.executor import Executor
+from bot.conversation.feedback.parts import NOTED_WRONG_APPROACH, part_choices, parts_of, which_parts
 from bot.conversation.feedback.preference_in_words import (
     StylePreference,
     is_plain,

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from bot.conversation.answers.choosing import CHOICE
 from bot.conversation.executor import Executor
 from bot.conversation.feedback import feedback_messages
 from bot.conversation.feedback.feedback_in_words import Approval, Correction, Reading, Refusal, read
@@ -21,7 +20,7 @@ from bot.conversation.feedback.preference_in_words import (
 )
 from bot.conversation.messages import Spell
 from bot.conversation.notifications import tell
-from bot.conversation.reply import CHOOSE
+from bot.conversation.reply import CHOICE, CHOOSE
 from bot.errors import MessengerError
 from bot.model import UNADDRESSED, BotMessage, Choice, PersonCommand, PersonMessage
 from bot.ports import Messenger

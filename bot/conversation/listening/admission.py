@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import timedelta
 
-from bot.conversation.commands.setting_messages import NOT_ADMITTED
+from bot.conversation.counts import count
 from bot.conversation.executor import Executor
 from bot.conversation.notifications import tell
 from bot.model import (
@@ -20,6 +21,8 @@ _OF_NOBODY = (ChannelChanged, PersonDeletion, PersonEdit)
 """Events that count whoever may use the bot."""
 OWN_DATA = frozenset({"forget", "export", "privacy", "stop", "undo", "ratings", "reminders", "unrate"})
 """Commands by which anybody sees, takes back and erases what is theirs."""
+
+NOT_ADMITTED = "I may not be used here, or not by you. Ask an administrator of mine."
 
 
 class Admitter:
@@ -46,3 +49,12 @@ class Admitter:
     async def set_in_chat(self, workspace: str) -> Mapping[str, str]:
         """What people set in chat for a workspace. Raises `StoreUnavailable` kinds."""
         return await self._executor(self._memory.chat_settings.values, workspace)
+
+
+def rate_limited(rest: timedelta) -> str:
+    """Tells a rate-limited person so, once."""
+    minutes = round(rest.total_seconds() / 60)
+    return (
+        f"You write faster than I can keep up with, so I answer you again in {count(minutes, 'minute')}: please ask "
+        "then what I have not answered. Corrections and reactions count all the same."
+    )

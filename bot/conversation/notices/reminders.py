@@ -1,13 +1,12 @@
 """Reminders in the chat: kept behind the hand-over to threads, told when due."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.agent.tools.reminders import due_text
 from bot.conversation.executor import Executor
-from bot.conversation.goodbot import Goodbot
 from bot.ports import Messenger
 from memory.errors import MemoryFault
 from memory.model import Scope
@@ -47,12 +46,18 @@ class StoredReminders:
 
 
 class ReminderNotifier:
-    """Looks for what is due on some platforms, and has it posted like any answer."""
+    """Looks for what is due on some platforms, and has it posted like any answer, by `redeliver`."""
 
-    def __init__(self, memory: Memory, executor: Executor, goodbot: Goodbot, messengers: Sequence[Messenger]) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        executor: Executor,
+        redeliver: Callable[[Messenger], Awaitable[object]],
+        messengers: Sequence[Messenger],
+    ) -> None:
         self._memory = memory
         self._executor = executor
-        self._goodbot = goodbot
+        self._redeliver = redeliver
         self._messengers = messengers
         self._offered_until: dict[str, datetime] = {}
 
@@ -64,7 +69,7 @@ class ReminderNotifier:
                 if await self._executor(self._fire, platform):
                     self._offered_until[platform] = now + _KEEPS_OFFERING
                 if now < self._offered_until.get(platform, now):
-                    await self._goodbot.redeliver(messenger)
+                    await self._redeliver(messenger)
             except MemoryFault as error:
                 log.error("could not check reminders on %s: %s", platform, error)
 

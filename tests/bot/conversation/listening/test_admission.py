@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.conversation.commands.setting_messages import NOT_ADMITTED
-from bot.conversation.listening.admission import OWN_DATA
+from bot.conversation.listening.admission import NOT_ADMITTED, OWN_DATA
 from bot.conversation.messages import TEACHERS_ONLY
 from bot.model import PersonDeletion, PersonVote
 from memory.model import Role, Scope

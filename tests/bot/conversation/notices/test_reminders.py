@@ -39,7 +39,7 @@ class Reminding:
         people = People({"terminal": self.messenger}, "UTC")
         tools = [remind_tool(book, people.zone_of, self.world.clock), list_tool(book), cancel_tool(book)]
         self.chat = Chat(self.world, messenger=self.messenger, tools=tools)
-        self.teller = ReminderNotifier(self.world.memory, self.chat.executor, self.chat.bot, [self.messenger])
+        self.teller = ReminderNotifier(self.world.memory, self.chat.executor, self.chat.bot.redeliver, [self.messenger])
 
     async def asks(self, what: str, when: str) -> str:
         """Ask for a reminder; the model calls the tool, and is asked no more once it has its result."""

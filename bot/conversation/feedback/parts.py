@@ -1,0 +1,38 @@
+"""The parts of an answer that people judge by themselves, one tap each."""
+
+from collections.abc import Sequence
+
+from bot.model import Choice
+from memory.model import Episode, Termination
+from memory.rules.retrieval.prompt import shown_line
+
+PART = "part"
+"""The command that judges one."""
+_MOST = 6
+"""Parts with buttons: two for each, within what platforms put under one message."""
+RIGHT, WRONG = "right", "wrong"
+_WHICH_PARTS = "Which parts of it were right, and which went about it the wrong way? The others stay as they are."
+NOTED_WRONG_APPROACH = (
+    "Noted: that was the wrong tool, or the wrong way to go about it. I avoid it for questions like this."
+)
+
+
+def part_choices(nodes: Sequence[Episode]) -> tuple[Choice, ...]:
+    """Two buttons for each part of an answer that came to an end; none for an answer in one piece."""
+    return tuple(
+        Choice(label=f"{word}: {shown_line(node.goal, 60)}", command=PART, argument=f"{node.id} {judgement}")
+        for node in parts_of(nodes)[:_MOST]
+        for word, judgement in (("Right", RIGHT), ("Wrong", WRONG))
+    )
+
+
+def which_parts(nodes: Sequence[Episode]) -> str:
+    """The question above those buttons."""
+    left = len(parts_of(nodes)) - _MOST
+    return f"{_WHICH_PARTS} (These are the first {_MOST} of {_MOST + left}.)" if left > 0 else _WHICH_PARTS
+
+
+def parts_of(nodes: Sequence[Episode]) -> list[Episode]:
+    """The parts that people can judge by themselves: those that did something, and were not split further."""
+    over = (Termination.SUCCESS, Termination.FAILURE)
+    return [node for node in nodes if not node.is_root and node.termination in over]
