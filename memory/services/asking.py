@@ -4,7 +4,7 @@ What was offered is read from the question's episodes, and what was chosen is ke
 restart loses neither.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
@@ -16,6 +16,7 @@ from memory.model import (
     EventKind,
     Grant,
     Incoming,
+    LinkKind,
     Offer,
     Option,
     Origin,
@@ -25,6 +26,7 @@ from memory.model import (
     Scope,
     Tap,
     Termination,
+    Verdict,
     offers_of,
 )
 from memory.model.delivery import asks_in_words
@@ -64,13 +66,13 @@ class Asking:
     _core: Core
 
     def option(self, scope: Scope, tap: Tap) -> Option | None:
-        """What was chosen; None where the question is gone, or what it comes from is out of this person's reach now."""
+        """What was chosen; None where the question is gone, or what it comes from does not hold for this person now."""
         with self._core.store.read() as tx:
             offers = offers_of(tx.episodes.of_run(scope.workspace, tap.run_id))
             offer = offers[tap.number - 1] if tap.number <= len(offers) else None
             if offer is not None and offer.option.is_approval:
                 offer = carried_out(tx, offer, tap.number)
-            return offer.option if offer is not None and _is_in_reach(tx, scope, offer.option) else None
+            return offer.option if offer is not None and _still_holds(tx, scope, offer) else None
 
     def askers_role(self, scope: Scope, tap: Tap) -> Role | None:
         """In what role the asker chose; None where somebody else let a tool run for them."""
@@ -118,7 +120,7 @@ class Asking:
         Anybody else's, and "none", is a vote alone. A choice that stands already changes nothing, and another one takes
         its place. A question whether a tool with effects may run is decided once, by its asker or a teacher there
         (`memory.services.approvals`), who may let the same run later too (`grant`). Raises `NotFound` where there is no
-        such option, or the question or what the option comes from may not be repeated to this person here.
+        such option, the question may not be repeated to this person here, or what the option comes from holds no more.
         """
         now = self._core.clock()
         with self._core.store.write() as tx:
@@ -137,8 +139,8 @@ class Asking:
                 changed = self._refuse(tx, scope, offers, tap, at, event_id)
                 return Chosen(is_asker=is_asker, option=None, changed_runs=changed)
             offer = offers[number - 1]
-            if not _is_in_reach(tx, scope, offer.option):
-                raise NotFound(f"what option {number} of run {run_id} comes from is out of {scope.person}'s reach")
+            if not _still_holds(tx, scope, offer):
+                raise NotFound(f"what option {number} of run {run_id} comes from is no more for {scope.person}")
             if is_asker:
                 return self._answer(tx, scope, offers, tap, at, event_id)
             self._take_refusal_back(tx, scope, offer.node, at)
@@ -356,10 +358,26 @@ def _opinion_ids(tap: Tap, person: str) -> tuple[str, str]:
     return digest[:24], digest[24:48]
 
 
-def _is_in_reach(tx: Transaction, scope: Scope, option: Option) -> bool:
-    """Whether this person may still be told what an option says: where it comes from lessons, one of them is there."""
-    known = tx.episodes.get_many(scope.workspace, option.lessons).values() if option.lessons else ()
-    return not option.lessons or any(is_in_reach(scope, each) for each in known)
+def _still_holds(tx: Transaction, scope: Scope, offer: Offer) -> bool:
+    """Whether this person may still be told what was offered.
+
+    Where it comes from lessons, one of them, or what such a one was joined with, must be in their reach and in use, and
+    nobody have refused it since.
+    """
+    asked, lessons = offer.node, offer.option.lessons
+
+    def is_one_good(ids: Collection[str]) -> bool:
+        return any(
+            each.archived_at is None
+            and is_in_reach(scope, each)
+            and not (each.verdict is Verdict.FAILURE and each.graded_at and each.graded_at > asked.created_at)
+            for each in tx.episodes.get_many(asked.workspace, ids).values()
+        )
+
+    if not lessons or is_one_good(lessons):
+        return True
+    links = tx.episodes.links(asked.workspace, lessons)
+    return is_one_good({each.to_id for each in links if each.kind is LinkKind.SAME_GOAL and each.from_id in lessons})
 
 
 def _on(node: Episode, scope: Scope, value: int, role: Role, at: datetime) -> Reaction:

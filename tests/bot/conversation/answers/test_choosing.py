@@ -318,6 +318,39 @@ async def test_an_answer_that_was_taken_back_can_not_be_chosen_any_more(chat: Ch
     assert chat.messenger.answers == answers
 
 
+@pytest.mark.parametrize("what", ["archived", "refused", "undone"])
+async def test_what_its_own_author_or_anybody_took_out_of_use_can_not_be_chosen_any_more(chat: Chat, what: str) -> None:
+    teaching, failed = chat.world.memory.teaching, chat.world.ask("where is it left?", "I don't know.")
+    lesson = chat.world.correct(failed, YARD)
+    await chat.ask(GOAL)
+    match what:
+        case "archived":
+            teaching.archive(ANA.workspace, lesson.id, actor="tea")
+        case "refused":
+            chat.world.clock.tick()
+            teaching.grade(ANA.workspace, lesson.id, Verdict.FAILURE, actor="adm")
+        case _:
+            await chat.command("undo")
+    assert "do not know that question" in await choose(chat, 1)
+    assert await choose(chat, 3) == CELLAR
+
+
+async def test_what_was_joined_with_another_lesson_can_be_chosen_all_the_same(chat: Chat) -> None:
+    def taught() -> Episode:
+        failed = chat.world.ask("where is it left?", "I don't know.", of=BOB)
+        return chat.world.correct(failed, YARD, by="bob", role=Role.TEACHER)
+
+    one = taught()
+    await chat.ask(GOAL)
+    other = taught()
+    for _ in range(2):
+        chat.world.ask("where is it left?", YARD, of=BOB)
+    chat.world.memory.upkeep.run("join")
+    assert chat.world.episode(one).archived_at is not None
+    assert chat.world.episode(other).archived_at is None
+    assert await choose(chat, 1) == YARD
+
+
 async def test_a_message_says_what_it_chose(chat: Chat) -> None:
     await chat.ask(GOAL)
     await choose(chat, 3)
