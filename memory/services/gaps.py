@@ -1,5 +1,6 @@
 """What to teach next: questions nobody could answer, those first whose answers settle most of them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memory.model import ASK, Episode, Scope, Termination, Vector, Verdict
@@ -53,8 +54,7 @@ class Gaps:
                 for each in _unanswered(tx, workspace)
                 if is_open(each) and (reader is None or may_read(reader, each))
             ]
-            stored = tx.episodes.vectors(workspace, [each.id for each in unanswered])
-            vectors = {id_: vector for id_, (model, vector) in stored.items() if model == self._core.embedder.name}
+            vectors = self._vectors(tx, workspace, unanswered)
             still_open = [
                 each for each in unanswered if each.id in vectors and not self._is_settled(tx, each, vectors[each.id])
             ]
@@ -69,7 +69,21 @@ class Gaps:
         return is_open(episode) and (episode.termination is Termination.FAILURE or was_refused)
 
     def _is_settled(self, tx: Transaction, episode: Episode, vector: Vector) -> bool:
-        """Whether its asker would get an answer that was taught since."""
+        """Whether its asker would get an answer that was taught since, to the whole or to each part without one."""
+        if self._is_known(tx, episode, vector):
+            return True
+        if episode.action != Termination.EXPAND:
+            return False
+        nodes = tx.episodes.of_run(episode.workspace, episode.run_id)
+        left = [each for each in nodes if each.termination is Termination.FAILURE and each.action != Termination.EXPAND]
+        vectors = self._vectors(tx, episode.workspace, left)
+        return bool(left) and all(each.id in vectors and self._is_known(tx, each, vectors[each.id]) for each in left)
+
+    def _vectors(self, tx: Transaction, workspace: str, episodes: Sequence[Episode]) -> dict[str, Vector]:
+        stored = tx.episodes.vectors(workspace, [each.id for each in episodes])
+        return {id_: vector for id_, (model, vector) in stored.items() if model == self._core.embedder.name}
+
+    def _is_known(self, tx: Transaction, episode: Episode, vector: Vector) -> bool:
         near = self._weighing.near(tx, episode.scope, vector)
         return self._weighing.weighed(tx, episode.scope, vector, near, ())[0].is_sure
 

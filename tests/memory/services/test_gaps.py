@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -44,6 +45,19 @@ def test_what_one_person_was_taught_is_still_a_gap_for_others(world: World) -> N
     unanswered(world, "where do I park my bicycle?", "bo")
     world.correct(first, "In the yard.", by="ana")
     assert found(world) == [("where do I park my bicycle?", 1)]
+
+
+def test_a_question_of_several_parts_is_none_once_each_part_without_an_answer_was_taught(world: World) -> None:
+    bicycle, cat, both = "where do I park my bicycle?", "who feeds the office cat?", "my bicycle, and the cat?"
+    parts = [(bicycle, Termination.FAILURE), ("what time is it?", Termination.SUCCESS), (cat, Termination.FAILURE)]
+    asked = world.ask(both, "It is noon.", children=parts)
+    with world.memory.store.write() as tx:
+        tx.episodes.put(replace(asked, termination=Termination.FAILURE))
+    assert found(world) == [(both, 1)]
+    world.correct(unanswered(world, bicycle, "bo"), "In the yard.", by="tina", role=Role.TEACHER)
+    assert found(world) == [(both, 1)]
+    world.correct(unanswered(world, cat, "bo"), "Tom does.", by="tina", role=Role.TEACHER)
+    assert found(world) == []
 
 
 def test_a_gap_that_somebody_approved_of_is_none(world: World) -> None:
