@@ -236,13 +236,15 @@ def _replaces(new: JudgedLesson, old: JudgedLesson) -> bool:
     """Whether one lesson of a question makes another of the same question void."""
     # Nobody makes void what somebody else stands behind, too.
     is_one_voice = bool(old.author and old.author in new.people) or (new.is_own and old.is_own)
-    is_changed = is_one_voice and (new.decided_at, new.id) > (old.decided_at, old.id)
-    if new.speaks_of_the_same_as(old):
-        is_meant = new.is_own and not old.is_own and new.approves != old.approves  # for oneself one decides alone
-        # Whoever writes down what they refused before has come to think otherwise.
-        is_meant = is_meant or (is_changed and new.is_written and new.approves and not old.approves)
+    is_changed = is_one_voice and new.approves and (new.decided_at, new.id) > (old.decided_at, old.id)
+    if new.approves and old.approves:
+        is_meant = is_changed and not new.speaks_of_the_same_as(old)
+    elif new.approves != old.approves:
+        # For oneself one decides alone; and whoever writes down what they refused before has come to think otherwise.
+        is_meant = (new.is_own and not old.is_own) or (is_changed and new.is_written)
+        is_meant = is_meant and new.speaks_of_the_same_as(old)
     else:
-        is_meant = is_changed and new.approves and old.approves
+        is_meant = False
     return is_meant and not ask_for_different_things(new.goal, old.goal)
 
 
