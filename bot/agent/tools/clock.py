@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 from bot.agent.tools.registry import Tool, ToolContext, text_argument, text_schema
-from bot.agent.tools.time_zones import ZonedPlace, find_place
+from bot.agent.tools.time_zones import ZonedPlace, find_places
 from memory.ports import Clock
 
 
@@ -16,7 +16,8 @@ def clock_tool(clock: Clock) -> Tool:
         name = text_argument(arguments, "place")
         if not name:
             return tell_time(clock(), None)
-        return tell_time(clock(), await asyncio.to_thread(find_place, name))
+        now = clock()
+        return "\n".join(tell_time(now, place) for place in await asyncio.to_thread(find_places, name))
 
     return Tool(
         name="clock",
@@ -24,7 +25,9 @@ def clock_tool(clock: Clock) -> Tool:
             "Tells the current time and date, in any city, country or time zone. "
             "For example: what time is it in Tokyo?; what day is it today?; what is the date?"
         ),
-        parameters=text_schema("place", "a city, a country or an IANA time zone; leave it out for UTC", required=False),
+        parameters=text_schema(
+            "place", "a city, a country or an IANA time zone, or several; leave it out for UTC", required=False
+        ),
         run=run,
     )
 

@@ -69,6 +69,8 @@ _COUNTRIES = {
 """Other names of countries by their code."""
 _OFFSET = re.compile(r"(?:utc|gmt)\s*(?P<sign>[+-])\s*(?P<hours>\d{1,2})(?::?(?P<minutes>\d{2}))?", re.IGNORECASE)
 _FURTHEST_OFFSET = timedelta(hours=14)
+_AND = re.compile(r"\band\b")
+_BETWEEN = re.compile(r",|&|\band\b", re.IGNORECASE)
 _LONGEST = 200
 """Characters; no place has a longer name."""
 
@@ -106,6 +108,18 @@ def find_place(text: str) -> ZonedPlace:
     names = list(dict.fromkeys(known.label(name) for name in close))
     hint = f"Did you mean {' or '.join(names)}?" if names else "Name a large city, a country or a zone (Europe/Paris)."
     raise ToolRetry(f"I know no place named {' '.join(text.split())[:60]!r}. {hint}")
+
+
+def find_places(text: str) -> list[ZonedPlace]:
+    """Each place that a text names: "Paris, Tokyo and Berlin" are three, "Bosnia and Herzegovina" is one.
+
+    Blocking, and raises, as `find_place` does.
+    """
+    known, whole = _gazetteer(), _folded(text[: _LONGEST + 1])
+    names = [each for each in _BETWEEN.split(text) if each.strip()] if _AND.search(whole) else []
+    if len(text) > _LONGEST or len(names) < 2 or whole in known.countries or whole in known.zones:
+        return [find_place(text)]
+    return list({place.label: place for place in map(find_place, names)}.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +193,7 @@ def _fixed(match: re.Match[str]) -> ZonedPlace:
 
 
 def _folded(name: str) -> str:
-    """For comparison: no case, no accents, `_` and `-` as spaces, no leading "in" or "the", no closing mark."""
-    bare = "".join(c for c in normalised("NFKD", name) if not unicodedata.combining(c))
+    """For comparison: no case, no accents, `_` and `-` as spaces, no leading "in" or "the", no closing mark, no "&"."""
+    bare = "".join(c for c in normalised("NFKD", name.replace("&", " and ")) if not unicodedata.combining(c))
     words = re.sub(r"[\s_-]+", " ", bare.casefold().strip(" .?!\"'"))
     return re.sub(r"^(?:in |at )?(?:the )?", "", words.replace(".", ""))

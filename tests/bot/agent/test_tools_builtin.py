@@ -12,7 +12,7 @@ from bot.agent.tools.calculator import calculate, calculator_tool
 from bot.agent.tools.clock import clock_tool
 from bot.agent.tools.notes import recall_tool, remember_tool
 from bot.agent.tools.registry import ToolContext, ToolRegistry
-from bot.agent.tools.time_zones import find_place
+from bot.agent.tools.time_zones import find_place, find_places
 from bot.errors import ToolRetry
 from memory.library.working_memory import Observation, WorkingMemory
 from tests.doubles.model import NOW, SCOPE, tool_call
@@ -55,6 +55,17 @@ async def say(place: str | None, now: datetime = NOW) -> str:
         ("Calcutta", f"It is 15:30 on {SATURDAY} in Calcutta (Asia/Calcutta, UTC+5:30)."),
         ("UTC+5:45", f"It is 15:45 on {SATURDAY} in UTC+5:45."),
         ("gmt -3", f"It is 07:00 on {SATURDAY} in GMT-3."),
+        (
+            "Tokyo, Mumbai and in the UK",
+            f"It is 19:00 on {SATURDAY} in Tokyo (Asia/Tokyo, UTC+9).\n"
+            f"It is 15:30 on {SATURDAY} in Mumbai (Asia/Kolkata, UTC+5:30).\n"
+            f"It is 10:00 on {SATURDAY} in Britain (Europe/London, UTC).",
+        ),
+        ("Tokyo & tokyo", f"It is 19:00 on {SATURDAY} in Tokyo (Asia/Tokyo, UTC+9)."),
+        (
+            "Bosnia and Herzegovina",
+            f"It is 11:00 on {SATURDAY} in Bosnia & Herzegovina (Europe/Sarajevo, UTC+1).",
+        ),
         ("Kiritimati", "It is 00:00 on Sunday 22 November 2026 in Kiritimati (Pacific/Kiritimati, UTC+14)."),
     ],
 )
@@ -71,6 +82,7 @@ async def test_summer_time() -> None:
     ("place", "told"),
     [
         ("Tokio", "I know no place named 'Tokio'. Did you mean Tokyo?"),
+        ("Tokyo and Utopia", "I know no place named 'Utopia'."),
         ("Utopia", "I know no place named 'Utopia'. Name a large city, a country or a zone (Europe/Paris)."),
         ("USA", "United States has several time zones. Name a city, for example New York, Chicago"),
         ("UTC+20", "offsets go from"),
@@ -97,6 +109,8 @@ def test_every_zone_name_is_found(zone: str) -> None:
 def test_no_place_breaks_the_clock(text: str) -> None:
     with contextlib.suppress(ToolRetry):
         assert find_place(text).label
+    with contextlib.suppress(ToolRetry):
+        assert find_places(text)
 
 
 # Calculator -------------------------------------------------------------------------------------------------------

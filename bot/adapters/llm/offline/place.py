@@ -17,19 +17,37 @@ _NOT_A_PLACE = re.compile(
     re.IGNORECASE,
 )
 _REST = re.compile(
-    r"\s+(?:right\s+now|now|today|currently|at\s+the\s+moment|please|time|is\s+it|and|or|when|if|then)\b.*",
+    r"\s+(?:right\s+now|now|today|currently|at\s+the\s+moment|please|time|is\s+it|or|when|if|then|"
+    r"and(?!\s+(?-i:[^\W\d_a-zà-ÿ]))|and\s+(?:who|what|which|when|where|why|how|is|are|do|does|can|tell|show))\b.*",
     re.IGNORECASE,
 )
+_ANOTHER = re.compile(rf"(?:,\s*+|(?:,|\s)\s*+(?P<and>and)\s++)(?:in\s++)?(?P<place>{_NAME})")
+"""What goes on behind a place with the next one: "in Paris, Tokyo and in Berlin"."""
 
 
 def find_place(text: str) -> str:
-    """The first place named after in, at or for, or before "time"; nothing when there is none."""
+    """The first place named after in, at or for, or before "time"; nothing when there is none.
+
+    Those that follow it by "and" or commas are told with it.
+    """
     for match in _AFTER_PREPOSITION.finditer(text):
-        place = _REST.sub("", match["place"]).strip(" .,'’")
-        if place and not _NOT_A_PLACE.match(place):
-            return place
+        place = _REST.sub("", match["place"])
+        if place.strip(" .,'’") and not _NOT_A_PLACE.match(place):
+            return _with_others(text, match.start("place"), match.start("place") + len(place))
     named = next((match["place"] for match in _BEFORE_TIME.finditer(text) if match["time"]), "")
     return "" if _ASKS.match(named) else named
 
 
+def _with_others(text: str, start: int, end: int) -> str:
+    """The place that stands there, with those behind it up to the last "and" between them."""
+    listed = end
+    while (more := _ANOTHER.match(text, end)) is not None and not _NO_PLACE.match(more["place"]):
+        end = more.end()
+        listed = end if more["and"] or " and " in more["place"] else listed
+    return text[start:listed].strip(" .,'’")
+
+
+_NO_PLACE = re.compile(
+    rf"{_NOT_A_PLACE.pattern}|(?:who|when|where|why|how|is|are|does?|did|can|could|will|please|i)\b", re.IGNORECASE
+)
 _ASKS = re.compile(r"(?:what|which|current|the|local|exact|tell|give|show|at|any|some|no)\b", re.IGNORECASE)

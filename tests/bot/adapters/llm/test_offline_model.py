@@ -345,6 +345,14 @@ def test_a_calculation_is_found(text: str, expression: str) -> None:
         ("what time is it in the morning", ""),
         ("in 5 minutes", ""),
         ("what time is it?", ""),
+        ("what time is it in Paris and in Tokyo?", "Paris and in Tokyo"),
+        ("what time is it in Paris, Tokyo and New York right now?", "Paris, Tokyo and New York"),
+        ("what time is it in Rome, Milan, and in Oslo, please?", "Rome, Milan, and in Oslo"),
+        ("the time in Bosnia and Herzegovina", "Bosnia and Herzegovina"),
+        ("what time is it in Tokyo, Japan?", "Tokyo"),
+        ("what time is it in Paris and What is 2+2?", "Paris"),
+        ("what time is it in Paris and Who are you?", "Paris"),
+        ("what time is it in Paris and what is 2+2?", "Paris"),
     ],
 )
 def test_a_place_is_found(text: str, place: str) -> None:
