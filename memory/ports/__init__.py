@@ -15,19 +15,23 @@ from memory.ports.administration import (
 )
 from memory.ports.episodes import (
     ActionFit as ActionFit,
-    Attention as Attention,
     Ballot as Ballot,
     EpisodeFilter as EpisodeFilter,
     EpisodeTable as EpisodeTable,
     IndexEntry as IndexEntry,
     LessonSummary as LessonSummary,
-    LessonUse as LessonUse,
     Neighbour as Neighbour,
     Neighbourhood as Neighbourhood,
     WeighingInput as WeighingInput,
 )
 from memory.ports.people import ChannelTable as ChannelTable, PeopleTable as PeopleTable
-from memory.ports.runs import DeliveryTable as DeliveryTable, EventLog as EventLog, RetrievalTable as RetrievalTable
+from memory.ports.runs import (
+    Attention as Attention,
+    DeliveryTable as DeliveryTable,
+    EventLog as EventLog,
+    LessonUse as LessonUse,
+    RetrievalTable as RetrievalTable,
+)
 from memory.ports.runtime import (
     Clock as Clock,
     Embedder as Embedder,

@@ -15,7 +15,6 @@ from memory.model import (
     Origin,
     Role,
     Scope,
-    Signal,
     Standing,
     Termination,
     Vector,
@@ -154,32 +153,6 @@ class WeighingInput(NamedTuple):
     """Whether the workspace has any rule."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LessonUse:
-    """What being shown, and used or not, does to a lesson (`memory.rules.fold`)."""
-
-    workspace: str
-    episode_id: str
-    goal: str
-    """Its question when it was shown."""
-    signal: Signal
-    at: datetime
-
-
-class Attention(NamedTuple):
-    """The salience of an episode, and what decides who finds it."""
-
-    id: str
-    goal: str
-    personal: Verdict
-    channel: Verdict
-    workspace: Verdict
-    promoted: Audience | None
-    archived_at: datetime | None
-    salience: float
-    salience_at: datetime
-
-
 class ActionFit(NamedTuple):
     """How like a goal the lessons are that approve one action, all of those searched together."""
 
@@ -218,21 +191,6 @@ class EpisodeTable(Protocol):
 
         The `rep` of a root becomes one more than the highest of the runs that this person started in this channel with
         this goal, ignoring case and spaces. Lessons that a person wrote are no attempts.
-        """
-        ...
-
-    def attention(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, Attention]:
-        """Of those that exist, by id."""
-        ...
-
-    def attend(self, workspace: str, changed: Sequence[Attention]) -> None:
-        """Store the salience of episodes that exist, and nothing else of them."""
-        ...
-
-    def use(self, uses: Sequence[LessonUse]) -> bool:
-        """Count that lessons were shown and how that fared: salience, nudge, strength and counts, nothing else.
-
-        False if one is gone or its question is another: give the transaction up, the others may be counted.
         """
         ...
 

@@ -1,10 +1,24 @@
-"""What a run leaves in a store: the events, the message it answers with what is sent, and its recalls."""
+"""What a run leaves in a store: events, the message it answers with what is sent, its recalls and what these count."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from memory.model import Event, EventKind, Exchange, Incoming, Outgoing, Posted, Progress, Retrieval, RetrievalItem
+from memory.model import (
+    Audience,
+    Event,
+    EventKind,
+    Exchange,
+    Incoming,
+    Outgoing,
+    Posted,
+    Progress,
+    Retrieval,
+    RetrievalItem,
+    Signal,
+    Verdict,
+)
 from memory.model.evidence import EvidenceRecord
 
 
@@ -202,6 +216,32 @@ class DeliveryTable(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LessonUse:
+    """What being shown, and used or not, does to a lesson (`memory.rules.fold`)."""
+
+    workspace: str
+    episode_id: str
+    goal: str
+    """Its question when it was shown."""
+    signal: Signal
+    at: datetime
+
+
+class Attention(NamedTuple):
+    """The salience of an episode, and what decides who finds it."""
+
+    id: str
+    goal: str
+    personal: Verdict
+    channel: Verdict
+    workspace: Verdict
+    promoted: Audience | None
+    archived_at: datetime | None
+    salience: float
+    salience_at: datetime
+
+
 class RetrievalTable(Protocol):
     """What was injected where, and how it fared."""
 
@@ -245,4 +285,19 @@ class RetrievalTable(Protocol):
 
     def delete_runs(self, workspace: str, run_ids: Iterable[str]) -> None:
         """Erase the recalls of these runs."""
+        ...
+
+    def attention(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, Attention]:
+        """Of those that exist, by id."""
+        ...
+
+    def attend(self, workspace: str, changed: Sequence[Attention]) -> None:
+        """Store the salience of episodes that exist, and nothing else of them."""
+        ...
+
+    def use(self, uses: Sequence[LessonUse]) -> bool:
+        """Count that lessons were shown and how that fared: salience, nudge, strength and counts, nothing else.
+
+        False if one is gone or its question is another: give the transaction up, the others may be counted.
+        """
         ...

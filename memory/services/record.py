@@ -247,7 +247,7 @@ class Recording:
         sources = {each.source_event_id for each in tx.log.append(*events, *rules_shown(run, now))}
         uses = [each.use(now) for each in shown if f"injected/{each.source}" in sources]
         counted = {use.episode_id for use in uses}
-        if not tx.episodes.use(uses) or not still_there(tx, run.workspace, run.recalls, counted):
+        if not tx.retrievals.use(uses) or not still_there(tx, run.workspace, run.recalls, counted):
             raise NotFound(f"what answer {run.run_id} in {run.workspace} was shown is erased; work it out once more")
         tx.episodes.add(*nodes)
         attach(tx, run, nodes)

@@ -139,7 +139,7 @@ class EpisodeReinforcement:
 
     def read(self, tx: Transaction, ids: Iterable[str]) -> dict[str, Attention]:
         """Without their texts."""
-        return tx.episodes.attention(self.workspace, ids)
+        return tx.retrievals.attention(self.workspace, ids)
 
     def is_same(self, seen: Attention, now: Attention) -> bool:
         """Whether the same people find it, by the same question."""
@@ -165,7 +165,7 @@ class EpisodeReinforcement:
     def store(self, tx: Transaction, rows: Sequence[Attention], entries: Sequence[Event]) -> None:
         """Only the salience."""
         tx.log.append(*entries)
-        tx.episodes.attend(self.workspace, rows)
+        tx.retrievals.attend(self.workspace, rows)
 
 
 def attention_of(episode: Episode) -> Attention:

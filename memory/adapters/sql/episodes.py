@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 
 from memory.adapters.row_validation import chunks, half, storable
-from memory.adapters.sql import index, missing_vectors, retrievals
+from memory.adapters.sql import index, missing_vectors
 from memory.adapters.sql.columns import READ_AS
 from memory.adapters.sql.dialect import insert as upsert
 from memory.adapters.sql.episode_filter import QUARANTINE, filtered
@@ -50,7 +50,7 @@ from memory.adapters.sql.tables import (
 )
 from memory.model import Episode, Link, LinkKind, Origin, Usage, Verdict, Verdicts
 from memory.model.normal_form import comparable
-from memory.ports import Attention, EpisodeFilter, IndexEntry, LessonUse, Neighbourhood, WeighingInput
+from memory.ports import EpisodeFilter, IndexEntry, Neighbourhood, WeighingInput
 
 if TYPE_CHECKING:
     from memory.model import Vector
@@ -149,15 +149,6 @@ class SqlEpisodeTable(SqlTable):
             return node
         row = self._session.row(_ATTEMPTS, _attempt(node.workspace, node.person, node.channel, node.goal))
         return replace(node, rep=1 + int(row[0] if row is not None else 0))
-
-    def attention(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, Attention]:
-        return retrievals.attention(self._session, workspace, episode_ids)
-
-    def attend(self, workspace: str, changed: Sequence[Attention]) -> None:
-        retrievals.attend(self._session, workspace, changed)
-
-    def use(self, uses: Sequence[LessonUse]) -> bool:
-        return retrievals.count_uses(self._session, uses)
 
     def update(self, *changed: Episode) -> None:
         self._session.run(_UPDATE, [_changes(each) for each in changed])

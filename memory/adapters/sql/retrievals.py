@@ -113,6 +113,32 @@ class SqlRetrievalTable(SqlTable):
             # The items go with their recall.
             self._session.run(delete(retrievals).where(_r.workspace == workspace, _r.run_id.in_(ids)))
 
+    def attention(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, Attention]:
+        return {row.id: Attention._make(row) for row in self._session.each(_ATTENTION_OF, workspace, episode_ids)}
+
+    def attend(self, workspace: str, changed: Sequence[Attention]) -> None:
+        rows = [
+            {"w": workspace, "lesson": each.id, "new": each.salience, "new_at": each.salience_at} for each in changed
+        ]
+        self._session.run(_ATTEND, rows)
+
+    def use(self, uses: Sequence[LessonUse]) -> bool:
+        if not self._session.is_sqlite:
+            return _count_uses_here(self._session, uses)
+        rows = [
+            {
+                "w": each.workspace,
+                "lesson": each.episode_id,
+                "asked": each.goal,
+                "at": each.at,
+                "signal": each.signal.value,
+                "used": int(each.signal is Signal.USED),
+                "ignored": int(each.signal is Signal.IGNORED),
+            }
+            for each in uses
+        ]
+        return self._session.run(_USE, rows) == len(rows)
+
 
 def _injection(row: Row[Any]) -> tuple[Retrieval, RetrievalItem]:
     return (
@@ -174,38 +200,8 @@ _ATTEND = (
 )
 
 
-def attention(session: Session, workspace: str, episode_ids: Iterable[str]) -> dict[str, Attention]:
-    """`EpisodeTable.attention`."""
-    return {row.id: Attention._make(row) for row in session.each(_ATTENTION_OF, workspace, episode_ids)}
-
-
-def attend(session: Session, workspace: str, changed: Sequence[Attention]) -> None:
-    """`EpisodeTable.attend`."""
-    rows = [{"w": workspace, "lesson": each.id, "new": each.salience, "new_at": each.salience_at} for each in changed]
-    session.run(_ATTEND, rows)
-
-
-def count_uses(session: Session, uses: Sequence[LessonUse]) -> bool:
-    """`EpisodeTable.use`."""
-    rows = [
-        {
-            "w": each.workspace,
-            "lesson": each.episode_id,
-            "asked": each.goal,
-            "at": each.at,
-            "signal": each.signal.value,
-            "used": int(each.signal is Signal.USED),
-            "ignored": int(each.signal is Signal.IGNORED),
-        }
-        for each in uses
-    ]
-    if session.is_sqlite:
-        return session.run(_USE, rows) == len(rows)
-    return _count_uses_here(session, uses)
-
-
 def _count_uses_here(session: Session, uses: Sequence[LessonUse]) -> bool:
-    """The same where statements know no rules: the lessons are read, changed here and stored."""
+    """`RetrievalTable.use` where statements know no rules: the lessons are read, changed here and stored."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for workspace in dict.fromkeys(each.workspace for each in uses):
         ids = [each.episode_id for each in uses if each.workspace == workspace]

@@ -57,8 +57,8 @@ from tests.memory.adapters.store_samples import (
 CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "put": lambda tx, w: tx.episodes.put(episode("e1", w, goal="other")),
     "add": lambda tx, w: tx.episodes.add(episode("e3", w)),
-    "use": lambda tx, w: tx.episodes.use([use("e1", w)]),
-    "attend": lambda tx, w: tx.episodes.attend(w, [attention_of(episode("e1", w, salience=2.5))]),
+    "use": lambda tx, w: tx.retrievals.use([use("e1", w)]),
+    "attend": lambda tx, w: tx.retrievals.attend(w, [attention_of(episode("e1", w, salience=2.5))]),
     "add_vectors": lambda tx, w: tx.episodes.add_vectors(w, MODEL, {"e1": unit(0, 1, 0), "e2": unit(0, 0, 1)}),
     "delete": lambda tx, w: tx.episodes.delete(w, ["e1", "e2"]),
     "put_vector": lambda tx, w: tx.episodes.put_vector(w, "e1", MODEL, unit(0, 1, 0)),

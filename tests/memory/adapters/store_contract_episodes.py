@@ -269,7 +269,7 @@ class EpisodesContract(StoreCase):
         ]
         with store.write() as tx:
             tx.episodes.put(*lessons)
-            assert tx.episodes.use([replace(use(name), signal=signal, at=now) for name in ("e1", "e2", "e1")])
+            assert tx.retrievals.use([replace(use(name), signal=signal, at=now) for name in ("e1", "e2", "e1")])
         expected = {each.id: each for each in lessons}
         for name in ("e1", "e2", "e1"):
             for kind in (EventKind.INJECTED, EventKind(signal.value)):
@@ -280,10 +280,10 @@ class EpisodesContract(StoreCase):
     def test_what_is_gone_or_has_another_question_is_not_used(self, store: Store) -> None:
         with store.write() as tx:
             tx.episodes.put(episode("e1"))
-            assert tx.episodes.use([])
-            assert not tx.episodes.use([use("e2")])
-            assert not tx.episodes.use([use("e1", "v")])
-            assert not tx.episodes.use([replace(use("e1"), goal="another question")])
+            assert tx.retrievals.use([])
+            assert not tx.retrievals.use([use("e2")])
+            assert not tx.retrievals.use([use("e1", "v")])
+            assert not tx.retrievals.use([replace(use("e1"), goal="another question")])
             assert tx.episodes.get("w", "e1") == episode("e1")
 
     def test_attention_is_read_and_stored_by_itself(self, store: Store) -> None:
@@ -291,10 +291,10 @@ class EpisodesContract(StoreCase):
         made = episode("e1", verdicts=verdicts, promoted=Audience.CHANNEL, archived_at=at(7), salience_at=at(5))
         with store.write() as tx:
             tx.episodes.put(made)
-            assert tx.episodes.attention("w", ["e1", "e2"]) == {"e1": attention_of(made)}
-            assert tx.episodes.attention("v", ["e1"]) == {}
+            assert tx.retrievals.attention("w", ["e1", "e2"]) == {"e1": attention_of(made)}
+            assert tx.retrievals.attention("v", ["e1"]) == {}
             raised = replace(made, salience=2.5, salience_at=at(9))
-            tx.episodes.attend("w", [attention_of(raised), attention_of(episode("e2"))])
+            tx.retrievals.attend("w", [attention_of(raised), attention_of(episode("e2"))])
             assert tx.episodes.get_many("w", ["e1", "e2"]) == {"e1": raised}
 
     def test_several_vectors_are_added_at_once(self, store: Store) -> None:
