@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 Sleep = Callable[[float], Awaitable[None]]
 """How a messenger waits."""
-Work = Callable[[], Coroutine[Any, Any, None]]
+_Work = Callable[[], Coroutine[Any, Any, None]]
 TRIES = 3
 """Calls that may be repeated are made this often."""
 _LONGEST_PAUSE_S = 60.0
@@ -78,14 +78,14 @@ class Tasks:
         self._fair_gate = FairGate()
         self._running: set[asyncio.Task[None]] = set()
 
-    def start(self, key: Hashable, work: Work) -> asyncio.Task[None]:
+    def start(self, key: Hashable, work: _Work) -> asyncio.Task[None]:
         """Start a task after the earlier ones with the same key. What it raises is logged."""
         task = asyncio.create_task(self._run(key, work))
         self._running.add(task)
         task.add_done_callback(self._ended)
         return task
 
-    async def _run(self, key: Hashable, work: Work) -> None:
+    async def _run(self, key: Hashable, work: _Work) -> None:
         async with self._in_order(key):
             await self._fair_gate.pass_through()
             await work()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bot.adapters.sources import faq_lines, faq_markdown, faq_table
 from bot.adapters.sources.archive import opened
-from bot.adapters.sources.entries import Contents, Entry, Fault, SourceChannel
+from bot.adapters.sources.entries import Contents, Entry, FileFault, SourceChannel
 from bot.adapters.sources.texts import read_text
 from memory.errors import InvalidInput
 from memory.model import Audience, Scope, Visibility
@@ -60,7 +60,7 @@ class LearnReport:
     places: Mapping[str, int]
     """How many were added of each channel."""
     left_out: Mapping[str, int]
-    faults: tuple[Fault, ...]
+    faults: tuple[FileFault, ...]
     samples: tuple[Entry, ...]
 
     @property
@@ -114,11 +114,11 @@ def _json(text: str) -> object:
         return None
 
 
-def _contents(kind: str, found: Sequence[Entry | Fault]) -> Contents:
+def _contents(kind: str, found: Sequence[Entry | FileFault]) -> Contents:
     return Contents(
         kind=kind,
         entries=tuple(each for each in found if isinstance(each, Entry)),
-        faults=tuple(each for each in found if isinstance(each, Fault)),
+        faults=tuple(each for each in found if isinstance(each, FileFault)),
     )
 
 
@@ -149,7 +149,7 @@ def _report(
     pairs = [*zip(entries, outcomes, strict=True)]
     taken = [(entry, outcome) for entry, outcome in pairs if outcome.status in _TAKEN]
     refused = [
-        Fault(position=entry.position, reason=outcome.reason)
+        FileFault(position=entry.position, reason=outcome.reason)
         for entry, outcome in pairs
         if outcome.status is EntryStatus.REFUSED
     ]

@@ -9,12 +9,12 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from memory.ports import Clock
 
-Job = Callable[[], Awaitable[None]]
+PeriodicJob = Callable[[], Awaitable[None]]
 
 
 @asynccontextmanager
 async def run_periodically(
-    jobs: Mapping[str, Job], *, every_s: float, clock: Clock, break_off: bool = False
+    jobs: Mapping[str, PeriodicJob], *, every_s: float, clock: Clock, break_off: bool = False
 ) -> AsyncIterator[None]:
     """Call each of `jobs` now and every so many seconds, never twice at once; missed calls count once.
 
@@ -24,7 +24,7 @@ async def run_periodically(
     under_way: set[asyncio.Task[None]] = set()
     is_over = asyncio.Event()
 
-    async def run_once(job: Job) -> None:
+    async def run_once(job: PeriodicJob) -> None:
         if is_over.is_set():
             return
         task = asyncio.ensure_future(job())

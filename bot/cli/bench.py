@@ -251,12 +251,12 @@ def attack(
 
     Before, forty honest members taught every label, or a teacher did where answers are refused.
     """
-    from bot.app.bench.attack import AttackArm, Kind, attack, rows
+    from bot.app.bench.attack import AttackArm, AttackKind, attack, rows
     from bot.app.bench.labelled import read_split
 
     settings = settings_of()
     note_failures(settings)
-    kind = Kind.REFUSE if refuse else Kind.POISON
+    kind = AttackKind.REFUSE if refuse else AttackKind.POISON
     arm = AttackArm(kind=kind, attackers=attackers, newcomers=newcomers, everywhere=everywhere, labels=labels)
     lessons, asked = read_split(data, taught), read_split(data, split)
     results = attack(lessons, asked, arm, seeds=seeds, settings=settings, show=progress)

@@ -16,7 +16,7 @@ FROM_ONE = 10
 """How many rows of one person count for one action; if there are more, each counts less."""
 
 
-class Approval(NamedTuple):
+class RowApproval(NamedTuple):
     """What a row approves."""
 
     action: str
@@ -25,7 +25,7 @@ class Approval(NamedTuple):
     author: str
 
 
-NOTHING_FOUND = Approval(GAVE_UP, "", "")
+NOTHING_FOUND = RowApproval(GAVE_UP, "", "")
 """What stands for a row of a run that found no answer, whatever its verdict."""
 
 
@@ -46,7 +46,7 @@ class ActionRows:
         self._is_current = False
 
     def totals(
-        self, cosines: "NDArray[np.float32]", numbers: "NDArray[np.int32]", known: Iterable[Approval | None]
+        self, cosines: "NDArray[np.float32]", numbers: "NDArray[np.int32]", known: Iterable[RowApproval | None]
     ) -> "NDArray[np.float64]":
         """Shape (2, actions): how many rows approve each action, and the sum of their cosines.
 
@@ -66,7 +66,7 @@ class ActionRows:
     def _by_action(self, of_groups: "NDArray[np.floating | np.integer]") -> "NDArray[np.float64]":
         return np.bincount(self._columns, self._share * of_groups, len(self._actions)).astype(np.float64, copy=False)
 
-    def _group(self, approval: Approval | None) -> int:
+    def _group(self, approval: RowApproval | None) -> int:
         if approval is None:
             return 0
         action, words, author = approval

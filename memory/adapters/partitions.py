@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from memory.adapters.action_rows import NOTHING_FOUND, ActionRows, Approval
+from memory.adapters.action_rows import NOTHING_FOUND, ActionRows, RowApproval
 from memory.adapters.halves import finite_rows
 from memory.model import Audience, Verdict
 from memory.ports import ActionFit, Neighbour, Neighbourhood
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from memory.model import Vector
 
 
-class Kind(NamedTuple):
+class RowKind(NamedTuple):
     """What many rows have in common: how they are found, and what they approve."""
 
     audience: Audience
     verdict: Verdict
-    approves: Approval | None = None
+    approves: RowApproval | None = None
 
 
 _RANK = itemgetter(0, 1)
@@ -45,7 +45,7 @@ class Rows(Protocol):
         ...
 
 
-Hit = tuple[float, str, Kind, int, Rows]
+Hit = tuple[float, str, RowKind, int, Rows]
 """A row that was found: its cosine, its episode, its kind, and where it lies."""
 
 
@@ -76,8 +76,8 @@ class VectorPartition:
         self._ids: list[str] = []
         self._place: dict[str, int] | None = None
         """Where each episode's row lies; None until somebody asks."""
-        self._kinds: list[Kind] = []
-        self._number_of: dict[Kind, int] = {}
+        self._kinds: list[RowKind] = []
+        self._number_of: dict[RowKind, int] = {}
         self._numbers = np.zeros(0, np.int32)
         """Of each row the number of its kind."""
         self._found_nothing: list[int] = []
@@ -94,7 +94,7 @@ class VectorPartition:
         return sum([block.nbytes for block in self._blocks]) + of_row * len(self._ids)
 
     def add(
-        self, ids: Sequence[str], kinds: Sequence[Kind], of_row: Sequence[int], matrix: "NDArray[np.floating]"
+        self, ids: Sequence[str], kinds: Sequence[RowKind], of_row: Sequence[int], matrix: "NDArray[np.floating]"
     ) -> None:
         """Append rows of shape (len(ids), dimension), each replacing the episode's earlier one.
 
@@ -177,13 +177,13 @@ class VectorPartition:
         vector: NDArray[np.float32] = self._blocks[place // BLOCK][place % BLOCK]
         return vector
 
-    def _numbered(self, kinds: Sequence[Kind]) -> "NDArray[np.int32]":
+    def _numbered(self, kinds: Sequence[RowKind]) -> "NDArray[np.int32]":
         """The numbers of these kinds."""
         if len(self._kinds) > 2 * len(self._ids) + BLOCK:  # most of them no row has any more
             self._renumber()
         return self._added(kinds)
 
-    def _added(self, kinds: Sequence[Kind]) -> "NDArray[np.int32]":
+    def _added(self, kinds: Sequence[RowKind]) -> "NDArray[np.int32]":
         for kind in kinds:
             if kind not in self._number_of:
                 if kind.approves == NOTHING_FOUND:

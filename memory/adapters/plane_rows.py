@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from memory.adapters.partitions import Kind
+from memory.adapters.partitions import RowKind
 from memory.adapters.private_files import open_private
 from memory.model import GAVE_UP, Audience, Verdict
 
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
     from memory.model import Vector
 
-KINDS = tuple((Kind(audience, verdict), gave_up) for audience in Audience for verdict in Verdict for gave_up in (0, 1))
+KINDS = tuple(
+    (RowKind(audience, verdict), gave_up) for audience in Audience for verdict in Verdict for gave_up in (0, 1)
+)
 """What rows have in common, and whether they are of runs that found no answer; a file has their numbers."""
 KINDS_DIGEST = zlib.crc32(
     repr([(kind.audience.value, kind.verdict.value, gave_up) for kind, gave_up in KINDS]).encode()

@@ -10,7 +10,7 @@ from memory.errors import InvalidInput
 from memory.model import ListeningMode, Role
 
 
-class Kind(StrEnum):
+class SettingKind(StrEnum):
     """What a setting takes."""
 
     CHOICE = "choice"
@@ -46,7 +46,7 @@ class Settable:
     """One setting that may be changed in chat."""
 
     name: str
-    kind: Kind
+    kind: SettingKind
     choices: tuple[str, ...] = ()
     low: float = 0.0
     high: float = 0.0
@@ -64,7 +64,7 @@ class Settable:
     @property
     def is_list(self) -> bool:
         """Whether it takes several ids."""
-        return self.kind in (Kind.PEOPLE, Kind.CHANNELS)
+        return self.kind in (SettingKind.PEOPLE, SettingKind.CHANNELS)
 
     def may_be_changed_by(self, role: Role) -> bool:
         """Whether somebody of this role may change it."""
@@ -72,16 +72,20 @@ class Settable:
 
 
 _ALL = (
-    Settable(name=MODE, kind=Kind.CHOICE, choices=tuple(ListeningMode), is_per_channel=True, changed_by=Role.TEACHER),
-    Settable(name=KNOWN_ANSWERS, kind=Kind.CHOICE, choices=(ON, OFF), is_per_channel=True, changed_by=Role.TEACHER),
-    Settable(name=TEACHERS, kind=Kind.PEOPLE),
-    Settable(name=ALLOWED_PEOPLE, kind=Kind.PEOPLE),
-    Settable(name=ALLOWED_CHANNELS, kind=Kind.CHANNELS),
-    Settable(name=DIGEST, kind=Kind.CHOICE_OR_CHANNEL, choices=(DIRECT, OFF)),
-    Settable(name=CONTROL_ARM, kind=Kind.SHARE, low=0.0, high=0.5),
+    Settable(
+        name=MODE, kind=SettingKind.CHOICE, choices=tuple(ListeningMode), is_per_channel=True, changed_by=Role.TEACHER
+    ),
+    Settable(
+        name=KNOWN_ANSWERS, kind=SettingKind.CHOICE, choices=(ON, OFF), is_per_channel=True, changed_by=Role.TEACHER
+    ),
+    Settable(name=TEACHERS, kind=SettingKind.PEOPLE),
+    Settable(name=ALLOWED_PEOPLE, kind=SettingKind.PEOPLE),
+    Settable(name=ALLOWED_CHANNELS, kind=SettingKind.CHANNELS),
+    Settable(name=DIGEST, kind=SettingKind.CHOICE_OR_CHANNEL, choices=(DIRECT, OFF)),
+    Settable(name=CONTROL_ARM, kind=SettingKind.SHARE, low=0.0, high=0.5),
     Settable(
         name=APPROVALS,
-        kind=Kind.CHOICE,
+        kind=SettingKind.CHOICE,
         choices=(ALWAYS_ASK, LEARNED),
         is_per_channel=True,
         changed_by=Role.TEACHER,
@@ -111,13 +115,13 @@ def _read(setting: Settable, words: list[str]) -> str | None:
     if setting.is_list:
         ids = sorted(set(words))
         return " ".join(ids) if 0 < len(ids) <= MOST_IDS and all(map(_ID.fullmatch, ids)) else None
-    if setting.kind is Kind.SHARE:
+    if setting.kind is SettingKind.SHARE:
         return _share(setting, " ".join(words))
     if len(words) != 1:
         return None
     if words[0].lower() in setting.choices:
         return words[0].lower()
-    is_id = setting.kind is Kind.CHOICE_OR_CHANNEL and _ID.fullmatch(words[0])
+    is_id = setting.kind is SettingKind.CHOICE_OR_CHANNEL and _ID.fullmatch(words[0])
     return words[0] if is_id else None
 
 
@@ -132,15 +136,15 @@ def _share(setting: Settable, text: str) -> str | None:
 def allowed(setting: Settable) -> str:
     """What a setting takes, in words: `mention, threads or always`."""
     match setting.kind:
-        case Kind.CHOICE:
+        case SettingKind.CHOICE:
             return f"{', '.join(setting.choices[:-1])} or {setting.choices[-1]}"
-        case Kind.CHOICE_OR_CHANNEL:
+        case SettingKind.CHOICE_OR_CHANNEL:
             return f"{', '.join(setting.choices)} or a channel"
-        case Kind.SHARE:
+        case SettingKind.SHARE:
             return f"a share from {setting.low:g} to {setting.high:g}, for example 0.05 or 5%"
-        case Kind.PEOPLE:
+        case SettingKind.PEOPLE:
             return f"up to {MOST_IDS} people"
-        case Kind.CHANNELS:
+        case SettingKind.CHANNELS:
             return f"up to {MOST_IDS} channels"
 
 

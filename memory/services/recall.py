@@ -34,7 +34,7 @@ from memory.rules.retrieval.adapter import (
     get_retriever,
 )
 from memory.rules.retrieval.config import RetrievalConfig
-from memory.rules.retrieval.consensus import Voice, settle_disagreements, voice_of
+from memory.rules.retrieval.consensus import Backing, settle_disagreements, voice_of
 from memory.rules.retrieval.likeness import likeness, unit_cosine
 from memory.rules.retrieval.pipeline import MemoryCandidate, overlap
 from memory.services.chat_settings import settable_of
@@ -353,7 +353,7 @@ class _Search:
             for e in settled
         )
 
-    def _voice_of(self, exemplar: Exemplar) -> Voice:
+    def _voice_of(self, exemplar: Exemplar) -> Backing:
         return voice_of(exemplar, self._votes.get(exemplar.episode.run_id, ()), self.scope.person)
 
     def _similarity(self, one: Episode, other: Episode) -> float:

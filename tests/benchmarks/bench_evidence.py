@@ -20,7 +20,7 @@ import numpy as np
 from bot.adapters.llm.offline.ranking import on_offer
 from bot.app.bench.embedding import PreparedEmbedder
 from bot.app.bench.labelled import LabelledMessage, first_of_each, read_splits, read_texts
-from bot.app.bench.people import Answered, Habits
+from bot.app.bench.people import AnswerWorth, Habits
 from bot.app.bench.stream import shuffled
 from bot.app.startup import make_embedder
 from bot.config import load_settings
@@ -170,7 +170,7 @@ class Stream:
         found = posterior(cosines, observations, judged, prior, self._config)
         return found.values, prior[0], float(cosines[0, 1:].max(initial=0.0))
 
-    def ask(self, goal: str, vector: "Matrix", label: int | None) -> Answered:
+    def ask(self, goal: str, vector: "Matrix", label: int | None) -> AnswerWorth:
         """What comes of a message, and what the asker does about it. Nothing is right for one without a label."""
         beliefs, priors, nearest = self.beliefs(vector)
         best, second, *_ = ranked = np.argsort(-beliefs.round(9), kind="stable")[: MOST_OPTIONS + 1].tolist()
@@ -179,10 +179,12 @@ class Stream:
         confidence = confidence_in(belief, prior, rival)
         offered: list[int] = []
         if self._arm.must_choose or is_sure(belief, prior, rival, self._threshold.value):
-            outcome = Answered.RIGHT if best == label else Answered.WRONG
+            outcome = AnswerWorth.RIGHT if best == label else AnswerWorth.WRONG
         else:
             offered = ranked[: on_offer([(float(beliefs[each]), 0.0) for each in ranked])]
-            outcome = Answered.UNKNOWN if not offered else Answered.TAP if label in offered else Answered.NEITHER
+            outcome = (
+                AnswerWorth.UNKNOWN if not offered else AnswerWorth.TAP if label in offered else AnswerWorth.NEITHER
+            )
         if label is not None:
             self._react(goal, vector, label, outcome, best, offered, min(100, max(0, int(confidence * 100 + 1e-9))))
         return outcome
@@ -192,7 +194,7 @@ class Stream:
         goal: str,
         vector: "Matrix",
         label: int,
-        outcome: Answered,
+        outcome: AnswerWorth,
         best: int,
         offered: Sequence[int],
         confidence: int,
@@ -202,7 +204,7 @@ class Stream:
         reacts, corrects, flips = (
             self._chance.random() < each for each in (habits.reacted, habits.corrected, habits.flipped)
         )
-        is_right, is_given = outcome is Answered.RIGHT, outcome in (Answered.RIGHT, Answered.WRONG)
+        is_right, is_given = outcome is AnswerWorth.RIGHT, outcome in (AnswerWorth.RIGHT, AnswerWorth.WRONG)
         if taps and label in offered:
             self._learn(goal, vector, (label,), approves=True, noise=config.member_noise * config.tap_noise)
             self._judge(confidence, label == best)
@@ -212,10 +214,10 @@ class Stream:
             self._lessons.thumbs.add(len(self._lessons.goals))
             self._learn(goal, vector, (best,), approves=is_right is not flips, noise=config.member_noise)
             self._judge(confidence, is_right is not flips)
-        is_corrected = corrects and outcome not in (Answered.RIGHT, Answered.TAP)
+        is_corrected = corrects and outcome not in (AnswerWorth.RIGHT, AnswerWorth.TAP)
         if is_corrected and is_given and not reacts:
             self._learn(goal, vector, (best,), approves=False, noise=config.member_noise)
-        if outcome is Answered.NEITHER and (taps or is_corrected):
+        if outcome is AnswerWorth.NEITHER and (taps or is_corrected):
             self._learn(goal, vector, offered, approves=False, noise=config.member_noise)
         if is_corrected:
             self.teach(goal, vector, label)
@@ -240,7 +242,7 @@ def replay(
     embedder: PreparedEmbedder,
     config: EvidenceConfig,
     seed: int,
-) -> tuple[list[Answered], list[Answered]]:
+) -> tuple[list[AnswerWorth], list[AnswerWorth]]:
     """What came of each message, and of each that nothing is right for."""
     labels = sorted(
         {each.label.label: each.label for each in [*messages, *lessons]}.values(), key=lambda each: each.label
@@ -261,15 +263,19 @@ def _rows(embedder: PreparedEmbedder, texts: Sequence[str]) -> "Matrix":
     return np.array(embedder.embed(texts), np.float32)
 
 
-def _shares(answered: Sequence[Answered], outside: Sequence[Answered], arm: ReplayArm) -> list[float]:
+def _shares(answered: Sequence[AnswerWorth], outside: Sequence[AnswerWorth], arm: ReplayArm) -> list[float]:
     """Right at once, within a tap, wrong of what was answered. Where it chose: right over all and of the last ones."""
     last = answered[-arm.last :]
-    right = last.count(Answered.RIGHT) / len(last)
+    right = last.count(AnswerWorth.RIGHT) / len(last)
     if arm.must_choose:
-        return [answered.count(Answered.RIGHT) / len(answered), right]
+        return [answered.count(AnswerWorth.RIGHT) / len(answered), right]
     given = [*last, *outside]
-    wrong = given.count(Answered.WRONG)
-    return [right, right + last.count(Answered.TAP) / len(last), wrong / max(1, wrong + given.count(Answered.RIGHT))]
+    wrong = given.count(AnswerWorth.WRONG)
+    return [
+        right,
+        right + last.count(AnswerWorth.TAP) / len(last),
+        wrong / max(1, wrong + given.count(AnswerWorth.RIGHT)),
+    ]
 
 
 def _config(changes: Sequence[str]) -> EvidenceConfig:

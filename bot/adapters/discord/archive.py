@@ -13,7 +13,7 @@ from typing import Any, cast
 from bot.adapters.discord.plain_text import plain
 from bot.adapters.naming import plain_name
 from bot.adapters.sources.archive import opened
-from bot.adapters.sources.entries import Contents, Entry, Fault, SourceChannel
+from bot.adapters.sources.entries import Contents, Entry, FileFault, SourceChannel
 from bot.adapters.sources.threads import Message, answered, reply_chains
 from memory.errors import InvalidInput
 from memory.model import Visibility
@@ -77,7 +77,7 @@ def read_archive(path: Path, emoji: EmojiMap, progress: Callable[[str, int, int]
 class _Export:
     record: Record
     emoji: EmojiMap
-    faults: list[Fault] = field(default_factory=list[Fault])
+    faults: list[FileFault] = field(default_factory=list[FileFault])
     left_out: Counter[str] = field(default_factory=Counter[str])
     _names: dict[str, str] = field(default_factory=dict[str, str])
     _days: dict[str, str] = field(default_factory=dict[str, str])
@@ -131,7 +131,7 @@ class _Export:
     def _message(self, record: Record) -> Message | None:
         known, author = str(record.get("id") or ""), _object(record.get("author"))
         if not known or not author.get("id"):
-            self.faults.append(Fault(position=f"message {known or '?'}", reason="it has no id, or nobody wrote it"))
+            self.faults.append(FileFault(position=f"message {known or '?'}", reason="it has no id, or nobody wrote it"))
             return None
         if str(record.get("type") or "") not in _SPOKEN:
             return None

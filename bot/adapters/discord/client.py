@@ -13,7 +13,7 @@ from discord.http import Route
 
 from bot.adapters.discord.menu import same_commands
 from bot.adapters.discord.rest import FAULTS, translated
-from bot.adapters.discord.views import Chosen, Press
+from bot.adapters.discord.views import ChosenButton, Press
 from bot.adapters.flow_control import KeyedLock
 from bot.config import DiscordSettings
 
@@ -127,7 +127,7 @@ class Client(discord.AutoShardedClient):
 
     async def setup_hook(self) -> None:
         """After the login, before the gateway: buttons of earlier processes, commands, the gateway's address."""
-        self.add_dynamic_items(Press, Chosen)
+        self.add_dynamic_items(Press, ChosenButton)
         if self._api_url or self._held is not None:
             # After an invalid session the library goes to its own address, not to the one that the API named.
             _, gateway, limits = await self.http.get_bot_gateway()

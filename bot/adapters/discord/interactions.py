@@ -24,7 +24,7 @@ from bot.adapters.discord.rest import ALREADY_ACKNOWLEDGED, FAULTS, code_of, tra
 from bot.adapters.discord.views import (
     CORRECTION,
     UNDO,
-    Use,
+    UserInteraction,
     correction_form,
     entered,
     form_of,
@@ -59,14 +59,14 @@ class Interactions:
         }
         """By the library's name of an event, and those of our buttons."""
 
-    def _form(self, use: Use) -> None:
+    def _form(self, use: UserInteraction) -> None:
         """A form was submitted, whichever process opened it."""
         if (form := form_of(use)) is not None:
             self._context.tasks.start(use.id, partial(self._submitted, use, *form))
 
     # Buttons --------------------------------------------------------------------------------------------------
 
-    async def _pressed(self, use: Use, act: str, answer: str) -> None:
+    async def _pressed(self, use: UserInteraction, act: str, answer: str) -> None:
         """A button under an answer, or one that carries the answer's id."""
         if not await self._admitted(use):
             return
@@ -79,7 +79,7 @@ class Interactions:
         else:
             await self._open(use, correction_form(about))
 
-    async def _vote(self, use: Use, place: ChannelInfo, answer: str, value: int) -> None:
+    async def _vote(self, use: UserInteraction, place: ChannelInfo, answer: str, value: int) -> None:
         """Store the vote and answer the press: 👎 with the form, whether or not it is stored in time."""
         way = InteractionReply(use, self._context.rest)
         scope, role = place.scope(str(use.user.id)), self._context.roles.of(use.user)
@@ -101,7 +101,7 @@ class Interactions:
         elif value == 0 and not way.has_replied:
             await self._rewrite(use, "Taken back.")
 
-    async def _on_stop(self, use: Use, place: ChannelInfo) -> None:
+    async def _on_stop(self, use: UserInteraction, place: ChannelInfo) -> None:
         """Stop the work. A line that an earlier process left goes with its button."""
         way = InteractionReply(use, self._context.rest)
         if not await self._is_new(way):
@@ -111,7 +111,7 @@ class Interactions:
         if use.message is not None and is_left_behind:
             await self._context.rest(f"taking a line away in channel {place.id}", use.message.delete)
 
-    async def _rewrite(self, use: Use, text: str) -> None:
+    async def _rewrite(self, use: UserInteraction, text: str) -> None:
         """Let the private message with the button say something else."""
         if use.response.is_done():
             await self._try("answering", use, use.edit_original_response(content=text, view=None))
@@ -120,7 +120,7 @@ class Interactions:
 
     # Forms ----------------------------------------------------------------------------------------------------
 
-    async def _submitted(self, use: Use, form: str, answer: str) -> None:
+    async def _submitted(self, use: UserInteraction, form: str, answer: str) -> None:
         way = InteractionReply(use, self._context.rest)
         if not await self._is_new(way):
             return
@@ -151,7 +151,7 @@ class Interactions:
 
     # Commands and menus ---------------------------------------------------------------------------------------
 
-    async def command(self, use: Use, name: str, argument: str = "", message_id: str = "") -> None:
+    async def command(self, use: UserInteraction, name: str, argument: str = "", message_id: str = "") -> None:
         """A slash command, or a menu entry that is one about a message."""
         if not await self._admitted(use):
             return
@@ -164,7 +164,7 @@ class Interactions:
             use, way, place, ParsedCommand(name, argument), about=place.message_id(message_id) if message_id else ""
         )
 
-    async def _chosen(self, use: Use, channel: int, typed: ParsedCommand, label: str) -> None:
+    async def _chosen(self, use: UserInteraction, channel: int, typed: ParsedCommand, label: str) -> None:
         """A command that the bot offered as a button: the presser's own, about the place that the button names."""
         if typed.name == forms.OPENS_A_FORM:
             if channel != 0 or await self._admitted(use):
@@ -187,7 +187,7 @@ class Interactions:
         await way.wait()
         await self._command_in(use, way, channel, typed)
 
-    async def _waiting(self, use: Use, channel: int, ending: str) -> str:
+    async def _waiting(self, use: UserInteraction, channel: int, ending: str) -> str:
         """What the lesson to be changed says."""
         if channel == 0:
             place, role = await self._place(use), self._context.roles.of(use.user)
@@ -197,7 +197,9 @@ class Interactions:
             return ""
         return await self._context.queries.lesson_text(place.scope(str(use.user.id)), role, ending)
 
-    async def _command_in(self, use: Use, way: InteractionReply, channel: int, typed: ParsedCommand) -> None:
+    async def _command_in(
+        self, use: UserInteraction, way: InteractionReply, channel: int, typed: ParsedCommand
+    ) -> None:
         """A command about this channel, or about the one the interaction came from for 0."""
         if channel == 0:
             await self._carry_out(use, way, await self._place(use), typed)
@@ -209,7 +211,7 @@ class Interactions:
 
     async def _carry_out(
         self,
-        use: Use,
+        use: UserInteraction,
         way: InteractionReply,
         place: ChannelInfo,
         typed: ParsedCommand,
@@ -229,11 +231,11 @@ class Interactions:
         if not way.has_replied and not typed.is_choice:
             await way.tell("Done.")
 
-    async def why(self, use: Use, message: discord.Message) -> None:
+    async def why(self, use: UserInteraction, message: discord.Message) -> None:
         """Why a message of the bot's says what it says."""
         await self.command(use, "why", message_id=str(message.id))
 
-    async def teach(self, use: Use, message: discord.Message) -> None:
+    async def teach(self, use: UserInteraction, message: discord.Message) -> None:
         """The form for a lesson, filled in from the message and what it replies to."""
         if not await self._admitted(use):
             return
@@ -244,7 +246,7 @@ class Interactions:
             question, answer = await self._plain(use, message), ""
         await self._open(use, teaching_form(question, answer))
 
-    async def _plain(self, use: Use, message: discord.Message) -> str:
+    async def _plain(self, use: UserInteraction, message: discord.Message) -> str:
         if message.author.id == self._context.client.me:
             return without_small_print(message.content)
         text = without_mention(message.content, self._context.client.me)
@@ -268,20 +270,20 @@ class Interactions:
             return code_of(error) != ALREADY_ACKNOWLEDGED
         return True
 
-    async def _admitted(self, use: Use) -> bool:
+    async def _admitted(self, use: UserInteraction) -> bool:
         channels = (use.channel_id, getattr(use.channel, "parent_id", None))
         if await self._context.admits(use.user, channels, use.guild_id):
             return True
         await InteractionReply(use, self._context.rest).tell(_NOT_LISTED)
         return False
 
-    async def _place(self, use: Use) -> ChannelInfo:
+    async def _place(self, use: UserInteraction) -> ChannelInfo:
         return await self._context.channels.of(use.channel_id or 0, use.guild_id)
 
-    async def _open(self, use: Use, form: discord.ui.Modal) -> None:
+    async def _open(self, use: UserInteraction, form: discord.ui.Modal) -> None:
         await self._try("opening a form for", use, use.response.send_modal(form))
 
-    async def _try(self, doing: str, use: Use, call: Coroutine[Any, Any, Any]) -> None:
+    async def _try(self, doing: str, use: UserInteraction, call: Coroutine[Any, Any, Any]) -> None:
         """A first answer, which cannot be repeated. Raises `MessengerError` kinds."""
         try:
             await call

@@ -7,7 +7,7 @@ import discord
 from discord import app_commands
 
 from bot.adapters.command_words import CORRECT, RESTATE, SETTINGS, TEACH as TEACH_ANSWER
-from bot.adapters.discord.views import Use
+from bot.adapters.discord.views import UserInteraction
 from memory.rules.chat_settings import CATALOGUE
 
 if TYPE_CHECKING:
@@ -67,22 +67,22 @@ def add_commands(tree: app_commands.CommandTree[Any], name: str, orders: "Intera
         )
 
 
-def _plain(word: str, orders: "Interactions") -> Callable[[Use], Coroutine[Any, Any, None]]:
-    async def command(interaction: Use) -> None:
+def _plain(word: str, orders: "Interactions") -> Callable[[UserInteraction], Coroutine[Any, Any, None]]:
+    async def command(interaction: UserInteraction) -> None:
         await orders.command(interaction, word)
 
     return command
 
 
 def _paged(word: str, orders: "Interactions") -> Callable[..., Coroutine[Any, Any, None]]:
-    async def command(interaction: Use, page: app_commands.Range[int, 1, 9999] = 1) -> None:
+    async def command(interaction: UserInteraction, page: app_commands.Range[int, 1, 9999] = 1) -> None:
         await orders.command(interaction, word, f"page {page}" if page > 1 else "")
 
     return command
 
 
 def _by_id(word: str, description: str, option: str, orders: "Interactions") -> app_commands.Command[Any, ..., None]:
-    async def command(interaction: Use, one: app_commands.Range[str, 1, 64]) -> None:
+    async def command(interaction: UserInteraction, one: app_commands.Range[str, 1, 64]) -> None:
         await orders.command(interaction, word, one)
 
     named = app_commands.rename(one=option)(app_commands.describe(one="Its id, as the list shows it")(command))
@@ -95,38 +95,40 @@ def _add_for_teachers(group: app_commands.Group, orders: "Interactions") -> None
     @app_commands.choices(
         audience=[app_commands.Choice(name=each, value=each) for each in ("channel", "workspace", "personal")]
     )
-    async def promote(interaction: Use, lesson: app_commands.Range[str, 1, 64], audience: str = "") -> None:
+    async def promote(interaction: UserInteraction, lesson: app_commands.Range[str, 1, 64], audience: str = "") -> None:
         await orders.command(interaction, "promote", f"{lesson} {audience}".strip())
 
     @group.command(name=TEACH_ANSWER, description="For teachers: the answer to a question nobody could answer")
     @app_commands.describe(question="Its id, as gaps shows it", answer="What would have been right")
     async def teach(
-        interaction: Use, question: app_commands.Range[str, 1, 64], answer: app_commands.Range[str, 1, 4000]
+        interaction: UserInteraction, question: app_commands.Range[str, 1, 64], answer: app_commands.Range[str, 1, 4000]
     ) -> None:
         await orders.command(interaction, TEACH_ANSWER, f"{question} {answer}")
 
     @group.command(name="known-answers", description="For teachers: give what people taught without the model, or not")
     @app_commands.describe(switch="In this channel; without, I tell what holds")
     @app_commands.choices(switch=[app_commands.Choice(name=each, value=each) for each in ("on", "off")])
-    async def known_answers(interaction: Use, switch: str = "") -> None:
+    async def known_answers(interaction: UserInteraction, switch: str = "") -> None:
         await orders.command(interaction, "known-answers", switch)
 
     @group.command(name="mode", description="How I listen in this channel; teachers choose")
     @app_commands.describe(listen="Which messages are meant for me")
     @app_commands.choices(listen=[app_commands.Choice(name=each, value=each) for each in _MODES])
-    async def mode(interaction: Use, listen: str = "") -> None:
+    async def mode(interaction: UserInteraction, listen: str = "") -> None:
         await orders.command(interaction, "mode", listen)
 
     @group.command(name=SETTINGS, description="For administrators: what may be changed in chat")
     @app_commands.describe(name="Which one; without, I show all", value="Its new value, or: add @somebody, default")
     @app_commands.choices(name=[app_commands.Choice(name=each, value=each) for each in (*CATALOGUE, "history", "undo")])
-    async def settings(interaction: Use, name: str = "", value: app_commands.Range[str, 0, 2000] = "") -> None:
+    async def settings(
+        interaction: UserInteraction, name: str = "", value: app_commands.Range[str, 0, 2000] = ""
+    ) -> None:
         await orders.command(interaction, SETTINGS, f"{name} {value}".strip())
 
     @group.command(name="purge", description="For teachers: take back everything that one person taught")
     @app_commands.describe(person="Who taught it", confirm="Choose yes to do it; without, I only count")
     @app_commands.choices(confirm=[app_commands.Choice(name="yes", value="yes")])
-    async def purge(interaction: Use, person: discord.User, confirm: str = "") -> None:
+    async def purge(interaction: UserInteraction, person: discord.User, confirm: str = "") -> None:
         await orders.command(interaction, "purge", f"{person.id} {confirm}".strip())
 
 
@@ -134,19 +136,19 @@ def _add_with_options(group: app_commands.Group, orders: "Interactions") -> None
     @group.command(name="export", description="Your data as a file")
     @app_commands.describe(form="Everything as json, or your episodes as csv or as lesson text")
     @app_commands.choices(form=[app_commands.Choice(name=each, value=each) for each in _FORMATS])
-    async def export(interaction: Use, form: str = "") -> None:
+    async def export(interaction: UserInteraction, form: str = "") -> None:
         await orders.command(interaction, "export", form)
 
     @group.command(name=FORGET, description="Erase your data")
     @app_commands.describe(confirm="Choose yes to erase at once")
     @app_commands.choices(confirm=[app_commands.Choice(name="yes", value="yes")])
-    async def forget(interaction: Use, confirm: str = "") -> None:
+    async def forget(interaction: UserInteraction, confirm: str = "") -> None:
         await orders.command(interaction, "forget", confirm)
 
     @group.command(name=RESTATE, description="Your lessons that need a new question, and giving one its question")
     @app_commands.describe(lesson="Its id, as the list shows it", question="What your answer answers, in your words")
     async def restate(
-        interaction: Use,
+        interaction: UserInteraction,
         lesson: app_commands.Range[str, 0, 64] = "",
         question: app_commands.Range[str, 0, 4000] = "",
     ) -> None:
@@ -154,7 +156,7 @@ def _add_with_options(group: app_commands.Group, orders: "Interactions") -> None
 
     @group.command(name=CORRECT, description="Say what the last answer here should have been")
     @app_commands.describe(answer="What would have been right")
-    async def correct(interaction: Use, answer: app_commands.Range[str, 1, 4000]) -> None:
+    async def correct(interaction: UserInteraction, answer: app_commands.Range[str, 1, 4000]) -> None:
         await orders.command(interaction, CORRECT, answer)
 
 

@@ -11,7 +11,7 @@ from bot.adapters.discord.markdown import to_discord_quietly
 from bot.adapters.discord.menu import spelled
 from bot.adapters.discord.posting import as_file, in_parts
 from bot.adapters.discord.rest import ALREADY_ACKNOWLEDGED, Rest
-from bot.adapters.discord.views import Use, choice_view
+from bot.adapters.discord.views import UserInteraction, choice_view
 from bot.adapters.private_reply import PrivateReply
 from bot.errors import NotPermitted
 from bot.model import Attachment, Choice
@@ -23,7 +23,7 @@ _FOR_ALL = ("help", "privacy", "stop", "correct")
 class InteractionReply:
     """Answers a button, form, command or menu, so that only the person who used it sees it."""
 
-    def __init__(self, use: Use, rest: Rest, *, replaces: bool = False, is_optional: bool = False) -> None:
+    def __init__(self, use: UserInteraction, rest: Rest, *, replaces: bool = False, is_optional: bool = False) -> None:
         self._use = use
         self._rest = rest
         self._replaces = replaces

@@ -15,7 +15,7 @@ _STEP = 600
 PACE_S = 1.2
 """Between two changes: a channel takes five in five seconds."""
 
-Change = Callable[[str, bool], Awaitable[object]]
+ChangeMessage = Callable[[str, bool], Awaitable[object]]
 """Lets the message say this; the second argument says whether that is all of it."""
 
 
@@ -24,7 +24,7 @@ def beginning(text: str) -> str:
     return _cut(text, AT_ONCE)
 
 
-async def stream(text: str, change: Change, sleep: Callable[[float], Awaitable[None]]) -> None:
+async def stream(text: str, change: ChangeMessage, sleep: Callable[[float], Awaitable[None]]) -> None:
     """Edit a message from its beginning to the whole text, step by step.
 
     Raises `MessengerError` kinds if the last step fails; the others are not missed. A message that somebody deletes

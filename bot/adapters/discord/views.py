@@ -16,7 +16,7 @@ from bot.adapters.command_words import ParsedCommand
 from bot.model import Choice
 from memory.model import Audience
 
-Use = discord.Interaction[Any]
+UserInteraction = discord.Interaction[Any]
 """One press, form, command or menu."""
 
 UP, DOWN, FIX, UNDO, TELL, STOP = "up", "down", "fix", "undo", "tell", "stop"
@@ -57,11 +57,11 @@ class Press(
         self.answer = answer
 
     @classmethod
-    async def from_custom_id(cls, interaction: Use, item: ui.Item[Any], match: re.Match[str], /) -> "Press":
+    async def from_custom_id(cls, interaction: UserInteraction, item: ui.Item[Any], match: re.Match[str], /) -> "Press":
         """The button a person pressed, also one that an earlier process sent."""
         return cls(match["act"], match["answer"] or "")
 
-    async def callback(self, interaction: Use) -> None:
+    async def callback(self, interaction: UserInteraction) -> None:
         """Pass the press on to the client."""
         interaction.client.on_event("press", (interaction, self.act, self.answer))
 
@@ -95,7 +95,7 @@ _LONGEST_LABEL = 80
 """Five rows of five buttons, and ids of at most 100 characters (discord.com/developers, "Component Reference")."""
 
 
-class Chosen(
+class ChosenButton(
     ui.DynamicItem[ui.Button[Any]],
     template=r"g:(?P<place>[0-9a-f]{1,16}):(?P<command>\w+)(?: (?P<argument>.+))?",
 ):
@@ -107,12 +107,14 @@ class Chosen(
         self.typed = typed
 
     @classmethod
-    async def from_custom_id(cls, interaction: Use, item: ui.Item[Any], match: re.Match[str], /) -> "Chosen":
+    async def from_custom_id(
+        cls, interaction: UserInteraction, item: ui.Item[Any], match: re.Match[str], /
+    ) -> "ChosenButton":
         """The button a person pressed, also one that an earlier process sent."""
         button: ui.Button[Any] = ui.Button(custom_id=match.string, label=getattr(item, "label", None))
         return cls(button, int(match["place"], 16), ParsedCommand(match["command"], match["argument"] or ""))
 
-    async def callback(self, interaction: Use) -> None:
+    async def callback(self, interaction: UserInteraction) -> None:
         """Pass the press on to the client."""
         interaction.client.on_event("choice", (interaction, self.place, self.typed, self.item.label or ""))
 
@@ -129,7 +131,7 @@ def choice_view(choices: Sequence[Choice], place: int = 0) -> ui.View | None:
         button: ui.Button[Any] = ui.Button(
             custom_id=custom_id, label=choice.label[:_LONGEST_LABEL] or "…", style=style, row=number // _IN_ROW
         )
-        view.add_item(Chosen(button, place, ParsedCommand(choice.command, choice.argument)))
+        view.add_item(ChosenButton(button, place, ParsedCommand(choice.command, choice.argument)))
     return view if view.children else None
 
 
@@ -182,7 +184,7 @@ def answer_form(place: int, question: str, label: str, answer: str = "") -> ui.M
     return _form("Teach the bot", f"goodbot:{ANSWER}:{place:x}-{question}", field)
 
 
-def form_of(interaction: Use) -> tuple[str, str] | None:
+def form_of(interaction: UserInteraction) -> tuple[str, str] | None:
     """Which form was submitted, and the answer it is about; None for what is none of these."""
     if interaction.type is not discord.InteractionType.modal_submit:
         return None
@@ -190,7 +192,7 @@ def form_of(interaction: Use) -> tuple[str, str] | None:
     return (found["form"], found["answer"] or "") if found else None
 
 
-def entered(interaction: Use) -> dict[str, str]:
+def entered(interaction: UserInteraction) -> dict[str, str]:
     """What a person entered, by the field's id; nothing for empty fields, `yes` for a tick."""
     values = {str(one["custom_id"]): one.get("value") for one in _fields(_data(interaction).get("components") or ())}
     return {name: "yes" if value is True else str(value).strip() for name, value in values.items() if value}
@@ -206,7 +208,7 @@ def _fields(components: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, An
             yield one
 
 
-def _data(interaction: Use) -> Mapping[str, Any]:
+def _data(interaction: UserInteraction) -> Mapping[str, Any]:
     return interaction.data or {}
 
 

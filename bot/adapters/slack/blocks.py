@@ -31,7 +31,7 @@ _FALLBACK_LIMIT = 3000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class AnswerReference:
     """The answer that a button or modal is about, carried in it, so that it works after any restart."""
 
     channel: str
@@ -43,7 +43,7 @@ class Answer:
         return json.dumps(asdict(self), separators=(",", ":"))
 
     @classmethod
-    def unpacked(cls, text: str) -> "Answer":
+    def unpacked(cls, text: str) -> "AnswerReference":
         """From what `packed` made."""
         return cls(**json.loads(text))
 
@@ -95,7 +95,7 @@ def _thumbs() -> Block:
     }
 
 
-def question_blocks(question: str, answer: Answer) -> list[Block]:
+def question_blocks(question: str, answer: AnswerReference) -> list[Block]:
     """What a person who reacted 👎 sees, alone."""
     offered = (("Correct it", TELL), ("Try again", RETRY), ("Not now", NOT_NOW))
     return [
@@ -145,7 +145,7 @@ def chosen(action: Mapping[str, Any]) -> ParsedCommand:
 # Modals -----------------------------------------------------------------------------------------------------------
 
 
-def correction_view(answer: Answer) -> Block:
+def correction_view(answer: AnswerReference) -> Block:
     """What would have been right? Nothing in it is required."""
     reasons = {
         "type": "radio_buttons",
@@ -165,7 +165,7 @@ def correction_view(answer: Answer) -> Block:
     )
 
 
-def teaching_view(place: Answer, question: str, answer: str) -> Block:
+def teaching_view(place: AnswerReference, question: str, answer: str) -> Block:
     """A lesson on anything: the question, the answer, whom it is for."""
     audiences = [
         _option("Just me", Audience.PERSONAL),
@@ -190,7 +190,7 @@ def teaching_view(place: Answer, question: str, answer: str) -> Block:
     )
 
 
-def answer_view(place: Answer, label: str, answer: str = "") -> Block:
+def answer_view(place: AnswerReference, label: str, answer: str = "") -> Block:
     """The answer to a question that nobody could answer, or that of a lesson that waits; `place.ts` is its id."""
     text = _text_input(forms.ANSWER, answer)
     field = _input(label[:_LONGEST_TITLE] or "What would have been right?", forms.ANSWER, text)

@@ -31,7 +31,7 @@ _MOST_SECTIONS = 10
 _FOR_TEACHERS = "review"
 
 
-class Answered(NamedTuple):
+class CommandAnswered(NamedTuple):
     """One message that a command answered."""
 
     text: str
@@ -67,7 +67,7 @@ class Home:
             await self._publish(location, occasion, _part_of(action), await self._answer(typed, location, occasion))
 
     async def _publish(
-        self, location: Location, occasion: str, part: str = "", messages: Sequence[Answered] = ()
+        self, location: Location, occasion: str, part: str = "", messages: Sequence[CommandAnswered] = ()
     ) -> None:
         """Publish the page. The answer to a press replaces the part it belongs to, else it is shown on top."""
         shown = {part: messages} if part else {}
@@ -88,17 +88,17 @@ class Home:
         except MessengerError as error:
             log.warning("App Home was not shown: %s", error)
 
-    async def _answer(self, typed: ParsedCommand, location: Location, occasion: str) -> list[Answered]:
+    async def _answer(self, typed: ParsedCommand, location: Location, occasion: str) -> list[CommandAnswered]:
         """What a command answers this person."""
         event_id, at = f"{occasion}/{typed.name}", self._context.clock()
         return await self._captured(location, self._context.command(typed, location, event_id=event_id, at=at))
 
-    async def _captured(self, location: Location, act: Awaitable[None]) -> list[Answered]:
+    async def _captured(self, location: Location, act: Awaitable[None]) -> list[CommandAnswered]:
         """The private replies of an action, collected instead of posted."""
-        messages: list[Answered] = []
+        messages: list[CommandAnswered] = []
 
         async def catch(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
-            messages.append(Answered(text, choices))
+            messages.append(CommandAnswered(text, choices))
             return ""
 
         with replying_to(location.user, catch):
@@ -131,9 +131,9 @@ def _command(action: Json) -> ParsedCommand:
 def _view(
     bot_name: str,
     *,
-    news: Sequence[Answered],
-    parts: Mapping[str, Sequence[Answered]],
-    privacy: Sequence[Answered],
+    news: Sequence[CommandAnswered],
+    parts: Mapping[str, Sequence[CommandAnswered]],
+    privacy: Sequence[CommandAnswered],
 ) -> Block:
     """The page as Slack takes it; `news` is what the last press brought, `parts` are by command (`TITLES`)."""
     blocks: list[Block] = [
@@ -148,7 +148,7 @@ def _view(
     return {"type": "home", "blocks": [*blocks, {"type": "divider"}, *_shown(privacy, "privacy")]}
 
 
-def _shown(messages: Sequence[Answered], name: str) -> list[Block]:
+def _shown(messages: Sequence[CommandAnswered], name: str) -> list[Block]:
     """Text, and the choices of the last message below it."""
     text = "\n\n".join(message.text for message in messages)
     choices = messages[-1].choices if messages else ()

@@ -9,7 +9,7 @@ from bot.adapters.command_words import ParsedCommand, slash_command
 from bot.adapters.private_reply import replying_to
 from bot.adapters.slack import blocks
 from bot.adapters.slack.acknowledgement import Ack, TimelyAcknowledgement
-from bot.adapters.slack.blocks import Answer, chosen
+from bot.adapters.slack.blocks import AnswerReference, chosen
 from bot.adapters.slack.context import HandlerContext
 from bot.adapters.slack.events import Json, Location, as_command, at, message_id_of, plain, without_mention
 from bot.adapters.slack.response_url import ResponseUrl
@@ -63,7 +63,7 @@ class Interactions:
     async def question_button(self, body: Json) -> None:
         """A button of the question that follows a 👎 reaction."""
         action = body["actions"][0]
-        answer = Answer.unpacked(action["value"])
+        answer = AnswerReference.unpacked(action["value"])
         if action["action_id"] == blocks.TELL:
             if not await self._open(body, blocks.correction_view(answer)):
                 return  # The question stays, so that its button can be pressed once more.
@@ -75,7 +75,7 @@ class Interactions:
     async def correction(self, body: Json) -> None:
         """The correction modal was submitted."""
         handlers, view = self._context, body["view"]
-        answer = Answer.unpacked(view["private_metadata"])
+        answer = AnswerReference.unpacked(view["private_metadata"])
         location = _at(body, answer)
         fields = await self._entered(view, answer.channel)
         if event := forms.correction_event(
@@ -95,10 +95,10 @@ class Interactions:
         named = self._context.mentions.in_text
         return {name: await named(text, channel) for name, text in blocks.entered(view).items()}
 
-    async def _retry(self, body: Json, answer: Answer, occasion: str) -> None:
+    async def _retry(self, body: Json, answer: AnswerReference, occasion: str) -> None:
         handlers = self._context
         thread = answer.thread or await handlers.threads.of(answer.channel, answer.ts)
-        location = _at(body, Answer(channel=answer.channel, ts=answer.ts, thread=thread))
+        location = _at(body, AnswerReference(channel=answer.channel, ts=answer.ts, thread=thread))
         handlers.threads.asked(location.channel, location.thread, answer.ts, location.user)
         await handlers.sink(
             PersonRetry(
@@ -120,7 +120,7 @@ class Interactions:
         location = Location(channel=pressed.channel, user=pressed.user, thread=thread, team=pressed.team)
         typed = chosen(action)
         if typed.name == forms.OPENS_A_FORM:
-            about = Answer(channel=location.channel, ts=typed.argument, thread=thread)
+            about = AnswerReference(channel=location.channel, ts=typed.argument, thread=thread)
             label = str(action.get("text", {}).get("text", ""))
             text = await forms.prefilled(self._waiting(location, typed.argument))
             if await self._open(body, blocks.answer_view(about, label, text)):
@@ -147,7 +147,7 @@ class Interactions:
     async def answer(self, body: Json) -> None:
         """The form for the answer to one question was submitted."""
         view = body["view"]
-        about = Answer.unpacked(view["private_metadata"])
+        about = AnswerReference.unpacked(view["private_metadata"])
         pressed = _at(body, about)
         await self._context.command(
             forms.answer_command(await self._entered(view, about.channel), about.ts),
@@ -162,7 +162,7 @@ class Interactions:
         """The shortcut "Teach the bot..." on any message."""
         message = body["message"]
         thread = str(message.get("thread_ts") or "")
-        place = Answer(channel=_location(body).channel, ts=str(message["ts"]), thread=thread)
+        place = AnswerReference(channel=_location(body).channel, ts=str(message["ts"]), thread=thread)
         question = ""
         if thread and thread != place.ts:
             question = await forms.prefilled(self._asked(place.channel, thread))
@@ -183,7 +183,7 @@ class Interactions:
     async def teaching(self, body: Json) -> None:
         """The teaching modal was submitted."""
         handlers, view = self._context, body["view"]
-        place = Answer.unpacked(view["private_metadata"])
+        place = AnswerReference.unpacked(view["private_metadata"])
         location = _at(body, place)
         fields = await self._entered(view, place.channel)
         is_wide = fields.get(forms.AUDIENCE) == Audience.WORKSPACE
@@ -231,7 +231,7 @@ class Interactions:
             return False
         return True
 
-    async def _ask_by_message(self, location: Location, answer: Answer) -> None:
+    async def _ask_by_message(self, location: Location, answer: AnswerReference) -> None:
         """The question that a modal would have asked: its button opens one with a trigger of its own."""
         web = self._context.web
         try:
@@ -266,17 +266,17 @@ def _location(body: Json) -> Location:
 
 def _modal_channel(body: Json) -> str:
     metadata = (body.get("view") or {}).get("private_metadata")
-    return Answer.unpacked(metadata).channel if metadata else "D"
+    return AnswerReference.unpacked(metadata).channel if metadata else "D"
 
 
-def _at(body: Json, answer: Answer) -> Location:
+def _at(body: Json, answer: AnswerReference) -> Location:
     """The person in a modal, where the answer is that it is about."""
     user = body["user"]
     thread = answer.thread or answer.ts
     return Location(channel=answer.channel, user=str(user["id"]), thread=thread, team=str(user.get("team_id") or ""))
 
 
-def _answer(body: Json) -> Answer:
+def _answer(body: Json) -> AnswerReference:
     """The answer that a button belongs to."""
     location = _location(body)
-    return Answer(channel=location.channel, ts=str(body["container"]["message_ts"]), thread=location.thread)
+    return AnswerReference(channel=location.channel, ts=str(body["container"]["message_ts"]), thread=location.thread)

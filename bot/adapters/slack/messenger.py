@@ -14,7 +14,7 @@ from bot.adapters.naming import Names, by_name
 from bot.adapters.private_reply import reply_to
 from bot.adapters.slack.acknowledgement import TimelyAcknowledgement
 from bot.adapters.slack.arrivals import Arrivals
-from bot.adapters.slack.blocks import PART_LIMIT, Answer, fallback_text, message_blocks, question_blocks
+from bot.adapters.slack.blocks import PART_LIMIT, AnswerReference, fallback_text, message_blocks, question_blocks
 from bot.adapters.slack.connection import Connection, check_tokens, deliver, make_connections
 from bot.adapters.slack.context import HandlerContext, settings_in
 from bot.adapters.slack.directory import Channels, Roles, name_of
@@ -353,7 +353,7 @@ class SlackMessenger(Lookups):
         message = BotMessage(
             workspace=ref.workspace, channel=ref.channel, thread=thread, text=question, private_to=event.scope.person
         )
-        answer = Answer(channel=ref.channel, ts=ref.message_id, thread=thread)
+        answer = AnswerReference(channel=ref.channel, ts=ref.message_id, thread=thread)
         await self._post_ephemeral(message, question_blocks(question, answer))
 
     async def progress(self, workspace: str, channel: str, thread: str, text: str) -> None:

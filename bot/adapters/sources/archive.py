@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
-from bot.adapters.sources.entries import LARGEST_FILE, Fault
+from bot.adapters.sources.entries import LARGEST_FILE, FileFault
 from memory.errors import InvalidInput
 
 _MOST_FILES = 500_000
@@ -26,7 +26,7 @@ class Archive:
     """An open archive of JSON files."""
 
     _zip: zipfile.ZipFile
-    faults: list[Fault] = field(default_factory=list[Fault])
+    faults: list[FileFault] = field(default_factory=list[FileFault])
     _names: dict[str, zipfile.ZipInfo] = field(default_factory=dict[str, zipfile.ZipInfo])
 
     def __post_init__(self) -> None:
@@ -52,7 +52,7 @@ class Archive:
     def fault(self, position: str, reason: str) -> None:
         """Keep that something could not be read."""
         if len(self.faults) < _FAULTS_TOLD:
-            self.faults.append(Fault(position=position[:200], reason=reason))
+            self.faults.append(FileFault(position=position[:200], reason=reason))
 
     def records(self, name: str) -> list[dict[str, Any]]:
         """The objects of a file that is a list of them; nothing, with a fault, where it is something else."""

@@ -52,7 +52,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class FileFault:
     """Something in a file that could not be read. It never keeps the rest out."""
 
     position: str
@@ -66,7 +66,7 @@ class Contents:
     kind: str
     """`csv`, `Markdown`, `JSON lines`, `Slack export`, `Discord export`."""
     entries: tuple[Entry, ...]
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[FileFault, ...] = ()
     workspace: str = ""
     """Where it is from, if the file says so."""
     skipped: Mapping[str, int] | None = None
@@ -76,6 +76,6 @@ class Contents:
         unfit = [each for each in self.entries if not each.is_storable]
         if unfit:
             reason = "it has a NUL character, or half of a character"
-            faults = (*self.faults, *(Fault(position=each.position, reason=reason) for each in unfit))
+            faults = (*self.faults, *(FileFault(position=each.position, reason=reason) for each in unfit))
             object.__setattr__(self, "entries", tuple(each for each in self.entries if each.is_storable))
             object.__setattr__(self, "faults", faults)

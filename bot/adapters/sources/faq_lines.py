@@ -3,14 +3,14 @@
 import json
 from collections.abc import Iterator
 
-from bot.adapters.sources.entries import Entry, Fault
+from bot.adapters.sources.entries import Entry, FileFault
 from bot.adapters.sources.faq import entry_of, field_of
 
 _LONGEST = 1_000_000
 """Characters of a line that is looked at: a lesson has 16,000 at most."""
 
 
-def read(text: str) -> Iterator[Entry | Fault]:
+def read(text: str) -> Iterator[Entry | FileFault]:
     """Each object of the file."""
     if text.lstrip().startswith("["):
         yield from _list(text)
@@ -20,33 +20,33 @@ def read(text: str) -> Iterator[Entry | Fault]:
             yield _entry(f"line {number}", line)
 
 
-def _list(text: str) -> Iterator[Entry | Fault]:
+def _list(text: str) -> Iterator[Entry | FileFault]:
     try:
         records = json.loads(text)
     except (ValueError, RecursionError) as error:
-        yield Fault(position="the file", reason=f"it is no JSON list: {error}")
+        yield FileFault(position="the file", reason=f"it is no JSON list: {error}")
         return
     for number, record in enumerate(records, start=1):
         yield _of_record(f"entry {number}", record)
 
 
-def _entry(position: str, line: str) -> Entry | Fault:
+def _entry(position: str, line: str) -> Entry | FileFault:
     if len(line) > _LONGEST:
-        return Fault(position=position, reason=f"it has more than {_LONGEST:,} characters")
+        return FileFault(position=position, reason=f"it has more than {_LONGEST:,} characters")
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
-        return Fault(position=position, reason=f"it is no JSON: {error}")
+        return FileFault(position=position, reason=f"it is no JSON: {error}")
     return _of_record(position, record)
 
 
-def _of_record(position: str, record: object) -> Entry | Fault:
+def _of_record(position: str, record: object) -> Entry | FileFault:
     if not isinstance(record, dict):
-        return Fault(position=position, reason="it is no object with a question and an answer")
+        return FileFault(position=position, reason="it is no object with a question and an answer")
     try:
         return entry_of(position, {field_of(str(name)): _text(value) for name, value in record.items()})
     except ValueError as error:
-        return Fault(position=position, reason=str(error))
+        return FileFault(position=position, reason=str(error))
 
 
 def _text(value: object) -> str:

@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote
 from markdown_it.token import Token
 
 from bot.adapters.commonmark import parser
-from bot.adapters.sources.entries import Entry, Fault
+from bot.adapters.sources.entries import Entry, FileFault
 from bot.adapters.sources.faq import FaqEntry, entry_of
 from memory.model import Audience
 
@@ -43,7 +43,7 @@ class _Heading:
 # Reading ----------------------------------------------------------------------------------------------------------
 
 
-def read(text: str) -> Iterator[Entry | Fault]:
+def read(text: str) -> Iterator[Entry | FileFault]:
     """Each heading with text below it. Headings of a higher level are sections; lower ones are parts of answers."""
     lines = text.split("\n")
     headings = _headings(text)
@@ -94,7 +94,7 @@ def _noted(body: str) -> dict[str, str]:
     return {name: unquote(value) for name, _, value in pairs}
 
 
-def _entry(position: str, question: str, body: str, fields: dict[str, str]) -> Entry | Fault:
+def _entry(position: str, question: str, body: str, fields: dict[str, str]) -> Entry | FileFault:
     author = ""
     if fields:
         above, _, last = body.rpartition("\n\n")
@@ -106,7 +106,7 @@ def _entry(position: str, question: str, body: str, fields: dict[str, str]) -> E
             position, {**fields, "question": question, "answer": whole["text"] if whole else body, "author": author}
         )
     except ValueError as error:
-        return Fault(position=position, reason=str(error))
+        return FileFault(position=position, reason=str(error))
 
 
 def _unwritten(text: str) -> str:

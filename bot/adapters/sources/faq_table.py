@@ -5,7 +5,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from bot.adapters.sources.entries import Entry, Fault
+from bot.adapters.sources.entries import Entry, FileFault
 from bot.adapters.sources.faq import COLUMNS, FaqEntry, entry_of, field_of
 from memory.errors import InvalidInput
 
@@ -16,7 +16,7 @@ _FORMULA = re.compile(r"'*[=+\-@＝＋－＠\t]")
 """How a text begins that a spreadsheet would take for a formula, or that was kept from that by an apostrophe."""
 
 
-def read(text: str) -> Iterator[Entry | Fault]:
+def read(text: str) -> Iterator[Entry | FileFault]:
     """Each row of a table with the columns `question` and `answer`, or of one with two columns and no names.
 
     Raises `InvalidInput` for a table without these.
@@ -24,7 +24,7 @@ def read(text: str) -> Iterator[Entry | Fault]:
     lines = text.split("\n")
     delimiter = _delimiter(lines)
     records = _records(lines, delimiter)
-    first = next((each for each in records if not isinstance(each, Fault)), None)
+    first = next((each for each in records if not isinstance(each, FileFault)), None)
     if first is None:
         return
     columns = [field_of(cell) for cell in first[1]]
@@ -34,7 +34,7 @@ def read(text: str) -> Iterator[Entry | Fault]:
         columns = ["question", "answer"]
         yield _read_row(*first, columns)
     for record in records:
-        yield record if isinstance(record, Fault) else _read_row(*record, columns)
+        yield record if isinstance(record, FileFault) else _read_row(*record, columns)
 
 
 def write(entries: Iterable[FaqEntry]) -> str:
@@ -56,12 +56,12 @@ def _text(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
-def _read_row(number: int, row: Sequence[str], columns: Sequence[str]) -> Entry | Fault:
+def _read_row(number: int, row: Sequence[str], columns: Sequence[str]) -> Entry | FileFault:
     values: Mapping[str, str] = {name: _text(cell) for name, cell in zip(columns, row, strict=False)}
     try:
         return entry_of(f"line {number}", values)
     except ValueError as error:
-        return Fault(position=f"line {number}", reason=str(error))
+        return FileFault(position=f"line {number}", reason=str(error))
 
 
 def _delimiter(lines: Sequence[str]) -> str:
@@ -91,7 +91,7 @@ class _Lines:
         return line + "\n"
 
 
-def _records(lines: Sequence[str], delimiter: str) -> Iterator[tuple[int, list[str]] | Fault]:
+def _records(lines: Sequence[str], delimiter: str) -> Iterator[tuple[int, list[str]] | FileFault]:
     """Each row with the number of its first line. Where one cannot be read, the next line begins another one."""
     csv.field_size_limit(_LONGEST_RECORD)
     at = 0
@@ -104,7 +104,7 @@ def _records(lines: Sequence[str], delimiter: str) -> Iterator[tuple[int, list[s
             row = next(csv.reader(source, delimiter=delimiter, strict=True))
         except (csv.Error, StopIteration) as error:
             reason = "a quote is opened and not closed" if "end of data" in str(error) else f"it is no row: {error}"
-            yield Fault(position=f"line {at + 1}", reason=reason)
+            yield FileFault(position=f"line {at + 1}", reason=reason)
             at += 1
             continue
         yield at + 1, row

@@ -37,7 +37,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
+class MarkedAnswer:
     """A question with the answer that people marked."""
 
     question: Message
@@ -70,7 +70,7 @@ _STRENGTHS = (_CHECK, _WORDS, _PIN, _THUMB)
 """Marks, the surest first."""
 
 
-def answered(thread: Sequence[Message], emoji: EmojiMap, left_out: Counter[str]) -> Answered | None:
+def answered(thread: Sequence[Message], emoji: EmojiMap, left_out: Counter[str]) -> MarkedAnswer | None:
     """The answer to the first message of a thread. None, counted by its reason, where there is none to take."""
     if len(thread) < 2:
         return None
@@ -89,7 +89,7 @@ def answered(thread: Sequence[Message], emoji: EmojiMap, left_out: Counter[str])
     taken = [each for each in replies if marks.get(each.id) == best]
     last = taken[-1].author
     alike = tuple(each for each in taken if each.author == last)
-    return Answered(question=question, answers=alike, mark=best)
+    return MarkedAnswer(question=question, answers=alike, mark=best)
 
 
 def reply_chains(messages: Sequence[Message]) -> list[list[Message]]:

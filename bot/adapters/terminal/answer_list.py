@@ -1,7 +1,7 @@
 """The answers on this screen: their numbers, people's reactions, and the bot's own marks."""
 
 from bot.adapters.command_words import CHOOSE
-from bot.adapters.terminal.commands import Refusal
+from bot.adapters.terminal.commands import RefusedCommand
 from bot.adapters.terminal.reactions import same_emoji
 from bot.model import Choice
 
@@ -29,7 +29,7 @@ class AnswerList:
         self._choices = choices
         self._is_new = False
 
-    def chosen(self, text: str) -> Choice | Refusal | None:
+    def chosen(self, text: str) -> Choice | RefusedCommand | None:
         """The choice that a typed number picks, or what stands on it ("none" for "None of these"); else None.
 
         What is typed first in a process is about the last question before it, if there was one.
@@ -41,7 +41,7 @@ class AnswerList:
             return Choice(label=text, command=CHOOSE, argument=f"{number}" if number else "none")
         if number is not None and self._choices:
             have = f"there is no choice {number} here; type a number from 1 to {len(self._choices)}"
-            return self._choices[number - 1] if 1 <= number <= len(self._choices) else Refusal(have)
+            return self._choices[number - 1] if 1 <= number <= len(self._choices) else RefusedCommand(have)
         for choice in self._choices:
             label = _folded(choice.label)
             if typed and typed in (label, label.removesuffix(" of these"), _folded(choice.words)):
@@ -56,10 +56,10 @@ class AnswerList:
         """`[2]`, or words for an answer that is not on this screen."""
         return f"[{self._answers.index(message_id) + 1}]" if message_id in self._answers else "an earlier answer"
 
-    def find(self, number: int | None) -> str | Refusal:
+    def find(self, number: int | None) -> str | RefusedCommand:
         """The message id of an answer by number; the last one for None."""
         if not self._answers:
-            return Refusal("there is no answer on this screen yet")
+            return RefusedCommand("there is no answer on this screen yet")
         if number is None:
             return self._answers[-1]
         if not 1 <= number <= len(self._answers):
@@ -68,7 +68,7 @@ class AnswerList:
                 if len(self._answers) == 1
                 else f"there are [1] to {self.label(self.last())}"
             )
-            return Refusal(f"there is no answer [{number}]; {have}")
+            return RefusedCommand(f"there is no answer [{number}]; {have}")
         return self._answers[number - 1]
 
     def react(self, message_id: str, person: str, emoji: str) -> bool:
@@ -79,13 +79,15 @@ class AnswerList:
         standing[same] = emoji
         return True
 
-    def unreact(self, message_id: str, person: str, emoji: str) -> str | Refusal:
+    def unreact(self, message_id: str, person: str, emoji: str) -> str | RefusedCommand:
         """Take this person's emoji off (the latest for an empty one); the emoji as it was put on."""
         standing = self._reactions.get((message_id, person), {})
         wanted = same_emoji(emoji) if emoji else next(reversed(standing), "")
         if wanted not in standing:
             what = emoji or "emoji"
-            return Refusal(f"there is no {what} by {person} on {self.label(message_id)}, so nothing to take back")
+            return RefusedCommand(
+                f"there is no {what} by {person} on {self.label(message_id)}, so nothing to take back"
+            )
         return standing.pop(wanted)
 
     def mark(self, message_id: str, emoji: str, present: bool) -> bool:

@@ -1,4 +1,4 @@
-"""Parses typed lines. Pure: text in, one value out; a line that cannot be carried out is a `Refusal`."""
+"""Parses typed lines. Pure: text in, one value out; a line that cannot be carried out is a `RefusedCommand`."""
 
 import re
 import unicodedata
@@ -137,13 +137,13 @@ class Quit:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RefusedCommand:
     """Nothing is done; `text` says why and what to do."""
 
     text: str
 
 
-Act: TypeAlias = Say | React | Unreact | Correct | Command | Export | As | Help | Refusal
+Act: TypeAlias = Say | React | Unreact | Correct | Command | Export | As | Help | RefusedCommand
 ParsedLine: TypeAlias = Act | Quit
 
 
@@ -153,7 +153,7 @@ def parse(line: str) -> ParsedLine | None:
     if not text:
         return None
     if problem := problem_with(text):
-        return Refusal(f"{problem}; it was not sent")
+        return RefusedCommand(f"{problem}; it was not sent")
     if emoji := reactions_in(text):
         return React(emoji)
     if text.startswith("//"):
@@ -186,61 +186,63 @@ def _words(text: str) -> ParsedLine:
     return _COMMANDS[typed.name](typed.argument)
 
 
-def _unknown(word: str) -> Refusal:
+def _unknown(word: str) -> RefusedCommand:
     near = get_close_matches(word.casefold(), _COMMANDS, n=1, cutoff=0.55)
     shown = word if len(word) <= _MAX_NAME else f"{word[:_MAX_NAME]}…"
     hint = f"Did you mean /{near[0]}?" if near else f"To send text that starts with a slash, type //{shown}."
-    return Refusal(f"there is no command /{shown}, so nothing was sent. {hint} /help lists the commands")
+    return RefusedCommand(f"there is no command /{shown}, so nothing was sent. {hint} /help lists the commands")
 
 
 def _react(rest: str) -> ParsedLine:
     emoji, _, tail = rest.partition(" ")
     number = _number(tail)
-    if not emoji or len(emoji) > _MAX_EMOJI or isinstance(number, Refusal):
-        return Refusal("type /react EMOJI or /react EMOJI n, for example /react 👍 2")
+    if not emoji or len(emoji) > _MAX_EMOJI or isinstance(number, RefusedCommand):
+        return RefusedCommand("type /react EMOJI or /react EMOJI n, for example /react 👍 2")
     return React(reactions_in(emoji) or (emoji,), number)
 
 
 def _unreact(rest: str) -> ParsedLine:
     emoji, tail = ("", rest) if _NUMBER.fullmatch(rest) else rest.partition(" ")[::2]
     number = _number(tail)
-    if len(emoji) > _MAX_EMOJI or isinstance(number, Refusal):
-        return Refusal("type /unreact, /unreact n or /unreact EMOJI n, for example /unreact 👍 2")
+    if len(emoji) > _MAX_EMOJI or isinstance(number, RefusedCommand):
+        return RefusedCommand("type /unreact, /unreact n or /unreact EMOJI n, for example /unreact 👍 2")
     return Unreact((*reactions_in(emoji), emoji)[0], number)
 
 
 def _correct(rest: str) -> ParsedLine:
-    return Correct(rest) if rest else Refusal("type what would have been right after /correct")
+    return Correct(rest) if rest else RefusedCommand("type what would have been right after /correct")
 
 
 def _why(rest: str) -> ParsedLine:
     if _LESSON_ID.fullmatch(rest):
         return Command("why", rest.casefold())
     number = _number(rest)
-    return number if isinstance(number, Refusal) else Command("why", number=number)
+    return number if isinstance(number, RefusedCommand) else Command("why", number=number)
 
 
 def _export(rest: str) -> ParsedLine:
     ending = rest[rest.rfind(".") :].casefold() if "." in rest else ""
     if rest and ending not in _EXPORT_FORMATS:
-        return Refusal("an export's file name ends in .json, .csv, .txt or .md, for example /export lessons.json")
+        return RefusedCommand(
+            "an export's file name ends in .json, .csv, .txt or .md, for example /export lessons.json"
+        )
     return Export(rest, _EXPORT_FORMATS.get(ending, ""))
 
 
 def _as(rest: str) -> ParsedLine:
     name = normalised("NFC", rest)
     if len(name) > _MAX_NAME or "/" in name or not name.isprintable():
-        return Refusal(f"a name has 1 to {_MAX_NAME} printable characters and no slash, for example /as ana")
+        return RefusedCommand(f"a name has 1 to {_MAX_NAME} printable characters and no slash, for example /as ana")
     return As(name)
 
 
-def _number(text: str) -> int | Refusal | None:
+def _number(text: str) -> int | RefusedCommand | None:
     """An answer's number, None when none was typed."""
     digits = text.strip()
     if not digits:
         return None
     if not _NUMBER.fullmatch(digits):
-        return Refusal("type the number of an answer, as shown before it, for example /why 2")
+        return RefusedCommand("type the number of an answer, as shown before it, for example /why 2")
     return int(digits)
 
 

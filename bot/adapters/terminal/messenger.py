@@ -15,7 +15,7 @@ from bot.adapters.terminal.commands import (
     Help,
     Quit,
     React,
-    Refusal,
+    RefusedCommand,
     Say,
     Unreact,
     help_text,
@@ -24,7 +24,7 @@ from bot.adapters.terminal.commands import (
 from bot.adapters.terminal.file_export import save
 from bot.adapters.terminal.lines import Lines, PipedLines
 from bot.adapters.terminal.screen import PlainScreen, Screen
-from bot.adapters.terminal.speaker import ROLES, Speaker
+from bot.adapters.terminal.speaker import ROLES, CurrentSpeaker
 from bot.adapters.terminal.streams import Streams
 from bot.config import TerminalSettings
 from bot.conversation.answers.conversations import unless
@@ -78,7 +78,7 @@ class TerminalMessenger:
         self._channel = settings.channel
         self._new_id = new_id
         self._folder = folder
-        self._speaker = Speaker(settings, clock=clock, new_id=new_id, teacher=teacher, admin=admin)
+        self._speaker = CurrentSpeaker(settings, clock=clock, new_id=new_id, teacher=teacher, admin=admin)
         self._greeting = greeting
         self._wait_until_answered = wait_until_answered
         self._stop = stop
@@ -103,7 +103,7 @@ class TerminalMessenger:
             for text in filter(None, (self._greeting, _HINT if self._interactive else "")):
                 await self._screen.remark(text)
             while (line := await unless(self._closed, self._lines.read(self._speaker.person))) is not None:
-                typed = Refusal(line.problem) if line.problem else parse(line.text)
+                typed = RefusedCommand(line.problem) if line.problem else parse(line.text)
                 if isinstance(typed, Quit):
                     break
                 if typed is not None:
@@ -205,10 +205,10 @@ class TerminalMessenger:
     # What is typed --------------------------------------------------------------------------------------------------
 
     async def _handle(self, typed: Act, text: str, sink: EventSink) -> None:
-        if not isinstance(typed, Refusal):
+        if not isinstance(typed, RefusedCommand):
             await self._screen.typed(self._speaker.person, text)
         match typed:
-            case Refusal(why):
+            case RefusedCommand(why):
                 await self._screen.remark(why)
             case Help():
                 await self._screen.remark(help_text(teacher=self._speaker.role.may_promote))
@@ -230,7 +230,7 @@ class TerminalMessenger:
         match typed:
             case Say(text) if (choice := self._answers.chosen(text.strip())) is not None:
                 self._stopping = None
-                if isinstance(choice, Refusal):
+                if isinstance(choice, RefusedCommand):
                     await self._screen.remark(choice.text)
                 else:
                     await self._deliver(self._speaker.command(ParsedCommand(choice.command, choice.argument)), sink)
@@ -243,7 +243,7 @@ class TerminalMessenger:
                 await self._deliver(self._speaker.command(ParsedCommand(CORRECT, text), self._answers.last()), sink)
             case Command(name, argument, number):
                 target = self._answers.find(number) if number is not None else ""
-                if isinstance(target, Refusal):
+                if isinstance(target, RefusedCommand):
                     await self._screen.remark(target.text)
                 else:
                     await self._deliver(self._speaker.command(ParsedCommand(name, argument), target), sink)
@@ -254,7 +254,7 @@ class TerminalMessenger:
 
     async def _react(self, typed: React, sink: EventSink) -> None:
         message_id = self._answers.find(typed.number)
-        if isinstance(message_id, Refusal):
+        if isinstance(message_id, RefusedCommand):
             await self._screen.remark(message_id.text)
             return
         for emoji in typed.emoji:
@@ -267,11 +267,11 @@ class TerminalMessenger:
 
     async def _unreact(self, typed: Unreact, sink: EventSink) -> None:
         message_id = self._answers.find(typed.number)
-        if isinstance(message_id, Refusal):
+        if isinstance(message_id, RefusedCommand):
             await self._screen.remark(message_id.text)
             return
         emoji = self._answers.unreact(message_id, self._speaker.person, typed.emoji)
-        if isinstance(emoji, Refusal):
+        if isinstance(emoji, RefusedCommand):
             await self._screen.remark(emoji.text)
             return
         await self._deliver(self._speaker.reaction(message_id, emoji, added=False), sink)
@@ -309,8 +309,8 @@ class TerminalMessenger:
 def _open(streams: Streams, interrupted: Callable[[], bool]) -> tuple[Lines, Screen]:
     if not streams.interactive:
         return PipedLines(streams.stdin), PlainScreen(streams.stdout, echo=streams.echo)
-    from bot.adapters.terminal.prompt import Prompt
+    from bot.adapters.terminal.prompt import LinePrompt
     from bot.adapters.terminal.rich_screen import RichScreen
 
-    prompt = Prompt(streams, interrupted=interrupted)
+    prompt = LinePrompt(streams, interrupted=interrupted)
     return prompt, RichScreen(streams.stdout, prompt, color=streams.color)

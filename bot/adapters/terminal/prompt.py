@@ -27,7 +27,7 @@ _PARTIAL_LINES = 12
 _STYLE = {"prompt": "ansicyan bold", "status": "ansiyellow"}
 
 
-class Prompt:
+class LinePrompt:
     """Reads lines while everything else is written above. `interrupted` is asked on Ctrl-C whether to leave."""
 
     def __init__(self, streams: Streams, *, interrupted: Callable[[], bool]) -> None:

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.adapters import commonmark
-from bot.adapters.terminal.prompt import Prompt
+from bot.adapters.terminal.prompt import LinePrompt
 from bot.adapters.terminal.screen import choice_lines, one_line, visible
 from bot.model import BotMessage
 
@@ -18,7 +18,7 @@ from bot.model import BotMessage
 class RichScreen:
     """Writes above the prompt, so that answers may arrive while somebody types."""
 
-    def __init__(self, stdout: TextIO, prompt: Prompt, *, color: bool) -> None:
+    def __init__(self, stdout: TextIO, prompt: LinePrompt, *, color: bool) -> None:
         self._prompt = prompt
         self._console = Console(
             file=stdout, force_terminal=True, no_color=not color, emoji=False, markup=False, highlight=False

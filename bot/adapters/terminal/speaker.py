@@ -10,7 +10,7 @@ ROLES = {Role.MEMBER: "a member", Role.TEACHER: "a teacher", Role.ADMIN: "an adm
 """Those that somebody at the keyboard may have, in words."""
 
 
-class Speaker:
+class CurrentSpeaker:
     """Who is speaking. `person` may be set to somebody else at any time.
 
     With `teacher` or `admin`, the person the chat started with is one whenever they speak; everybody else is a member.

@@ -17,7 +17,7 @@ About = Callable[[Scope, str], Awaitable[Sequence[KnownTopic]]]
 """The topics most like a text, best first. Raises `MemoryFault`."""
 Attend = Callable[[Scope, str], Awaitable[None]]
 """Notes that a topic, by its id, was told."""
-Change = Callable[[Scope, str, str, str, Role], Awaitable[Changed]]
+ChangeFact = Callable[[Scope, str, str, str, Role], Awaitable[Changed]]
 """Lets a property of a thing have a value, if the person may. Raises `MemoryFault`."""
 
 
@@ -60,7 +60,7 @@ def _first_answer(topics: Sequence[KnownTopic], wanted: TopicQuestion) -> tuple[
     return "", None
 
 
-def change_tool(change: Change) -> Tool:
+def change_tool(change: ChangeFact) -> Tool:
     """The tool `change_fact`."""
 
     async def run(arguments: Mapping[str, object], context: ToolContext) -> str:

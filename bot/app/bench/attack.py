@@ -42,7 +42,7 @@ _PACE = timedelta(minutes=2)
 _MONTH = timedelta(days=30)
 
 
-class Kind(StrEnum):
+class AttackKind(StrEnum):
     """What the attackers do."""
 
     POISON = "poison"
@@ -55,7 +55,7 @@ class Kind(StrEnum):
 class AttackArm:
     """What is tried out."""
 
-    kind: Kind = Kind.POISON
+    kind: AttackKind = AttackKind.POISON
     attackers: int = 1
     """Two of them approve each other's lessons, or both refuse the same answers."""
     newcomers: bool = False
@@ -67,7 +67,7 @@ class AttackArm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Damage:
+class AttackDamage:
     """What victims met, as shares of their messages."""
 
     right: float
@@ -91,8 +91,8 @@ class AttackResult:
     """The victims' messages before and after one attack."""
 
     seed: int
-    before: Damage
-    after: Damage
+    before: AttackDamage
+    after: AttackDamage
 
 
 def attack(
@@ -131,9 +131,9 @@ def rows(results: Sequence[AttackResult]) -> tuple[list[str], list[list[str]]]:
     return head, table
 
 
-def _mean(damages: Sequence[Damage]) -> Damage:
-    names = [field.name for field in fields(Damage)]
-    return Damage(**{name: sum(getattr(each, name) for each in damages) / len(damages) for name in names})
+def _mean(damages: Sequence[AttackDamage]) -> AttackDamage:
+    names = [field.name for field in fields(AttackDamage)]
+    return AttackDamage(**{name: sum(getattr(each, name) for each in damages) / len(damages) for name in names})
 
 
 def _require_enough(lessons: Sequence[LabelledMessage], arm: AttackArm) -> None:
@@ -210,7 +210,7 @@ class _AttackRun:
 
     def _teach(self, memory: Memory, label: Label) -> None:
         for text in self._taught[label.label][: self._count(label)]:
-            if self._arm.kind is Kind.REFUSE:
+            if self._arm.kind is AttackKind.REFUSE:
                 self._lesson(memory, "teacher", text, label.text, Role.TEACHER)
             else:
                 self._lesson(memory, f"member-{self._chance.randrange(TEAM)}", text, label.text)
@@ -235,7 +235,7 @@ class _AttackRun:
     async def _attack(self, running: Running, memory: Memory, label: Label) -> None:
         attackers = self._attackers(label)
         for number, text in enumerate(self._taught[label.label][LESSONS : LESSONS + ATTACKS]):
-            if self._arm.kind is Kind.POISON:
+            if self._arm.kind is AttackKind.POISON:
                 author, *others = attackers[number % len(attackers) :] + attackers[: number % len(attackers)]
                 lesson = self._lesson(memory, author, text, self._poison(label))
                 run_id, value = "" if lesson is None else lesson.run_id, 1
@@ -266,10 +266,10 @@ class _AttackRun:
         await running.goodbot.idle()
         return memory.answers.newest(CHANNEL) or ""
 
-    def _damage(self, memory: Memory) -> Damage:
+    def _damage(self, memory: Memory) -> AttackDamage:
         """What somebody meets who never taught anything."""
         victim = replace(CHANNEL, person="victim")
-        met: list[Damage] = []
+        met: list[AttackDamage] = []
         for label in self._attacked:
             poison = self._poison(label)
             for text in self._asked[label.label]:
@@ -281,7 +281,7 @@ class _AttackRun:
                 repeated = {each.episode.output for each in found.exemplars if each.lesson is Lesson.REPEAT}
                 avoided = {each.episode.output for each in found.exemplars if each.lesson is Lesson.AVOID}
                 met.append(
-                    Damage(
+                    AttackDamage(
                         right=best == label.text,
                         poison=best == poison,
                         given=best == poison and is_sure,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from bot.app.bench.people import Answered
+from bot.app.bench.people import AnswerWorth
 from bot.app.bench.stream import StreamResult
 
 _EDGES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6)
@@ -33,7 +33,7 @@ def calibration(results: Iterable[StreamResult]) -> list[Bin]:
             for confidence, answered in pairs
             if (low is None or confidence >= low) and (high is None or confidence < high)
         ]
-        right, wrong = inside.count(Answered.RIGHT), inside.count(Answered.WRONG)
+        right, wrong = inside.count(AnswerWorth.RIGHT), inside.count(AnswerWorth.WRONG)
         share = right / (right + wrong) if right + wrong else None
         if inside:
             bins.append(Bin(at_least=low, messages=len(inside), given=right + wrong, right=share))

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from bot.app.bench.calibration import Bin, calibration
 from bot.app.bench.embedding import PreparedEmbedder
 from bot.app.bench.labelled import LabelledMessage, first_of_each
-from bot.app.bench.people import Answered, Habits
+from bot.app.bench.people import AnswerWorth, Habits
 from bot.app.bench.plot import NamedCurves, svg
 from bot.app.bench.progress import ShowsStage
 from bot.app.bench.report import WINDOW, Shares, Summary, curve, last_count, mean, summary
@@ -133,9 +133,9 @@ def learn(
         with show(name, len(orders[seed])) as step:
             right = done = 0
 
-            def on_message(answered: Answered) -> None:
+            def on_message(answered: AnswerWorth) -> None:
                 nonlocal right, done
-                done, right = done + 1, right + (answered is Answered.RIGHT)
+                done, right = done + 1, right + (answered is AnswerWorth.RIGHT)
                 step(done, f"{right / done:.3f} right")
 
             return asyncio.run(

@@ -8,7 +8,7 @@ from bot.ports import EventSink
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Posted:
+class PostedAnswer:
     """An answer as it was posted."""
 
     message_id: str
@@ -21,7 +21,7 @@ class BenchMessenger:
     """Implements `bot.ports.Messenger`. What people do is given to the sink directly."""
 
     platform: str = "bench"
-    answer: Posted | None = None
+    answer: PostedAnswer | None = None
     """The last one."""
     notice: str = ""
     """The last thing said that was no answer."""
@@ -45,7 +45,7 @@ class BenchMessenger:
         self._posts += 1
         ref = MessageRef(workspace=message.workspace, channel=message.channel, message_id=f"post-{self._posts}")
         if message.is_answer:
-            self.answer = Posted(message_id=ref.message_id, text=message.text, run_id=message.run_id)
+            self.answer = PostedAnswer(message_id=ref.message_id, text=message.text, run_id=message.run_id)
         else:
             self.notice = message.text
         return ref

@@ -12,7 +12,7 @@ CHANNEL = Scope(workspace="bench:local", channel="general", person="asker", plac
 """The place everything happens in, as who asks sees it."""
 
 
-class Answered(StrEnum):
+class AnswerWorth(StrEnum):
     """What an answer was worth."""
 
     RIGHT = "right"
@@ -115,13 +115,13 @@ class People:
             argument=argument,
         )
 
-    def respond(self, message_id: str, answered: Answered, correction: str) -> list[PersonEvent]:
+    def respond(self, message_id: str, answered: AnswerWorth, correction: str) -> list[PersonEvent]:
         """What people do about an answer, in this order. `correction` is what would have been right.
 
         A question gets no thumb (`tap`); one that offered nothing right is corrected like a wrong answer.
         """
-        habits, is_right = self._habits, answered in (Answered.RIGHT, Answered.TAP)
-        is_question = answered in (Answered.TAP, Answered.NEITHER)
+        habits, is_right = self._habits, answered in (AnswerWorth.RIGHT, AnswerWorth.TAP)
+        is_question = answered in (AnswerWorth.TAP, AnswerWorth.NEITHER)
         # Every draw is made for every answer, so that habits can be compared on the same chances.
         reacts, corrects = self._chance.random() < habits.reacted, self._chance.random() < habits.corrected
         reacting = [replace(self._asker, person=name) for name in self._others] or [self._asker]

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import accumulate
 
-from bot.app.bench.people import Answered
+from bot.app.bench.people import AnswerWorth
 from bot.app.bench.stream import StreamResult
 
 WINDOW = 500
@@ -92,19 +92,21 @@ def mean(summaries: Sequence[Summary]) -> Summary:
     )
 
 
-def worst_window(answered: Sequence[Answered], without: Sequence[Answered], size: int = WINDOW) -> float:
+def worst_window(answered: Sequence[AnswerWorth], without: Sequence[AnswerWorth], size: int = WINDOW) -> float:
     """The least difference in right answers between two streams over `size` messages in a row, as a share."""
     size = min(size, len(answered))
-    gains = ((one is Answered.RIGHT) - (other is Answered.RIGHT) for one, other in zip(answered, without, strict=True))
+    gains = (
+        (one is AnswerWorth.RIGHT) - (other is AnswerWorth.RIGHT) for one, other in zip(answered, without, strict=True)
+    )
     sums = list(accumulate(gains, initial=0))
     return min(later - earlier for earlier, later in zip(sums, sums[size:], strict=False)) / size
 
 
-def curve(answered: Sequence[Answered]) -> list[tuple[int, float]]:
+def curve(answered: Sequence[AnswerWorth]) -> list[tuple[int, float]]:
     """How many messages were sent, and the share of right answers among the latest tenth of them."""
     count = len(answered)
     window = min(WINDOW, max(20, count // 10))
-    sums = list(accumulate((each is Answered.RIGHT for each in answered), initial=0))
+    sums = list(accumulate((each is AnswerWorth.RIGHT for each in answered), initial=0))
     ends = sorted({round(count * point / _POINTS) for point in range(1, _POINTS + 1)} - {0})
     return [(end, (sums[end] - sums[max(0, end - window)]) / min(window, end)) for end in ends]
 
@@ -122,13 +124,13 @@ def times(milliseconds: Sequence[float]) -> Times:
     return Times(median=statistics.median(milliseconds), p95=statistics.quantiles(milliseconds, n=20)[-1])
 
 
-def _shares(answered: Sequence[Answered]) -> Shares:
-    return Shares(**{each.value: answered.count(each) / len(answered) for each in Answered})
+def _shares(answered: Sequence[AnswerWorth]) -> Shares:
+    return Shares(**{each.value: answered.count(each) / len(answered) for each in AnswerWorth})
 
 
 def _mean_shares(shares: Iterable[Shares]) -> Shares:
     several = [asdict(each) for each in shares]
-    return Shares(**{each.value: statistics.fmean(share[each.value] for share in several) for each in Answered})
+    return Shares(**{each.value: statistics.fmean(share[each.value] for share in several) for each in AnswerWorth})
 
 
 def _mean_times(several: Sequence[Times]) -> Times:

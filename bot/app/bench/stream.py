@@ -12,8 +12,8 @@ from bot.adapters.llm.offline.splitting import cuts, split
 from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
 from bot.app.bench.fresh_memory import SimulatedClock, fresh_memory
 from bot.app.bench.labelled import Label, LabelledMessage
-from bot.app.bench.messenger import BenchMessenger, Posted
-from bot.app.bench.people import CHANNEL, Answered, Habits, People
+from bot.app.bench.messenger import BenchMessenger, PostedAnswer
+from bot.app.bench.people import CHANNEL, AnswerWorth, Habits, People
 from bot.app.build import Running, assemble
 from bot.config import ConversationSettings, Settings
 from bot.errors import BotError
@@ -45,7 +45,7 @@ class StreamResult:
     """How one stream went."""
 
     seed: int
-    answered: tuple[Answered, ...]
+    answered: tuple[AnswerWorth, ...]
     """In the order of the messages."""
     message_ms: tuple[float, ...]
     """From the message's arrival until nothing is left to do about it."""
@@ -53,7 +53,7 @@ class StreamResult:
     """The same for each reaction and correction."""
     confidences: tuple[float, ...] = ()
     """How sure of its best candidate the bot was before each answer."""
-    outside: tuple[Answered, ...] = ()
+    outside: tuple[AnswerWorth, ...] = ()
     """What came of the messages that no label is right for, asked at the end: any answer to them is wrong."""
 
 
@@ -103,7 +103,7 @@ async def stream(
     seed: int,
     settings: Settings,
     embedder: Embedder,
-    on_message: Callable[[Answered], None],
+    on_message: Callable[[AnswerWorth], None],
     taught: Sequence[LabelledMessage] = (),
     outside: Sequence[str] = (),
 ) -> StreamResult:
@@ -113,7 +113,7 @@ async def stream(
     """
     clock = SimulatedClock()
     by_text = {label.text: label for label in labels}
-    answered: list[Answered] = []
+    answered: list[AnswerWorth] = []
     message_ms: list[float] = []
     reaction_ms: list[float] = []
     confidences: list[float] = []
@@ -170,18 +170,18 @@ def _taught(label: Label, arm: Arm) -> str:
 
 def judged(
     answer: str, right: Label | None, by_text: Mapping[str, Label], offered: Sequence[tuple[str, str]] = ()
-) -> Answered:
+) -> AnswerWorth:
     """What an answer was worth. One that says more than what is right is wrong, and so is one no label stands for.
 
     `offered` are the actions, each with the text of an answer, that it offers where it asks.
     """
     named = {part for part in answer.split("\n\n") if part in by_text}
     if right is not None and named == {right.text}:
-        return Answered.RIGHT
+        return AnswerWorth.RIGHT
     if offered and not named:
         is_there = right is not None and any(_means(each, right) for each in offered)
-        return Answered.TAP if is_there else Answered.NEITHER
-    return Answered.UNKNOWN if not named and HONEST in answer else Answered.WRONG
+        return AnswerWorth.TAP if is_there else AnswerWorth.NEITHER
+    return AnswerWorth.UNKNOWN if not named and HONEST in answer else AnswerWorth.WRONG
 
 
 def _means(candidate: tuple[str, str], label: Label) -> bool:
@@ -195,19 +195,19 @@ def _right_option(offered: Sequence[tuple[str, str]], right: Label) -> int | Non
 
 
 def _outcome(
-    memory: Memory, answer: Posted | None, right: Label | None, by_text: Mapping[str, Label]
-) -> tuple[Answered, list[tuple[str, str]]]:
+    memory: Memory, answer: PostedAnswer | None, right: Label | None, by_text: Mapping[str, Label]
+) -> tuple[AnswerWorth, list[tuple[str, str]]]:
     """What an answer was worth, and the candidates that it offers."""
     if answer is None:
-        return Answered.WRONG, []
+        return AnswerWorth.WRONG, []
     offered = _offered(memory, answer)
     return judged(answer.text, right, by_text, offered), offered
 
 
 def _events(
     people: People,
-    answer: Posted | None,
-    outcome: Answered,
+    answer: PostedAnswer | None,
+    outcome: AnswerWorth,
     offered: Sequence[tuple[str, str]],
     right: Label,
     arm: Arm,
@@ -219,12 +219,12 @@ def _events(
     return [*taps, *people.respond(answer.message_id, outcome, _taught(right, arm))]
 
 
-def _offered(memory: Memory, answer: Posted) -> list[tuple[str, str]]:
+def _offered(memory: Memory, answer: PostedAnswer) -> list[tuple[str, str]]:
     """The candidates that an answer offers, as it is stored."""
     return [each.option.candidate for each in offers_of(memory.audit.nodes(CHANNEL.workspace, answer.run_id))]
 
 
-async def _ask(running: Running, messenger: BenchMessenger, people: People, text: str) -> Posted | None:
+async def _ask(running: Running, messenger: BenchMessenger, people: People, text: str) -> PostedAnswer | None:
     """The answer. A person who is told something else instead sends it once more, as they are asked to.
 
     None if they are told something else again: the message was taken for what it is not. `BotError`: nothing was said.
@@ -241,7 +241,7 @@ async def _ask(running: Running, messenger: BenchMessenger, people: People, text
     raise BotError(f"the bot said nothing to the message {text!r}; the log says why")
 
 
-def _confidence(memory: Memory, answer: Posted | None) -> float:
+def _confidence(memory: Memory, answer: PostedAnswer | None) -> float:
     """That of the evidence for the whole message; 0 where none was weighed."""
     evidence = memory.audit.evidence(CHANNEL.workspace, answer.run_id) if answer is not None else None
     return evidence.confidence if evidence else 0.0

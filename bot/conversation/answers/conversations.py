@@ -15,7 +15,7 @@ T = TypeVar("T")
 Conversation = tuple[str, str, str, str]
 """Workspace, channel, thread, and the person where everybody has a conversation of their own (`Scope.conversation`)."""
 
-Answer = Callable[[Messenger, Incoming, asyncio.Event, bool], Awaitable[None]]
+AnswerMessage = Callable[[Messenger, Incoming, asyncio.Event, bool], Awaitable[None]]
 """Answers one message. The event asks it to stop; the last is whether the message is as it is now. Must not raise."""
 
 _MOST_BYTES = 60_000_000
@@ -52,7 +52,7 @@ class Others(Protocol):
 class Conversations:
     """One worker for each conversation that has something waiting; it goes away when nothing is left."""
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: AnswerMessage) -> None:
         self._answer = answer
         self._queues: dict[Conversation, asyncio.Queue[tuple[Messenger, Incoming, bool]]] = {}
         self._workers: dict[Conversation, asyncio.Task[None]] = {}
@@ -88,7 +88,9 @@ class Conversations:
         if self._one_by_one is None or self._one_by_one.done():
             self._one_by_one = asyncio.create_task(self._work_one_by_one())
 
-    async def run(self, messenger: Messenger, incoming: Incoming, answer: Answer, *, is_current: bool = False) -> None:
+    async def run(
+        self, messenger: Messenger, incoming: Incoming, answer: AnswerMessage, *, is_current: bool = False
+    ) -> None:
         """Answer a message here and now, in this way, so that it can be stopped like any other."""
         key, cancel = incoming.scope.conversation, asyncio.Event()
         self._running[key] = (incoming, cancel)

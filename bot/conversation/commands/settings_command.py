@@ -17,8 +17,8 @@ from memory.rules.chat_settings import (
     CATALOGUE,
     CONTROL_ARM,
     DIGEST,
-    Kind,
     Settable,
+    SettingKind,
     settable,
 )
 
@@ -120,7 +120,7 @@ def _all(context: CommandContext, file: SettingsFile) -> CommandReply:
 
 def _people(chosen: ChatSetting) -> list[str]:
     """Whom a setting names: who changed it, and who is in it."""
-    named = chosen.value.split() if CATALOGUE[chosen.name].kind is Kind.PEOPLE else []
+    named = chosen.value.split() if CATALOGUE[chosen.name].kind is SettingKind.PEOPLE else []
     return [each for each in (chosen.changed_by, *named) if each]
 
 

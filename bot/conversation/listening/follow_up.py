@@ -36,7 +36,7 @@ text takes no longer than its length."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class MessageFacts:
     """The facts about one message without a mention."""
 
     text: str
@@ -54,7 +54,7 @@ class Facts:
     """What was said in the thread before; None where that is not known."""
 
 
-def is_meant(facts: Facts) -> bool:
+def is_meant(facts: MessageFacts) -> bool:
     """Whether the bot answers: surely for the bot, and something to answer."""
     if facts.is_muted or facts.mode is ListeningMode.MENTION or facts.is_for_others:
         return False
@@ -74,7 +74,7 @@ def is_meant(facts: Facts) -> bool:
     return follows and (asks(facts.text) or has_asked)
 
 
-def gives_feedback(facts: Facts) -> bool:
+def gives_feedback(facts: MessageFacts) -> bool:
     """Whether it says of the bot's answer, right after it and by whoever asked, that it is right, wrong or too long."""
     thread = facts.thread
     follows = facts.replies_to_bot or (thread is not None and thread.is_last_ours)
@@ -84,7 +84,7 @@ def gives_feedback(facts: Facts) -> bool:
     return preference_in(facts.text) is not None or read(facts.text, answer=answer) is not None
 
 
-def depends_on_thread(facts: Facts) -> bool:
+def depends_on_thread(facts: MessageFacts) -> bool:
     """Whether what was said in the thread before could make it meant for the bot: then it is worth looking up."""
     is_possible = not (facts.is_muted or facts.mode is ListeningMode.MENTION or facts.is_for_others)
     return is_possible and facts.is_in_thread and not is_meant(facts) and facts.asker == facts.author != ""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from bot.conversation.answers.conversations import Conversations
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.handler import dismisses_bot
-from bot.conversation.listening.follow_up import Facts, depends_on_thread, is_meant
+from bot.conversation.listening.follow_up import MessageFacts, depends_on_thread, is_meant
 from bot.model import Address, PersonReaction, Unaddressed
 from memory.model import ListeningMode, Scope, Visibility
 from memory.services import Memory
@@ -48,7 +48,7 @@ class Listener:
             if asker or mode is ListeningMode.ALWAYS:
                 await self.mute(scope)
             return False
-        facts = Facts(
+        facts = MessageFacts(
             text=message.text,
             author=scope.person,
             mode=mode,

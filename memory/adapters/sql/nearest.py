@@ -22,7 +22,7 @@ from memory.adapters.sql.partition_copies import (
     CachedPartition,
     Key,
     PartitionCache,
-    Sample,
+    RowSample,
     State,
     apply,
     read,
@@ -228,7 +228,7 @@ class _PlanePartition:
     plane_cache: PlaneCache
     planes: Planes
     later: CachedPartition
-    some: Sample | None
+    some: RowSample | None
 
     def __len__(self) -> int:
         return len(self.planes) + len(self.later.vectors)

@@ -35,8 +35,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import LargeBinary
 
-from memory.adapters.action_rows import NOTHING_FOUND, Approval
-from memory.adapters.partitions import Kind, VectorPartition
+from memory.adapters.action_rows import NOTHING_FOUND, RowApproval
+from memory.adapters.partitions import RowKind, VectorPartition
 from memory.adapters.sql.index import EPOCH
 from memory.adapters.sql.lesson_version import lesson_versions
 from memory.adapters.sql.session import Session, nothing
@@ -253,9 +253,9 @@ def _listed(text: str, count: int) -> Iterable[Any]:
     return repeat(first, count) if text == f"[{','.join([text[1:end]] * count)}]" else json.loads(text)
 
 
-def _kind(audience: str, verdict: str, action: str, words: str, author: str) -> Kind:
-    approves = Approval(action, words, author) if verdict == Verdict.SUCCESS.value else None
-    return Kind(AUDIENCES[audience], VERDICTS[verdict], NOTHING_FOUND if action == GAVE_UP else approves)
+def _kind(audience: str, verdict: str, action: str, words: str, author: str) -> RowKind:
+    approves = RowApproval(action, words, author) if verdict == Verdict.SUCCESS.value else None
+    return RowKind(AUDIENCES[audience], VERDICTS[verdict], NOTHING_FOUND if action == GAVE_UP else approves)
 
 
 _found_in = and_(_t.workspace == _w, _t.partition == bindparam("p", type_=String()), _is_found)
@@ -266,7 +266,7 @@ _newest = select(*(_t[name] for name in (*_TEXTS, "vector"))).where(_found_in).o
 _SCAN = select(*_columns(_newest.limit(bindparam("most")).subquery()))
 
 
-class Sample(NamedTuple):
+class RowSample(NamedTuple):
     """Some rows of a partition."""
 
     seqs: "NDArray[np.int64]"
@@ -274,14 +274,14 @@ class Sample(NamedTuple):
     """In the same order, and without vectors."""
 
 
-def sample(session: Session, key: Key, seqs: Sequence[int]) -> Sample:
+def sample(session: Session, key: Key, seqs: Sequence[int]) -> RowSample:
     """Those with these seqs that are there."""
     rows, there = VectorPartition(0), list[str]()
     if row := session.row(_SAMPLE, {**_where(key), "seqs": seqs}):
         with session.readable():
             there = json.loads(row[0])
             apply([*row[1:], b"" if there else None, None], rows, 0)
-    return Sample(np.array(there, np.int64), rows)
+    return RowSample(np.array(there, np.int64), rows)
 
 
 def scanned(session: Session, key: Key, most: int) -> VectorPartition:

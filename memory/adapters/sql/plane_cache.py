@@ -24,7 +24,7 @@ from memory.adapters.plane_rows import RowBatch, kind_number, row_batch
 from memory.adapters.planes import Planes
 from memory.adapters.private_files import is_locked, locked_file, make_folder
 from memory.adapters.sql.index import EPOCH, PLANES
-from memory.adapters.sql.partition_copies import Key, Sample, sample
+from memory.adapters.sql.partition_copies import Key, RowSample, sample
 from memory.adapters.sql.session import Session
 from memory.errors import MemoryFault
 
@@ -58,7 +58,7 @@ class PlaneCache:
         self._folder = database.with_name(f"{database.name}-planes")
         self._begin = begin
         self._ready: OrderedDict[Key, Planes] = OrderedDict()
-        self._samples: OrderedDict[Key, tuple[int, Sample]] = OrderedDict()
+        self._samples: OrderedDict[Key, tuple[int, RowSample]] = OrderedDict()
         """With the token of the planes that have their rows, which were found whole."""
         self._building: dict[Key, Thread] = {}
         self._rejected = set[int]()
@@ -83,7 +83,7 @@ class PlaneCache:
         """Use them no more: their file is damaged."""
         self._rejected.add(planes.token)
 
-    def sample(self, key: Key, token: int) -> Sample | None:
+    def sample(self, key: Key, token: int) -> RowSample | None:
         """Some of the rows that the planes with this token have; None until they are read."""
         with self._lock:
             known, found = self._samples.get(key, (0, None))
@@ -150,7 +150,7 @@ class PlaneCache:
             while len(self._ready) > 1 and sum([each.nbytes for each in self._ready.values()]) > MOST_BYTES:
                 self._ready.popitem(last=False)
 
-    def _keep_sample(self, key: Key, token: int, some: Sample) -> None:
+    def _keep_sample(self, key: Key, token: int, some: RowSample) -> None:
         with self._lock:
             self._samples[key] = (token, some)
             self._samples.move_to_end(key)

@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Voice:
+class Backing:
     """Who stands behind an exemplar."""
 
     authority: int
@@ -35,19 +35,19 @@ class Voice:
     """Two different approved answers of one voice are a change of mind: the later one holds."""
 
 
-def voice_of(exemplar: Exemplar, votes: Sequence[Vote], asker: str) -> Voice:
+def voice_of(exemplar: Exemplar, votes: Sequence[Vote], asker: str) -> Backing:
     """Whose word this exemplar is, by the audience it was reached through and the votes on it."""
     if exemplar.audience is Audience.PERSONAL:
-        return Voice(authority=3, name=asker)
+        return Backing(authority=3, name=asker)
     author = exemplar.episode.author or exemplar.episode.person
     is_taught = any(vote.value > 0 and vote.role.may_promote and not vote.is_limited for vote in votes)
     is_promoted = exemplar.audience is Audience.WORKSPACE
-    return Voice(authority=2 if is_taught or is_promoted else 1, name=author)
+    return Backing(authority=2 if is_taught or is_promoted else 1, name=author)
 
 
 def settle_disagreements(
     exemplars: Sequence[Exemplar],
-    voice: Callable[[Exemplar], Voice],
+    voice: Callable[[Exemplar], Backing],
     similarity: Callable[[Episode, Episode], float],
 ) -> tuple[Exemplar, ...]:
     """The exemplars without those that a stronger or a later word of the same voice overrules.

@@ -50,7 +50,7 @@ class Returned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class TopicAnswer:
     """What a query answers, and what that was made of."""
 
     query: str
@@ -73,7 +73,7 @@ class Asked:
     request: QueryRequest
     vector: Any
     event_id: str
-    answer: Answer
+    answer: TopicAnswer
 
 
 @dataclass(slots=True, kw_only=True)
@@ -86,7 +86,7 @@ class Reinforcing:
     _reinforced: dict[Reinforcement[Any, Any], dict[str, Any]] = field(default_factory=dict, init=False)
     _entries: dict[Reinforcement[Any, Any], list[Any]] = field(default_factory=dict, init=False)
 
-    def read(self, answers: Iterable[Answer]) -> None:
+    def read(self, answers: Iterable[TopicAnswer]) -> None:
         """Read what these answers returned, if it was not read yet, in one statement for each kind."""
         wanted: dict[Reinforcement[Any, Any], dict[str, None]] = {}
         for each in (each for answer in answers for each in answer.returned):
@@ -95,14 +95,14 @@ class Reinforcing:
         for raises, ids in wanted.items():
             self._now[raises].update(raises.read(self.tx, ids))
 
-    def holds(self, answer: Answer) -> bool:
+    def holds(self, answer: TopicAnswer) -> bool:
         """Whether the answer would be the same now."""
         return all(
             (now := self._now[each.raises].get(each.row.id)) is not None and each.raises.is_same(each.row, now)
             for each in answer.returned
         )
 
-    def response_of(self, answer: Answer) -> QueryResponse:
+    def response_of(self, answer: TopicAnswer) -> QueryResponse:
         """The answer with the salience of now."""
         bundles = [
             replace(bundle, salience=each.raises.left(self._now[each.raises][each.row.id], self.at))
@@ -110,7 +110,7 @@ class Reinforcing:
         ]
         return QueryResponse(query=answer.query, candidates=tuple(bundles))
 
-    def reinforce_all(self, answer: Answer, actor: str) -> None:
+    def reinforce_all(self, answer: TopicAnswer, actor: str) -> None:
         """Raise everything that was returned."""
         for each in answer.returned:
             rows = self._now[each.raises]

@@ -7,22 +7,22 @@ from threading import Lock
 from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
-Outcome = TypeVar("Outcome")
+Result = TypeVar("Result")
 
 MOST = 64
 """How many share a transaction: others, in other processes too, wait for its end."""
 
 
 @dataclass(slots=True, eq=False)
-class _Entry(Generic[Item, Outcome]):
+class _Entry(Generic[Item, Result]):
     item: Item
-    outcome: list[Outcome] = field(default_factory=list)
+    outcome: list[Result] = field(default_factory=list)
     """Empty until it is stored."""
     is_alone: bool = False
     """Whether it was in a transaction that failed."""
 
 
-class SharedTransaction(Generic[Item, Outcome]):
+class SharedTransaction(Generic[Item, Result]):
     """Whoever's turn it is does the work of all that wait.
 
     `work` is given a function that takes what waits; called within the transaction, it takes also what came while that
@@ -30,9 +30,9 @@ class SharedTransaction(Generic[Item, Outcome]):
     each item is then worked on by its own thread alone, so that none fails for another's fault.
     """
 
-    def __init__(self, work: Callable[[Callable[[], Sequence[Item]]], Sequence[Outcome]]) -> None:
+    def __init__(self, work: Callable[[Callable[[], Sequence[Item]]], Sequence[Result]]) -> None:
         self._work = work
-        self._waiting: deque[_Entry[Item, Outcome]] = deque()
+        self._waiting: deque[_Entry[Item, Result]] = deque()
         self._turn = Lock()
 
     @property
@@ -40,17 +40,17 @@ class SharedTransaction(Generic[Item, Outcome]):
         """How many wait for their turn."""
         return len(self._waiting)
 
-    def __call__(self, item: Item) -> Outcome:
+    def __call__(self, item: Item) -> Result:
         """The outcome of this item, once it is stored. Raises what `work` raises for it."""
-        mine = _Entry[Item, Outcome](item)
+        mine = _Entry[Item, Result](item)
         self._waiting.append(mine)
         with self._turn:
             while not mine.outcome and not mine.is_alone:
                 self._lead(mine)
             return mine.outcome[0] if mine.outcome else self._work(lambda: [item])[0]
 
-    def _lead(self, mine: _Entry[Item, Outcome]) -> None:
-        taken: list[_Entry[Item, Outcome]] = []
+    def _lead(self, mine: _Entry[Item, Result]) -> None:
+        taken: list[_Entry[Item, Result]] = []
 
         def take() -> Sequence[Item]:
             while self._waiting and len(taken) < MOST:

@@ -16,7 +16,7 @@ from memory.services.topics.bundles import Visible
 from memory.services.topics.ingest import Ingest, Ingested, Placement
 from memory.services.topics.merge import merge_duplicates
 from memory.services.topics.query import Bundle, QueryRequest, QueryResponse, Stage
-from memory.services.topics.reinforcement import Answer, Asked, Reinforcing, Returned
+from memory.services.topics.reinforcement import Asked, Reinforcing, Returned, TopicAnswer
 from memory.services.topics.shared_transaction import SharedTransaction
 from memory.services.topics.source import MakeSource, StoredTopics, TopicIndex, TopicSource, as_vector
 from memory.services.topics.withdraw import take_back
@@ -105,7 +105,7 @@ class World:
             raising.reinforce_all(answer, asked.scope.person)
         return response
 
-    def _answer(self, tx: Transaction, scope: Scope, request: QueryRequest, vector: "Vector | None") -> Answer:
+    def _answer(self, tx: Transaction, scope: Scope, request: QueryRequest, vector: "Vector | None") -> TopicAnswer:
         topics = tx.topics.count(scope.workspace)
         sources: list[TopicSource] = [self._own_source(tx, scope, vector)] if topics else []
         sources += [make(tx, scope) for make in self._sources]
@@ -119,7 +119,7 @@ class World:
             found = source.bundles(here, request)
             bundles |= {each.topic_id: (each, source.returned(each.topic_id)) for each in found}
         pairs = [bundles[topic_id] for topic_id, _ in chosen]
-        return Answer(
+        return TopicAnswer(
             query=request.q,
             bundles=tuple(bundle for bundle, _ in pairs),
             returned=tuple(returned for _, returned in pairs),

@@ -3,11 +3,11 @@
 import numpy as np
 from hypothesis import given, strategies as st
 
-from memory.adapters.partitions import Kind, VectorPartition, search
+from memory.adapters.partitions import RowKind, VectorPartition, search
 from memory.model import Audience, Verdict
 from tests.memory.adapters.store_samples import unit
 
-SHARED = Kind(Audience.CHANNEL, Verdict.SUCCESS)
+SHARED = RowKind(Audience.CHANNEL, Verdict.SUCCESS)
 names = st.sampled_from("abcdef")
 additions = st.dictionaries(names, st.integers(0, 90), max_size=4)
 
@@ -51,7 +51,7 @@ def test_of_several_partitions_each_episode_counts_once(
         audience = list(Audience)[number % len(Audience)]
         shelf = VectorPartition(2)
         matrix = np.array([at_angle(angles[name]) for name in names_of_one]).reshape(-1, 2)
-        shelf.add(list(names_of_one), [Kind(audience, Verdict.SUCCESS)], [0] * len(names_of_one), matrix)
+        shelf.add(list(names_of_one), [RowKind(audience, Verdict.SUCCESS)], [0] * len(names_of_one), matrix)
         shelves.append(shelf)
         where = dict.fromkeys(names_of_one, audience) | where
     found = search(shelves[: len(partitions)], at_angle(0), k, -1.0, beside=shelves[len(partitions) :])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from memory.adapters.action_rows import FROM_ONE, Approval
-from memory.adapters.partitions import BLOCK, Kind, VectorPartition, search
+from memory.adapters.action_rows import FROM_ONE, RowApproval
+from memory.adapters.partitions import BLOCK, RowKind, VectorPartition, search
 from memory.model import Audience, Verdict
 from memory.ports import ActionFit
 from tests.memory.adapters.store_samples import unit
@@ -15,7 +15,7 @@ names = st.sampled_from([f"e{number}" for number in range(8)])
 approvals = st.one_of(
     st.none(),
     st.builds(
-        Approval,
+        RowApproval,
         action=st.sampled_from(["clock", "pay_bill", "answer"]),
         words=st.sampled_from(["", "use the clock", "At the desk."]),
         author=st.sampled_from("ab"),
@@ -28,7 +28,7 @@ def at_angle(degrees: int) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
     return unit(np.cos(np.radians(degrees)), np.sin(np.radians(degrees)))
 
 
-def approved_action(approval: Approval | None) -> str:
+def approved_action(approval: RowApproval | None) -> str:
     if approval is None:
         return ""
     return {"": approval.action, "use the clock": "clock", "At the desk.": ""}[approval.words]
@@ -36,12 +36,12 @@ def approved_action(approval: Approval | None) -> str:
 
 @given(st.lists(st.one_of(additions, st.lists(names, max_size=3)), max_size=10))
 def test_as_if_every_row_were_looked_at(
-    changes: list[dict[str, tuple[int, Approval | None]] | list[str]],
+    changes: list[dict[str, tuple[int, RowApproval | None]] | list[str]],
 ) -> None:
-    shelf, rows = VectorPartition(2), dict[str, tuple[int, Approval | None]]()
+    shelf, rows = VectorPartition(2), dict[str, tuple[int, RowApproval | None]]()
     for change in changes:
         if isinstance(change, dict):
-            kinds = [Kind(Audience.CHANNEL, Verdict.SUCCESS, approval) for _, approval in change.values()]
+            kinds = [RowKind(Audience.CHANNEL, Verdict.SUCCESS, approval) for _, approval in change.values()]
             matrix = np.array([at_angle(angle) for angle, _ in change.values()]).reshape(-1, 2)
             shelf.add(list(change), kinds, range(len(kinds)), matrix)
             rows |= change
@@ -60,7 +60,7 @@ def test_as_if_every_row_were_looked_at(
 def test_however_many_one_person_has_they_count_as_ten() -> None:
     shelf = VectorPartition(2)
     for author, angle, count in (("ana", 0, 30), ("bo", 60, 10)):
-        kind = Kind(Audience.CHANNEL, Verdict.SUCCESS, Approval("clock", "", author))
+        kind = RowKind(Audience.CHANNEL, Verdict.SUCCESS, RowApproval("clock", "", author))
         matrix = np.array([at_angle(angle)] * count)
         shelf.add([f"{author}{number}" for number in range(count)], [kind], [0] * count, matrix)
     found = search([shelf], at_angle(0), 1, -1.0, ACTIONS).fits["clock"]
@@ -70,9 +70,11 @@ def test_however_many_one_person_has_they_count_as_ten() -> None:
 
 def test_what_no_row_approves_any_more_is_kept_no_longer() -> None:
     shelf = VectorPartition(2)
-    lasting = [Kind(Audience.CHANNEL, Verdict.SUCCESS, Approval(name, "", "bo")) for name in ("clock", "pay_bill")]
+    lasting = [
+        RowKind(Audience.CHANNEL, Verdict.SUCCESS, RowApproval(name, "", "bo")) for name in ("clock", "pay_bill")
+    ]
     for number in range(BLOCK + 9):
-        kind = Kind(Audience.CHANNEL, Verdict.SUCCESS, Approval("clock", "", f"author {number}"))
+        kind = RowKind(Audience.CHANNEL, Verdict.SUCCESS, RowApproval("clock", "", f"author {number}"))
         shelf.add(["e"], [kind], [0], np.array([at_angle(90)]))
         if number == 5:
             shelf.add(["f", "g"], lasting, [1, 0], np.array([at_angle(30), at_angle(60)]))
@@ -86,7 +88,7 @@ def test_what_no_row_approves_any_more_is_kept_no_longer() -> None:
 def test_partitions_are_taken_together() -> None:
     shelves = [VectorPartition(2), VectorPartition(2), VectorPartition(2)]
     for number, shelf in enumerate(shelves[:2]):
-        kind = Kind(Audience.CHANNEL, Verdict.SUCCESS, Approval("clock", "", "ana"))
+        kind = RowKind(Audience.CHANNEL, Verdict.SUCCESS, RowApproval("clock", "", "ana"))
         shelf.add([f"e{number}"], [kind], [0], np.array([at_angle(60 * number)]))
     found = search(shelves, at_angle(0), 1, -1.0, ACTIONS).fits
     assert found.keys() == {"clock"}

@@ -47,7 +47,7 @@ from memory import (
     set_retriever,
 )
 from memory.adapters.embedding import HashingEmbedder
-from memory.adapters.partitions import Kind, VectorPartition, search
+from memory.adapters.partitions import RowKind, VectorPartition, search
 from memory.adapters.sql import SqlStore
 from memory.errors import EmbeddingFailed, InvalidInput, MemoryFault
 from memory.model import Audience, Exemplar, Signal, Step, StepKind, Vector, Verdict
@@ -213,7 +213,7 @@ def test_a_vector_that_is_no_vector_is_like_nothing(broken: list[float]) -> None
         narrow = row.astype(np.float32)
         assert unit_cosine(narrow, np.array([1.0, 0.0], np.float32)) == 0.0
         shelf = VectorPartition(2)
-        own = Kind(Audience.PERSONAL, Verdict.SUCCESS)
+        own = RowKind(Audience.PERSONAL, Verdict.SUCCESS)
         shelf.add(["broken"], [own], [0], row.reshape(1, 2).astype(np.float32))
         shelf.add(["good"], [own], [0], np.array([[1.0, 0.0]], np.float32))
         assert [hit.episode_id for hit in search([shelf], np.array([1.0, 0.0]), 5, -1.0).hits] == ["good"]

@@ -11,7 +11,7 @@ _LONGEST = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class PropertyChange:
     """A property of a thing and its new value."""
 
     thing: str
@@ -19,7 +19,7 @@ class Change:
     value: str
 
 
-def find_change(goal: str) -> Change | None:
+def find_change(goal: str) -> PropertyChange | None:
     """What a goal wants to hold; None where it is no such request. Whole phrases only, no reading between the lines."""
     text = " ".join(goal.split()).rstrip(".!")
     if len(text) > _LONGEST or text.endswith("?"):
@@ -35,14 +35,14 @@ def find_change(goal: str) -> Change | None:
     return _change(what, value)
 
 
-def _change(what: str, value: str) -> Change | None:
+def _change(what: str, value: str) -> PropertyChange | None:
     """From "the owner of the deploy" or "the deploy's owner", and the value."""
     name, of, thing = what.partition(_OF)
     if not of:
         owner = next((each for each in ("'s ", "’s ") if each in what), "")
         thing, _, name = what.partition(owner) if owner else ("", "", "")
     name, thing, value = _bare(name), _bare(thing), value.strip(" \"'“”")
-    return Change(thing, name, value) if name and thing and value else None
+    return PropertyChange(thing, name, value) if name and thing and value else None
 
 
 def _without_courtesy(text: str) -> str:

@@ -31,7 +31,7 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
-class Login:
+class LoginCookie:
     """What a cookie says."""
 
     account: str = ""
@@ -54,16 +54,16 @@ class Cookies:
 
         self._serializer = URLSafeTimedSerializer(secret, salt="goodbot pages", signer=Signer)
 
-    def read(self, request: Request) -> Login | None:
+    def read(self, request: Request) -> LoginCookie | None:
         """The login of a request; None without one, or with one that is false or too old."""
         try:
             found: dict[str, Any] = self._serializer.loads(request.cookies.get(NAME, ""), max_age=LASTS_S)
         except BadSignature:
             return None
         notice = found.get("notice")
-        return Login(found["account"], found["token"], Notice(**notice) if notice else None)
+        return LoginCookie(found["account"], found["token"], Notice(**notice) if notice else None)
 
-    def write(self, request: Request, response: Response, login: Login) -> None:
+    def write(self, request: Request, response: Response, login: LoginCookie) -> None:
         """Give the login to a browser. Only over https, except to one on this machine."""
         notice = login.notice
         content = {
@@ -86,6 +86,6 @@ class Cookies:
         response.delete_cookie(NAME, httponly=True, samesite="lax")
 
 
-def without_notice(login: Login) -> Login:
+def without_notice(login: LoginCookie) -> LoginCookie:
     """The login after its notice was shown."""
     return replace(login, notice=None)

@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from bot.adapters.web.health import Check
 from bot.adapters.web.pages.access import Account, WebRole
-from bot.adapters.web.pages.cookies import Login, Notice, without_notice
+from bot.adapters.web.pages.cookies import LoginCookie, Notice, without_notice
 from bot.adapters.web.playground.messenger import PlaygroundMessenger
 from bot.errors import AccessDenied
 from memory.model import Episode, Visibility
@@ -43,7 +43,7 @@ class Visit:
     account: Account
     workspace: str
     role: WebRole
-    login: Login
+    login: LoginCookie
     navigation: tuple[Any, ...]
     """The pages that this account may see."""
     workspaces: list[str]
@@ -104,7 +104,7 @@ class Visit:
 class Redirect(RedirectResponse):
     """To another page, with the login as it is from there on."""
 
-    def __init__(self, url: str, login: Login) -> None:
+    def __init__(self, url: str, login: LoginCookie) -> None:
         super().__init__(url, status_code=303)
         self.login = login
 

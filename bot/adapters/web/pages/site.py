@@ -24,7 +24,7 @@ from bot.adapters.web.pages import (
     topics,
 )
 from bot.adapters.web.pages.access import Account, Accounts, LoginThrottle, WebRole, is_from_here
-from bot.adapters.web.pages.cookies import Cookies, Login, without_notice
+from bot.adapters.web.pages.cookies import Cookies, LoginCookie, without_notice
 from bot.adapters.web.pages.oidc import OpenIdConnect
 from bot.adapters.web.pages.page import AdminPage, PageParts, PageRoute, Redirect, Visit
 from bot.adapters.web.pages.rendering import FOLDER, templates
@@ -140,7 +140,7 @@ class Site:
         return self._login_page(request)
 
     def _login_page(self, request: Request, fault: str = "", status: int = 200) -> Response:
-        login = self._parts.cookies.read(request) or Login()
+        login = self._parts.cookies.read(request) or LoginCookie()
         html = self._templates.get_template("login.html").render(
             token=login.token, fault=fault, provider=oidc.BEGIN if self._parts.provider else ""
         )
@@ -162,7 +162,7 @@ class Site:
             self._parts.throttle.failed(*keys)
             return self._login_page(request, "The name or the password is wrong.", 403)
         response = RedirectResponse("/", 303)
-        self._parts.cookies.write(request, response, Login(account.name))
+        self._parts.cookies.write(request, response, LoginCookie(account.name))
         return response
 
     async def _to_provider(self, provider: OpenIdConnect, request: Request) -> Response:
@@ -180,7 +180,7 @@ class Site:
         if account is None:
             return self._login_page(request, "Nobody has given you a role here: ask an administrator.", 403)
         response = RedirectResponse("/", 303)
-        self._parts.cookies.write(request, response, Login(account.name))
+        self._parts.cookies.write(request, response, LoginCookie(account.name))
         return response
 
     async def _log_out(self, request: Request) -> Response:
@@ -192,11 +192,11 @@ class Site:
         self._parts.cookies.drop(response)
         return response
 
-    def _who(self, request: Request) -> tuple[Account, Login] | None:
+    def _who(self, request: Request) -> tuple[Account, LoginCookie] | None:
         """Who asks, with their login; None where they have to come in first."""
         login = self._parts.cookies.read(request)
         if self._parts.accounts.is_open:
-            return self._parts.accounts.local, login or Login()
+            return self._parts.accounts.local, login or LoginCookie()
         account = self._parts.accounts.named(login.account) if login is not None else None
         return None if account is None or login is None else (account, login)
 

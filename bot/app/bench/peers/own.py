@@ -78,7 +78,7 @@ class Search:
         return EpisodicMemoryConfig(service=self._memory).with_user_id(person).new_episodic_memory()
 
 
-class Recall(Search):
+class WholeRecall(Search):
     """The whole recall: every stage, as an agent asks for it."""
 
     def search(self, person: str, text: str) -> list[str]:
@@ -107,7 +107,7 @@ def _lesson(scope: Scope, text: str) -> Episode:
 
 def main() -> None:
     """Measure what the command line names."""
-    make = {"search": Search, "recall": Recall}[sys.argv[1]]
+    make = {"search": Search, "recall": WholeRecall}[sys.argv[1]]
     print(json.dumps(measure(make, Path(sys.argv[2]))))  # noqa: T201 - it is the result
 
 

@@ -10,8 +10,8 @@ from statistics import mean
 from bot.agent.tools.notes import recall_tool, remember_tool
 from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
 from bot.app.bench.fresh_memory import SimulatedClock, fresh_memory
-from bot.app.bench.messenger import BenchMessenger, Posted
-from bot.app.bench.people import CHANNEL, Answered, Habits, People
+from bot.app.bench.messenger import BenchMessenger, PostedAnswer
+from bot.app.bench.people import CHANNEL, AnswerWorth, Habits, People
 from bot.app.bench.plot import NamedCurves, svg
 from bot.app.bench.tasks.office import BY_TOOL, Act, Office
 from bot.app.bench.tasks.policy import TaskModel
@@ -220,9 +220,9 @@ class _Asking:
         await self.running.goodbot.sink(self.messenger)(event)
         await self.running.goodbot.idle()
 
-    def _reactions(self, task: OfficeTask, answer: Posted, *, is_done: bool) -> list[PersonEvent]:
+    def _reactions(self, task: OfficeTask, answer: PostedAnswer, *, is_done: bool) -> list[PersonEvent]:
         """A thumb; after one that is down, a tap on each part that did something: right, or the wrong way."""
-        thumb = self.people.respond(answer.message_id, Answered.RIGHT if is_done else Answered.WRONG, "")
+        thumb = self.people.respond(answer.message_id, AnswerWorth.RIGHT if is_done else AnswerWorth.WRONG, "")
         nodes = self.memory.audit.nodes(CHANNEL.workspace, answer.run_id) if not is_done else ()
         taps = [
             self.people.judge_part(node.id, is_right=all(act in task.acts for act in acts))

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from bot.adapters import forms
 from bot.adapters.discord import typing_indicator
 from bot.adapters.discord.menu import spelled
-from bot.adapters.discord.views import Chosen, choice_view
+from bot.adapters.discord.views import ChosenButton, choice_view
 from bot.model import BotMessage, Choice, PersonCommand, PersonEvent
 from memory.model import Role, Visibility
 from tests.bot.adapters.messenger_contract import Heard
@@ -271,7 +271,7 @@ def test_what_a_button_carries_is_what_is_read_from_it(command: str, argument: s
     [item] = view.children
     assert isinstance(item, discord.ui.DynamicItem)
     custom_id = item.custom_id
-    found = Chosen.__discord_ui_compiled_template__.fullmatch(custom_id)
+    found = ChosenButton.__discord_ui_compiled_template__.fullmatch(custom_id)
     assert found is not None
     assert len(custom_id) <= 100
     assert (found["command"], found["argument"] or "", int(found["place"], 16)) == (command, argument, place)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.adapters.llm.offline.change import Change, find_change
+from bot.adapters.llm.offline.change import PropertyChange, find_change
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from bot.adapters.llm.offline.change import Change, find_change
     ],
 )
 def test_requests(goal: str, thing: str, name: str, value: str) -> None:
-    assert find_change(goal) == Change(thing, name, value)
+    assert find_change(goal) == PropertyChange(thing, name, value)
 
 
 @pytest.mark.parametrize(

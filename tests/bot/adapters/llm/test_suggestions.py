@@ -10,7 +10,7 @@ import pytest
 from bot.adapters.llm.offline.decisions import DID_YOU_MEAN_THIS
 from bot.adapters.llm.offline.model import OfflineModel
 from bot.app.bench.fresh_memory import SimulatedClock, fresh_memory
-from bot.app.bench.messenger import BenchMessenger, Posted
+from bot.app.bench.messenger import BenchMessenger, PostedAnswer
 from bot.app.bench.people import CHANNEL
 from bot.app.build import Running, assemble
 from bot.config import load_settings
@@ -50,7 +50,7 @@ class Team:
             PersonTeaching(event_id=self._event(), scope=scope, at=self.clock(), question=question, answer=answer)
         )
 
-    async def ask(self, person: str, text: str, of: Scope = CHANNEL) -> Posted:
+    async def ask(self, person: str, text: str, of: Scope = CHANNEL) -> PostedAnswer:
         name, scope = self._event(), replace(of, person=person)
         self._messenger.answer = None
         await self._sink(PersonMessage(event_id=name, scope=scope, message_id=name, text=text, at=self.clock()))
@@ -58,7 +58,7 @@ class Team:
         assert self._messenger.answer is not None
         return self._messenger.answer
 
-    async def tap(self, person: str, question: Posted) -> None:
+    async def tap(self, person: str, question: PostedAnswer) -> None:
         await self._sink(
             PersonCommand(
                 event_id=self._event(),
@@ -84,7 +84,7 @@ async def team(tmp_path: Path) -> AsyncIterator[Team]:
             await running.close()
 
 
-def is_offered(posted: Posted) -> bool:
+def is_offered(posted: PostedAnswer) -> bool:
     return DID_YOU_MEAN_THIS in posted.text and ANSWER in posted.text
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.sources import faq_lines, faq_markdown, faq_table
-from bot.adapters.sources.entries import Entry, Fault
+from bot.adapters.sources.entries import Entry, FileFault
 from bot.adapters.sources.texts import decoded, read_text
 from memory.errors import InvalidInput
 from memory.model import Audience, Visibility
@@ -17,7 +17,7 @@ def pairs(found: object) -> list[tuple[str, str]]:
 
 
 def faults(found: object) -> list[str]:
-    return [each.position for each in found if isinstance(each, Fault)]  # type: ignore[attr-defined]  # an iterator
+    return [each.position for each in found if isinstance(each, FileFault)]  # type: ignore[attr-defined]  # an iterator
 
 
 # Tables

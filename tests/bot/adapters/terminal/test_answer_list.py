@@ -3,7 +3,7 @@
 import pytest
 
 from bot.adapters.terminal.answer_list import AnswerList
-from bot.adapters.terminal.commands import Refusal
+from bot.adapters.terminal.commands import RefusedCommand
 from bot.model import Choice
 
 OFFERED = (
@@ -46,7 +46,7 @@ def test_a_number_that_is_not_offered_chooses_and_asks_nothing(typed: str) -> No
     answers = AnswerList()
     answers.offer(OFFERED)
     found = answers.chosen(typed)
-    assert isinstance(found, Refusal)
+    assert isinstance(found, RefusedCommand)
     assert "from 1 to 4" in found.text
     assert isinstance(answers.chosen("2"), Choice)
     answers.offer(())

@@ -15,7 +15,7 @@ from bot.adapters.terminal.commands import (
     Help,
     Quit,
     React,
-    Refusal,
+    RefusedCommand,
     Say,
     Unreact,
     help_text,
@@ -138,7 +138,7 @@ def test_an_empty_line_means_nothing(line: str) -> None:
 )
 def test_what_cannot_be_meant_is_refused_in_words(line: str, part: str) -> None:
     refusal = parse(line)
-    assert isinstance(refusal, Refusal)
+    assert isinstance(refusal, RefusedCommand)
     assert part in refusal.text
 
 
@@ -181,7 +181,7 @@ def test_any_text_is_understood_refused_or_empty_and_never_lost(line: str) -> No
             assert not line.strip()
         case Say(text):
             assert text == line.strip() or f"/{text}" == line.strip()
-        case Refusal(text):
+        case RefusedCommand(text):
             assert text
         case Quit() if not line.strip().startswith("/"):
             assert line.strip().casefold() in ("quit", "exit")

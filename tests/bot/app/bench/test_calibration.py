@@ -1,14 +1,14 @@
 """Calibration counts every message once, in the bin of its confidence."""
 
 from bot.app.bench.calibration import calibration, rows
-from bot.app.bench.people import Answered
+from bot.app.bench.people import AnswerWorth
 from bot.app.bench.stream import StreamResult
 
 
 def test_each_message_is_in_one_bin_and_only_answers_count_as_right_or_wrong() -> None:
     result = StreamResult(
         seed=0,
-        answered=(Answered.RIGHT, Answered.WRONG, Answered.UNKNOWN, Answered.RIGHT, Answered.RIGHT),
+        answered=(AnswerWorth.RIGHT, AnswerWorth.WRONG, AnswerWorth.UNKNOWN, AnswerWorth.RIGHT, AnswerWorth.RIGHT),
         message_ms=(),
         reaction_ms=(),
         confidences=(0.2, 0.25, -0.1, 0.9, 0.6),

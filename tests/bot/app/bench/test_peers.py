@@ -15,7 +15,7 @@ from bot.app.bench.peers import comparison, environments, worker
 from bot.app.bench.peers.comparison import HEAD, compare, table
 from bot.app.bench.peers.dataset import write_dataset
 from bot.app.bench.peers.environments import PEERS
-from bot.app.bench.peers.own import Recall, Search
+from bot.app.bench.peers.own import Search, WholeRecall
 from bot.app.bench.peers.worker import ENGINES, Vectors, measure
 from bot.cli.root import goodbot
 
@@ -81,7 +81,7 @@ def test_goodbot_finds_all_of_them(data: Path) -> None:
     for each in (data / "store").iterdir():
         each.unlink()
     (data / "store").rmdir()
-    assert 0.5 < measure(Recall, data)["recall"] <= 1  # what is unlike the question is not recalled
+    assert 0.5 < measure(WholeRecall, data)["recall"] <= 1  # what is unlike the question is not recalled
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="only Linux tells")

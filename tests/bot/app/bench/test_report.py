@@ -4,12 +4,18 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bot.app.bench.people import Answered
+from bot.app.bench.people import AnswerWorth
 from bot.app.bench.plot import NamedCurves, sparkline, svg
 from bot.app.bench.report import Shares, curve, last_count, mean, mean_curve, summary, worst_window
 from bot.app.bench.stream import StreamResult
 
-OF = {"r": Answered.RIGHT, "t": Answered.TAP, "w": Answered.WRONG, "n": Answered.NEITHER, "u": Answered.UNKNOWN}
+OF = {
+    "r": AnswerWorth.RIGHT,
+    "t": AnswerWorth.TAP,
+    "w": AnswerWorth.WRONG,
+    "n": AnswerWorth.NEITHER,
+    "u": AnswerWorth.UNKNOWN,
+}
 
 
 def result(outcomes: str, seed: int = 0) -> StreamResult:

@@ -8,7 +8,7 @@ import pytest
 from bot.adapters.llm.offline.decisions import DOES_NOT_KNOW, HONEST
 from bot.app.bench.embedding import PreparedEmbedder
 from bot.app.bench.messenger import BenchMessenger
-from bot.app.bench.people import Answered, Habits
+from bot.app.bench.people import AnswerWorth, Habits
 from bot.app.bench.stream import Arm, judged, shuffled, texts_of
 from bot.errors import BotError
 from bot.model import BotMessage, MessageRef
@@ -18,7 +18,7 @@ from tests.bot.app.bench.sets import ROWS, messages, run
 
 pytestmark = pytest.mark.slow
 
-RIGHT, TAP, WRONG, UNKNOWN = Answered.RIGHT, Answered.TAP, Answered.WRONG, Answered.UNKNOWN
+RIGHT, TAP, WRONG, UNKNOWN = AnswerWorth.RIGHT, AnswerWorth.TAP, AnswerWorth.WRONG, AnswerWorth.UNKNOWN
 
 
 def test_a_question_that_was_answered_wrongly_is_answered_right_once_it_is_corrected(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_an_answer_that_says_more_than_what_is_right_is_wrong(tmp_path: Path) ->
     assert judged(f"{other.text}\n\n{DOES_NOT_KNOW} {HONEST}", right, labels) is WRONG
     assert judged("Which?", right, labels, [("x", ""), (right.tool, "")]) is TAP
     assert judged("Which?", right, labels, [("answer", right.text)]) is TAP
-    assert judged("Which?", right, labels, [("answer", right.tool), (other.tool, "")]) is Answered.NEITHER
+    assert judged("Which?", right, labels, [("answer", right.tool), (other.tool, "")]) is AnswerWorth.NEITHER
     assert judged(f"{other.text}\n\nWhich?", right, labels, [(right.tool, "")]) is WRONG
-    assert judged("Which?", None, labels, [(right.tool, "")]) is Answered.NEITHER
+    assert judged("Which?", None, labels, [(right.tool, "")]) is AnswerWorth.NEITHER
     assert judged(right.tool, right, labels) is WRONG  # it says the tool's name instead of using the tool

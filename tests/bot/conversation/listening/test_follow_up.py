@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bot.conversation.feedback.handler import dismisses_bot
-from bot.conversation.listening.follow_up import Facts, asks, depends_on_thread, is_meant, is_remark
+from bot.conversation.listening.follow_up import MessageFacts, asks, depends_on_thread, is_meant, is_remark
 from bot.model import ThreadSoFar
 from memory.model import ListeningMode
 
@@ -14,7 +14,7 @@ ALONE = ThreadSoFar(people=frozenset({"ana"}), is_last_ours=True, last_text="Par
 AMONG_PEOPLE = replace(ALONE, people=frozenset({"ana", "bob"}))
 SOMEBODY_SPOKE = replace(AMONG_PEOPLE, is_last_ours=False, last_text="I think so")
 WHICH = replace(AMONG_PEOPLE, last_text="Which of the two rooms?")
-FACTS = Facts(
+FACTS = MessageFacts(
     text="and of Spain?",
     author="ana",
     mode=ListeningMode.THREADS,
@@ -75,12 +75,12 @@ NOT_FOR_IT = {
 
 
 @pytest.mark.parametrize("facts", FOR_IT.values(), ids=FOR_IT)
-def test_what_is_clearly_for_it(facts: Facts) -> None:
+def test_what_is_clearly_for_it(facts: MessageFacts) -> None:
     assert is_meant(facts)
 
 
 @pytest.mark.parametrize("facts", NOT_FOR_IT.values(), ids=NOT_FOR_IT)
-def test_what_is_not_clearly_for_it(facts: Facts) -> None:
+def test_what_is_not_clearly_for_it(facts: MessageFacts) -> None:
     assert not is_meant(facts)
 
 
@@ -96,7 +96,7 @@ texts = (
 )
 people = st.sampled_from(["ana", "bob"])
 facts = st.builds(
-    Facts,
+    MessageFacts,
     text=texts,
     author=people,
     mode=st.sampled_from(ListeningMode),
@@ -110,26 +110,26 @@ facts = st.builds(
 
 
 @given(facts)
-def test_a_stricter_mode_never_answers_more(given_facts: Facts) -> None:
+def test_a_stricter_mode_never_answers_more(given_facts: MessageFacts) -> None:
     answered = [is_meant(replace(given_facts, mode=mode)) for mode in ListeningMode]
     assert answered == sorted(answered)
     assert not answered[0]
 
 
 @given(facts)
-def test_a_mute_and_a_mention_of_somebody_else_end_it_in_every_mode(given_facts: Facts) -> None:
+def test_a_mute_and_a_mention_of_somebody_else_end_it_in_every_mode(given_facts: MessageFacts) -> None:
     assert not is_meant(replace(given_facts, is_muted=True))
     assert not is_meant(replace(given_facts, is_for_others=True))
 
 
 @given(facts)
-def test_by_default_only_the_asker_is_answered(given_facts: Facts) -> None:
+def test_by_default_only_the_asker_is_answered(given_facts: MessageFacts) -> None:
     if is_meant(replace(given_facts, mode=ListeningMode.THREADS)):
         assert given_facts.author == given_facts.asker
 
 
 @given(facts, st.sampled_from(["bob", "cy"]))
-def test_more_people_in_a_thread_never_make_it_answer_more(given_facts: Facts, other: str) -> None:
+def test_more_people_in_a_thread_never_make_it_answer_more(given_facts: MessageFacts, other: str) -> None:
     if given_facts.thread is None:
         return
     fuller = replace(given_facts.thread, people=given_facts.thread.people | {other})
@@ -137,7 +137,7 @@ def test_more_people_in_a_thread_never_make_it_answer_more(given_facts: Facts, o
 
 
 @given(facts, threads)
-def test_a_thread_that_would_not_matter_is_not_looked_at(given_facts: Facts, thread: ThreadSoFar | None) -> None:
+def test_a_thread_that_would_not_matter_is_not_looked_at(given_facts: MessageFacts, thread: ThreadSoFar | None) -> None:
     unread = replace(given_facts, thread=None)
     read = replace(given_facts, thread=thread if given_facts.is_in_thread else None)
     if not depends_on_thread(unread) and not (unread.mode is ListeningMode.ALWAYS and is_remark(unread.text)):
