@@ -129,6 +129,8 @@ class AgentNode:
             run.budget.spend(reply.usage)
             self.trace.usage += reply.usage
             self.trace.model = reply.model or run.agent.model.name
+            if reply.impossible:
+                run.rule_out(self.trace, reply.impossible)
             decision = dialogue.add_reply(reply)
             for thought in decision.thoughts:
                 self.trace.think(thought)

@@ -328,6 +328,13 @@ class Run:
         self._recollections.append((trace.step_number, shown))
         return text
 
+    def rule_out(self, trace: Trace, actions: frozenset[str]) -> None:
+        """These could not be done for a node's goal: they are none of what its evidence is kept about."""
+        for place, (step, recollection) in enumerate(self._recollections):
+            if step == trace.step_number and recollection.evidence is not None:
+                left = replace(recollection, evidence=recollection.evidence.without(actions))
+                self._recollections[place] = (step, left)
+
     def _recalled_for(self, trace: Trace) -> Recollection | None:
         """What was recalled for this node already: only the first one, and only if it pursues what was said."""
         known, self.recalled = self.recalled, None

@@ -89,3 +89,5 @@ class ModelReply:
     turn: ModelTurn
     usage: Usage = field(default_factory=Usage)
     model: str = ""
+    impossible: frozenset[str] = frozenset()
+    """Tools that cannot be used for this goal, whatever people approved of: what they need is not in it."""

@@ -1,7 +1,7 @@
 """Evidence: what people's verdicts on similar goals say together about what could be done or said for one goal."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -105,6 +105,10 @@ class Evidence:
     """The lessons that may be shown, largest effect first."""
     plan: str = ""
     """The nearest lesson on how to split a goal into parts, which is no candidate."""
+
+    def without(self, actions: Collection[str]) -> "Evidence":
+        """The same where these cannot be done."""
+        return replace(self, beliefs=tuple(each for each in self.beliefs if each.action not in actions))
 
     @property
     def is_sure(self) -> bool:

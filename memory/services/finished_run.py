@@ -156,26 +156,39 @@ def _followed(node: Episode, lessons: Iterable[Episode]) -> list["UsedLesson"]:
     ]
 
 
-def retrieval_of(run: FinishedRun, recall: Recollection, now: datetime) -> Retrieval:
-    """The record of one of its recalls."""
-    return Retrieval(
-        workspace=run.workspace,
-        id=recall.retrieval_id,
-        run_id=run.run_id,
-        node_path=recall.node_path,
-        goal=recall.goal,
-        at=now,
-        counts=recall.counts.as_dict(),
-        evidence=_evidence(run, recall),
-        is_control=recall.is_control,
-    )
+def retrievals_of(tx: Transaction, run: FinishedRun, now: datetime) -> list[Retrieval]:
+    """The records of its recalls."""
+    before = tx.retrievals.of_run(run.workspace, run.tap.run_id) if run.tap is not None else []
+    asked = {each.goal: each.evidence for each, _ in before if each.evidence is not None}
+    return [
+        Retrieval(
+            workspace=run.workspace,
+            id=recall.retrieval_id,
+            run_id=run.run_id,
+            node_path=recall.node_path,
+            goal=recall.goal,
+            at=now,
+            counts=recall.counts.as_dict(),
+            evidence=_evidence(run, recall, asked.get(recall.goal)),
+            is_control=recall.is_control,
+        )
+        for recall in run.recalls
+    ]
 
 
-def _evidence(run: FinishedRun, recall: Recollection) -> EvidenceRecord | None:
-    if recall.evidence is None:
+def _evidence(run: FinishedRun, recall: Recollection, asked: EvidenceRecord | None) -> EvidenceRecord | None:
+    """What is kept of it. `asked` is that of the question which the run answers by a choice, with no model.
+
+    What could not be done then can not be done now.
+    """
+    evidence = recall.evidence
+    if evidence is None:
         return None
+    if asked is not None:
+        possible = {ANSWER, *(each.action for each in asked.beliefs)}
+        evidence = evidence.without({each.action for each in evidence.beliefs} - possible)
     made_by = (node for node in run.nodes if node.node_path == recall.node_path)
-    return replace(recall.evidence.record, is_followed=any(is_followed(recall.evidence, node) for node in made_by))
+    return replace(evidence.record, is_followed=any(is_followed(evidence, node) for node in made_by))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

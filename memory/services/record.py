@@ -37,7 +37,7 @@ from memory.services.finished_run import (
     attach,
     lessons_shown,
     note_followed,
-    retrieval_of,
+    retrievals_of,
     rules_shown,
     still_there,
     used_in,
@@ -255,7 +255,7 @@ class Recording:
         if options:
             note_offered(tx, nodes)
         followed = note_followed(tx, run, nodes, shown)
-        tx.retrievals.add([retrieval_of(run, recall, now) for recall in run.recalls], [each.item() for each in shown])
+        tx.retrievals.add(retrievals_of(tx, run, now), [each.item() for each in shown])
         if run.tap is not None:
             count_choice(self._core, tx, run, run.tap, nodes, now)
         parts = tuple(_outgoing(run, number, text) for number, text in enumerate(run.parts, start=1))

@@ -89,6 +89,11 @@ class Decider:
                 return self._do(candidate)
         return self._look_up() or self._ask() or self._give_up()
 
+    @property
+    def impossible(self) -> frozenset[str]:
+        """The tools that cannot be used for the goal."""
+        return self._chooser.impossible(self._goal)
+
     def _do(self, candidate: ActionCandidate) -> ModelTurn:
         if candidate.action == ANSWER:
             return ModelTurn(text=candidate.text)

@@ -51,12 +51,12 @@ class OfflineModel:
                 if message is not None:
                     meant = await asyncio.to_thread(self._understand, message, opening, request)
                     return ModelReply(turn=ModelTurn(text=meant), model=self.name)
-                turn = await asyncio.to_thread(self._decide, prompt, request, outputs)
+                turn, impossible = await asyncio.to_thread(self._decide, prompt, request, outputs)
         except EmbeddingFailed as exc:
             raise ModelUnavailable(f"{self.name}: cannot compare texts: {exc}") from exc
         if not turn.calls and _has_pictures(prompts):
             turn = replace(turn, text=f"{turn.text}\n\n{BLIND}")
-        return ModelReply(turn=turn, model=self.name)
+        return ModelReply(turn=turn, model=self.name, impossible=impossible)
 
     def _understand(self, message: str, opening: str, request: ModelRequest) -> str:
         """What a message means in its conversation."""
@@ -67,9 +67,12 @@ class OfflineModel:
         known = [weight.goal for belief in evidence.beliefs for weight in belief.weights if weight.approves]
         return follow(message, last.goal, self._similarity, known)
 
-    def _decide(self, prompt: Prompt, request: ModelRequest, outputs: Sequence[ToolTurn]) -> ModelTurn:
+    def _decide(
+        self, prompt: Prompt, request: ModelRequest, outputs: Sequence[ToolTurn]
+    ) -> tuple[ModelTurn, frozenset[str]]:
         tools, weigh = request.tools, request.weigh
-        return Decider(self._similarity, prompt, tools, outputs, weigh, must_choose=self._must_choose).decide()
+        decider = Decider(self._similarity, prompt, tools, outputs, weigh, must_choose=self._must_choose)
+        return decider.decide(), decider.impossible
 
 
 def _has_pictures(prompts: Sequence[UserTurn]) -> bool:

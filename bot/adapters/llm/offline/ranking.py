@@ -181,6 +181,11 @@ class Chooser:
         filled = fill(tool.parameters, goal, self._prompt.keys) if tool else None
         return filled is not None and filled.is_search
 
+    def impossible(self, goal: str) -> frozenset[str]:
+        """The tools that need what the goal does not give them."""
+        keys = self._prompt.keys
+        return frozenset(tool.name for tool in self._tools if fill(tool.parameters, goal, keys) is None)
+
     def may_expand(self, goal: str) -> bool:
         """Whether people did not reject it for the goal most like this one that was expanded."""
         expanded = [near for near in self._nearest_first(goal) if near[0].action == EXPAND]

@@ -97,6 +97,22 @@ async def test_it_costs_nothing_and_says_who_it_is() -> None:
     assert (reply.usage.prompt_tokens, reply.usage.completion_tokens, reply.usage.cost_usd) == (0, 0, 0.0)
 
 
+@pytest.mark.parametrize(
+    ("goal", "keys", "possible"),
+    [
+        ("where is the spare key?", (), {"clock"}),
+        ("what is 2+2?", (), {"clock", "calculator"}),
+        ("note that the door code is 4711", (), {"clock", "remember"}),
+        ("what is the door code?", ("door code",), {"clock", "recall"}),
+    ],
+)
+async def test_it_says_which_tools_need_what_the_goal_does_not_have(
+    goal: str, keys: Sequence[str], possible: set[str]
+) -> None:
+    reply = await hashing().reply(ModelRequest(system="", turns=(opening(goal, keys=keys),), tools=OFFERED))
+    assert {"clock", "calculator", "remember", "recall"} - reply.impossible == possible
+
+
 async def test_what_it_does_not_know_it_says_honestly() -> None:
     name, arguments = only_call(await ask("tell me a joke about pirates", tools=(CLOCK.spec, *CONTROL_TOOLS)))
     assert name == "fail"
