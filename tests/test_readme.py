@@ -23,7 +23,7 @@ from bot.adapters.slack.scopes import SCOPES
 from bot.cli.root import goodbot
 from bot.config import load_settings
 from bot.config.sources import SHORT_NAMES, known_names
-from bot.conversation.messages import help_text
+from bot.conversation.commands.help_messages import help_text
 from bot.errors import ConfigError
 from memory.adapters.sql import SqlStore
 from memory.model import Role

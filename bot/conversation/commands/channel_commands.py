@@ -6,6 +6,7 @@ from bot.conversation.reply import CommandReply
 from bot.model import Choice
 from memory.model import ListeningMode, Visibility
 from memory.rules.chat_settings import KNOWN_ANSWERS, MODE, OFF, ON
+from memory.rules.retrieval.prompt import shown_line
 
 _DEFAULT = "default"
 _NO_MODE_HERE = "In our direct messages everything is for me. `mode` is for channels."
@@ -65,5 +66,16 @@ def known_answers(context: CommandContext) -> CommandReply:
         settings.change(scope, context.role, KNOWN_ANSWERS, wanted)
     chosen = settings.here(scope).get(KNOWN_ANSWERS)
     is_on, person = (chosen.value == ON, chosen.changed_by) if chosen else (None, "")
-    text = messages.known_answers(is_on, person, context.spell(KNOWN_ANSWERS))
+    text = _known_answers_text(is_on, person, context.spell(KNOWN_ANSWERS))
     return CommandReply(text=text, people=(person,) if person else ())
+
+
+def _known_answers_text(is_on: bool | None, person: str, command: str) -> str:
+    """What holds in a channel, who decided it, and how it is changed."""
+    if is_on is None:
+        return f"Nobody decided about known answers in this channel, so my settings hold. `{command} on` or `off`."
+    text = "Here I ask the language model every time"
+    if is_on:
+        text = "What people taught and are sure of, I answer here without asking the language model, and say so"
+    by = f" ({shown_line(person, 30)} decided that)" if person else ""
+    return f"{text}{by}. `{command} {'off' if is_on else 'on'}` changes it."

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from bot.agent.tools.topic_words import summary_line
-from bot.conversation import messages
 from bot.conversation.commands import lesson_lines, review_commands
 from bot.conversation.commands.command_context import CommandContext
 from bot.conversation.commands.lesson_access import may_archive
@@ -14,6 +13,9 @@ from bot.errors import CommandRefused
 from bot.model import Choice
 from memory.model import Episode
 from memory.model.episode import authors_of
+from memory.rules.retrieval.prompt import shown_line
+
+_NOT_YOURS_TO_ARCHIVE = "Only whoever taught that, or a teacher, can do this. React 👎 to an answer that is wrong."
 
 _DROP, _TOPICS = "drop", "topics"
 _MOST_TOPICS = 3
@@ -100,7 +102,7 @@ def _own(context: CommandContext) -> tuple[ItemReference, Episode]:
     target = context.target("memory")
     lesson = context.find(target)
     if not may_archive(context.scope.person, context.role_for(lesson), lesson):
-        raise CommandRefused(messages.NOT_YOURS_TO_ARCHIVE)
+        raise CommandRefused(_NOT_YOURS_TO_ARCHIVE)
     return target, lesson
 
 
@@ -109,7 +111,7 @@ def _done(context: CommandContext, target: ItemReference, after: Episode) -> Com
     opposite, label = ("archive", "Archive it again") if after.archived_at is None else ("restore", "Restore it")
     where = (" review" if target.is_in_review else "") + (f" page {target.page}" if target.page else "")
     reply = CommandReply(
-        text=messages.archived_or_restored(after),
+        text=_archived_or_restored(after),
         choices=(Choice(label=label, command=opposite, argument=f"{short(after.id)}{where}"),),
         changed_runs=(after.run_id,),
         decided_for=(after.author,),
@@ -119,3 +121,9 @@ def _done(context: CommandContext, target: ItemReference, after: Episode) -> Com
     if target.is_in_review and context.role.may_promote:
         return reply.above(review_commands.page(context, target.page))
     return reply.above(page(context, target.page))
+
+
+def _archived_or_restored(episode: Episode) -> str:
+    """A lesson was archived or restored."""
+    done = "Restored" if episode.archived_at is None else "Archived: I will not use it any more"
+    return f"{done}: “{shown_line(episode.goal or episode.output, 80)}”."

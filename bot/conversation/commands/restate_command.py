@@ -8,8 +8,10 @@ from bot.conversation.commands.command_context import CommandContext
 from bot.conversation.commands.forget_messages import to_restate
 from bot.conversation.executor import Executor
 from bot.conversation.reply import CommandReply, item_reference
-from memory.model import Scope
+from memory.model import Episode, Scope
 from memory.rules.audience import may_see
+from memory.rules.quarantine import Flag
+from memory.rules.retrieval.prompt import shown_line
 from memory.services import Memory
 
 
@@ -23,7 +25,7 @@ def restate(context: CommandContext) -> CommandReply:
         context.scope, lesson.id, question, role=context.role, event_id=context.command.event_id
     )
     after = restated or lesson
-    return CommandReply(text=messages.restated(after), changed_runs=(after.run_id,))
+    return CommandReply(text=_restated_text(after), changed_runs=(after.run_id,))
 
 
 def _waiting(context: CommandContext) -> CommandReply:
@@ -57,3 +59,15 @@ class RestateNotices:
                 await self._executor(self._restating.mark_notified, person.workspace, lessons)
         finally:
             self._being_notified.difference_update(lessons)
+
+
+def _restated_text(episode: Episode) -> str:
+    """A lesson has a question again."""
+    if set(episode.quarantine) == {Flag.RESTATED}:
+        return (
+            f"“{shown_line(episode.goal, 80)}” is what your answer is for: it counts for you now. Others said what "
+            "they think of it about another question, so they get it when a teacher has looked at it."
+        )
+    if episode.quarantine:
+        return messages.held_back(episode)
+    return f"“{shown_line(episode.goal, 80)}” is what your answer is for: it counts for {messages.reach(episode)} now."

@@ -12,6 +12,7 @@ from memory.model import Audience, Episode, Reaction, Verdict, Visibility
 from memory.model.episode import authors_of
 from memory.rules.audience import visibility_of
 from memory.rules.quarantine import Flag
+from memory.rules.retrieval.prompt import shown_line
 from memory.rules.verdict import REVIEW
 
 
@@ -47,7 +48,7 @@ def promote(context: CommandContext) -> CommandReply:
     """`promote ID [channel|workspace|personal] [page N]`; the next wider circle if none is named."""
     target, lesson = _shareable(context)
     if lesson.quarantine:
-        return CommandReply(text=messages.release_first(lesson, context.spell(f"release {short(lesson.id)}")))
+        return CommandReply(text=_release_first_text(lesson, context.spell(f"release {short(lesson.id)}")))
     next_wider = Audience.WORKSPACE if lesson.verdicts.channel.is_validated else Audience.CHANNEL
     wanted = target.audience or next_wider
     if not context.role_for(lesson).may_promote or (context.command.is_role_local and wanted is Audience.WORKSPACE):
@@ -60,7 +61,7 @@ def promote(context: CommandContext) -> CommandReply:
         argument=f"{short(promoted.id)} personal" + (f" page {target.page}" if target.page else ""),
     )
     choices = (undo,) if promoted.promoted else ()
-    return _above_list(context, target, messages.promoted(promoted, is_limited=is_limited), promoted, choices)
+    return _above_list(context, target, _promoted_text(promoted, is_limited=is_limited), promoted, choices)
 
 
 def _promoted(context: CommandContext, lesson: Episode, wanted: Audience) -> Episode:
@@ -87,7 +88,7 @@ def release(context: CommandContext) -> CommandReply:
     if not context.role_for(lesson).may_promote:
         raise CommandRefused(messages.ONLY_IN_YOUR_CHANNEL)
     released = context.memory.teaching.release(lesson.workspace, lesson.id, actor=actor, role=context.role)
-    return _above_list(context, target, messages.released(released), released)
+    return _above_list(context, target, _released_text(released), released)
 
 
 def _shareable(context: CommandContext) -> tuple[ItemReference, Episode]:
@@ -132,3 +133,21 @@ def _choices(episode: Episode, place: int, page: int) -> list[Choice]:
         ),
         archive,
     ]
+
+
+def _release_first_text(episode: Episode, command: str) -> str:
+    """A lesson that is held back reaches nobody, however far it is promoted."""
+    if not episode.goal:
+        return f"I hold that lesson back: {messages.why_held(episode)}."
+    return f"I hold “{shown_line(episode.goal, 80)}” back, for {messages.why_held(episode)}. First: `{command}`"
+
+
+def _released_text(episode: Episode) -> str:
+    """A lesson that was held back is in use."""
+    return f"“{shown_line(episode.goal, 80)}” is no longer held back: it counts for {messages.reach(episode)} now."
+
+
+def _promoted_text(episode: Episode, *, is_limited: bool = False) -> str:
+    """Whom a lesson counts for after a promotion, which may have been one too many."""
+    again = " Those were many promotions in a short time, so this one did nothing: try it again later."
+    return f"“{shown_line(episode.goal, 80)}” counts for {messages.reach(episode)} now.{again if is_limited else ''}"

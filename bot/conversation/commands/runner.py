@@ -20,6 +20,7 @@ from bot.conversation.commands import (
 )
 from bot.conversation.commands.command_context import CommandContext, Handler
 from bot.conversation.commands.forget_messages import forget_question, forgotten, still_named
+from bot.conversation.commands.help_messages import help_text, privacy_text
 from bot.conversation.commands.lesson_access import LessonAccess, may_repeat
 from bot.conversation.commands.settings_command import SETTINGS, SettingsFile
 from bot.conversation.executor import Executor
@@ -28,15 +29,23 @@ from bot.conversation.explanations.lesson_explanation import explain_lesson
 from bot.conversation.feedback import feedback_messages
 from bot.conversation.feedback.parts import PART, part_choices
 from bot.conversation.feedback.preference_in_words import preference_dropped
+from bot.conversation.messages import Spell
 from bot.conversation.reply import CHOOSE, CommandReply, item_reference
 from bot.errors import CommandRefused
 from bot.model import Attachment, Choice, PersonCommand
 from memory.errors import NotFound
 from memory.library.export import export_memories, export_person
-from memory.model import ListeningMode, Role, Scope
+from memory.model import TAP, Episode, ListeningMode, Role, Scope
 from memory.model.episode import authors_of
 from memory.rules.chat_settings import effective_role
+from memory.rules.retrieval.prompt import shown_line
 from memory.services import Memory, PersonalData
+from memory.services.saving import SAVED
+
+_NOTHING_TO_UNDO = "There is nothing of yours to take back."
+_BEGUN_ANEW = "A new conversation: I leave out what was said here before. What people taught me stays."
+_NO_DATA = "I keep nothing about you here."
+_KEPT_APART = {"discord": "Each server is kept apart, and so are our direct messages: say it in each of them."}
 
 TEACHERS_COMMANDS = frozenset({"review", "promote", "release", "purge", "gaps", "teach", "known-answers"})
 
@@ -82,7 +91,7 @@ class Commands:
             return CommandReply(text=await self._stop(command))
         handler = self._handlers.get(command.name)
         if handler is None:
-            return CommandReply(text=messages.unknown_command(spell))
+            return CommandReply(text=_unknown_command(spell))
         if command.name in TEACHERS_COMMANDS and not command.role.may_promote:
             return CommandReply(text=messages.TEACHERS_ONLY)
         if command.is_role_local and command.name in TEACHERS_COMMANDS - _OF_ONE_CHANNEL:
@@ -145,22 +154,22 @@ def _undo(context: CommandContext) -> CommandReply:
     undo = context.memory.teaching.undo
     undone = undo(scope.workspace, scope.person, at=command.at, event_id=command.event_id, of_event=of_event)
     if undone is None:
-        return CommandReply(text=messages.NOTHING_TO_UNDO)
+        return CommandReply(text=_NOTHING_TO_UNDO)
     shown = undone.episode if may_repeat(scope, undone.episode) else None
-    return CommandReply(text=messages.undone(undone.what, shown), choices=(again,), changed_runs=undone.runs)
+    return CommandReply(text=_undone(undone.what, shown), choices=(again,), changed_runs=undone.runs)
 
 
 def _new(context: CommandContext) -> CommandReply:
     context.memory.exchanges.begin_anew(context.scope, context.command.at)
-    return CommandReply(text=messages.BEGUN_ANEW)
+    return CommandReply(text=_BEGUN_ANEW)
 
 
 def _export(context: CommandContext) -> CommandReply:
     scope = context.scope
     held = context.memory.privacy.copy(scope.workspace, scope.person)
-    note = messages.scope_note(scope)
+    note = _scope_note(scope)
     if held.is_empty:
-        return CommandReply(text=messages.NO_DATA + note)
+        return CommandReply(text=_NO_DATA + note)
     return CommandReply(text=f"Your data:{note}", attachment=_document(held, scope.person, context.argument))
 
 
@@ -169,9 +178,9 @@ def _forget(context: CommandContext) -> CommandReply:
     held = privacy.personal_data(scope.workspace, scope.person)
     lists = context.memory.chat_settings.lists_naming(scope.workspace, scope.person)
     named = still_named(lists, context.spell(f"settings {lists[0]} remove ...")) if lists else ""
-    note = f"{named}{messages.scope_note(scope)}"
+    note = f"{named}{_scope_note(scope)}"
     if held.is_empty:
-        return CommandReply(text=messages.NO_DATA + note)
+        return CommandReply(text=_NO_DATA + note)
     if context.argument.casefold() not in ("yes", "me yes"):
         erase = Choice(label="Erase all of it", command="forget", argument="yes", is_danger=True)
         question = forget_question(held, context.spell("forget yes"))
@@ -180,8 +189,8 @@ def _forget(context: CommandContext) -> CommandReply:
 
 
 _HANDLERS: dict[str, Handler] = {
-    "help": lambda context: CommandReply(text=messages.help_text(context.spell, context.role)),
-    "privacy": lambda context: CommandReply(text=messages.privacy_text(context.spell)),
+    "help": lambda context: CommandReply(text=help_text(context.spell, context.role)),
+    "privacy": lambda context: CommandReply(text=privacy_text(context.spell)),
     "why": _why,
     "parts": _parts,
     PART: parts_command.judge,
@@ -218,3 +227,27 @@ def _document(held: PersonalData, person: str, wanted: str) -> Attachment:
 
 def _attachment(ending: str, text: str, media_type: str) -> Attachment:
     return Attachment(name=f"goodbot-export.{ending}", content=text.encode(), media_type=media_type)
+
+
+def _unknown_command(spell: Spell) -> str:
+    """A hint for a word that is no command."""
+    return f"I do not know that command. `{spell('help')}` lists those I know."
+
+
+def _undone(what: str, episode: Episode | None) -> str:
+    """The act that was taken back (`Undone.what`), without the words where they may not be repeated."""
+    goal = f"“{shown_line(episode.goal, 60)}”" if episode is not None else ""
+    if what == TAP:
+        return f"Taken back: your choice for {goal or messages.IN_ANOTHER_CHANNEL}."
+    if what == SAVED:
+        return f"Forgotten: the answer to {goal or messages.IN_ANOTHER_CHANNEL} that you saved."
+    if what == "correction":
+        return f"Forgotten: your correction for {goal or messages.IN_ANOTHER_CHANNEL}."
+    reaction = what.partition(":")[2] or "vote"
+    return f"Taken back: your {reaction} on {f'the answer to {goal}' if goal else messages.IN_ANOTHER_CHANNEL}."
+
+
+def _scope_note(scope: Scope) -> str:
+    """What to add where one person is known in several workspaces by the same id: only this one's data is meant."""
+    apart = _KEPT_APART.get(scope.platform, "")
+    return f"\n{apart}" if apart else ""

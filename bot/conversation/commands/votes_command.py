@@ -1,10 +1,16 @@
 """`ratings` and `unrate`: a person's own votes, and taking one back."""
 
+from collections.abc import Sequence
+
 from bot.conversation import messages
 from bot.conversation.commands.command_context import CommandContext
 from bot.conversation.commands.lesson_access import may_repeat
 from bot.conversation.reply import PAGE_SIZE, CommandReply, item_reference, page_number, page_of, short, window
 from bot.model import Choice
+from memory.model import Episode
+from memory.rules.retrieval.prompt import shown_line
+
+NO_SUCH_RATING = "There is no such rating of yours."
 
 
 def show(context: CommandContext) -> CommandReply:
@@ -17,15 +23,12 @@ def _page(context: CommandContext, wanted: int) -> CommandReply:
     total = ratings.count(scope.workspace, scope.person)
     skipped = window(total, wanted).start
     page = page_of(ratings.of(scope.workspace, scope.person, skip=skipped, limit=PAGE_SIZE), total, wanted)
-    lines = [
-        messages.rating_line(each.episode if may_repeat(scope, each.episode) else None, each.vote.value)
-        for each in page.items
-    ]
+    lines = [_line(each.episode if may_repeat(scope, each.episode) else None, each.vote.value) for each in page.items]
     choices = [
         Choice(label=f"Take back {place}", command="unrate", argument=f"{short(each.episode.id)} page {page.number}")
         for place, each in enumerate(page.items, start=page.first)
     ]
-    text = messages.ratings(page.numbered(lines), page.place)
+    text = _listed(page.numbered(lines), page.place)
     return CommandReply(text=text, choices=(*choices, *page.page_choices("ratings")))
 
 
@@ -38,9 +41,36 @@ def take_back(context: CommandContext) -> CommandReply:
         scope.workspace, scope.person, target.id, at=command.at, event_id=command.event_id
     )
     if taken is None:
-        return CommandReply(text=messages.NO_SUCH_RATING)
+        return CommandReply(text=NO_SUCH_RATING)
     rating, result = taken
     shown = rating.episode if may_repeat(scope, rating.episode) else None
     changed = (rating.vote.run_id,) if result.is_lesson != result.was_lesson else ()
-    reply = CommandReply(text=messages.unrated(shown, rating.vote.value), changed_runs=changed)
+    reply = CommandReply(text=_taken_back(shown, rating.vote.value), changed_runs=changed)
     return reply.above(_page(context, target.page)) if target.page else reply
+
+
+def _listed(lines: Sequence[str], page: str) -> str:
+    """The list behind `ratings`."""
+    if not lines:
+        return "You have not rated any answer. React 👍 or 👎 to one."
+    return messages.titled("Your ratings, newest first", lines, page)
+
+
+def _line(episode: Episode | None, value: int) -> str:
+    """One vote; without the words where they may not be repeated."""
+    return f"{_thumb(value)} {_rated(episode)}"
+
+
+def _rated(episode: Episode | None) -> str:
+    if episode is None:
+        return messages.IN_ANOTHER_CHANNEL
+    return f"“{shown_line(episode.goal, 60)}” - {shown_line(episode.output, 60)} (`{episode.id[-8:]}`)"
+
+
+def _thumb(value: int) -> str:
+    return "👍" if value > 0 else "👎"
+
+
+def _taken_back(episode: Episode | None, value: int) -> str:
+    """A vote was taken back."""
+    return f"Taken back: your {_thumb(value)} on {_rated(episode)}."

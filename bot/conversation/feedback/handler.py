@@ -15,6 +15,7 @@ from bot.conversation.feedback.preference_in_words import (
     preference_noted,
     preference_of,
 )
+from bot.conversation.messages import Spell
 from bot.conversation.notifications import notice, say, tell
 from bot.errors import MessengerError
 from bot.model import (
@@ -34,6 +35,11 @@ from memory.model.teaching import EmojiMap
 from memory.rules.audience import visibility_of
 from memory.rules.evidence.answers import named_action
 from memory.services import LessonMark, Memory
+
+TOO_MANY_VOTES = (
+    "That is a lot of votes in a short time. I keep all of them, but those beyond the limit count for you alone, "
+    "and go on doing so. To let one count for others, take it back and give it again when it has calmed down."
+)
 
 log = logging.getLogger(__name__)
 
@@ -97,11 +103,11 @@ class FeedbackHandler:
         await self._show(messenger, event.scope.workspace, result.marks)
         if result.is_first_beyond_limit:
             # Once an hour, to that person alone.
-            await say(messenger, event, messages.TOO_MANY_VOTES)
+            await say(messenger, event, TOO_MANY_VOTES)
         if result.is_first_objection:
             # Once for each person and answer, and never as a condition.
             ref = MessageRef(workspace=event.scope.workspace, channel=event.scope.channel, message_id=event.message_id)
-            await messenger.ask_correction(event, ref, messages.ask_correction(messenger.spell))
+            await messenger.ask_correction(event, ref, ask_correction(messenger.spell))
             await self._ask_parts(messenger, event, result.parts)  # the 👎 says nothing of them
 
     async def _ask_parts(
@@ -193,7 +199,7 @@ class FeedbackHandler:
             return False
         occasion = f"correcting/{event.scope.person}/{event.at:%Y-%m}"
         is_first = await self._executor(self._memory.recording.first_time, event.scope.workspace, occasion)
-        return is_first and await tell(messenger, event, messages.how_to_correct(messenger.spell))
+        return is_first and await tell(messenger, event, _how_to_correct(messenger.spell))
 
     async def _run_to_correct(self, event: PersonCorrection | PersonMessage, message_id: str = "") -> str | None:
         """The run of the answer to correct. In a thread that others read, none from outside of it: they saw no such."""
@@ -275,3 +281,16 @@ def who_can_approve(names: list[str]) -> str:
         return " Nobody is named as a teacher here yet; an administrator of mine can name one."
     *others, last = names
     return f" Who can approve it: {' and '.join(filter(None, [', '.join(others), last]))}."
+
+
+def ask_correction(spell: Spell) -> str:
+    """After a 👎: one question, never required."""
+    return f"Noted, I will avoid that. What would have been right? `{spell('correct')} ...` tells me."
+
+
+def _how_to_correct(spell: Spell) -> str:
+    """A hint to a person whose question may be meant as a correction."""
+    return (
+        f"Is that what my last answer should have been? Then write `{spell('correct')} ...`. If it was a question, "
+        "send it once more."
+    )

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event
 
-from bot.conversation import messages
+from bot.conversation.feedback import handler
 from bot.model import PersonVote, ReactionsCleared
 from memory.adapters.sql import SqlStore
 from memory.model import TeachingPolicy, Visibility
@@ -88,7 +88,7 @@ def test_a_reaction_takes_few_statements_in_one_transaction(store: SqlStore) -> 
             assert (statements <= MOST, transactions) == (True, 1), (by.person, emoji, added, statements)
             seen.append(chat.mark[posted])
         assert seen == [True] * 4 + [False] * 2 + [True] * 6
-        asked = messages.ask_correction(chat.messenger.spell)
+        asked = handler.ask_correction(chat.messenger.spell)
         assert [post.private_to for post in chat.messenger.posts if post.text == asked] == ["ana", "bob", "tea"]
         assert chat.world.memory.audit.check() == []
 
@@ -159,7 +159,7 @@ def test_a_vote_beyond_the_limit_and_a_channel_that_closes_stay_in_one_transacti
         chat, posted, counter = await answered(store, TeachingPolicy(votes_per_window=1))
         statements, transactions = await counter.of(chat.react(posted, by=BOB))
         assert (statements <= MOST + 1, transactions) == (True, 1), statements
-        assert chat.messenger.notices == [messages.TOO_MANY_VOTES]
+        assert chat.messenger.notices == [handler.TOO_MANY_VOTES]
         closed = replace(ANA, visibility=Visibility.PRIVATE)
         assert (await counter.of(chat.react(posted, by=closed)))[1] == 1
         known = chat.world.memory.channels.last_known(ANA)
