@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 
 from bot.conversation import messages
-from bot.conversation.commands import batch_messages
 from bot.conversation.commands.command_context import CommandContext
 from bot.conversation.commands.lesson_access import may_review
+from bot.conversation.counts import count
 from bot.conversation.reply import CommandReply, ListPage, page_of, short, window
 from bot.errors import CommandRefused
 from bot.model import Choice
@@ -14,11 +14,13 @@ from memory.errors import InvalidInput, NotFound
 from memory.model import Audience, Episode
 from memory.model.batch import BatchLesson
 from memory.model.episode import authors_of
-from memory.services import BatchView, Reviewer
+from memory.rules.retrieval.prompt import shown_line
+from memory.services import BatchView, Decided, Reviewer
 
 SHOWN = 3
 """How many batches `review` names."""
 _ALL = "all"
+_NO_SUCH_BATCH = "There is no such batch here. `review` lists those that wait."
 _ARGUMENT = re.compile(
     r"batch (?P<batch>[0-9a-f]{8,24})(?: (?P<what>approve|reject) (?P<which>[0-9a-f]{8,24}|all)(?P<yes> yes)?)?"
     r"(?: page (?P<page>\d{1,6}))?",
@@ -33,13 +35,13 @@ def overview(context: CommandContext) -> CommandReply | None:
         return None
     choices = [
         Choice(
-            label=f"Look at {batch_messages.file_name(each, 40)}",
+            label=f"Look at {_file_name(each, 40)}",
             command="review",
             argument=f"batch {short(each.batch.id)}",
         )
         for each in views[:SHOWN]
     ]
-    return CommandReply(text=batch_messages.overview(views, SHOWN), choices=tuple(choices))
+    return CommandReply(text=_overview_text(views, SHOWN), choices=tuple(choices))
 
 
 def run(context: CommandContext) -> CommandReply:
@@ -66,7 +68,7 @@ def edited(context: CommandContext, lesson: Episode, answer: str) -> CommandRepl
         )
     except (InvalidInput, NotFound) as error:
         raise CommandRefused(messages.NO_SUCH_LESSON) from error
-    return CommandReply(text=batch_messages.edited(taught))
+    return CommandReply(text=_edited_text(taught))
 
 
 def _reviewer(context: CommandContext) -> Reviewer:
@@ -83,10 +85,10 @@ def _view(context: CommandContext, ending: str) -> BatchView:
     try:
         batch = context.memory.batches.find(ending, context.scope.workspace)
     except (NotFound, InvalidInput) as error:
-        raise CommandRefused(batch_messages.NO_SUCH_BATCH) from error
+        raise CommandRefused(_NO_SUCH_BATCH) from error
     view = context.memory.batches.view(batch.workspace, batch.id, _reviewer(context).may_decide)
     if not view.total:
-        raise CommandRefused(batch_messages.NO_SUCH_BATCH)
+        raise CommandRefused(_NO_SUCH_BATCH)
     return view
 
 
@@ -97,7 +99,7 @@ def _shown(context: CommandContext, view: BatchView, number: int) -> CommandRepl
     )
     page = page_of(found, total, number)
     known = short(view.batch.id)
-    lines = [batch_messages.line(lesson, row) for lesson, row in page.items]
+    lines = [_line(lesson, row) for lesson, row in page.items]
     choices = [
         *(
             choice
@@ -108,7 +110,7 @@ def _shown(context: CommandContext, view: BatchView, number: int) -> CommandRepl
         *page.page_choices("review", of=f"batch {known}"),
     ]
     return CommandReply(
-        text=batch_messages.page(view, page.numbered(lines), page.place),
+        text=_page_text(view, page.numbered(lines), page.place),
         choices=tuple(choices),
         people=authors_of([lesson for lesson, _ in page.items]),
     )
@@ -142,7 +144,7 @@ def _asked(view: BatchView, what: str) -> CommandReply:
         Choice(label=f"Yes, {what} all", command="review", argument=f"batch {known} {what} all yes"),
         Choice(label="No", command="review", argument=f"batch {known}"),
     )
-    return CommandReply(text=batch_messages.question(view, what), choices=choices)
+    return CommandReply(text=_question_text(view, what), choices=choices)
 
 
 def _decided(context: CommandContext, view: BatchView, what: str, which: str, page: int) -> CommandReply:
@@ -158,6 +160,64 @@ def _decided(context: CommandContext, view: BatchView, what: str, which: str, pa
         decided = review.approve(batch.workspace, batch.id, by, only=only, audience=audience)
     else:
         decided = review.reject(batch.workspace, batch.id, by, only=only)
-    text = batch_messages.decided(what, decided)
+    text = _decided_text(what, decided)
     after = context.memory.batches.view(batch.workspace, batch.id, by.may_decide)
     return CommandReply(text=text).above(_shown(context, after, page))
+
+
+def _file_name(view: BatchView, most: int = 60) -> str:
+    """What it was learned from."""
+    return shown_line(view.batch.name, most)
+
+
+def _overview_text(views: Sequence[BatchView], most: int) -> str:
+    """The batches that wait, in a line each."""
+    lines = [
+        f"- **{_file_name(each)}**: {_waiting_text(each)}; `review batch {each.batch.id[-8:]}`" for each in views[:most]
+    ]
+    if len(views) > most:
+        lines.append(f"- and {len(views) - most} more")
+    return messages.titled("Learned from files", lines, "")
+
+
+def _page_text(view: BatchView, lines: Sequence[str], place: str) -> str:
+    """What waits in one batch."""
+    if not lines:
+        return f"Nothing of {_file_name(view)} waits any more: {view.approved} approved, {view.rejected} rejected."
+    return messages.titled(f"From {_file_name(view)}: {_waiting_text(view)}", lines, place)
+
+
+def _line(lesson: Episode, row: BatchLesson) -> str:
+    """One proposal, with where it comes from."""
+    held = f" ⚠️ held back, for {', '.join(lesson.quarantine)}." if lesson.quarantine else ""
+    source = shown_line(row.source, 60)
+    asked, answered = shown_line(lesson.goal, 120), shown_line(lesson.output, 200)
+    return f"“{asked}” - {answered} ({source}, for the {row.audience.value}; `{lesson.id[-8:]}`){held}"
+
+
+def _question_text(view: BatchView, what: str) -> str:
+    """Asked before all of it is decided about at once."""
+    number = view.waiting if what == "approve" else view.waiting + view.held_back
+    left = (
+        f" The {view.held_back} that are held back stay: look at each." if what == "approve" and view.held_back else ""
+    )
+    return f"{what.capitalize()} {count(number, 'lesson')} from {_file_name(view)}?{left}"
+
+
+def _decided_text(what: str, decision: Decided) -> str:
+    """Some are decided about."""
+    done = "approved" if what == "approve" else "rejected"
+    left = f" {decision.left_held_back} are held back: look at each." if decision.left_held_back else ""
+    return f"{count(decision.done, 'lesson')} {done}.{left}"
+
+
+def _edited_text(lesson: Episode) -> str:
+    """A teacher wrote it anew."""
+    if lesson.quarantine:
+        return f"Saved, and held back for {', '.join(lesson.quarantine)}: release it to use it (`{lesson.id[-8:]}`)."
+    return f"Approved in your words: “{shown_line(lesson.goal, 80)}” - {shown_line(lesson.output, 120)}"
+
+
+def _waiting_text(view: BatchView) -> str:
+    held = f", {view.held_back} more to be looked at one by one" if view.held_back else ""
+    return f"{count(view.waiting, 'lesson')} to approve{held}"
