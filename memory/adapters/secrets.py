@@ -76,9 +76,19 @@ def _detectors() -> tuple[Detector, ...]:
 
 
 @cache
-def _by_cue() -> tuple[tuple[str, int], ...]:
-    """Each cue with the number of the detector that it is one of; the empty one where a detector has none."""
-    return tuple((cue, number) for number, each in enumerate(_detectors()) for cue in _CUES.get(each[0], ("",)))
+def _by_cue(*, in_small: bool) -> tuple[tuple[str, tuple[tuple[str, int], ...]], ...]:
+    """The cues with the numbers of their detectors, together where they have the same sign, which comes first.
+
+    Those `in_small` letters alone, which are looked for in a text as that; or the others, and the empty one where a
+    detector has none.
+    """
+    found: dict[str, list[tuple[str, int]]] = {}
+    for number, each in enumerate(_detectors()):
+        for cue in _CUES.get(each[0], ("",)):
+            if (cue != "" and cue == cue.casefold()) == in_small:
+                sign = next((character for character in cue if not character.isalnum()), "")
+                found.setdefault(sign, []).append((cue, number))
+    return tuple((sign, tuple(cues)) for sign, cues in found.items())
 
 
 @contextmanager
@@ -128,15 +138,27 @@ def _pieces(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _in_piece(piece: str) -> Iterator[tuple[str, int, int]]:
-    in_either_case = f"{piece}\n{piece.casefold()}"
     detectors = _detectors()
-    for number in dict.fromkeys([number for cue, number in _by_cue() if cue in in_either_case]):
+    for number in _possible(piece):
         kind, patterns, is_one = detectors[number]
         for pattern in patterns:
             for found in pattern.finditer(piece):
                 first, last = found.span(1 if pattern.groups and len(found[1] or "") > _LONGEST_PREFIX else 0)
                 if is_one(found[0]):
                     yield kind, first, last
+
+
+def _possible(piece: str) -> list[int]:
+    """The numbers of the detectors that may find something in it."""
+    found = {
+        number
+        for text, by_sign in ((piece, _by_cue(in_small=False)), (piece.casefold(), _by_cue(in_small=True)))
+        for sign, cues in by_sign
+        if sign in text
+        for cue, number in cues
+        if cue in text
+    }
+    return sorted(found)
 
 
 def _rest(text: str, at: int) -> int:

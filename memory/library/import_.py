@@ -60,8 +60,10 @@ def read_export(text: str) -> tuple[list[Episode | MemoryEntry], list[Unreadable
 
     Entries may use the seed's spelling (`stepNum`, `envPre`) and its times in milliseconds since 1970.
     """
+    if episodes := _episodes(checked_text(text, "an export")):
+        return [*episodes], []
     try:
-        records = json.loads(checked_text(text, "an export"))
+        records = json.loads(text)
     except (ValueError, RecursionError) as exc:
         raise InvalidInput(f"this is no JSON export ({exc}); make one with export_memories(memories, 'json')") from exc
     if not isinstance(records, list):
@@ -75,6 +77,17 @@ def read_export(text: str) -> tuple[list[Episode | MemoryEntry], list[Unreadable
         except (InvalidInput, ValueError, TypeError, OverflowError) as exc:
             unreadable.append(Unreadable(position=position, reason=str(exc)))
     return memories, unreadable
+
+
+def _episodes(text: str) -> list[Episode]:
+    """The records if all are episodes as they are exported, read at once; none where one needs a closer look."""
+    try:
+        episodes = storable(_EPISODES.validate_json(text))
+        for step in [step for each in episodes for step in each.trajectory if step.arguments]:
+            json_value([[[step.arguments]]], "it")  # as deep as it is in its record
+    except (InvalidInput, ValueError, TypeError, OverflowError):
+        return []
+    return episodes
 
 
 def content_hash(memory: Episode | MemoryEntry) -> str:

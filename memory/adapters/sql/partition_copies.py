@@ -39,8 +39,9 @@ from memory.adapters.action_rows import NOTHING_FOUND, RowApproval
 from memory.adapters.partitions import RowKind, VectorPartition
 from memory.adapters.sql.index import EPOCH
 from memory.adapters.sql.lesson_version import lesson_versions
-from memory.adapters.sql.session import Session, nothing
+from memory.adapters.sql.session import Session
 from memory.adapters.sql.tables import counters, recall_index
+from memory.adapters.sql.types import nothing
 from memory.model import GAVE_UP, Audience, Verdict
 
 if TYPE_CHECKING:

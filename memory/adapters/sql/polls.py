@@ -22,9 +22,10 @@ from sqlalchemy import (
 )
 
 from memory.adapters.row_validation import chunks
-from memory.adapters.sql.session import ID_LIMIT, Session, SqlTable, among, matching, nothing
+from memory.adapters.sql.session import ID_LIMIT, Session, SqlTable, among, matching
 from memory.adapters.sql.tables import retrievals
 from memory.adapters.sql.teaching_tables import RECORD, WITH_RECORD, judgements, people, reactions, thresholds, votes
+from memory.adapters.sql.types import nothing
 from memory.model import KnownPeople, Poll, Reaction, Role, Vote
 from memory.model.evidence import EvidenceRecord, Judgement, JudgementCount, Threshold
 

@@ -17,14 +17,12 @@ from sqlalchemy import (
     TextClause,
     and_,
     bindparam,
-    cast,
-    null,
 )
 from sqlalchemy.engine.result import IteratorResult, SimpleResultMetaData
 from sqlalchemy.sql.base import Executable
 from sqlalchemy.sql.dml import ReturningInsert
 from sqlalchemy.sql.schema import Table
-from sqlalchemy.types import TupleType, TypeEngine
+from sqlalchemy.types import TupleType
 
 from memory.adapters.row_validation import chunks, storable
 from memory.adapters.sql.damage import Damage, damaged, in_rows
@@ -88,11 +86,6 @@ def among(table: FromClause, name: str) -> ColumnElement[bool]:
     return and_(table.c.workspace == bindparam("workspace"), table.c[name].in_(bindparam("ids", expanding=True)))
 
 
-def nothing(kind: TypeEngine[Any]) -> ColumnElement[Any]:
-    """Null where another part of a compound has a column of this type."""
-    return cast(null(), kind)
-
-
 def row_of(table: Table, value: object) -> dict[str, Any]:
     """A row of the table: of each column, the value's field of that name. Raises what `storable` raises."""
     storable(value)
@@ -124,7 +117,7 @@ class _Prepared(NamedTuple):
     def values(self, given: Parameters) -> Any:  # noqa: ANN401 - what this driver takes
         """The driver's values. A list of fewer than its names has its last one again, which changes no `IN`."""
         if not isinstance(given, Mapping):
-            return list(map(self.values, given))
+            return self._of_rows(given)
         every = {**self.constants, **given} if self.constants else given
         for name, names in self.lists.items():
             own = given[name]
@@ -133,6 +126,15 @@ class _Prepared(NamedTuple):
         for place, make in self.given:
             made[place] = make(made[place])
         return tuple(made) if self.is_positional else dict(zip(self.names, made, strict=True))
+
+    def _of_rows(self, given: Sequence[Mapping[str, Any]]) -> list[Any]:
+        """The same of many rows: column by column, for row by row takes twice as long."""
+        every = [{**self.constants, **each} for each in given] if self.constants else given
+        columns = [[each[name] for each in every] for name in self.names]
+        for place, make in self.given:
+            columns[place] = list(map(make, columns[place]))
+        rows = zip(*columns, strict=True)
+        return list(rows) if self.is_positional else [dict(zip(self.names, row, strict=True)) for row in rows]
 
     def rows(self, found: Iterable[Sequence[Any]]) -> Sequence[Row[Any]]:
         """The driver's rows as SQLAlchemy would give them."""

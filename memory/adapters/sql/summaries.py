@@ -29,10 +29,10 @@ from sqlalchemy import (
 
 from memory.adapters.row_validation import chunks
 from memory.adapters.sql.chat_settings import settings
-from memory.adapters.sql.session import Session, matching, nothing
+from memory.adapters.sql.session import Session, matching
 from memory.adapters.sql.tables import episodes, links
 from memory.adapters.sql.teaching_tables import thresholds, trust_records, votes
-from memory.adapters.sql.types import UtcDateTime, shares, trajectory
+from memory.adapters.sql.types import UtcDateTime, nothing, shares, trajectory
 from memory.adapters.sql.upkeep import rules
 from memory.model import ASK, LinkKind, Origin, Role, Standing, Termination, options_of
 from memory.model.chat_setting import ChatSetting

@@ -8,8 +8,8 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
-from sqlalchemy import BigInteger, Dialect, LargeBinary
-from sqlalchemy.types import TypeDecorator
+from sqlalchemy import BigInteger, ColumnElement, Dialect, LargeBinary, cast as cast_to, null
+from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from memory.adapters.row_validation import to_json
 from memory.adapters.sql.dialect import PROSE, SHORT
@@ -245,3 +245,8 @@ trajectory = Json(
 """The steps of an episode, without what is empty."""
 evidence: OptionalJson[EvidenceRecord] = OptionalJson(_evidence_to_json, _evidence_from_json)
 """The evidence of a recall: of each weight the episode's id, the weight, the effect, whether it approves."""
+
+
+def nothing(kind: TypeEngine[Any]) -> ColumnElement[Any]:
+    """Null where another part of a compound has a column of this type."""
+    return cast_to(null(), kind)

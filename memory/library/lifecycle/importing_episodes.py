@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from memory.library.episodic import EpisodicMemory
@@ -10,7 +10,7 @@ from memory.library.import_ import content_hash
 from memory.library.lifecycle.grades import vote_of
 from memory.model import Episode, EventKind, Origin, Role, Vector, Verdict, Visibility, Vote
 from memory.ports import Transaction
-from memory.rules.fold import facts
+from memory.rules.fold import facts, replaced
 from memory.rules.quarantine import flags_of
 from memory.services.core import event
 from memory.services.new_episodes import NewEpisode, record_new
@@ -79,7 +79,7 @@ class EpisodeImport:
         scope, given = self.episodic.scope, placed.given
         at = given.graded_at or given.created_at
         episode = facts(
-            replace(
+            replaced(
                 given,
                 id=placed.id,
                 run_id=run_id,

@@ -26,6 +26,7 @@ from memory import (
 from memory.adapters.sql import SqlStore
 from memory.errors import InvalidInput
 from memory.library.export import plain
+from memory.library.import_ import read_export
 from memory.model import EnvironmentState, Grade, GradeSource, Outcome, Verdict
 from memory.rules.retrieval.adapter import ScoredMemory
 from tests.memory.adapters.store_samples import full_episode
@@ -219,6 +220,40 @@ def test_a_broken_record_does_not_keep_the_others_out(agents: tuple[Agent, Agent
         (2, "no session is named"),
     ]
     assert report.imported == 2
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "reason"),
+    [
+        ("strength", float("nan"), "finite"),
+        ("rep", 2**63, "64 bits"),
+        ("goal", "\0", "NUL"),
+        ("goal", "\ud83d", "surrogate"),
+        ("goal", None, "needs the field 'goal'"),
+        ("created_at", "2026-01-01T00:00:00", "aware"),
+        ("mood", "good", "no field"),
+        ("trajectory", [{"kind": "act", "arguments": {"a": json.loads("[" * 60 + "]" * 60)}}], "levels deep"),
+        ("trajectory", [{"kind": "act", "arguments": {"a": float("inf")}}], "finite"),
+    ],
+)
+def test_one_wrong_episode_is_named_and_the_others_are_read(field: str, value: object, reason: str) -> None:
+    one = full_episode()
+    record = json.loads(export_memories([one], "json"))[0]
+    memories, unreadable = read_export(json.dumps([record, record | {field: value}, record]))
+    assert memories == [one, one]
+    assert [each.position for each in unreadable] == [2]
+    assert reason in unreadable[0].reason
+
+
+def test_an_episode_is_read_as_other_programs_write_it() -> None:
+    one = full_episode()
+    record = json.loads(export_memories([one], "json"))[0]
+    number = record.pop("step_number")
+    other = record | {"stepNumber": number, "model": None, "created_at": 1760000000000}
+    assert load_export(json.dumps([record | {"step_number": number}, other])) == [
+        one,
+        replace(one, model="", created_at=datetime(2025, 10, 9, 8, 53, 20, tzinfo=UTC)),
+    ]
 
 
 @pytest.mark.parametrize("text", ["", "{", "{}", "5", "null", "id,goal\n1,x"])
