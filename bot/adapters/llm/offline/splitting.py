@@ -64,6 +64,8 @@ _ORDER = re.compile(
     r"store|forget|evaluate|solve|define|ask|work\s+out|figure\s+out)\b\s+\S",
     re.IGNORECASE,
 )
+_QUOTED = re.compile(r"(?<!\w)\"[^\"]*+(?:\"|\Z)|“[^“”]*+(?:[“”]|\Z)|„[^“”]*+(?:[“”]|\Z)|«[^»]*+(?:»|\Z)")
+"""What quotation marks enclose, to the end where none closes it; no mark of inches (24")."""
 _LEFT_HANGING = re.compile(
     r"\b(?:who|whom|whose|what|which|when|where|why|how|to|of|in|on|at|for|with|from|by|the|a|an|my|our|your|their|his|"
     r"her|its|between|both|either|is|are|if)$",
@@ -132,11 +134,11 @@ def _pieces(goal: str, connective: re.Pattern[str]) -> list[tuple[int, int]]:
     Quotation marks hold what they enclose together.
     """
     pieces: list[tuple[int, int]] = []
-    start = counted = marks = 0
+    start, quoted = 0, [each.span() for each in _QUOTED.finditer(goal)]
     for match in connective.finditer(goal):
-        marks += goal.count('"', counted, match.start())
-        counted = match.start()
-        if marks % 2 == 0:
+        while quoted and quoted[0][1] <= match.start():
+            del quoted[0]
+        if not quoted or match.start() < quoted[0][0]:
             # A mark that ends the sentence belongs to what it ends.
             pieces.append((start, match.start() + (match[0][0] in "?!")))
             start = match.end()

@@ -154,3 +154,19 @@ def test_parts_keep_their_words(goal: str, stands: bool) -> None:
         assert 2 <= len(found.parts) <= 8
         assert all(part and part in goal for part in found.parts)
     assert all(part and part in goal for way in cuts(goal, lambda part: stands) for part in way.parts)
+
+
+@pytest.mark.parametrize(
+    ("goal", "parts"),
+    [
+        ('is the 24" monitor free and what is 2+2?', ('is the 24" monitor free', "what is 2+2?")),
+        ("translate “you and me” and tell me a joke", ("translate “you and me”", "tell me a joke")),
+        ("translate «open and close» and tell me a joke", ("translate «open and close»", "tell me a joke")),
+        ('open "room 5" and show me "what is here and why"', ('open "room 5"', 'show me "what is here and why"')),
+        ('tell me "what is it and what is that', None),
+        ("tell me „what is it and what is that“", None),
+    ],
+)
+def test_what_quotation_marks_enclose_stays_together(goal: str, parts: tuple[str, ...] | None) -> None:
+    found = split(goal, lambda _: False)
+    assert (found.parts if found else None) == parts
