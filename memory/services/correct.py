@@ -1,5 +1,6 @@
 """Corrections: what would have been right, kept on the failed episode and made a lesson of its author's."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -106,7 +107,7 @@ class Correcting:
         """The rest of `correct`, as a part of a transaction. Raises `NotFound` as that does."""
         now, run_id, words, why = self._core.clock(), prepared.run_id, prepared.text, prepared.why
         nodes = tx.episodes.of_run(scope.workspace, run_id)
-        failed = existing(tx, scope.workspace, nodes[0].id if nodes else run_id)
+        failed = existing(tx, scope.workspace, corrected_node(nodes).id if nodes else run_id)
         if scope.channel == failed.channel and not stays(failed.visibility, scope.visibility):
             raise NotFound(f"{run_id} was answered when others read {scope.channel}; ask again and correct that")
         lesson = self._lesson(failed, scope, words, now)
@@ -139,10 +140,11 @@ class Correcting:
     def _embedded(self, workspace: str, run_id: str) -> tuple[str, Vector | None]:
         """The question with its embedding, where the answer has none: it was stopped, or the embedder failed then."""
         with self._core.store.read() as tx:
-            root = next(iter(tx.episodes.of_run(workspace, run_id)), None)
-            if root is None or tx.episodes.vectors(workspace, [root.id]):
+            nodes = tx.episodes.of_run(workspace, run_id)
+            failed = corrected_node(nodes) if nodes else None
+            if failed is None or tx.episodes.vectors(workspace, [failed.id]):
                 return "", None
-        return root.goal, self._core.embedded(root.goal)
+        return failed.goal, self._core.embedded(failed.goal)
 
     def _lesson(self, failed: Episode, scope: Scope, words: str, now: datetime) -> Episode:
         elements = {element for element in failed.context_before if not element.startswith("person:")}
@@ -216,6 +218,24 @@ class Correcting:
                     restore_texts(tx, restored, lesson.author, now)
 
 
+def corrected_node(nodes: Sequence[Episode]) -> Episode:
+    """What a correction of an answer is about: its question; or the only part that was left without an answer.
+
+    `nodes` are those of the run, the first one first. Where there are alternatives, an answer to any is one to all.
+    """
+    root, *others = nodes
+    missing, parts = missing_parts(nodes), [each for each in others if each.action != Termination.EXPAND]
+    is_partial = root.action == Termination.EXPAND and len(missing) == 1 < len(parts)
+    has_alternatives = any(each.flow == "fallback" for each in nodes)
+    return missing[0] if is_partial and not has_alternatives else root
+
+
+def missing_parts(nodes: Iterable[Episode]) -> list[Episode]:
+    """The nodes below the first one that pursued a part of it in vain: they gave up, or asked back."""
+    parts = [each for each in nodes if not each.is_root and each.action != Termination.EXPAND]
+    return [each for each in parts if each.termination is not Termination.SUCCESS or each.action == ASK]
+
+
 def lesson_flags(lesson: Episode, *, has_secret: bool) -> tuple[Flag, ...]:
     """Why a lesson that a person wrote has to wait for a teacher; nothing for most."""
     return merged([flags_of(lesson, limit=LESSON_CHARACTERS), (Flag.SECRET,) if has_secret else ()])
@@ -233,7 +253,8 @@ def _was_said(answer: Episode, words: str) -> bool:
 
 def _implied_vote(failed: Episode, lesson: Episode, role: Role, at: datetime, event_id: str = "") -> Reaction:
     """What the author of a correction says of the answer by writing it."""
-    return Reaction.on_run(failed, lesson.author, f"{CORRECTION}:{lesson.id}", -1, at, role=role, event_id=event_id)
+    source, node_id = f"{CORRECTION}:{lesson.id}", "" if failed.is_root else failed.id
+    return Reaction.on_run(failed, lesson.author, source, -1, at, role=role, node_id=node_id, event_id=event_id)
 
 
 def own_vote(lesson: Episode, role: Role, at: datetime, event_id: str = "") -> Reaction:

@@ -8,6 +8,7 @@ from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import may_read
 from memory.rules.evidence.coverage import greedy_cover
 from memory.services.core import Core
+from memory.services.correct import corrected_node, missing_parts
 from memory.services.evidence import Weighing
 
 LOOKED_AT = 2_000
@@ -45,7 +46,8 @@ class Gaps:
         """The gaps of a workspace, the one that settles most first.
 
         A question counts if the bot gave up on it, or asked back and was told that it is none of what it offered, and
-        nobody approved of that. What has been taught since is left out. With a `reader`, only questions whose words may
+        nobody approved of that. Of one that only lacked the answer to a part, that part does, as a correction would
+        teach it. What has been taught since is left out. With a `reader`, only questions whose words may
         be repeated where that person is (`may_read`) are looked at, counted and compared.
         """
         with self._core.store.read() as tx:
@@ -54,6 +56,8 @@ class Gaps:
                 for each in _unanswered(tx, workspace)
                 if is_open(each) and (reader is None or may_read(reader, each))
             ]
+            missing = {each.id: each for each in (_missing(tx, each) for each in unanswered) if each is not None}
+            unanswered = list(missing.values())
             vectors = self._vectors(tx, workspace, unanswered)
             still_open = [
                 each for each in unanswered if each.id in vectors and not self._is_settled(tx, each, vectors[each.id])
@@ -64,9 +68,12 @@ class Gaps:
         ]
 
     def is_gap(self, episode: Episode) -> bool:
-        """Whether this question has no answer that anybody approved of."""
+        """Whether this question, or part of one, has no answer that anybody approved of."""
         was_refused = episode.action == ASK and episode.verdict is Verdict.FAILURE
-        return is_open(episode) and (episode.termination is Termination.FAILURE or was_refused)
+        if not is_open(episode) or not (episode.termination is Termination.FAILURE or was_refused):
+            return False
+        with self._core.store.read() as tx:
+            return _missing(tx, episode) is not None
 
     def _is_settled(self, tx: Transaction, episode: Episode, vector: Vector) -> bool:
         """Whether its asker would get an answer that was taught since, to the whole or to each part without one."""
@@ -74,8 +81,7 @@ class Gaps:
             return True
         if episode.action != Termination.EXPAND:
             return False
-        nodes = tx.episodes.of_run(episode.workspace, episode.run_id)
-        left = [each for each in nodes if each.termination is Termination.FAILURE and each.action != Termination.EXPAND]
+        left = missing_parts(tx.episodes.of_run(episode.workspace, episode.run_id))
         vectors = self._vectors(tx, episode.workspace, left)
         return bool(left) and all(each.id in vectors and self._is_known(tx, each, vectors[each.id]) for each in left)
 
@@ -91,10 +97,22 @@ class Gaps:
 def _unanswered(tx: Transaction, workspace: str) -> list[Episode]:
     """The newest questions without an answer, newest first."""
     given_up = EpisodeFilter(roots_only=True, termination=Termination.FAILURE, limit=LOOKED_AT)
-    refused = EpisodeFilter(roots_only=True, verdict=Verdict.FAILURE, limit=LOOKED_AT)
-    asked_back = [each for each in tx.episodes.search(workspace, refused) if each.action == ASK]
-    found = [*tx.episodes.search(workspace, given_up), *asked_back]
+    refused = EpisodeFilter(action=ASK, verdict=Verdict.FAILURE, limit=LOOKED_AT)
+    found = [*tx.episodes.search(workspace, given_up), *tx.episodes.search(workspace, refused)]
     return sorted(found, key=lambda each: (each.created_at, each.id), reverse=True)[:LOOKED_AT]
+
+
+def _missing(tx: Transaction, episode: Episode) -> Episode | None:
+    """What a correction of its answer would teach: it, or a part of it; None where that is another part, or the whole.
+
+    Its answer may have been approved of as a whole.
+    """
+    if episode.is_root and episode.action != Termination.EXPAND:
+        return episode
+    nodes = tx.episodes.of_run(episode.workspace, episode.run_id)
+    missing = corrected_node(nodes)
+    is_meant = (episode.is_root or missing.id == episode.id) and is_open(nodes[0]) and is_open(missing)
+    return missing if is_meant else None
 
 
 def is_open(episode: Episode) -> bool:

@@ -139,6 +139,6 @@ def _unanswered(context: CommandContext, ending: str) -> Episode | None:
     found = [
         each
         for each in context.memory.audit.near(ending.lower(), limit=50)
-        if each.is_root and each.id.endswith(ending.lower()) and may_read(context.scope, each)
+        if each.id.endswith(ending.lower()) and may_read(context.scope, each)
     ]
     return found[0] if len(found) == 1 and context.memory.gaps.is_gap(found[0]) else None

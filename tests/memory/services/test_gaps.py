@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from memory.model import Episode, Role, Termination
+from memory.model import TAP, Episode, Reaction, Role, Termination
 from tests.doubles.memory_world import World, scope
 
 WORKSPACE = scope().workspace
+S, F = Termination.SUCCESS, Termination.FAILURE
 
 
 @pytest.fixture
@@ -57,6 +58,33 @@ def test_a_question_of_several_parts_is_none_once_each_part_without_an_answer_wa
     world.correct(unanswered(world, bicycle, "bo"), "In the yard.", by="tina", role=Role.TEACHER)
     assert found(world) == [(both, 1)]
     world.correct(unanswered(world, cat, "bo"), "Tom does.", by="tina", role=Role.TEACHER)
+    assert found(world) == []
+
+
+def test_of_a_question_that_lacked_one_part_that_part_is_the_gap_and_is_taught(world: World) -> None:
+    both, cat, noon = "what time is it, and who feeds the cat?", "who feeds the cat?", ("what time is it?", S)
+    asked = world.ask(both, "It is noon.", children=[noon, (cat, F)])
+    with world.memory.store.write() as tx:
+        tx.episodes.put(replace(asked, termination=F))
+    unanswered(world, cat, "bo")
+    assert found(world) == [(cat, 2)]
+    (gap,) = world.memory.gaps.find(WORKSPACE)
+    parts = [gap.episode, *gap.like]
+    assert all(world.memory.gaps.is_gap(each) for each in parts)
+    assert world.correct(next(each for each in parts if not each.is_root), "Tom does.", role=Role.TEACHER).goal == cat
+    assert found(world) == []
+
+
+def test_a_part_that_was_asked_back_about_in_vain_is_a_gap(world: World) -> None:
+    both, cat = "what time is it, and who feeds the cat?", "who feeds the cat?"
+    asked = world.ask(both, "It is noon.", children=[("what time is it?", S), (cat, S)])
+    with world.memory.store.write() as tx:
+        part = tx.episodes.of_run(WORKSPACE, asked.run_id)[2]
+        tx.episodes.put(replace(part, action="ask_person"))
+    assert found(world) == []
+    world.memory.teaching.vote(Reaction.on_run(part, "ana", TAP, -1, world.clock.tick(), node_id=part.id))
+    assert found(world) == [(cat, 1)]
+    world.react(asked, "👍")
     assert found(world) == []
 
 
