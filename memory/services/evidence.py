@@ -232,16 +232,17 @@ def _observation(
     is_promoted = is_decided and hit.audience is _WORKSPACE
     is_trusted = is_promoted or not _PROMOTING.isdisjoint([vote.role for vote in behind])
     together = 1.0 if is_trusted or not reliability else _together(behind, reliability)
+    # What was decided for others several agree on, or a teacher promoted it.
+    biased = () if is_own or is_decided or is_trusted else voices
     noise = noise_of(
         config,
         voices,
         is_trusted=is_trusted,
         is_written=is_own and summary.origin is not _RUN,
         is_tapped=TAP in [vote.source for vote in behind],
+        is_biased=bool(biased),
         reliability=together,
     )
-    # What was decided for others several agree on, or a teacher promoted it.
-    biased = () if is_own or is_decided or is_trusted else voices
     return Observation(approves, noise, biased, together)
 
 

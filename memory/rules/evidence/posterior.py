@@ -42,6 +42,9 @@ class EvidenceConfig:
     """What a refused candidate is taken to be worth; an approved one is worth 1."""
     member_noise: float = 1.0
     """Variance of one member's verdict."""
+    biased_noise: float = 0.1
+    """The same where the bias of whoever gave it is told apart. With more, what two people say ten times would be
+    believed farther than what they say once: it is averaged out, as their biases are not."""
     written_noise: float = 0.15
     """The same of what the asker wrote down as the right answer, for themself."""
     trusted_noise: float = 0.2
@@ -52,7 +55,7 @@ class EvidenceConfig:
     """Cosine at which a goal is as likely to fit no action as the one described, where there are `few` ..."""
     few: int = 10
     """... of them; with more it is less likely in proportion that none fits."""
-    author_effect: float = 7.0
+    author_effect: float = 7.5
     """Variance of the bias that all approvals of one candidate by one other member share, and all their refusals of it:
     what one person alone says of an answer, however often, is believed to 1 / (1 + author_effect) at most."""
     suggested_effect: float = 1.0
@@ -65,7 +68,7 @@ class EvidenceConfig:
         if self.lessons < 1 or min(self.sharpness, self.prior_sharpness) <= 0:
             raise ValueError("the evidence rule needs at least one lesson, and a sharpness above 0")
         if (
-            min(self.member_noise, self.trusted_noise, self.tap_noise) <= 0
+            min(self.member_noise, self.biased_noise, self.trusted_noise, self.tap_noise) <= 0
             or min(self.author_effect, self.suggested_effect) < 0
         ):
             raise ValueError("noise must be above 0, and the effects of an author not below it")

@@ -113,9 +113,10 @@ def noise_of(
     is_trusted: bool = False,
     is_written: bool = False,
     is_tapped: bool = False,
+    is_biased: bool = False,
     reliability: float = 1.0,
 ) -> float:
-    """Variance of a verdict without the biases of its voices.
+    """Variance of a verdict without the biases of its voices, where it `is_biased`.
 
     It is trusted if a teacher or an administrator is behind it, or all of the workspace; written, if the asker wrote
     down what is right, and did not only judge it; tapped, if somebody behind it chose it among several. `reliability`
@@ -126,7 +127,8 @@ def noise_of(
     elif is_written:
         noise = config.written_noise
     else:
-        noise = config.member_noise / (sum([voice.weight for voice in voices]) or 1.0) / reliability**2
+        of_one = config.biased_noise if is_biased else config.member_noise
+        noise = of_one / (sum([voice.weight for voice in voices]) or 1.0) / reliability**2
     return noise * config.tap_noise if is_tapped else noise
 
 

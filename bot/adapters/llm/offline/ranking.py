@@ -31,8 +31,8 @@ _UNFIT = 0.15
 """... and the most of one that fits less: it is not used until people approve of it."""
 ASKED_FROM = 0.045
 """Belief from which the person is asked whether they mean it (measured: `tests/README.md`) ..."""
-SUGGESTED_FROM = 0.06
-"""... or how far it must be suggested (`Belief.suggested`): some three times the belief in what one member approved."""
+SUGGESTED_FROM = 0.08
+"""... or how far it must be suggested (`Belief.suggested`): some four times the belief in what one member approved."""
 _OFFERED_FROM, _OFFERED_SHARE = 0.02, 0.1
 """How far what is offered beside that must be likely, by itself and in proportion to what is likeliest."""
 _REJECTED_EXPANSION = 0.78

@@ -19,8 +19,8 @@ BELIEFS = st.floats(-1, 1, allow_nan=False)
         ([(0.1, 0.0), (0.02, 0.0), (0.019, 0.0)], 2),
         ([(0.5, 0.0), (0.05, 0.0), (0.049, 0.0)], 2),  # a tenth of the likeliest
         ([(0.2, 0.0), (0.1, 0.0), (0.1, 0.0), (0.1, 0.0)], 3),
-        ([(0.0, 0.059)], 0),
-        ([(0.0, 0.06), (0.03, 0.0)], 2),  # what one member alone said, and what is believed beside it
+        ([(0.0, 0.079)], 0),
+        ([(0.0, 0.08), (0.03, 0.0)], 2),  # what one member alone said, and what is believed beside it
         ([(0.05, 0.0), (-0.2, -0.3)], 1),
     ],
 )

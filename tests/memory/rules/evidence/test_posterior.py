@@ -10,6 +10,7 @@ from hypothesis import given, strategies as st
 
 from memory.model.evidence import START
 from memory.rules.evidence.posterior import EvidenceConfig, Posterior, Voice, action_prior
+from memory.rules.evidence.weighing import noise_of
 from tests.memory.rules.evidence.said import Said, believed as believed_of
 
 if TYPE_CHECKING:
@@ -104,9 +105,10 @@ def same_question(said: list[Said]) -> "Matrix":
     return believed_of(said, np.ones((count, count)), np.zeros((count, ACTIONS)), CONFIG).values
 
 
-def approval(*authors: str, noise: float = 1.0) -> Said:
+def approval(*authors: str, noise: float | None = None) -> Said:
     voices = tuple(Voice(author) for author in authors)
-    return Said(candidates=(0,), approves=True, noise=noise / (len(voices) or 1), voices=voices)
+    noise = noise_of(CONFIG, voices, is_biased=True) if noise is None else noise / (len(voices) or 1)
+    return Said(candidates=(0,), approves=True, noise=noise, voices=voices)
 
 
 @given(st.integers(1, 40), st.sampled_from([0.2, 1.0]))
@@ -225,7 +227,9 @@ def test_among_many_actions_it_is_less_likely_that_none_fits() -> None:
     assert np.isclose(odds(3 * CONFIG.few), 9 * CONFIG.few)
 
 
-@pytest.mark.parametrize("wrong", [{"lessons": 0}, {"sharpness": 0.0}, {"member_noise": 0.0}, {"author_effect": -1.0}])
+@pytest.mark.parametrize(
+    "wrong", [{"lessons": 0}, {"sharpness": 0.0}, {"member_noise": 0.0}, {"biased_noise": 0.0}, {"author_effect": -1.0}]
+)
 def test_numbers_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=r"evidence rule|noise"):
         EvidenceConfig(**wrong)  # type: ignore[arg-type]
