@@ -16,8 +16,9 @@ _WORD = re.compile(r"[^\W_]+", re.UNICODE)
 _FROM_DIGIT, _FROM_ASCII_DIGIT = re.compile(r"\d[^\W_]*"), re.compile(r"[0-9][^\W_]*")
 """From a word's first digit to its end; in a text of ASCII alone the second finds the same in half of the time."""
 
-_SIGN = re.compile(r"(?<=[\w+#])[+#]|[%°€$£¥]|(?<!\w)[-−](?=\d)|[<>](?=\d)")
-"""What tells "C++" from "C#", "-5" from "5" and "5 %" from "5 €"."""
+_SIGN = re.compile(r"[+#%°€$£¥−<>-](?:(?<=[\w+#][+#])|(?<=[%°€$£¥])|(?<=[-−])(?<!\w[-−])(?=\d)|(?<=[<>])(?=\d))")
+"""What tells "C++" from "C#", "-5" from "5" and "5 %" from "5 €". The sign comes before what surrounds it, so that a
+text is looked through for the signs alone, in a small part of the time."""
 
 _MOST_KNOWN = 4096
 

@@ -77,6 +77,12 @@ def test_only_so_many_are_known_at_once(monkeypatch: pytest.MonkeyPatch) -> None
     assert len(answer_words._known) <= 3
 
 
+@given(st.text("+#%°€$£¥-−<> _a5٣é\n", max_size=8))
+def test_signs_are_those_that_stand_where_they_mean_something(text: str) -> None:
+    signs = re.findall(r"(?<=[\w+#])[+#]|[%°€$£¥]|(?<!\w)[-−](?=\d)|[<>](?=\d)", text)
+    assert answer_words._SIGN.findall(text) == signs
+
+
 @given(st.one_of(st.text(), st.text("a1٣²_- é\u0301x9")))
 def test_words_with_a_digit_are_found_as_by_reading_every_word(text: str) -> None:
     assert numbered_words(text) == [word for word in re.findall(r"[^\W_]+", text) if re.search(r"\d", word)]
