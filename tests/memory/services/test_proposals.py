@@ -53,6 +53,16 @@ def test_one_member_suggests_and_two_who_agree_are_followed() -> None:
     assert world.episode(answer).verdicts == Verdicts(personal=S, proposed=S)
 
 
+@pytest.mark.parametrize("approving", [("ana",), ("ana", "bob")])
+def test_what_the_same_members_say_again_adds_next_to_nothing(approving: tuple[str, ...]) -> None:
+    world = World()
+    answered(world, *approving)
+    once = believed(world)
+    for _ in range(9):
+        answered(world, *approving)
+    assert once < believed(world) < 1.02 * once
+
+
 def test_two_who_agree_are_followed_where_there_are_tools_for_other_things_too() -> None:
     world = World()
     answer = answered(world, "ana")
