@@ -26,7 +26,7 @@ from memory.adapters.system import utc_now
 from memory.errors import MemoryFault
 from memory.model import Incoming
 from memory.rules.chat_settings import TEACHERS
-from memory.services.chat_settings import named_anywhere
+from memory.services.settings.chat_settings import named_anywhere
 
 log = logging.getLogger(__name__)
 

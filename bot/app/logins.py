@@ -16,7 +16,7 @@ from bot.app.lock import only_one
 from bot.config import Settings
 from bot.conversation.executor import Executor
 from memory.errors import MemoryFault
-from memory.services.leases import Leases
+from memory.services.upkeep.leases import Leases
 
 log = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from memory.errors import MemoryFault
 from memory.model import Recollection, Termination
 from memory.ports import Transaction
 from memory.services import Memory
-from memory.services.recall import Recalling
+from memory.services.recall.recall import Recalling
 
 if TYPE_CHECKING:
     from bot.adapters.web.metrics import Metrics

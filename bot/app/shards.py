@@ -13,7 +13,7 @@ from bot.conversation.executor import Executor
 from bot.ports import HoldsShards
 from memory.errors import MemoryFault
 from memory.services import Memory
-from memory.services.leases import SHARE_FOR
+from memory.services.upkeep.leases import SHARE_FOR
 
 log = logging.getLogger(__name__)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from memory.rules.intervals import Interval
-from memory.services.control_arm import LEAST, ArmComparison, Compared
+from memory.services.settings.control_arm import LEAST, ArmComparison, Compared
 
 _Number = Callable[[float], str]
 

@@ -11,7 +11,7 @@ from bot.conversation.counts import count
 from memory.errors import InvalidInput
 from memory.rules.retrieval.prompt import percent, shown_line
 from memory.services import Memory
-from memory.services.spending import SpendingReport, Spent
+from memory.services.recording.spending import SpendingReport, Spent
 
 _AS_JSON = ("retrieval_id", "goal", "exemplars", "counts", "rules")
 """What of a recall is printed: all but the embedding."""

@@ -13,7 +13,7 @@ from bot.cli.query import money
 from bot.cli.session import json_option, print_json, say, settings_of
 from bot.conversation.counts import count
 from memory.rules.retrieval.prompt import percent, shown_line
-from memory.services.spending import Spent
+from memory.services.recording.spending import Spent
 
 _SHOWN = 90
 

@@ -30,7 +30,7 @@ from memory.rules.quarantine import flags_of
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.services import Memory
 from memory.services.core import event, existing
-from memory.services.quarantine_actions import hold_back
+from memory.services.verdicts.quarantine import hold_back
 
 DEFAULT_APP = "goodbot"
 DEFAULT_USER = "default"

@@ -15,7 +15,7 @@ from memory.model import Episode, Exemplar, GradeSource, Lesson, MemoryEntry
 from memory.model.validation import shown
 from memory.rules.retrieval.adapter import ScoredMemory
 from memory.rules.retrieval.prompt import BY_A_MODEL, HEADER, lesson_lines
-from memory.services.forget import PersonalData
+from memory.services.privacy.forget import PersonalData
 
 Format = Literal["json", "csv", "prompt"]
 Exportable = Episode | Exemplar | MemoryEntry | ScoredMemory[Any]

@@ -1,5 +1,6 @@
 """Maintenance: jobs and when they ran, who may run them, and rules that sum up many lessons."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -79,3 +80,16 @@ class DamagedRow:
     """Which row it is, and what is wrong with it."""
     remedy: str
     """What an administrator can do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """A row that is not what the log says, and what puts it right."""
+
+    episode_id: str
+    what: str
+    stored: object
+    """What people said, and who, is counted here and in `expected`: enough to see that it differs."""
+    expected: object
+    mend: Callable[[], object]
+    """For the transaction it was found in."""

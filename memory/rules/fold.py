@@ -213,7 +213,7 @@ def replay(
 
     `run_events` are the events of every episode of the run in log order: votes hang on the root but may speak for any
     node. What a vote weighs, and whether it is beyond its voter's limit, depends on other runs: `votes` and `weights`
-    bring that (`memory.services.tally`); without them every vote counts 1.
+    bring that (`memory.services.verdicts.tally`); without them every vote counts 1.
     """
     state = facts(episode)
     for event in effective(each for each in run_events if each.episode_id == episode.id):

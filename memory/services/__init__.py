@@ -13,11 +13,6 @@ from memory.rules.control_arm import Chance, hashed
 from memory.rules.evidence.posterior import EvidenceConfig
 from memory.rules.redaction import Redactor
 from memory.rules.retrieval.config import RetrievalConfig
-from memory.services.answers import Answers
-from memory.services.api_keys import ApiKeys
-from memory.services.approvals import Approvals
-from memory.services.asking import Asking, Chosen as Chosen
-from memory.services.audit import Audit, RunView as RunView
 from memory.services.batches import (
     Batches,
     BatchPurge as BatchPurge,
@@ -29,49 +24,54 @@ from memory.services.batches import (
     EntryStatus as EntryStatus,
     Reviewer as Reviewer,
 )
-from memory.services.channels import Channels
-from memory.services.chat_settings import ChatSettings
-from memory.services.control_arm import ControlArm
+from memory.services.conversation.answers import Answers
+from memory.services.conversation.exchanges import Exchanges
+from memory.services.conversation.notices import DecisionNotice as DecisionNotice, DecisionNotices, Digests, Welcomes
+from memory.services.conversation.reminders import Reminders
 from memory.services.core import MESSAGE_CHARACTERS, Core
-from memory.services.correct import CORRECTION_CHARACTERS as CORRECTION_CHARACTERS
 from memory.services.embedders import CheckedEmbedder, EmbedderNamed, OtherEmbedders
-from memory.services.evidence import Weighing
-from memory.services.exchanges import Exchanges
-from memory.services.explain import (
+from memory.services.privacy.forget import Erased as Erased, PersonalData as PersonalData, Privacy
+from memory.services.privacy.purge import Purge as Purge, Purging
+from memory.services.recall.evidence import Weighing
+from memory.services.recall.recall import Recalling
+from memory.services.recording.approvals import Approvals
+from memory.services.recording.asking import Asking, Chosen as Chosen
+from memory.services.recording.feedback_in_words import FeedbackInWords, Opinion as Opinion
+from memory.services.recording.finished_run import FinishedRun as FinishedRun, UsedLesson as UsedLesson
+from memory.services.recording.journal import Journals
+from memory.services.recording.preferences import Preference as Preference, Preferences
+from memory.services.recording.record import Answer as Answer, Recording as Recording, Unsent as Unsent
+from memory.services.recording.recover import Recovering
+from memory.services.recording.spending import Spending
+from memory.services.reports.audit import Audit, RunView as RunView
+from memory.services.reports.explain import (
     AnswerExplanation as AnswerExplanation,
     Explaining,
     LessonExplanation as LessonExplanation,
 )
-from memory.services.feedback_in_words import FeedbackInWords, Opinion as Opinion
-from memory.services.finished_run import FinishedRun as FinishedRun, UsedLesson as UsedLesson
-from memory.services.forget import Erased as Erased, PersonalData as PersonalData, Privacy
-from memory.services.gaps import Gap as Gap, Gaps
-from memory.services.handbook import Handbook, HandbookEntry as HandbookEntry
-from memory.services.journal import Journals
-from memory.services.knowledge_map import KnowledgeMap as KnowledgeMap, KnowledgeMaps
-from memory.services.leases import ConversationLeases, Leases, SharedLeases
-from memory.services.listening import Listening
-from memory.services.model_grading import Guess as Guess, ModelGrades, guess_of as guess_of
-from memory.services.monitoring import MemoryState as MemoryState, Monitoring
-from memory.services.notices import DecisionNotice as DecisionNotice, DecisionNotices, Digests, Welcomes
-from memory.services.overview import Overview as Overview, Overviews
-from memory.services.preferences import Preference as Preference, Preferences
-from memory.services.purge import Purge as Purge, Purging
-from memory.services.recall import Recalling
-from memory.services.record import Answer as Answer, Recording as Recording, Unsent as Unsent
-from memory.services.recover import Recovering
-from memory.services.reembedding import Reembedding
-from memory.services.reminders import Reminders
-from memory.services.restate import Restating
-from memory.services.saving import SavedLesson as SavedLesson, Saving
-from memory.services.spending import Spending
-from memory.services.taught_topics import TaughtTopics
-from memory.services.teach import Teaching
+from memory.services.reports.gaps import Gap as Gap, Gaps
+from memory.services.reports.handbook import Handbook, HandbookEntry as HandbookEntry
+from memory.services.reports.knowledge_map import KnowledgeMap as KnowledgeMap, KnowledgeMaps
+from memory.services.reports.overview import Overview as Overview, Overviews
+from memory.services.settings.chat_settings import ChatSettings
+from memory.services.settings.control_arm import ControlArm
+from memory.services.settings.listening import Listening
+from memory.services.teaching.correct import CORRECTION_CHARACTERS as CORRECTION_CHARACTERS
+from memory.services.teaching.restate import Restating
+from memory.services.teaching.saving import SavedLesson as SavedLesson, Saving
+from memory.services.teaching.teach import Teaching
 from memory.services.topics import World, WorldPolicy
 from memory.services.topics.facts import Facts
+from memory.services.topics.taught_topics import TaughtTopics
 from memory.services.upkeep import Upkeep as Upkeep
-from memory.services.verdicts import LessonMark as LessonMark, VoteResult as VoteResult
-from memory.services.votes import Ratings
+from memory.services.upkeep.api_keys import ApiKeys
+from memory.services.upkeep.leases import ConversationLeases, Leases, SharedLeases
+from memory.services.upkeep.monitoring import MemoryState as MemoryState, Monitoring
+from memory.services.upkeep.reembedding import Reembedding
+from memory.services.verdicts.channels import Channels
+from memory.services.verdicts.model_grading import Guess as Guess, ModelGrades, guess_of as guess_of
+from memory.services.verdicts.verdicts import LessonMark as LessonMark, VoteResult as VoteResult
+from memory.services.verdicts.votes import Ratings
 
 log = logging.getLogger(__name__)
 

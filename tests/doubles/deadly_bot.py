@@ -12,7 +12,7 @@ from typing import Any
 
 from bot.agent.tree import AgentTree
 from bot.cli.root import main
-from memory.services.recall import Recalling
+from memory.services.recall.recall import Recalling
 
 HOW = os.environ.get("DEADLY", "")
 _run, _recall = AgentTree.run, Recalling.prepared

@@ -11,7 +11,7 @@ from bot.model import PersonCommand
 from memory.model import Episode, Role, Scope
 from memory.rules.retrieval.prompt import render_lessons
 from memory.services import Memory
-from memory.services.answers import question_behind
+from memory.services.conversation.answers import question_behind
 
 P = ParamSpec("P")
 R = TypeVar("R")

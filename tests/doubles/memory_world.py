@@ -26,9 +26,9 @@ from memory.model.evidence import ActionText
 from memory.ports import Embedder, Store
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.services import FinishedRun, Memory, UsedLesson, VoteResult
-from memory.services.answers import question_behind
+from memory.services.conversation.answers import question_behind
 from memory.services.embedders import EmbedderNamed
-from memory.services.finished_run import used_in
+from memory.services.recording.finished_run import used_in
 
 START = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 VALUES = {"👍": 1, "👎": -1}

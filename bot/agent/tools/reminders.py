@@ -13,7 +13,7 @@ from memory.errors import InvalidInput, MemoryFault
 from memory.model import Scope
 from memory.ports import Clock
 from memory.rules.recurrence import ONCE, Recurrence
-from memory.services.reminders import TEXT_CHARACTERS, Reminder
+from memory.services.conversation.reminders import TEXT_CHARACTERS, Reminder
 
 FindZone = Callable[[Scope], Awaitable[str]]
 """The name of a person's time zone. Never raises."""

@@ -19,7 +19,7 @@ from memory.errors import MemoryFault
 from memory.model import Incoming, Scope, Turn
 from memory.ports import LeasedMessage
 from memory.services import Memory
-from memory.services.leases import FREE, PROCESS_FOR, WAITING
+from memory.services.upkeep.leases import FREE, PROCESS_FOR, WAITING
 
 log = logging.getLogger(__name__)
 

@@ -40,7 +40,7 @@ from memory.model.episode import authors_of
 from memory.rules.chat_settings import effective_role
 from memory.rules.retrieval.prompt import shown_line
 from memory.services import Memory, PersonalData
-from memory.services.saving import SAVED
+from memory.services.teaching.saving import SAVED
 
 _NOTHING_TO_UNDO = "There is nothing of yours to take back."
 _BEGUN_ANEW = "A new conversation: I leave out what was said here before. What people taught me stays."

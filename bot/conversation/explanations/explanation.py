@@ -10,7 +10,7 @@ from memory.rules.audience import is_in_reach, may_see
 from memory.rules.evidence.weighing import ANSWER
 from memory.rules.retrieval.prompt import BY_A_MODEL, percent, shown_line
 from memory.services import AnswerExplanation, RunView, guess_of
-from memory.services.explain import RecallExplanation, ShownLesson, ShownRule
+from memory.services.reports.explain import RecallExplanation, ShownLesson, ShownRule
 
 _MOST_SEEN = 5
 """How many results of tools are shown of one node."""

@@ -8,7 +8,7 @@ from memory.model.saved import SavedMessage
 from memory.rules.audience import may_see
 from memory.rules.retrieval.prompt import percent, shown_line
 from memory.services import LessonExplanation
-from memory.services.explain import Use, WeighedVote
+from memory.services.reports.explain import Use, WeighedVote
 
 _LATEST = 5
 """How many events and uses a chat is told; an administrator is told all."""

@@ -1,7 +1,7 @@
 """A language model as grader of answers nobody reacted to: its prompt, and how its reply is parsed.
 
 Question, answer and steps are data in delimited blocks. What comes back is good, bad or unsure; a reply that is none of
-these is unsure, so that no answer is paid for twice. `memory.services.model_grading`
+these is unsure, so that no answer is paid for twice. `memory.services.verdicts.model_grading`
 decides what it is worth.
 """
 

@@ -12,7 +12,7 @@ from memory.errors import MemoryFault
 from memory.model import Scope
 from memory.rules.recurrence import Recurrence
 from memory.services import Memory
-from memory.services.reminders import Reminder
+from memory.services.conversation.reminders import Reminder
 
 log = logging.getLogger(__name__)
 

@@ -29,7 +29,7 @@ from memory.model import Episode, Grade, GradeSource, MemoryEntry, Outcome, Reac
 from memory.model.validation import one_of, text, word
 from memory.ports import Transaction
 from memory.rules.audience import visibility_about
-from memory.services.verdicts import Signals, write_votes
+from memory.services.verdicts.verdicts import Signals, write_votes
 
 Grades = GradingResult | Sequence[StepGrade | Mapping[str, object]] | Mapping[str, object]
 """A grader's result, its grades of steps alone, or either as mappings in the seed's spelling."""

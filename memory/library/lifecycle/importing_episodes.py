@@ -13,8 +13,8 @@ from memory.ports import Transaction
 from memory.rules.fold import facts, replaced
 from memory.rules.quarantine import flags_of
 from memory.services.core import event
-from memory.services.new_episodes import NewEpisode, record_new
-from memory.services.quarantine_actions import quarantining
+from memory.services.teaching.new_episodes import NewEpisode, record_new
+from memory.services.verdicts.quarantine import quarantining
 
 AT_ONCE = 1_000
 """Episodes that are read and written with the same few statements."""

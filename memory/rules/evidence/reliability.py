@@ -2,7 +2,7 @@
 
 People refuse by mistake, or because they did not like an answer. Where evidence is nearly certain (`CERTAIN`), what one
 person refuses beyond `SLIPS` tells how often they do. The threshold counts the judgements of such a person for less
-(`memory.rules.evidence.threshold`), and their thumbs say less as evidence (`memory.services.evidence`).
+(`memory.rules.evidence.threshold`), and their thumbs say less as evidence (`memory.services.recall.evidence`).
 """
 
 from collections.abc import Iterable, Mapping

@@ -16,10 +16,10 @@ from memory.model.normal_form import comparable
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.quarantine import Flag
 from memory.services.core import Core, event
-from memory.services.correct import lesson_flags, own_vote, taught_lesson, usable
-from memory.services.new_episodes import NewEpisode, record_new
-from memory.services.quarantine_actions import quarantining
-from memory.services.verdicts import Signals
+from memory.services.teaching.correct import lesson_flags, own_vote, taught_lesson, usable
+from memory.services.teaching.new_episodes import NewEpisode, record_new
+from memory.services.verdicts.quarantine import quarantining
+from memory.services.verdicts.verdicts import Signals
 
 _Place = tuple[str, str, str]
 _Question = tuple[_Place, str]

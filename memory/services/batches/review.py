@@ -13,9 +13,9 @@ from memory.rules.quarantine import Flag
 from memory.rules.verdict import REVIEW
 from memory.services.batches.batches import Narrow, everything, existing_batch, is_waiting, outlines_waiting
 from memory.services.core import Core, act, event, existing, note_words_of, record
-from memory.services.correct import lesson_flags, own_vote, taught_lesson, usable
-from memory.services.quarantine_actions import hold_back, release_undone
-from memory.services.verdicts import settle, withdraw_votes, write_votes
+from memory.services.teaching.correct import lesson_flags, own_vote, taught_lesson, usable
+from memory.services.verdicts.quarantine import hold_back, release_undone
+from memory.services.verdicts.verdicts import settle, withdraw_votes, write_votes
 
 CHUNK = 200
 """Lessons decided about in one transaction, so that others can write in between."""

@@ -9,7 +9,7 @@ from memory.model.batch import Batch, BatchLesson
 from memory.ports import Transaction, rolled_back
 from memory.services.batches.batches import existing_batch
 from memory.services.core import Core, act
-from memory.services.purge import Purging, Work, changed_runs
+from memory.services.privacy.purge import Purging, Work, changed_runs
 
 CHUNK = 200
 """Lessons taken back in one transaction. Whoever is killed in between goes on with the same command."""

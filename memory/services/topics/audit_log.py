@@ -6,9 +6,9 @@ from datetime import datetime
 from functools import partial
 
 from memory.model.topic import Topic, TopicEvent, TopicEventKind
+from memory.model.upkeep import Fault
 from memory.ports import Transaction
 from memory.rules.strength import salience
-from memory.services.consistency import Fault
 
 
 def apply_entry(topic: Topic, event: TopicEvent) -> Topic:

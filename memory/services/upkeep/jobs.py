@@ -17,11 +17,18 @@ from memory.ports import EpisodeFilter, Store, Transaction
 from memory.rules.audience import partitions_of
 from memory.rules.consolidation import advice_of, rules_of
 from memory.rules.retrieval.consensus import is_same_goal
-from memory.services.archive import ACTOR, MERGED, archive_idle, archive_whole, is_restored_by_a_person, unmerge
 from memory.services.core import Core, event, record
-from memory.services.forget import Privacy, erase_run, overwrite_erased
-from memory.services.reembedding import Reembedding
+from memory.services.privacy.forget import Privacy, erase_run, overwrite_erased
 from memory.services.topics import World
+from memory.services.upkeep.reembedding import Reembedding
+from memory.services.verdicts.archive import (
+    ACTOR,
+    MERGED,
+    archive_idle,
+    archive_whole,
+    is_restored_by_a_person,
+    unmerge,
+)
 
 
 def merge_duplicates(store: Store, workspace: str, now: datetime) -> tuple[int, int]:

@@ -16,7 +16,7 @@ from memory.model import (
 )
 from memory.model.evidence import Threshold
 from memory.ports import Store, Transaction
-from memory.services.taught_topics import attention_of
+from memory.services.topics.taught_topics import attention_of
 from tests.memory.adapters.store_case import StoreCase
 from tests.memory.adapters.store_samples import (
     ALL,

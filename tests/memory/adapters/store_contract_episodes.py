@@ -22,7 +22,7 @@ from memory.model import (
 )
 from memory.ports import EpisodeFilter, Store
 from memory.rules.fold import apply, with_verdicts
-from memory.services.taught_topics import attention_of
+from memory.services.topics.taught_topics import attention_of
 from tests.memory.adapters.store_case import StoreCase
 from tests.memory.adapters.store_samples import (
     CHANNEL,

@@ -35,7 +35,7 @@ from memory.errors import Conflict, InvalidInput
 from memory.library.lifecycle import EpisodeContext
 from memory.model import Event, Role, Scope, Signal, Verdict, Visibility
 from tests.doubles.memory_world import World, scope
-from tests.memory.services.test_laws_forgetting import left_in
+from tests.memory.services.privacy.test_laws_forgetting import left_in
 
 W = "terminal:w"
 MARK = "zyzzyva"

@@ -14,8 +14,8 @@ from memory.errors import EmbeddingFailed
 from memory.model import Recollection, Vector, Visibility
 from memory.model.evidence import ActionText
 from memory.ports import Embedder, Store
-from memory.services import reembedding
 from memory.services.embedders import LOOK_EVERY, EmbedderNamed
+from memory.services.upkeep import reembedding
 from tests.doubles.memory_world import World, scope
 from tests.doubles.postgres import open_postgres
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings, strategies as st
 from memory.adapters.sql import SqlStore
 from memory.model import Reaction, Role, TeachingPolicy, Vote
 from memory.ports import Store, Transaction
-from memory.services.tally import update_votes, with_limits
-from memory.services.verdicts import refold
+from memory.services.verdicts.tally import update_votes, with_limits
+from memory.services.verdicts.verdicts import refold
 from tests.doubles.memory_world import START
 
 W = "terminal:w"

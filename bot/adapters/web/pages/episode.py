@@ -13,7 +13,7 @@ from memory.model.evidence import BeliefRecord, Evidence, EvidenceRecord
 from memory.rules.audience import visibility_of
 from memory.rules.evidence.weighing import ANSWER
 from memory.services import AnswerExplanation
-from memory.services.explain import RecallExplanation
+from memory.services.reports.explain import RecallExplanation
 
 USES = 20
 """How many of the times it was shown are listed."""

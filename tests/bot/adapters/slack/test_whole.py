@@ -11,7 +11,7 @@ from bot.adapters import forms
 from bot.adapters.slack import blocks
 from memory.errors import StoreUnavailable
 from memory.model import Incoming, Progress, Visibility
-from memory.services.record import Recording
+from memory.services.recording.record import Recording
 from tests.bot.adapters.slack.conversing import say
 from tests.doubles.slack import (
     ConnectionReset,

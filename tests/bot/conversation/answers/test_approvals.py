@@ -13,7 +13,7 @@ from bot.agent.tools.registry import Tool, ToolContext
 from bot.model import ModelReply, ToolSpec
 from memory.model import EventKind, Permission, Role, Scope
 from memory.rules.chat_settings import APPROVALS, LEARNED
-from memory.services import approvals
+from memory.services.recording import approvals
 from tests.doubles.conversation import ANA, BOB, TEA, Chat
 from tests.doubles.memory_world import World, scope
 from tests.doubles.model import call

@@ -8,7 +8,7 @@ from bot.model import Choice, PersonCommand
 from memory.model import Role, Scope
 from memory.ports import EpisodeFilter
 from memory.services import Preference
-from memory.services.preferences import MOST
+from memory.services.recording.preferences import MOST
 from tests.doubles.conversation import ANA, BOB, Chat
 from tests.doubles.memory_world import World, scope
 

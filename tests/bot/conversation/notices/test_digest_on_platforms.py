@@ -9,7 +9,7 @@ import pytest
 
 from bot.adapters import forms
 from memory.adapters.system import utc_now
-from memory.services.notices import Digests
+from memory.services.conversation.notices import Digests
 from tests.doubles.discord import DiscordServer, Intent
 from tests.doubles.slack import Person, SlackServer
 from tests.doubles.slack.faults import Refused

@@ -1,0 +1,1 @@
+"""A conversation as far as it is remembered: its questions and answers, its reminders, notices given once."""

@@ -1,0 +1,1 @@
+"""Taking away what one person said or taught: a copy, erasure, purge."""

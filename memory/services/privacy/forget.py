@@ -1,0 +1,336 @@
+"""A person's data: what there is, a copy of it, and its erasure."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+
+from memory.model import (
+    Episode,
+    Event,
+    EventKind,
+    GradeSource,
+    Incoming,
+    LinkKind,
+    Reaction,
+    ShortMemory,
+    Signal,
+    StoredGrade,
+    StoredStep,
+    Visibility,
+)
+from memory.model.topic import Revision, Topic
+from memory.model.upkeep import Erasure
+from memory.ports import EpisodeFilter, Store, Transaction
+from memory.rules.audience import visibility_of
+from memory.services.core import ALL, Core, note_words_of
+from memory.services.privacy.quotation import quoting, repeating, resting_on
+from memory.services.recall.visible_corrections import as_seen_by
+from memory.services.teaching.restate import in_words_of, part_from_asker
+from memory.services.topics.erase import erase_person as erase_topics
+from memory.services.verdicts.archive import merged_into, unmerge
+from memory.services.verdicts.quarantine import restore_text, restore_texts
+from memory.services.verdicts.tally import erase_judgements, runs_of_voters, runs_with_changed_standing
+from memory.services.verdicts.verdicts import refold
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonalData:
+    """What is stored about one person in one workspace."""
+
+    episodes: tuple[Episode, ...]
+    """Their own questions with every node of the answers, and the lessons they wrote."""
+    derived: tuple[Episode, ...]
+    """Answers to others that repeat their words: the question was tried again, or the answer rests on their lessons."""
+    messages: tuple[Incoming, ...]
+    reactions: tuple[Reaction, ...]
+    topics: tuple[Topic, ...] = ()
+    """What they brought up."""
+    values: tuple[Revision, ...] = ()
+    """Every value they gave to a field, in topics of others too."""
+    steps: tuple[StoredStep, ...] = ()
+    """What their runs noted step by step, beside the episodes."""
+    grades: tuple[StoredGrade, ...] = ()
+    """Every grade they gave to a step, and what a model said of their answers."""
+    short: tuple[ShortMemory, ...] = ()
+    """What is kept for a while only."""
+    welcomed_at: datetime | None = None
+    """When the bot welcomed them; None if it never did."""
+    kept: tuple[Episode, ...] = ()
+    """Lessons of others about their questions: these stay, without their words."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing at all."""
+        return not any(getattr(self, field.name) for field in fields(self))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erased:
+    """How much was erased, in numbers alone."""
+
+    episodes: int
+    derived: int
+    messages: int
+    reactions: int
+    kept: int = 0
+    """Lessons of others that stayed without the person's words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Privacy:
+    """A person's data: to see, to copy and to erase."""
+
+    _core: Core
+
+    def personal_data(self, workspace: str, person: str) -> PersonalData:
+        """Everything stored about the person in this workspace."""
+        with self._core.store.read() as tx:
+            return self._personal_data(tx, workspace, person)
+
+    def counts(self, workspace: str, person: str) -> dict[str, int]:
+        """How much is kept in their name, at once however much there is.
+
+        By the names of `PersonalData`; `derived`, which has to be looked for, is not among them, and of the grades only
+        those that they gave.
+        """
+        with self._core.store.read() as tx:
+            return tx.people.held(workspace, person)
+
+    def copy(self, workspace: str, person: str) -> PersonalData:
+        """The same for the person to take away: with no more of others than they are shown where it was said."""
+        with self._core.store.read() as tx:
+            held = self._personal_data(tx, workspace, person)
+            topics = tx.topics.get_many(workspace, {value.topic_id for value in held.values})
+            names = {topic.id: topic.public_id for topic in (*held.topics, *topics.values())}
+            return replace(
+                held,
+                episodes=tuple(_as_shown(tx, person, held.episodes)),
+                topics=tuple(_named(topic, names) for topic in held.topics),
+                values=tuple(
+                    replace(value, topic_id=names.get(value.topic_id, value.topic_id)) for value in held.values
+                ),
+            )
+
+    def _personal_data(self, tx: Transaction, workspace: str, person: str) -> PersonalData:
+        every = EpisodeFilter(include_archived=True, limit=None)
+        theirs = (replace(every, person=person), replace(every, author=person))
+        found = {episode.id: None for wanted in theirs for episode in tx.episodes.search(workspace, wanted)}
+        kept, answers = in_words_of(tx, workspace, person, found)
+        own = [each for each in found if each not in set(kept)]
+        asked = set(own) - tx.episodes.words_of_others(workspace, own).keys()
+        quoted = quoting(tx, workspace, [*asked, *kept], {*own, *answers})
+        repeated = repeating(tx, workspace, own, [*answers, *quoted])
+        whole = tx.episodes.get_many(workspace, [*own, *repeated, *kept])
+        graded = [each for grades in tx.steps.grades(workspace, own).values() for each in grades]
+        guesses = [each for each in graded if each.grade.source is GradeSource.MODEL]
+        return PersonalData(
+            episodes=tuple(whole[each] for each in own),
+            derived=tuple(whole[each] for each in repeated),
+            kept=tuple(whole[each] for each in kept),
+            messages=tuple(tx.deliveries.messages_of(workspace, "", person, ALL)),
+            reactions=tuple(tx.teaching.reactions_by(workspace, person)),
+            topics=tuple(tx.topics.of_person(workspace, person)),
+            values=tuple(tx.topics.revisions_by(workspace, person)),
+            steps=tuple(tx.steps.of_person(workspace, person)),
+            grades=(*tx.steps.grades_by(workspace, person), *guesses),
+            short=tuple(tx.short.of_person(workspace, person)),
+            welcomed_at=tx.people.welcomed_at(workspace, person),
+        )
+
+    def people(self, workspace: str, *, after: str = "", limit: int) -> list[str]:
+        """Everybody who is known, in alphabetical order, behind this one."""
+        with self._core.store.read() as tx:
+            return tx.people.listed(workspace, after=after, limit=limit)
+
+    def forget(self, workspace: str, person: str, *, actor: str = "") -> Erased:
+        """Erase all of it in one transaction, refold what others keep, and leave a tombstone without personal data.
+
+        `actor` is who did it, where that is somebody else.
+
+        Lessons that others wrote stay theirs without the person's words (`memory.services.teaching.restate`).
+        Afterwards the database's free space is overwritten, so that no byte of the person's text remains in its files.
+        What a crash leaves undone of all this, `finish` does.
+        """
+        erasure = Erasure(workspace=workspace, id=self._core.new_id(), person=person)
+        with self._core.store.write() as tx:
+            tx.upkeep.put_erasure(erasure)
+        erased = self._erase(erasure, actor)
+        overwrite_erased(self._core.store)
+        return erased
+
+    def finish(self) -> int:
+        """Bring erasures to their end that an earlier process left, or could not end. Returns how many there were."""
+        with self._core.store.read() as tx:
+            left = tx.upkeep.erasures()
+        for erasure in left:
+            if erasure.person:
+                self._erase(erasure)
+        if left:
+            overwrite_erased(self._core.store)
+        return len(left)
+
+    def _erase(self, erasure: Erasure, actor: str = "") -> Erased:
+        workspace, person = erasure.workspace, erasure.person
+        now = self._core.clock()
+        with self._core.store.write() as tx:
+            if erasure not in tx.upkeep.erasures():  # another process was quicker
+                return Erased(episodes=0, derived=0, messages=0, reactions=0)
+            held = self._personal_data(tx, workspace, person)
+            touched_runs = {reaction.run_id for reaction in held.reactions if reaction.run_id}
+            doomed = [*held.episodes, *held.derived]
+            gone = {episode.run_id for episode in doomed}
+            erased_ids = [episode.id for episode in doomed]
+            kept_ids = [lesson.id for lesson in held.kept]
+            parted = merged_into(tx, workspace, [*erased_ids, *kept_ids])
+            _note_heeded(tx, workspace, erased_ids)
+            replaced = part_from_asker(self._core, tx, person, held.kept, erased_ids, now)
+            # Only now: those of the lessons that moved just now are among them.
+            touched_runs |= runs_of_voters(tx, workspace, {*gone, *(lesson.run_id for lesson in held.kept)})
+            gone |= {lesson.run_id for lesson in held.kept if lesson.id in replaced}
+            tx.retrievals.delete_runs(workspace, gone)
+            tx.deliveries.delete_runs(workspace, gone)
+            _erase_rules(tx, workspace, [*erased_ids, *replaced])
+            tx.episodes.delete(workspace, [*erased_ids, *replaced])
+            tx.deliveries.delete_by(workspace, person)
+            tx.teaching.delete_reactions(workspace, person)
+            erase_topics(tx, workspace, person, now, self._core.new_id)
+            tx.steps.erase_grades(workspace, person)
+            tx.steps.delete_runs(workspace, person)
+            tx.short.delete_by(workspace, person)
+            tx.settings.erase_person(workspace, person)
+            tx.api_keys.erase_person(workspace, person)
+            tx.batches.erase_person(workspace, person)
+            tx.people.forget(workspace, person)
+            taught_from = tx.people.known_people(workspace, ()).taught_from
+            tx.teaching.delete_runs(workspace, gone)
+            touched_runs |= runs_with_changed_standing(tx, workspace, taught_from)
+            erase_judgements(tx, workspace, gone, self._core.policy.error_budget)
+            self._refold(tx, workspace, person, touched_runs - gone, now)
+            unmerge(tx, workspace, parted, now, changed=kept_ids)
+            erased = Erased(
+                episodes=len(held.episodes),
+                derived=len(held.derived),
+                messages=len(held.messages),
+                reactions=len(held.reactions),
+                kept=len(held.kept),
+            )
+            counts = {"episodes": erased.episodes, "derived": erased.derived, "messages": erased.messages}
+            tx.log.append(_tombstone(workspace, actor, now, counts))
+            tx.upkeep.put_erasure(replace(erasure, person=""))
+        return erased
+
+    def _refold(self, tx: Transaction, workspace: str, person: str, touched_runs: set[str], now: datetime) -> None:
+        """Take the person's acts out of the log, and make what others keep what it says then."""
+        about = tx.episodes.get_many(workspace, tx.log.erase_actor(workspace, person))
+        refold(tx, workspace, touched_runs | {each.run_id for each in about.values()}, self._core.policy)
+        # Without their last word on a correction, one that was taken back before would be the last.
+        for episode in tx.episodes.get_many(workspace, sorted(about)).values():
+            restore_text(tx, episode, "", now)
+            restore_texts(tx, episode, "", now)
+
+    def erase_run(self, workspace: str, run_id: str, *, actor: str = "") -> int:
+        """Erase one answer with all its episodes, recalls and votes, but not the question. Returns how many nodes.
+
+        With an `actor`, the log keeps that they did it.
+        """
+        with self._core.store.write() as tx:
+            erased = erase_run(self._core, tx, workspace, run_id)
+            if erased and actor:
+                tx.log.append(_tombstone(workspace, actor, self._core.clock(), {"episodes": erased}))
+        overwrite_erased(self._core.store)
+        return erased
+
+
+def _tombstone(workspace: str, actor: str, now: datetime, counts: Mapping[str, int]) -> Event:
+    return Event(workspace=workspace, episode_id="", kind=EventKind.FORGOTTEN, actor=actor, at=now, detail=counts)
+
+
+def erase_run(core: Core, tx: Transaction, workspace: str, run_id: str) -> int:
+    """Erase one answer as `Privacy.erase_run` does, and leave the free space of the files to the caller."""
+    whole = tx.episodes.of_run(workspace, run_id)
+    nodes = [node.id for node in whole]
+    for node in whole:
+        # What rests on it holds its asker's words, also when nothing else tells so any more.
+        _note_resting(tx, workspace, node.id, _people_in(tx, node))
+        _note_heeded(tx, workspace, [node.id])
+    tx.retrievals.delete_runs(workspace, [run_id])
+    tx.deliveries.delete_runs(workspace, [run_id])
+    touched = runs_of_voters(tx, workspace, [run_id]) - {run_id}
+    taught_from = tx.people.known_people(workspace, ()).taught_from
+    tx.teaching.delete_runs(workspace, [run_id])
+    touched |= runs_with_changed_standing(tx, workspace, taught_from)
+    erase_judgements(tx, workspace, [run_id], core.policy.error_budget)
+    _erase_rules(tx, workspace, nodes)
+    erased = tx.episodes.delete(workspace, nodes)
+    refold(tx, workspace, touched, core.policy)
+    if erased:
+        tx.upkeep.put_erasure(Erasure(workspace=workspace, id=core.new_id()))
+    return erased
+
+
+def _people_in(tx: Transaction, erased: Episode) -> set[str]:
+    """Everybody whose words an episode holds: its author's, those noted, and those of the lessons behind it."""
+    workspace, people, seen, waiting = erased.workspace, set[str](), set[str](), [erased]
+    while waiting:
+        each = waiting.pop()
+        seen.add(each.id)
+        people |= {each.author or each.person, *tx.episodes.words_of_others(workspace, [each.id]).get(each.id, ())}
+        items = (item for _, items in tx.retrievals.of_run(workspace, each.run_id) for item in items)
+        behind = {item.episode_id for item in items if item.signal in (Signal.USED, Signal.CONTRADICTED)}
+        corrections = tx.episodes.links(workspace, behind)
+        behind |= {link.from_id for link in corrections if link.kind is LinkKind.CORRECTS and link.to_id in behind}
+        waiting += tx.episodes.get_many(workspace, sorted(behind - seen)).values()
+    return people
+
+
+def _note_heeded(tx: Transaction, workspace: str, erased_ids: Collection[str]) -> None:
+    """Note that answers that heeded these hold the words of whoever corrected them."""
+    wanted = set(erased_ids)
+    links = tx.episodes.links(workspace, wanted)
+    ids = {link.from_id for link in links if link.kind is LinkKind.CORRECTS and link.to_id in wanted}
+    for lesson in tx.episodes.get_many(workspace, sorted(ids - wanted)).values():
+        _note_resting(tx, workspace, lesson.id, {lesson.author})
+
+
+def _note_resting(tx: Transaction, workspace: str, episode_id: str, people: Collection[str]) -> None:
+    for node in resting_on(tx, workspace, [episode_id]):
+        note_words_of(tx, node, people)
+
+
+def overwrite_erased(store: Store) -> None:
+    """Overwrite what erasures left behind in the files, and end those that were waiting for it.
+
+    Raises `StoreUnavailable` if that is not possible now; they go on waiting.
+    """
+    with store.read() as tx:
+        waiting = [each for each in tx.upkeep.erasures() if not each.person]
+    store.erase_free_space()
+    if waiting:
+        with store.write() as tx:
+            for erasure in waiting:
+                tx.upkeep.end_erasure(erasure)
+
+
+def _erase_rules(tx: Transaction, workspace: str, episode_ids: Collection[str]) -> None:
+    """Erase the rules made of these lessons. Their next job makes anew what still holds."""
+    every = tx.upkeep.rules(workspace)
+    kept = [rule for rule in every if not set(rule.lesson_ids) & set(episode_ids)]
+    if len(kept) != len(every):
+        tx.upkeep.set_rules(workspace, kept)
+
+
+def _as_shown(tx: Transaction, person: str, episodes: Sequence[Episode]) -> list[Episode]:
+    """Each episode as the person sees it where it was said."""
+    places: dict[tuple[str, Visibility], list[Episode]] = {}
+    for episode in episodes:
+        places.setdefault((episode.channel, visibility_of(episode)), []).append(episode)
+    shown: dict[str, Episode] = {}
+    for (_, visibility), of_place in places.items():
+        reader = replace(of_place[0].scope, person=person, visibility=visibility)
+        shown |= {episode.id: episode for episode in as_seen_by(tx, reader, of_place)}
+    return [shown[episode.id] for episode in episodes]
+
+
+def _named(topic: Topic, names: Mapping[str, str]) -> Topic:
+    """The topic by the ids people chose, whatever the store had to call it."""
+    return replace(topic, id=topic.public_id, alias="", merged_into=names.get(topic.merged_into, topic.merged_into))

@@ -1,0 +1,96 @@
+"""Who repeats whose words: answers that hold a person's question, or rest on what they taught."""
+
+from collections.abc import Collection, Sequence
+
+from memory.model import Episode, EventKind, Lesson, LinkKind, RetrievalItem, Signal
+from memory.model.normal_form import comparable
+from memory.ports import Transaction
+from memory.rules.consolidation import GOAL_CHARACTERS
+from memory.services.core import ALL
+from memory.services.verdicts.quarantine import SYSTEM
+
+
+def repeating(tx: Transaction, workspace: str, own: Sequence[str], answers: Sequence[str]) -> list[str]:
+    """Answers to others that hold a person's words.
+
+    These, which hold their question, and those that rest on theirs or on these, and so on.
+    """
+    found: dict[str, None] = dict.fromkeys(answers)
+    sources = [*own, *answers]
+    while sources:
+        resting = [node.id for node in resting_on(tx, workspace, sources)]
+        sources = [each for each in dict.fromkeys(resting) if each not in found and each not in set(own)]
+        found |= dict.fromkeys(sources)
+    return list(found)
+
+
+def quoting(tx: Transaction, workspace: str, lessons: Sequence[str], without: Collection[str]) -> list[str]:
+    """Answers to others that were shown one of these lessons and repeat its question, which their asker did not say.
+
+    A rule shows questions too, without what does not fit in.
+    """
+    found: dict[str, None] = {}
+    by_rule = _shown_in_rules(tx, workspace, lessons)
+    shown = tx.retrievals.of_episodes(workspace, lessons)
+    runs = {
+        each: {retrieval.run_id for retrieval, _ in shown.get(each, ())} | by_rule.get(each, set()) for each in lessons
+    }
+    nodes_of = tx.episodes.of_runs(workspace, sorted(set().union(*runs.values())))
+    for lesson in tx.episodes.get_many(workspace, lessons).values():
+        question = comparable(lesson.goal)[: GOAL_CHARACTERS - 1].rstrip()
+        for run_id in sorted(runs[lesson.id]):
+            nodes = [node for node in nodes_of.get(run_id, ()) if node.id not in without]
+            if nodes and question not in comparable(nodes[0].goal) and any(question in _text(each) for each in nodes):
+                found |= dict.fromkeys(node.id for node in nodes)
+    return list(found)
+
+
+def _shown_in_rules(tx: Transaction, workspace: str, lessons: Collection[str]) -> dict[str, set[str]]:
+    """By lesson, the runs that were shown a rule made of it."""
+    events = tx.log.by_actor(workspace, SYSTEM, [EventKind.RULE_SHOWN], limit=ALL)
+    nodes = tx.episodes.get_many(workspace, dict.fromkeys(each.episode_id for each in events))
+    wanted, runs = set(lessons), dict[str, set[str]]()
+    for each in events:
+        behind = each.detail.get("lessons", ())
+        for lesson_id in wanted.intersection(behind if isinstance(behind, list | tuple) else ()):
+            if each.episode_id in nodes:
+                runs.setdefault(lesson_id, set()).add(nodes[each.episode_id].run_id)
+    return runs
+
+
+def _text(node: Episode) -> str:
+    """Everything that a node said, did and saw."""
+    steps = (f"{step.text} {step.tool} {dict(step.arguments)} {' '.join(step.subgoals)}" for step in node.trajectory)
+    texts = (node.goal, node.why, node.thoughts, node.action_target, node.output, node.task_incomplete)
+    return comparable(" ".join([*texts, *node.context_before, *node.context_after, *steps]))
+
+
+def resting_on(tx: Transaction, workspace: str, episode_ids: Sequence[str]) -> list[Episode]:
+    """Every node of the answers that hold these episodes' words.
+
+    They used one, spoke against it, or repeated the mistake it warns of; or they heeded the warning about another
+    answer which it corrects. Whoever heeds a warning says what the correction says, which is its author's.
+    """
+    corrections = tx.episodes.links(workspace, episode_ids, LinkKind.CORRECTS)
+    wanted = set(episode_ids)
+    warnings = {link.to_id for link in corrections if link.from_id in wanted}
+    uncorrected = wanted - {link.to_id for link in corrections}
+    imported = tx.episodes.get_many(workspace, sorted(uncorrected)).values()  # a correction that came with it
+    warnings |= {each.id for each in imported if each.correction}
+    shown = tx.retrievals.of_episodes(workspace, sorted(wanted | warnings))
+    runs = {
+        retrieval.run_id
+        for episode_id, every in shown.items()
+        for retrieval, item in every
+        if (episode_id in wanted and _holds_words(item))
+        or (episode_id in warnings and (item.lesson, item.signal) == (Lesson.AVOID, Signal.USED))
+    }
+    found = tx.episodes.of_runs(workspace, sorted(runs))
+    return [node for run_id in sorted(found) for node in found[run_id]]
+
+
+def _holds_words(item: RetrievalItem) -> bool:
+    """Whether who was shown this lesson says what it says."""
+    if item.lesson is Lesson.AVOID:
+        return item.signal is Signal.CONTRADICTED
+    return item.signal in (Signal.USED, Signal.CONTRADICTED)

@@ -1,0 +1,1 @@
+"""What a run is given: the lessons most like its goal, their evidence, the rules behind them."""

@@ -1,0 +1,1 @@
+"""From a person's message to the answer they see: runs, questions with choices, tools' approvals, costs, recovery."""

@@ -1,0 +1,119 @@
+"""Feedback in words: what an asker's message says of an answer is taken in as if it were their reaction or their form.
+
+The message, the vote or correction, and the reply to it are one transaction. Everything it did carries the event id of
+the message, by which it is found again to be taken back.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from memory.errors import NotFound
+from memory.model import Episode, Incoming, Outgoing, Reaction, Role
+from memory.ports import Transaction
+from memory.rules.redaction import MARK
+from memory.services.core import Core
+from memory.services.recording.record import Answer
+from memory.services.teaching.correct import Correcting, Prepared
+from memory.services.verdicts.verdicts import write_votes
+
+WORDS = "words"
+"""Source of a vote that was given in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opinion:
+    """What a person says of an answer."""
+
+    run_id: str
+    """The answer's."""
+    value: int
+    """+1 or -1."""
+    role: Role
+    correction: str = ""
+    """What would have been right; only with -1."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackInWords:
+    """The use case of a message that judges the answer before it."""
+
+    _core: Core
+
+    def message(self, workspace: str, run_id: str) -> Incoming:
+        """The message that was replied to by this run. Raises `NotFound`."""
+        with self._core.store.read() as tx:
+            message = tx.deliveries.incoming_of_run(workspace, run_id)
+        if message is None:
+            raise NotFound(f"no message behind run {run_id} in {workspace}")
+        return message
+
+    def answer(
+        self,
+        message: Incoming,
+        opinion: Opinion,
+        *,
+        run_id: str,
+        understood: str,
+        reply: Callable[[Episode], str],
+    ) -> Answer | None:
+        """Take in an accepted message as feedback, and reply to it by `run_id`, which has no episode.
+
+        `reply` is what is said about the answer that was judged, or about the lesson that corrects it. None if the
+        message was answered or withdrawn meanwhile. Raises `NotFound` and `InvalidInput` as `Correcting.correct` does.
+        """
+        scope, prepared = message.scope, self._prepared(message, opinion)
+        with self._core.store.write() as tx:
+            answered = tx.deliveries.answer(scope.workspace, message.event_id, run_id, understood)
+            if answered is None:
+                return None
+            if answered.text != message.text:
+                raise NotFound(f"message {message.event_id} in {scope.workspace} was edited; work it out once more")
+            judged = self._judge(tx, message, opinion, prepared, message.at)
+            if judged is None:
+                raise NotFound(f"message {message.event_id} in {scope.workspace} was taken in before")
+            text = self._core.redactor.text(reply(judged))
+            part = Outgoing(
+                workspace=scope.workspace, run_id=run_id, part=1, channel=scope.channel, thread=scope.thread, text=text
+            )
+            tx.deliveries.put_outgoing(part)
+            return Answer(parts=(part,), total=1, lessons=())
+
+    def confirm(self, message: Incoming, opinion: Opinion, at: datetime) -> Episode | None:
+        """Take in what the author of a message says that it meant. None if it was before. Raises as `answer` does."""
+        prepared = self._prepared(message, opinion)
+        with self._core.store.write() as tx:
+            return self._judge(tx, message, opinion, prepared, at)
+
+    def _prepared(self, message: Incoming, opinion: Opinion) -> Prepared | None:
+        if not opinion.correction:
+            return None
+        prepared = Correcting(self._core).prepared(message.scope, opinion.run_id, opinion.correction)
+        # A secret was taken out when the message was accepted.
+        return replace(prepared, has_secret=prepared.has_secret or MARK in opinion.correction)
+
+    def _judge(
+        self, tx: Transaction, message: Incoming, opinion: Opinion, prepared: Prepared | None, at: datetime
+    ) -> Episode | None:
+        scope, now = message.scope, self._core.clock()
+        if not tx.log.claim(scope.workspace, message.event_id, now):
+            return None
+        if prepared is not None:
+            correct = Correcting(self._core).within
+            return correct(tx, scope, prepared, role=opinion.role, at=at, event_id=message.event_id).lesson
+        vote = Reaction(
+            workspace=scope.workspace,
+            channel=scope.channel,
+            message_id=f"run/{opinion.run_id}",
+            actor=scope.person,
+            source=WORDS,
+            value=opinion.value,
+            at=at,
+            role=opinion.role,
+            run_id=opinion.run_id,
+            event_id=message.event_id,
+        )
+        result = write_votes(self._core, tx, now, vote)
+        if result.root is None:
+            raise NotFound(f"no answer {opinion.run_id} in {scope.workspace} to judge")
+        return result.root

@@ -1,0 +1,395 @@
+"""From a person's message to an answer that reactions can find: each step one transaction, each safe to repeat."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from memory.errors import NotAdmitted, NotFound
+from memory.model import (
+    FROM_PEOPLE,
+    Episode,
+    Event,
+    EventKind,
+    Incoming,
+    LedgerEntry,
+    Option,
+    Outgoing,
+    Posted,
+    Progress,
+    Role,
+    Scope,
+    Verdict,
+    offers_of,
+)
+from memory.model.delivery import RETRY, UNFINISHED
+from memory.ports import Transaction
+from memory.rules.audience import stays
+from memory.services.conversation.answers import question_behind
+from memory.services.core import Core, event, record
+from memory.services.recording.asking import count_choice, note_offered
+from memory.services.recording.finished_run import (
+    FinishedRun,
+    LessonInPrompt,
+    UsedLesson,
+    as_made,
+    attach,
+    lessons_shown,
+    note_followed,
+    retrievals_of,
+    rules_shown,
+    still_there,
+    used_in,
+    used_of,
+)
+from memory.services.recording.spending import count_spent
+from memory.services.settings.chat_settings import admitted, require_admitted
+from memory.services.verdicts.channels import note
+from memory.services.verdicts.quarantine import SYSTEM
+from memory.services.verdicts.verdicts import write_votes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A committed answer on its way to be posted."""
+
+    parts: tuple[Outgoing, ...]
+    """Those that were not posted yet, in order."""
+    total: int
+    """How many there are with those that were posted."""
+    first_message: str = ""
+    """The message that the first part became; empty if that was not posted yet."""
+    lessons: tuple[UsedLesson, ...]
+    """What it rests on, most relevant first."""
+    options: tuple[Option, ...] = ()
+    """What it offers, where it asks the person."""
+    is_from_people: bool = False
+    """Whether it is what people taught, and no model was asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unsent:
+    """An answered message with the parts that still have to be posted."""
+
+    incoming: Incoming
+    parts: tuple[Outgoing, ...] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """Use cases from acceptance to delivery."""
+
+    _core: Core
+
+    def accept(self, message: Incoming, *, wakes: bool = False, role: Role | None = None) -> Incoming | None:
+        """Store a message before it is worked on; the message as it is now. None if it was accepted before.
+
+        `wakes`: it mentions the bot, which listens in its thread again if that was muted. With the author's `role`,
+        None also where the lists that people keep in chat do not let them use the bot there.
+
+        `InvalidInput`: it is too long.
+        """
+        self._core.require_short(message.text)
+        kept = self._core.redactor.message(message)
+        try:
+            with self._core.store.write() as tx:
+                return self._accepted(tx, kept, wakes=wakes, role=role)
+        except NotAdmitted:  # nothing of it stays
+            return None
+
+    def _accepted(self, tx: Transaction, message: Incoming, *, wakes: bool, role: Role | None) -> Incoming | None:
+        scope, now = message.scope, self._core.clock()
+        accepted = tx.deliveries.accept(message)
+        if accepted is not None and accepted.has_settings and role is not None:
+            require_admitted(self._core, tx, scope, role)
+        if accepted is None or not accepted.is_noted:
+            tx.people.note(scope.workspace, scope.person, now, self._core.policy.newcomer)
+        if wakes and accepted is not None and accepted.is_muted:
+            tx.channels.unmute(scope.workspace, scope.channel, scope.thread)
+        if accepted is not None and accepted.channel_visibility is scope.visibility:
+            return accepted
+        is_news = note(tx, scope, now)
+        return replace(accepted, channel_visibility=scope.visibility) if accepted and is_news else accepted
+
+    def accept_again(self, scope: Scope, message_id: str, *, event_id: str, at: datetime) -> Incoming | None:
+        """Store the question behind a sent answer once more, as a message of whoever wants it tried again.
+
+        Looked up and stored in one transaction, so that nobody is forgotten in between. None if the event was accepted
+        before. Raises `NotFound` for a message that is no answer, or whose question may not be repeated here or is
+        gone; `InvalidInput` if it is too long by now.
+        """
+        now = self._core.clock()
+        with self._core.store.write() as tx:
+            question = question_behind(tx, scope, message_id, now)
+            if question is None:
+                raise NotFound(f"no question behind message {message_id} in {scope.channel}; ask it anew")
+            self._core.require_short(question.text)
+            again = Incoming(
+                scope=scope,
+                event_id=event_id,
+                message_id=f"{RETRY}{event_id}",
+                text=question.text,
+                at=at,
+                asked_by=question.asked_by if question.asked_by != scope.person else "",
+            )
+            note(tx, scope, now)
+            return again if tx.deliveries.accept(self._core.redactor.message(again)) else None
+
+    def withdraw(self, workspace: str, event_id: str) -> None:
+        """Give up an accepted message: it will not be answered."""
+        with self._core.store.write() as tx:
+            tx.deliveries.advance(workspace, event_id, Progress.ACCEPTED, Progress.WITHDRAWN)
+
+    def current(self, incoming: Incoming) -> Incoming | None:
+        """The message as it is now: reworded, answered meanwhile, its channel narrowed to fewer people.
+
+        None if nothing more is to be done about it.
+        """
+        with self._core.store.read() as tx:
+            now = tx.deliveries.incoming(incoming.scope.workspace, incoming.event_id)
+        if now is None or now.progress not in UNFINISHED:
+            return None
+        if now.channel_visibility is None or not stays(now.scope.visibility, now.channel_visibility):
+            return now
+        return replace(now, scope=replace(now.scope, visibility=now.channel_visibility))
+
+    def keep_back(self, incoming: Incoming) -> None:
+        """Answer a message no more, nor post more of its answer: others read its channel than when it was asked."""
+        workspace = incoming.scope.workspace
+        with self._core.store.write() as tx:
+            tx.deliveries.advance(workspace, incoming.event_id, Progress.ACCEPTED, Progress.WITHDRAWN)
+            if not tx.deliveries.advance(workspace, incoming.event_id, Progress.ANSWERED, Progress.UNDELIVERABLE):
+                tx.deliveries.drop_unsent(workspace, incoming.run_id)
+
+    def reword(self, workspace: str, channel: str, message_id: str, text: str) -> bool:
+        """Take in an edit of a question. False if it is answered, or none. `InvalidInput`: it is too long now.
+
+        In the conversation an answered one says from now on what it says after the edit; what is too long, nothing.
+        """
+        with self._core.store.write() as tx:
+            incoming = tx.deliveries.incoming_of_message(workspace, channel, message_id)
+            if incoming is None or not text.strip():
+                return False
+            is_open = incoming.progress is Progress.ACCEPTED
+            if is_open:
+                self._core.require_short(text)
+            kept = self._core.redactor.text(text) if len(text) <= self._core.message_characters else ""
+            tx.deliveries.reword(workspace, incoming.event_id, kept)
+            return is_open
+
+    def retract(self, workspace: str, channel: str, message_id: str, *, actor: str) -> bool:
+        """A question was deleted: it is not answered any more, and what it left undecided is archived.
+
+        It is gone from the conversation. Lessons that people approved or rejected stay: their votes are about the
+        answer. False if it was no question; a part of an answer is gone from the conversation too.
+        """
+        now = self._core.clock()
+        with self._core.store.write() as tx:
+            incoming = tx.deliveries.incoming_of_message(workspace, channel, message_id)
+            if incoming is None:
+                _erase_part(tx, workspace, channel, message_id, now)
+                return False
+            tx.deliveries.advance(workspace, incoming.event_id, Progress.ACCEPTED, Progress.WITHDRAWN)
+            tx.deliveries.reword(workspace, incoming.event_id, "")
+            nodes = tx.episodes.of_run(workspace, incoming.run_id) if incoming.run_id else []
+            for node in nodes:
+                if node.verdict is Verdict.PENDING and node.archived_at is None:
+                    record(tx, node, event(node, EventKind.ARCHIVED, actor, now))
+            return True
+
+    def has_answered_in(self, workspace: str, channel: str, thread: str) -> bool:
+        """Whether the bot ever answered in this thread, so that replies there are meant for it."""
+        with self._core.store.read() as tx:
+            return tx.deliveries.has_sent(workspace, channel, thread)
+
+    def messages_of(self, scope: Scope, limit: int) -> list[Incoming]:
+        """The newest `limit` messages of the person in this channel, of these what may be repeated there now."""
+        with self._core.store.read() as tx:
+            messages = tx.deliveries.messages_of(scope.workspace, scope.channel, scope.person, limit)
+        return [each for each in messages if each.text and stays(each.scope.visibility, scope.visibility)]
+
+    def first_time(self, workspace: str, occasion: str) -> bool:
+        """Whether this occasion has not come before: a claim that survives restarts."""
+        with self._core.store.write() as tx:
+            return tx.log.claim(workspace, occasion, self._core.clock())
+
+    def finish(self, run: FinishedRun) -> Answer | None:
+        """Commit an answer: its pending episodes, what they were shown, how that fared, and the parts to post.
+
+        Secrets are taken out of all of it first. A node whose text is flagged is put in quarantine.
+
+        None, and nothing is written, if the message was answered, withdrawn or forgotten meanwhile; or if it was edited
+        (`FinishedRun.question`), or a lesson it was shown is erased since, whose words the answer may repeat: the
+        message is then still accepted.
+        """
+        run = self._redacted(run)
+        shown = lessons_shown(self._core.detector, run)  # before the transaction: it takes longer than all of that
+        try:
+            with self._core.store.write() as tx:
+                return self._commit(tx, run, shown, self._core.clock())
+        except NotFound:
+            return None
+
+    def _commit(
+        self, tx: Transaction, run: FinishedRun, shown: Sequence[LessonInPrompt], now: datetime
+    ) -> Answer | None:
+        answered = (
+            tx.deliveries.answer(run.workspace, run.event_id, run.run_id, run.understood) if run.event_id else None
+        )
+        if run.event_id and answered is None:
+            return None
+        if answered and run.question and answered.text != run.question:
+            raise NotFound(f"message {run.event_id} in {run.workspace} was edited; work it out once more")
+        if answered is not None and self._core.caps:
+            count_spent(self._core, tx, answered.scope, run.usage)
+        nodes, events = as_made(run)
+        for each in shown:
+            events += each.events(run.run_id, now)
+        sources = {each.source_event_id for each in tx.log.append(*events, *rules_shown(run, now))}
+        uses = [each.use(now) for each in shown if f"injected/{each.source}" in sources]
+        counted = {use.episode_id for use in uses}
+        if not tx.retrievals.use(uses) or not still_there(tx, run.workspace, run.recalls, counted):
+            raise NotFound(f"what answer {run.run_id} in {run.workspace} was shown is erased; work it out once more")
+        tx.episodes.add(*nodes)
+        attach(tx, run, nodes)
+        options = _options(nodes)
+        if options:
+            note_offered(tx, nodes)
+        followed = note_followed(tx, run, nodes, shown)
+        tx.retrievals.add(retrievals_of(tx, run, now), [each.item() for each in shown])
+        if run.tap is not None:
+            count_choice(self._core, tx, run, run.tap, nodes, now)
+        parts = tuple(_outgoing(run, number, text) for number, text in enumerate(run.parts, start=1))
+        tx.deliveries.put_outgoing(*parts)
+        if answered is not None and not parts:
+            # Nothing is said, so the question stands for the answer: people may still say what would be right.
+            tx.teaching.put_ledger(self._entry(run.workspace, run.channel, answered.message_id, run.run_id, now))
+        readers = answered.channel_visibility if answered else None
+        return Answer(
+            parts=tuple(replace(part, channel_visibility=readers) for part in parts),
+            total=len(parts),
+            lessons=used_of(run, shown) or followed,
+            options=options,
+            is_from_people=_is_from_people(nodes),
+        )
+
+    def unsent(self, workspace: str, run_id: str) -> Answer:
+        """What is left to post of a committed answer."""
+        with self._core.store.read() as tx:
+            every = tx.deliveries.outgoing(workspace, run_id)
+            parts = _unsent(every)
+            nodes = tx.episodes.of_run(workspace, run_id) if parts else []
+            return Answer(
+                parts=parts,
+                total=len(every),
+                first_message=every[0].message_id if every else "",
+                lessons=used_in(tx, workspace, run_id) if parts else (),
+                options=_options(nodes),
+                is_from_people=_is_from_people(nodes),
+            )
+
+    def _redacted(self, run: FinishedRun) -> FinishedRun:
+        redactor = self._core.redactor.for_run()
+        return replace(
+            run,
+            nodes=tuple(map(redactor.episode, run.nodes)),
+            understood=redactor.text(run.understood),
+            parts=tuple(map(redactor.text, run.parts)),
+            recalls=tuple(replace(recall, goal=redactor.text(recall.goal)) for recall in run.recalls),
+        )
+
+    def sent(self, workspace: str, run_id: str, part: int, message_id: str, *, is_answer: bool = True) -> bool:
+        """Note that a part was posted: from now on a reaction on that message finds the answer, if it is one.
+
+        Reactions that overtook this note are counted; returns whether there were any. The last makes it delivered.
+        """
+        now = self._core.clock()
+        with self._core.store.write() as tx:
+            posted = tx.deliveries.post(workspace, run_id, part, message_id, now)
+            if posted is None:
+                return False
+            entry = self._entry(workspace, posted.channel, message_id, run_id, now, part)
+            if is_answer:
+                tx.teaching.put_ledger(entry)
+            if posted.root_id:
+                self._link(tx, posted, entry)
+            return posted.is_overtaken and bool(posted.root_id)
+
+    def _entry(
+        self, workspace: str, channel: str, message_id: str, run_id: str, now: datetime, part: int = 1
+    ) -> LedgerEntry:
+        return LedgerEntry(
+            workspace=workspace,
+            channel=channel,
+            message_id=message_id,
+            run_id=run_id,
+            part=part,
+            posted_at=now,
+            expires_at=now + timedelta(days=self._core.ledger_days),
+        )
+
+    def give_up(self, workspace: str, run_id: str) -> bool:
+        """Offer the unsent parts of an answer no more: their place is gone. False if none was waiting.
+
+        What was posted of it, and the episodes, stay as they are.
+        """
+        with self._core.store.write() as tx:
+            moved = tx.deliveries.advance_run(workspace, run_id, Progress.ANSWERED, Progress.UNDELIVERABLE)
+            return moved or tx.deliveries.drop_unsent(workspace, run_id)
+
+    def _link(self, tx: Transaction, posted: Posted, entry: LedgerEntry) -> None:
+        """Log that this message stands for the answer now, and count the reactions that came before."""
+        workspace, channel, now = entry.workspace, entry.channel, entry.posted_at
+        linked = Event(
+            workspace=workspace,
+            episode_id=posted.root_id,
+            kind=EventKind.LINKED,
+            actor=SYSTEM,
+            at=now,
+            source_event_id=f"sent/{channel}/{entry.message_id}",
+            detail={"channel": channel, "message_id": entry.message_id, "part": entry.part},
+        )
+        tx.log.append(linked)
+        if not posted.is_overtaken:
+            return
+        waiting = tx.teaching.unclaimed_reactions(workspace, channel, entry.message_id)
+        counted = admitted(self._core, tx, waiting)
+        if counted:
+            write_votes(self._core, tx, now, *(replace(each, run_id=entry.run_id) for each in counted))
+
+    def unfinished(self) -> list[Unsent]:
+        """What a restart must finish, oldest first: messages to answer, and answers with parts to post."""
+        with self._core.store.read() as tx:
+            return [
+                Unsent(incoming=each, parts=_unsent(tx.deliveries.outgoing(each.scope.workspace, each.run_id)))
+                for each in tx.deliveries.unfinished()
+            ]
+
+
+def _options(nodes: Sequence[Episode]) -> tuple[Option, ...]:
+    return tuple(offer.option for offer in offers_of(nodes))
+
+
+def _erase_part(tx: Transaction, workspace: str, channel: str, message_id: str, now: datetime) -> None:
+    """Erase the text of a part of an answer that was deleted."""
+    entry = tx.teaching.ledger(workspace, channel, message_id, now)
+    parts = tx.deliveries.outgoing(workspace, entry.run_id) if entry else []
+    tx.deliveries.put_outgoing(*(replace(each, text="") for each in parts if each.message_id == message_id))
+
+
+def _unsent(parts: Sequence[Outgoing]) -> tuple[Outgoing, ...]:
+    return tuple(part for part in parts if part.sent_at is None)
+
+
+def _outgoing(run: FinishedRun, number: int, text: str) -> Outgoing:
+    return Outgoing(
+        workspace=run.workspace,
+        run_id=run.run_id,
+        part=number,
+        channel=run.channel,
+        thread=run.thread,
+        text=text,
+    )
+
+
+def _is_from_people(nodes: Sequence[Episode]) -> bool:
+    return any(node.is_root and node.model == FROM_PEOPLE for node in nodes)

@@ -1,0 +1,349 @@
+"""What administrators look at: an answer with all about it, statistics, and the check of stored values by the log."""
+
+import heapq
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+
+from memory.errors import InvalidInput, NotFound
+from memory.model import (
+    Episode,
+    Event,
+    EventKind,
+    Incoming,
+    LedgerEntry,
+    Link,
+    Reaction,
+    Retrieval,
+    RetrievalItem,
+    Signal,
+    StoredGrade,
+    Vote,
+)
+from memory.model.evidence import EvidenceRecord
+from memory.model.topic import TopicEvent
+from memory.model.upkeep import Fault
+from memory.ports import EpisodeFilter, Transaction
+from memory.rules.audience import index_entries_of
+from memory.rules.fold import registers, replay
+from memory.rules.verdict import evidence_of, fold_votes
+from memory.services.core import Core, existing
+from memory.services.reports.consistency import (
+    faults_of_records,
+    faults_of_rules,
+    faults_of_run,
+    faults_of_threshold,
+    in_counts,
+)
+from memory.services.reports.decisions import Decisions, decisions
+from memory.services.topics.audit_log import faults_of_topics
+from memory.services.verdicts.tally import JudgedRun, fold_judgements, weights_of, with_limits, with_standings
+from memory.services.verdicts.verdicts import refold
+
+_SIGNALS = frozenset(signal.value for signal in Signal)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunView:
+    """One answer with everything known about it."""
+
+    nodes: tuple[Episode, ...]
+    votes: tuple[Vote, ...]
+    events: tuple[Event, ...]
+    recalls: tuple[tuple[Retrieval, tuple[RetrievalItem, ...]], ...]
+    lessons: dict[str, Episode]
+    """The episodes its nodes were shown, by id; those forgotten since are missing."""
+    links: tuple[Link, ...]
+    ledger: tuple[LedgerEntry, ...]
+    incoming: Incoming | None
+    grades: dict[str, tuple[StoredGrade, ...]]
+    """Grades of its nodes and of what they were shown, by episode, oldest first."""
+
+    @property
+    def root(self) -> Episode:
+        """The node the answer came from."""
+        return self.nodes[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """A stored value that is not what the log says."""
+
+    workspace: str
+    episode_id: str
+    """Or the topic's, for what begins with `topic`; the rule's for a rule; empty for a record of a voter."""
+    what: str
+    stored: str
+    """Of what names people only how many there are."""
+    expected: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogPart:
+    """A part of the log, newest first."""
+
+    entries: tuple[Event | TopicEvent, ...]
+    next: tuple[int, int] | None
+    """Where the next part begins; None at the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """Use cases of administrators. Reading changes nothing: no salience, no events."""
+
+    _core: Core
+
+    def workspaces(self) -> list[str]:
+        """Every workspace there is."""
+        return self._core.store.workspaces()
+
+    def episodes(self, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
+        """A narrow list of episodes."""
+        with self._core.store.read() as tx:
+            return tx.episodes.search(workspace, wanted)
+
+    def whole(self, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
+        """The same list with everything that is stored of each, in two statements."""
+        with self._core.store.read() as tx:
+            listed = [each.id for each in tx.episodes.outlines(workspace, wanted)]
+            found = tx.episodes.get_many(workspace, listed)
+        return [found[each] for each in listed]
+
+    def feedback(self, workspace: str, episode_id: str) -> list[Event]:
+        """What became of an episode each time it was shown as a lesson, newest first."""
+        with self._core.store.read() as tx:
+            log = tx.log.of_episode(workspace, episode_id)
+        return [each for each in reversed(log) if each.kind.value in _SIGNALS]
+
+    def page(
+        self,
+        workspace: str,
+        wanted: EpisodeFilter,
+        is_listed: Callable[[Episode], bool],
+        window: Callable[[int], slice],
+    ) -> tuple[list[Episode], int]:
+        """A part of a list, and how long all of it is. The list is of those of `wanted` that are `is_listed`.
+
+        This is asked of outlines, which have no text; `window` is told the length and says which part is wanted.
+        """
+        with self._core.store.read() as tx:
+            listed = [each.id for each in tx.episodes.outlines(workspace, wanted) if is_listed(each)]
+            chosen = listed[window(len(listed))]
+            found = tx.episodes.get_many(workspace, chosen)
+        return [found[each] for each in chosen], len(listed)
+
+    def find(self, prefix: str) -> Episode:
+        """The one episode whose id starts or ends with what an administrator typed.
+
+        Raises `NotFound`, and `InvalidInput` when several would do.
+        """
+        if len(prefix.strip()) < 4:
+            raise InvalidInput(f"{prefix!r} is too short for an id; give at least 4 characters of it")
+        with self._core.store.read() as tx:
+            found = tx.episodes.find_prefix(prefix.strip())
+        if not found:
+            raise NotFound(f"no episode with an id like {prefix!r}; `goodbot episodes list` shows those that exist")
+        if len(found) > 1:
+            raise InvalidInput(f"{prefix!r} is the beginning or end of several ids; give more of it")
+        return found[0]
+
+    def get(self, workspace: str, episode_id: str) -> Episode:
+        """One episode of a workspace, whole. Raises `NotFound`."""
+        with self._core.store.read() as tx:
+            return existing(tx, workspace, episode_id)
+
+    def near(self, part: str, *, limit: int) -> list[Episode]:
+        """Episodes of every workspace whose id starts or ends with this."""
+        with self._core.store.read() as tx:
+            return tx.episodes.find_prefix(part, limit=limit)
+
+    def not_embedded(self, model: str) -> int:
+        """How many validated episodes of every workspace have no vector of this model, and are not found by it."""
+        missing = 0
+        workspaces = self._core.store.workspaces()
+        with self._core.store.read() as tx:
+            for workspace in workspaces:
+                lessons = tx.episodes.search(workspace, EpisodeFilter(limit=None))
+                validated = [lesson.id for lesson in lessons if lesson.verdict.is_validated]
+                vectors = tx.episodes.vectors(workspace, validated)
+                missing += sum(vectors.get(each, ("", None))[0] != model for each in validated)
+        return missing
+
+    def nodes(self, workspace: str, run_id: str) -> list[Episode]:
+        """The nodes of one answer; none if it was erased or never stored."""
+        with self._core.store.read() as tx:
+            return tx.episodes.of_run(workspace, run_id)
+
+    def evidence(self, workspace: str, run_id: str) -> EvidenceRecord | None:
+        """That of an answer's first node, where there was any."""
+        with self._core.store.read() as tx:
+            return tx.retrievals.evidence_of_runs(workspace, [run_id]).get(run_id)
+
+    def run(self, workspace: str, run_id: str) -> RunView:
+        """One answer with all that led to it and came of it. Raises `NotFound`."""
+        with self._core.store.read() as tx:
+            nodes = tx.episodes.of_run(workspace, run_id)
+            if not nodes:
+                raise NotFound(f"no answer {run_id} in {workspace}; it was erased or never stored")
+            recalls = tx.retrievals.of_run(workspace, run_id)
+            shown = {item.episode_id for _, items in recalls for item in items}
+            graded = tx.steps.grades(workspace, {*shown, *(node.id for node in nodes)})
+            return RunView(
+                nodes=tuple(nodes),
+                grades={episode_id: tuple(given) for episode_id, given in graded.items()},
+                votes=tuple(tx.teaching.votes(workspace, run_id)),
+                events=tuple(tx.log.of_run(workspace, run_id)),
+                recalls=tuple((retrieval, tuple(items)) for retrieval, items in recalls),
+                lessons=tx.episodes.get_many(workspace, shown),
+                links=tuple(tx.episodes.links(workspace, [node.id for node in nodes])),
+                ledger=tuple(tx.teaching.ledger_of_run(workspace, run_id)),
+                incoming=tx.deliveries.incoming_of_run(workspace, run_id),
+            )
+
+    def statistics(self, workspace: str) -> tuple[dict[str, int], Decisions]:
+        """Counts by verdict, origin and fate; and how often it answered and asked, and people said it was wrong."""
+        with self._core.store.read() as tx:
+            counted, tapped = tx.totals.episode_counts(workspace), tx.deliveries.tapped(workspace)
+            decided = decisions(tx, workspace, counted, self._core.policy.error_budget)
+        kinds = ("origin.", "verdict.")
+        shown = {
+            name: number
+            for name, number in counted.items()
+            if (number or not name.startswith(kinds)) and not name.startswith("questions")
+        }
+        return dict(sorted({**shown, "asked.tapped": tapped}.items())), decided
+
+    def log(
+        self,
+        workspace: str,
+        *,
+        actor: str = "",
+        kind: EventKind | None = None,
+        of_topics: bool = False,
+        before: tuple[int, int] = (0, 0),
+        limit: int,
+    ) -> LogPart:
+        """What happened in a workspace, to its topics too: of one person, of one kind of events, or to topics alone.
+
+        `before` is where the part before this one ended.
+        """
+        events: list[Event] = []
+        topics: list[TopicEvent] = []
+        with self._core.store.read() as tx:
+            if not of_topics:
+                events = tx.log.newest(workspace, actor=actor, kind=kind, before=before[0], limit=limit + 1)
+            if kind is None:
+                topics = tx.topics.changes(workspace, actor=actor, before=before[1], limit=limit + 1)
+        both: tuple[list[Event | TopicEvent], ...] = ([*events], [*topics])
+        merged = list(heapq.merge(*both, key=lambda each: each.at, reverse=True))
+        shown = merged[:limit]
+        last = {isinstance(each, TopicEvent): each.seq for each in shown}
+        end = (last.get(False, before[0]), last.get(True, before[1]))
+        return LogPart(entries=tuple(shown), next=end if len(merged) > limit else None)
+
+    def check(self) -> list[Difference]:
+        """Every stored scalar, vote, index entry, link, signal or rule that is not as the log says. Empty is proof."""
+        workspaces = self._core.store.workspaces()
+        with self._core.store.read() as tx:
+            found: list[Difference] = []
+            beside: list[Difference] = []
+            for workspace in workspaces:
+                runs = _runs(tx, workspace)
+                of_runs: list[Fault] = []
+                for run_id in runs:
+                    nodes, log = tx.episodes.of_run(workspace, run_id), tx.log.of_run(workspace, run_id)
+                    found += self._differences(tx, workspace, run_id, nodes, log)
+                    of_runs += faults_of_run(tx, workspace, nodes, log)
+                beside += [
+                    _difference(workspace, each.episode_id, each.what, each.stored, each.expected)
+                    for each in _faults(tx, workspace, runs, of_runs)
+                ]
+        return found + beside
+
+    def rebuild(self) -> int:
+        """Make every derived value what the log says. Returns how many differed."""
+        workspaces = self._core.store.workspaces()
+        with self._core.store.write() as tx:
+            count = 0
+            for workspace in workspaces:
+                runs = _runs(tx, workspace)
+                of_runs = [
+                    fault
+                    for run_id in runs
+                    for fault in faults_of_run(
+                        tx, workspace, tx.episodes.of_run(workspace, run_id), tx.log.of_run(workspace, run_id)
+                    )
+                ]
+                faults = _faults(tx, workspace, runs, of_runs)
+                count += len(faults)
+                for fault in faults:
+                    fault.mend()
+                wrong = 0
+                for run_id in runs:
+                    nodes, log = tx.episodes.of_run(workspace, run_id), tx.log.of_run(workspace, run_id)
+                    wrong += len(self._differences(tx, workspace, run_id, nodes, log))
+                count += wrong
+                if wrong:
+                    # One run's votes say how far voters are trusted in others, so all are refolded together.
+                    for run_id in runs:
+                        self._rewrite_registers(tx, workspace, run_id)
+                    refold(tx, workspace, runs, self._core.policy)
+            return count
+
+    def _rewrite_registers(self, tx: Transaction, workspace: str, run_id: str) -> None:
+        log = tx.log.of_run(workspace, run_id)
+        logged = registers(log)
+        for reaction in tx.teaching.reactions_of_run(workspace, run_id):
+            if reaction.key not in {each.key for each in logged}:  # no event tells of it, so it belongs to no answer
+                tx.teaching.put_reaction(replace(reaction, run_id="", is_active=False))
+        for reaction in logged:
+            tx.teaching.put_reaction(reaction)
+
+    def _differences(
+        self, tx: Transaction, workspace: str, run_id: str, nodes: Sequence[Episode], log: Sequence[Event]
+    ) -> list[Difference]:
+        root_id = nodes[0].id
+
+        logged = registers(log)
+        cast = with_standings(tx, workspace, fold_votes(logged))
+        votes = with_limits(tx, cast, self._core.policy)
+        of_people: list[tuple[str, str, Sequence[object], Sequence[object]]] = [
+            (root_id, "reactions", _plain(tx.teaching.reactions_of_run(workspace, run_id)), _plain(logged)),
+            (root_id, "votes", tx.teaching.votes(workspace, run_id), votes),
+            (root_id, "trust", tx.teaching.evidence(workspace, run_id), evidence_of(votes)),
+        ]
+        values: list[tuple[str, str, object, object]] = []
+        weights = weights_of(tx, workspace, votes, self._core.policy)
+        judged = fold_judgements(tx, workspace, [JudgedRun(nodes[0], votes, weights, logged)])[run_id]
+        of_people.append((root_id, "judgements", tx.judgements.of_run(workspace, run_id), judged))
+        for episode in nodes:
+            expected = replay(episode, log, self._core.policy, votes=votes, weights=weights)
+            names = [field.name for field in fields(Episode)]
+            values += [(episode.id, name, getattr(episode, name), getattr(expected, name)) for name in names]
+            if tx.episodes.vectors(workspace, [episode.id]):
+                filed = tx.episodes.index_of(workspace, episode.id)
+                of_people.append((episode.id, "index", filed, index_entries_of(expected)))
+        values += [(id_, what, *in_counts(each, log)) for id_, what, each, log in of_people if each != log]
+        return [_difference(workspace, *each) for each in values if each[2] != each[3]]
+
+
+def _faults(tx: Transaction, workspace: str, runs: Sequence[str], of_runs: Sequence[Fault]) -> list[Fault]:
+    """What is wrong in the tables beside the episodes, that of each run among it, and of the topics."""
+    found = faults_of_rules(tx, workspace) + faults_of_records(tx, workspace, runs)
+    found += faults_of_threshold(tx, workspace)
+    return [*found, *of_runs, *faults_of_topics(tx, workspace)]
+
+
+def _difference(workspace: str, episode_id: str, what: str, stored: object, expected: object) -> Difference:
+    return Difference(
+        workspace=workspace, episode_id=episode_id, what=what, stored=repr(stored), expected=repr(expected)
+    )
+
+
+def _runs(tx: Transaction, workspace: str) -> list[str]:
+    every = tx.episodes.outlines(workspace, EpisodeFilter(include_archived=True, limit=None, newest_first=False))
+    return list(dict.fromkeys(episode.run_id for episode in every))
+
+
+def _plain(reactions: Sequence[Reaction]) -> list[tuple[object, ...]]:
+    """Registers without their arrival numbers, which a rebuild cannot reproduce."""
+    return sorted((*r.key, r.value, r.role.value, r.at, r.is_active, r.run_id, r.event_id) for r in reactions)

@@ -1,0 +1,120 @@
+"""What to teach next: questions nobody could answer, those first whose answers settle most of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memory.model import ASK, Episode, Scope, Termination, Vector, Verdict
+from memory.ports import EpisodeFilter, Transaction
+from memory.rules.audience import may_read
+from memory.rules.evidence.coverage import greedy_cover
+from memory.services.core import Core
+from memory.services.recall.evidence import Weighing
+from memory.services.teaching.correct import corrected_node, missing_parts
+
+LOOKED_AT = 2_000
+"""How many of the newest unanswered questions are looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """One question to teach the answer of, with the questions that this would settle."""
+
+    episode: Episode
+    """The one to teach."""
+    like: tuple[Episode, ...]
+    """The others that its answer would settle, newest first."""
+
+    @property
+    def asked(self) -> int:
+        """How many questions the lesson would settle."""
+        return 1 + len(self.like)
+
+    @property
+    def first(self) -> Episode:
+        """The question that was asked first."""
+        return min((self.episode, *self.like), key=lambda each: (each.created_at, each.id))
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """Finds what a team should teach its bot."""
+
+    _core: Core
+    _weighing: Weighing
+
+    def find(self, workspace: str, *, limit: int = 10, reader: Scope | None = None) -> list[Gap]:
+        """The gaps of a workspace, the one that settles most first.
+
+        A question counts if the bot gave up on it, or asked back and was told that it is none of what it offered, and
+        nobody approved of that. Of one that only lacked the answer to a part, that part does, as a correction would
+        teach it. What has been taught since is left out. With a `reader`, only questions whose words may
+        be repeated where that person is (`may_read`) are looked at, counted and compared.
+        """
+        with self._core.store.read() as tx:
+            unanswered = [
+                each
+                for each in _unanswered(tx, workspace)
+                if is_open(each) and (reader is None or may_read(reader, each))
+            ]
+            missing = {each.id: each for each in (_missing(tx, each) for each in unanswered) if each is not None}
+            unanswered = list(missing.values())
+            vectors = self._vectors(tx, workspace, unanswered)
+            still_open = [
+                each for each in unanswered if each.id in vectors and not self._is_settled(tx, each, vectors[each.id])
+            ]
+        groups = greedy_cover([vectors[each.id] for each in still_open], limit)
+        return [
+            Gap(episode=still_open[first], like=tuple(still_open[n] for n in settled[1:])) for first, settled in groups
+        ]
+
+    def is_gap(self, episode: Episode) -> bool:
+        """Whether this question, or part of one, has no answer that anybody approved of."""
+        was_refused = episode.action == ASK and episode.verdict is Verdict.FAILURE
+        if not is_open(episode) or not (episode.termination is Termination.FAILURE or was_refused):
+            return False
+        with self._core.store.read() as tx:
+            return _missing(tx, episode) is not None
+
+    def _is_settled(self, tx: Transaction, episode: Episode, vector: Vector) -> bool:
+        """Whether its asker would get an answer that was taught since, to the whole or to each part without one."""
+        if self._is_known(tx, episode, vector):
+            return True
+        if episode.action != Termination.EXPAND:
+            return False
+        left = missing_parts(tx.episodes.of_run(episode.workspace, episode.run_id))
+        vectors = self._vectors(tx, episode.workspace, left)
+        return bool(left) and all(each.id in vectors and self._is_known(tx, each, vectors[each.id]) for each in left)
+
+    def _vectors(self, tx: Transaction, workspace: str, episodes: Sequence[Episode]) -> dict[str, Vector]:
+        stored = tx.episodes.vectors(workspace, [each.id for each in episodes])
+        return {id_: vector for id_, (model, vector) in stored.items() if model == self._core.embedder.name}
+
+    def _is_known(self, tx: Transaction, episode: Episode, vector: Vector) -> bool:
+        near = self._weighing.near(tx, episode.scope, vector)
+        return self._weighing.weighed(tx, episode.scope, vector, near, ())[0].is_sure
+
+
+def _unanswered(tx: Transaction, workspace: str) -> list[Episode]:
+    """The newest questions without an answer, newest first."""
+    given_up = EpisodeFilter(roots_only=True, termination=Termination.FAILURE, limit=LOOKED_AT)
+    refused = EpisodeFilter(action=ASK, verdict=Verdict.FAILURE, limit=LOOKED_AT)
+    found = [*tx.episodes.search(workspace, given_up), *tx.episodes.search(workspace, refused)]
+    return sorted(found, key=lambda each: (each.created_at, each.id), reverse=True)[:LOOKED_AT]
+
+
+def _missing(tx: Transaction, episode: Episode) -> Episode | None:
+    """What a correction of its answer would teach: it, or a part of it; None where that is another part, or the whole.
+
+    Its answer may have been approved of as a whole.
+    """
+    if episode.is_root and episode.action != Termination.EXPAND:
+        return episode
+    nodes = tx.episodes.of_run(episode.workspace, episode.run_id)
+    missing = corrected_node(nodes)
+    is_meant = (episode.is_root or missing.id == episode.id) and is_open(nodes[0]) and is_open(missing)
+    return missing if is_meant else None
+
+
+def is_open(episode: Episode) -> bool:
+    """Whether nobody approved of what was said to it, and nothing about it is held back."""
+    return episode.verdict is not Verdict.SUCCESS and not episode.quarantine

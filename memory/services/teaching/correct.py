@@ -1,0 +1,287 @@
+"""Corrections: what would have been right, kept on the failed episode and made a lesson of its author's."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from memory.errors import InvalidInput, NotFound
+from memory.model import (
+    ASK,
+    Episode,
+    EventKind,
+    Link,
+    LinkKind,
+    Origin,
+    Reaction,
+    Role,
+    Scope,
+    Signal,
+    Termination,
+    Vector,
+    Visibility,
+    options_of,
+)
+from memory.ports import Transaction
+from memory.rules.audience import stays, visibility_about
+from memory.rules.evidence.answers import named_action
+from memory.rules.evidence.weighing import ANSWER
+from memory.rules.quarantine import LESSON_CHARACTERS, Flag, flags_of, merged
+from memory.rules.retrieval.answer_words import AnswerWords
+from memory.rules.retrieval.consensus import is_answered_anew
+from memory.rules.verdict import CORRECTION
+from memory.services.conversation.answers import askers_of
+from memory.services.core import Core, act, event, existing, note_words_of, record
+from memory.services.verdicts.quarantine import Reason, corrected_by, hold_back, restore_texts, usable_reason
+from memory.services.verdicts.verdicts import withdraw_votes, write_votes
+
+CORRECTION_CHARACTERS = 8000
+"""Longest correction taken; a lesson has to fit into a prompt."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corrected:
+    """A correction with the lesson it made."""
+
+    failed: Episode
+    lesson: Episode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A correction, ready to be taken in."""
+
+    run_id: str
+    text: str
+    """Without secrets."""
+    has_secret: bool
+    why: Reason
+    question: str
+    embedded: Vector | None
+
+
+def usable(text: str, when_empty: str) -> str:
+    """What a person wrote for others to read, without the space around it. Raises `InvalidInput`."""
+    words = text.strip()
+    if not words:
+        raise InvalidInput(when_empty)
+    if len(words) > CORRECTION_CHARACTERS:
+        raise InvalidInput(f"this has {len(words)} characters; {CORRECTION_CHARACTERS} are taken. Please shorten it.")
+    return words
+
+
+@dataclass(frozen=True, slots=True)
+class Correcting:
+    """The use case of a correction and of taking one back."""
+
+    _core: Core
+
+    def correct(
+        self, scope: Scope, run_id: str, text: str, *, role: Role, at: datetime, event_id: str = "", reason: str = ""
+    ) -> Corrected | None:
+        """Take in what would have been right: it stays on the failed episode and makes a linked lesson.
+
+        The lesson holds for its author at once, for the channel if a teacher wrote it, for others after review. It
+        counts as a 👎 of the author, unless it says what the answer said or offered. Earlier lessons of theirs for the
+        same question that it replaces are archived. None if the event was handled before. Raises `InvalidInput` for an
+        unusable text, `NotFound` for an unknown answer, or one that may not be repeated in its channel any more.
+        """
+        prepared = self.prepared(scope, run_id, text, reason)
+        with self._core.store.write() as tx:
+            if event_id and not tx.log.claim(scope.workspace, event_id, self._core.clock()):
+                return None
+            return self.within(tx, scope, prepared, role=role, at=at, event_id=event_id)
+
+    def prepared(self, scope: Scope, run_id: str, text: str, reason: str = "") -> Prepared:
+        """What takes too long for a transaction that writes. Raises `InvalidInput` for an unusable text."""
+        written = usable(text, "a correction needs a text: what would have been right?")
+        words = self._core.redactor.text(written)
+        why = usable_reason(self._core, reason)
+        question, embedded = self._embedded(scope.workspace, run_id)
+        return Prepared(
+            run_id=run_id, text=words, has_secret=words != written, why=why, question=question, embedded=embedded
+        )
+
+    def within(
+        self, tx: Transaction, scope: Scope, prepared: Prepared, *, role: Role, at: datetime, event_id: str
+    ) -> Corrected:
+        """The rest of `correct`, as a part of a transaction. Raises `NotFound` as that does."""
+        now, run_id, words, why = self._core.clock(), prepared.run_id, prepared.text, prepared.why
+        nodes = tx.episodes.of_run(scope.workspace, run_id)
+        failed = existing(tx, scope.workspace, corrected_node(nodes).id if nodes else run_id)
+        if scope.channel == failed.channel and not stays(failed.visibility, scope.visibility):
+            raise NotFound(f"{run_id} was answered when others read {scope.channel}; ask again and correct that")
+        lesson = self._lesson(failed, scope, words, now)
+        self._replace_older(tx, failed, lesson, now)
+        if not _was_said(failed, words):
+            implied = _implied_vote(failed, lesson, role, at, event_id)
+            # The reason is shown with the answer, also when everybody may read that again.
+            is_as_open = lesson.visibility is failed.visibility
+            write_votes(self._core, tx, now, implied, reason=why.text if is_as_open else "")
+            failed = existing(tx, scope.workspace, failed.id)
+        flags = lesson_flags(lesson, has_secret=prepared.has_secret)
+        # Held back, it does not stand on the answer either, until it is released.
+        detail = {"text": failed.correction if flags else words, "lesson": lesson.id, "role": role.value}
+        corrected = event(
+            failed,
+            EventKind.CORRECTED,
+            scope.person,
+            now,
+            detail=detail | {"event": event_id, "withheld": [flag.value for flag in (*flags, *why.withheld)]},
+        )
+        failed = record(tx, failed, corrected)
+        self._store_lesson(tx, failed, lesson, {"role": role.value, "event": event_id}, now)
+        if prepared.embedded is not None and lesson.goal == prepared.question:
+            tx.episodes.put_vector(lesson.workspace, lesson.id, self._core.embedder.name, prepared.embedded)
+        hold_back(tx, lesson, flags, now)
+        own = own_vote(lesson, role, at, event_id)
+        write_votes(self._core, tx, now, own, reason="a person said what is right")
+        return Corrected(failed=failed, lesson=existing(tx, scope.workspace, lesson.id))
+
+    def _embedded(self, workspace: str, run_id: str) -> tuple[str, Vector | None]:
+        """The question with its embedding, where the answer has none: it was stopped, or the embedder failed then."""
+        with self._core.store.read() as tx:
+            nodes = tx.episodes.of_run(workspace, run_id)
+            failed = corrected_node(nodes) if nodes else None
+            if failed is None or tx.episodes.vectors(workspace, [failed.id]):
+                return "", None
+        return failed.goal, self._core.embedded(failed.goal)
+
+    def _lesson(self, failed: Episode, scope: Scope, words: str, now: datetime) -> Episode:
+        elements = {element for element in failed.context_before if not element.startswith("person:")}
+        there = replace(failed.scope, person=scope.person, visibility=visibility_about(failed, scope))
+        return replace(
+            taught_lesson(self._core, there, failed.goal, words, now),
+            origin=Origin.CORRECTION,
+            person=failed.person if failed.visibility is Visibility.DIRECT else scope.person,
+            context_before=tuple(sorted({*elements, f"person:{scope.person}"})),
+        )
+
+    def _store_lesson(
+        self, tx: Transaction, failed: Episode, lesson: Episode, detail: dict[str, object], now: datetime
+    ) -> None:
+        tx.episodes.put(lesson)
+        tx.log.append(event(lesson, EventKind.CREATED, lesson.author, now, detail=detail))
+        for model, vector in tx.episodes.vectors(failed.workspace, [failed.id]).values():
+            tx.episodes.put_vector(lesson.workspace, lesson.id, model, vector)
+        tx.episodes.add_link(
+            Link(workspace=failed.workspace, from_id=lesson.id, to_id=failed.id, kind=LinkKind.CORRECTS, at=now)
+        )
+        note_words_of(tx, lesson, askers_of(tx, failed))
+
+    def _replace_older(self, tx: Transaction, failed: Episode, lesson: Episode, now: datetime) -> None:
+        """Archive the author's own lessons that this one makes obsolete.
+
+        Those on this answer, and those that it rested on, if they answer the same question.
+        """
+        workspace = failed.workspace
+        on_it = {
+            link.from_id
+            for link in tx.episodes.links(workspace, [failed.id])
+            if link.kind is LinkKind.CORRECTS and link.to_id == failed.id
+        }
+        behind_it = {
+            item.episode_id
+            for _, items in tx.retrievals.of_run(workspace, failed.run_id)
+            for item in items
+            if item.signal is Signal.USED
+        }
+        vectors = tx.episodes.vectors(workspace, {failed.id, *behind_it})
+        for older in tx.episodes.get_many(workspace, on_it | behind_it).values():
+            if older.author != lesson.author or older.origin is Origin.RUN or older.archived_at is not None:
+                continue
+            if older.id in on_it or is_answered_anew(older, failed, vectors):
+                act(tx, older, EventKind.ARCHIVED, lesson.author, now, {"superseded_by": lesson.id})
+
+    def undo(self, tx: Transaction, reaction: Reaction, at: datetime, now: datetime) -> tuple[Episode, tuple[str, ...]]:
+        """Withdraw the lesson, the text on the failed episode, and the 👎 that the correction implied.
+
+        Returns the lesson and the runs it had corrected.
+        """
+        withdraw_votes(self._core, tx, now, reaction, at=at)
+        lesson = tx.episodes.of_run(reaction.workspace, reaction.run_id)[0]
+        lesson = act(tx, lesson, EventKind.ARCHIVED, reaction.actor, now)
+        self._restore_superseded(tx, lesson, now)
+        corrected = corrected_by(tx, lesson)
+        restore_texts(tx, lesson, reaction.actor, now)
+        for failed in corrected:
+            implied = tx.teaching.reaction(_implied_vote(failed, lesson, reaction.role, at).key)
+            if implied is not None and implied.is_active:
+                withdraw_votes(self._core, tx, now, implied, at=at)
+        return lesson, tuple(failed.run_id for failed in corrected)
+
+    def _restore_superseded(self, tx: Transaction, lesson: Episode, now: datetime) -> None:
+        for archived in tx.log.by_actor(lesson.workspace, lesson.author, [EventKind.ARCHIVED]):
+            if archived.detail.get("superseded_by") == lesson.id:
+                older = tx.episodes.get(lesson.workspace, archived.episode_id)
+                if older is not None and older.archived_at is not None:
+                    restored = act(tx, older, EventKind.RESTORED, lesson.author, now)
+                    restore_texts(tx, restored, lesson.author, now)
+
+
+def corrected_node(nodes: Sequence[Episode]) -> Episode:
+    """What a correction of an answer is about: its question; or the only part that was left without an answer.
+
+    `nodes` are those of the run, the first one first. Where there are alternatives, an answer to any is one to all.
+    """
+    root, *others = nodes
+    missing, parts = missing_parts(nodes), [each for each in others if each.action != Termination.EXPAND]
+    is_partial = root.action == Termination.EXPAND and len(missing) == 1 < len(parts)
+    has_alternatives = any(each.flow == "fallback" for each in nodes)
+    return missing[0] if is_partial and not has_alternatives else root
+
+
+def missing_parts(nodes: Iterable[Episode]) -> list[Episode]:
+    """The nodes below the first one that pursued a part of it in vain: they gave up, or asked back."""
+    parts = [each for each in nodes if not each.is_root and each.action != Termination.EXPAND]
+    return [each for each in parts if each.termination is not Termination.SUCCESS or each.action == ASK]
+
+
+def lesson_flags(lesson: Episode, *, has_secret: bool) -> tuple[Flag, ...]:
+    """Why a lesson that a person wrote has to wait for a teacher; nothing for most."""
+    return merged([flags_of(lesson, limit=LESSON_CHARACTERS), (Flag.SECRET,) if has_secret else ()])
+
+
+def _was_said(answer: Episode, words: str) -> bool:
+    """Whether a correction says what the answer said or did, or offered: whoever writes it refuses nothing of that."""
+    done = [(answer.action, answer.output)] if answer.termination is Termination.SUCCESS else []
+    candidates = [*done, *(option.candidate for option in options_of(answer.trajectory))]
+    if named_action(words, [action for action, _ in candidates if action not in (ANSWER, ASK)]):
+        return True
+    written = AnswerWords.of(words)
+    return any(action == ANSWER and written.says_the_same_as(AnswerWords.of(text)) for action, text in candidates)
+
+
+def _implied_vote(failed: Episode, lesson: Episode, role: Role, at: datetime, event_id: str = "") -> Reaction:
+    """What the author of a correction says of the answer by writing it."""
+    source, node_id = f"{CORRECTION}:{lesson.id}", "" if failed.is_root else failed.id
+    return Reaction.on_run(failed, lesson.author, source, -1, at, role=role, node_id=node_id, event_id=event_id)
+
+
+def own_vote(lesson: Episode, role: Role, at: datetime, event_id: str = "") -> Reaction:
+    """What the author of a lesson says of it by writing it."""
+    return Reaction.on_run(lesson, lesson.author, CORRECTION, 1, at, role=role, event_id=event_id)
+
+
+def taught_lesson(core: Core, scope: Scope, goal: str, words: str, now: datetime) -> Episode:
+    """A lesson a person wrote without an answer behind it."""
+    elements = {f"platform:{scope.platform}", f"channel:{scope.channel}", f"person:{scope.person}"}
+    return Episode(
+        id=core.new_id(),
+        run_id=core.new_id(),
+        goal=goal,
+        origin=Origin.TAUGHT,
+        workspace=scope.workspace,
+        channel=scope.channel,
+        thread=scope.thread,
+        person=scope.person,
+        author=scope.person,
+        visibility=scope.visibility,
+        place=scope.place,
+        context_before=tuple(sorted(elements)),
+        action="answer",
+        action_target=goal,
+        output=words,
+        termination=Termination.SUCCESS,
+        salience_at=now,
+        created_at=now,
+    )

@@ -1,0 +1,63 @@
+"""Who can read a channel now, and what follows when that changes: what was said in it is filed anew at once."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from memory.model import Channel, Scope, Visibility
+from memory.ports import EpisodeFilter, Transaction
+from memory.rules.audience import index_entries_of
+from memory.services.core import Core, update_index
+from memory.services.verdicts.archive import merged_into, unmerge
+
+
+@dataclass(frozen=True, slots=True)
+class Channels:
+    """The record of who can read each channel, as events in it or the platform tell."""
+
+    _core: Core
+
+    def last_known(self, scope: Scope) -> Scope:
+        """The place with the visibility noted of it last, whatever its own; as it is where none was."""
+        with self._core.store.read() as tx:
+            known = _known(tx, scope)
+        return scope if known is None else replace(scope, visibility=known, is_visibility_known=True)
+
+    def note(self, scope: Scope) -> bool:
+        """Take in the visibility of a place as it is now, unless that is a guess. True if it was not known so.
+
+        One look at the store as long as nothing changes. When it returns, nothing that was said there is found, or
+        shown, where the people of then or those of now could not read it.
+        """
+        if not scope.is_news_of(None):
+            return False
+        with self._core.store.read() as tx:
+            if not scope.is_news_of(_known(tx, scope)):
+                return False
+        with self._core.store.write() as tx:
+            return note(tx, scope, self._core.clock())
+
+
+def note(tx: Transaction, scope: Scope, now: datetime) -> bool:
+    """The same as `Channels.note`, in a transaction that writes anyway."""
+    is_news = scope.is_news_of(None) and scope.is_news_of(_known(tx, scope))
+    if is_news:
+        note_change(tx, scope, now)
+    return is_news
+
+
+def note_change(tx: Transaction, scope: Scope, now: datetime) -> None:
+    """Take in the visibility of a place where it is news."""
+    workspace, channel = scope.workspace, scope.channel
+    before = tx.episodes.search(workspace, EpisodeFilter(channel=channel, limit=None))
+    tx.channels.put(Channel(workspace=workspace, channel=channel, visibility=scope.visibility, since=now))
+    after = [replace(episode, channel_visibility=scope.visibility) for episode in before]
+    moved = [new for old, new in zip(before, after, strict=True) if index_entries_of(old) != index_entries_of(new)]
+    for episode in moved:
+        update_index(tx, episode)
+    if moved:
+        unmerge(tx, workspace, merged_into(tx, workspace, [episode.id for episode in moved]), now)
+
+
+def _known(tx: Transaction, scope: Scope) -> Visibility | None:
+    channel = tx.channels.get(scope.workspace, scope.channel)
+    return channel.visibility if channel is not None else None

@@ -1,0 +1,139 @@
+"""Holding a lesson back until somebody looked at it, and letting it go."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from memory.errors import InvalidInput
+from memory.model import Episode, Event, EventKind, LinkKind, Role
+from memory.ports import Transaction
+from memory.rules.fold import apply
+from memory.rules.quarantine import Flag, flags as flags_in
+from memory.services.conversation.notices import note_decision
+from memory.services.core import Core, act, event, existing, record, update_index
+from memory.services.verdicts.archive import why_archived
+
+SYSTEM = "goodbot"
+"""Who acts where nobody did."""
+
+_ABOUT_ITS_QUESTION = {Flag.NEEDS_QUESTION, Flag.RESTATED}
+"""Reasons that say nothing against the text of a correction."""
+
+
+def hold_back(tx: Transaction, episode: Episode, flags: Sequence[Flag], at: datetime) -> Episode:
+    """Put an episode in quarantine, for these reasons too; nothing happens without one."""
+    for each in quarantining(episode, flags, at):
+        episode = record(tx, episode, each)
+        update_index(tx, episode)
+    return episode
+
+
+def quarantining(episode: Episode, flags: Sequence[Flag], at: datetime) -> list[Event]:
+    """The event of it; none without a reason."""
+    detail = {"flags": [flag.value for flag in flags]}
+    return [event(episode, EventKind.QUARANTINED, SYSTEM, at, detail=detail)] if flags else []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Why somebody judged as they did, as far as it may be shown to a model."""
+
+    text: str
+    withheld: tuple[Flag, ...] = ()
+
+
+def usable_reason(core: Core, reason: str) -> Reason:
+    """A reason without secrets; an empty one if its words are flagged, for a reason enters prompts unreviewed."""
+    kept = core.redactor.text(reason.strip())
+    flagged = flags_in(kept)
+    return Reason(text="" if flagged else kept, withheld=flagged)
+
+
+def release(core: Core, workspace: str, episode_id: str, *, actor: str, role: Role) -> Episode:
+    """Let a quarantined episode be recalled again as far as its verdicts allow. Releasing twice is once.
+
+    A correction that was held back now stands on the answer it corrects. Raises `NotFound`, and `InvalidInput` for
+    anybody but a teacher or administrator, and for a lesson that only lacks its question.
+    """
+    if not role.may_promote:
+        raise InvalidInput("only a teacher may release a lesson from quarantine; ask one to look at it")
+    now = core.clock()
+    with core.store.write() as tx:
+        episode = existing(tx, workspace, episode_id)
+        if not episode.quarantine:
+            return episode
+        if set(episode.quarantine) == {Flag.NEEDS_QUESTION}:
+            raise InvalidInput("this lesson waits for a question in its author's own words; ask them to restate it")
+        released = act(tx, episode, EventKind.RELEASED, actor, now, {"role": role.value, "flags": []})
+        restore_texts(tx, released, actor, now)
+        note_decision(tx, episode, released, actor, now)
+        return released
+
+
+def hold_again(core: Core, workspace: str, episode_id: str, *, actor: str, role: Role) -> Episode:
+    """Take a release back: the episode waits for the reasons for which it waited before. Twice is once.
+
+    Raises `NotFound`, and `InvalidInput` for anybody but a teacher or administrator, and for what was never released.
+    """
+    if not role.may_promote:
+        raise InvalidInput("only a teacher may take back the release of a lesson; ask one to do it")
+    now = core.clock()
+    with core.store.write() as tx:
+        episode = existing(tx, workspace, episode_id)
+        if not episode.quarantine and not (episode := release_undone(tx, episode, actor, role, now)).quarantine:
+            raise InvalidInput("nobody released this lesson, so there is nothing to take back")
+        return episode
+
+
+def release_undone(tx: Transaction, episode: Episode, actor: str, role: Role, now: datetime) -> Episode:
+    """The episode held back as it was before it was released last; as it is, if it never was."""
+    log = tx.log.of_episode(episode.workspace, episode.id)
+    last = max((place for place, each in enumerate(log) if each.kind is EventKind.RELEASED), default=0)
+    before = replace(episode, quarantine=())
+    for each in log[:last]:
+        before = replace(before, quarantine=apply(before, each).quarantine)
+    if not before.quarantine:
+        return episode
+    held = act(tx, episode, EventKind.QUARANTINED, actor, now, {"role": role.value, "flags": list(before.quarantine)})
+    restore_texts(tx, held, actor, now)
+    return held
+
+
+def restore_text(tx: Transaction, failed: Episode, actor: str, now: datetime) -> None:
+    """Put the newest correction that stands on the failed episode, in its author's name; or none.
+
+    What upkeep put away still stands. Without any, what the episode was imported with holds again.
+    """
+    links = tx.episodes.links(failed.workspace, [failed.id], LinkKind.CORRECTS)
+    ids = [link.from_id for link in links if link.to_id == failed.id]
+    valid = [
+        each
+        for each in tx.episodes.get_many(failed.workspace, ids).values()
+        if (each.archived_at is None or why_archived(tx, each)) and set(each.quarantine) <= _ABOUT_ITS_QUESTION
+    ]
+    newest = max(valid, key=lambda each: (each.created_at, each.id), default=None)
+    text, author = (newest.output, newest.author) if newest else _imported(tx, failed, actor)
+    if text != failed.correction:
+        record(tx, failed, event(failed, EventKind.CORRECTED, author, now, detail={"text": text}))
+
+
+def restore_texts(tx: Transaction, lesson: Episode, actor: str, now: datetime) -> None:
+    """Put the newest correction that still stands on each answer this lesson corrected."""
+    for failed in corrected_by(tx, lesson):
+        restore_text(tx, failed, actor, now)
+
+
+def corrected_by(tx: Transaction, lesson: Episode) -> list[Episode]:
+    """The answers a lesson says to have been wrong."""
+    links = tx.episodes.links(lesson.workspace, [lesson.id], LinkKind.CORRECTS)
+    ids = [link.to_id for link in links if link.from_id == lesson.id]
+    return list(tx.episodes.get_many(lesson.workspace, ids).values())
+
+
+def _imported(tx: Transaction, failed: Episode, actor: str) -> tuple[str, str]:
+    """The text that no lesson brought, and whose it is: then it was told before any lesson's."""
+    log = tx.log.of_episode(failed.workspace, failed.id)
+    first = next((each for each in log if each.kind is EventKind.CORRECTED), None)
+    if first is None or "lesson" in first.detail:
+        return "", actor
+    return str(first.detail.get("text", "")), first.actor

@@ -1,0 +1,80 @@
+"""A person's own votes: what they are, and taking one back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memory.model import Episode, Reaction, Vote
+from memory.ports import Transaction
+from memory.rules.verdict import CORRECTION, fold_votes
+from memory.services.core import Core
+from memory.services.verdicts.verdicts import VoteResult, withdraw_votes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rating:
+    """One vote of a person, with what it is about."""
+
+    vote: Vote
+    episode: Episode
+    """The answer's first node, or the single node that was judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ratings:
+    """Use cases of a person who looks at what they voted."""
+
+    _core: Core
+
+    def count(self, workspace: str, person: str) -> int:
+        """How many votes of theirs stand."""
+        with self._core.store.read() as tx:
+            return len(_votes(tx, workspace, person))
+
+    def of(self, workspace: str, person: str, *, skip: int = 0, limit: int = 20) -> list[Rating]:
+        """Their standing votes, newest first."""
+        with self._core.store.read() as tx:
+            votes = _votes(tx, workspace, person)[skip : skip + limit]
+            rated = [(vote, _judged(tx, vote)) for vote in votes]
+        return [Rating(vote=vote, episode=episode) for vote, episode in rated if episode is not None]
+
+    def is_active(self, reaction: Reaction) -> bool:
+        """Whether the register of this signal holds one that was not withdrawn."""
+        with self._core.store.read() as tx:
+            given = tx.teaching.reaction(reaction.key)
+        return given is not None and given.is_active
+
+    def take_back(
+        self, workspace: str, person: str, episode_id: str, *, at: datetime, event_id: str = ""
+    ) -> tuple[Rating, VoteResult] | None:
+        """Withdraw the person's vote on what ends with this id: every thumb of theirs, whatever way it came by.
+
+        None if no vote of theirs is about it, or more than one is. A repeated event changes nothing.
+        """
+        now = self._core.clock()
+        with self._core.store.write() as tx:
+            rated = [(vote, _judged(tx, vote)) for vote in _votes(tx, workspace, person)]
+            meant = [(vote, episode) for vote, episode in rated if episode and episode.id.endswith(episode_id)]
+            if len(meant) != 1 or (event_id and not tx.log.claim(workspace, event_id, now)):
+                return None
+            (vote, episode) = meant[0]
+            given = _judgements(tx.teaching.reactions_of_run(workspace, vote.run_id))
+            own = [each for each in given if (each.actor, each.node_id) == (person, vote.node_id)]
+            return Rating(vote=vote, episode=episode), withdraw_votes(self._core, tx, now, *own, at=at)
+
+
+def _judgements(reactions: Sequence[Reaction]) -> list[Reaction]:
+    """Those that stand and judge an answer: what an author says of their own lesson by writing it does not."""
+    return [each for each in reactions if each.is_active and each.run_id and each.source != CORRECTION]
+
+
+def _votes(tx: Transaction, workspace: str, person: str) -> list[Vote]:
+    votes = fold_votes(_judgements(tx.teaching.reactions_by(workspace, person)))
+    return sorted(votes, key=lambda vote: (vote.at, vote.run_id, vote.node_id), reverse=True)
+
+
+def _judged(tx: Transaction, vote: Vote) -> Episode | None:
+    if vote.node_id:
+        return tx.episodes.get(vote.workspace, vote.node_id)
+    nodes = tx.episodes.of_run(vote.workspace, vote.run_id)
+    return nodes[0] if nodes else None
