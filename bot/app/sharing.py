@@ -17,7 +17,7 @@ from memory.errors import MemoryFault
 from memory.services import Memory
 
 if TYPE_CHECKING:
-    from memory.adapters.sql.process_notifications import ProcessNotifications
+    from memory.adapters.sql.engines.process_notifications import ProcessNotifications
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +65,7 @@ async def sharing_running(
         return
     sharing.on_inherited = partial(_count_abnormal_exits, settings, memory)
     sharing.messengers.update({each.platform: each for each in messengers})
-    from memory.adapters.sql.process_notifications import ProcessNotifications
+    from memory.adapters.sql.engines.process_notifications import ProcessNotifications
 
     looking, listening = Executor(threads=1), Executor(threads=1)
     with closing(ProcessNotifications(settings.storage.database_url.get_secret_value())) as news:

@@ -10,16 +10,16 @@ from bot.config import Settings
 from memory.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from memory.adapters.sql.backup import ShowsBackup
-    from memory.adapters.sql.move import MovedTable, ShowsMove
+    from memory.adapters.sql.copies.backup import ShowsBackup
+    from memory.adapters.sql.copies.move import MovedTable, ShowsMove
 
 
 def move_memory(settings: Settings, target_url: str, show: "ShowsMove", *, parts: int = 0) -> "list[MovedTable]":
     """Copy everything into another database, with the tokens of Slack workspaces.
 
-    Raises what `memory.adapters.sql.move.move` raises, and `ConfigError` where the tokens cannot be brought.
+    Raises what `memory.adapters.sql.copies.move.move` raises, and `ConfigError` where the tokens cannot be brought.
     """
-    from memory.adapters.sql.move import move
+    from memory.adapters.sql.copies.move import move
 
     tokens = partial(move_installations, settings, target_url)
     return move(settings.storage.database_url.get_secret_value(), target_url, show, parts=parts, also=tokens)
@@ -27,7 +27,7 @@ def move_memory(settings: Settings, target_url: str, show: "ShowsMove", *, parts
 
 def planned_move(settings: Settings, target_url: str) -> list[tuple[str, int]]:
     """What that would copy: tables and their rows. Nothing is created or changed."""
-    from memory.adapters.sql.move import planned
+    from memory.adapters.sql.copies.move import planned
 
     return planned(settings.storage.database_url.get_secret_value(), target_url)
 
@@ -35,10 +35,10 @@ def planned_move(settings: Settings, target_url: str) -> list[tuple[str, int]]:
 def back_up_memory(settings: Settings, file: Path, show: "ShowsBackup") -> int:
     """Copy the memory into a file; how many bytes it has.
 
-    Raises what `memory.adapters.sql.backup.back_up` raises, and `InvalidInput` for what is no file.
+    Raises what `memory.adapters.sql.copies.backup.back_up` raises, and `InvalidInput` for what is no file.
     """
     from memory.adapters.sql import SqlStore
-    from memory.adapters.sql.backup import back_up
+    from memory.adapters.sql.copies.backup import back_up
 
     url = settings.storage.database_url.get_secret_value()
     if not url.startswith("sqlite"):

@@ -19,8 +19,8 @@ from pathlib import Path
 from bot.app.learning import Target, learn, read_file
 from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.sql import SqlStore
-from memory.adapters.sql.backup import back_up
-from memory.adapters.sql.move import move
+from memory.adapters.sql.copies.backup import back_up
+from memory.adapters.sql.copies.move import move
 from memory.library.episodic import EpisodicMemory
 from memory.library.export import export_memories
 from memory.library.lifecycle import import_memories

@@ -24,7 +24,7 @@ from bot.app.bench.people import AnswerWorth, Habits
 from bot.app.bench.stream import shuffled
 from bot.app.startup import make_embedder
 from bot.config import load_settings
-from memory.adapters.action_rows import FROM_ONE
+from memory.adapters.vectors.action_rows import FROM_ONE
 from memory.model import MOST_OPTIONS
 from memory.model.evidence import JudgementCount, confidence_in, is_sure, unknown
 from memory.rules.evidence.posterior import (

@@ -19,7 +19,7 @@ from sqlalchemy import LargeBinary, create_engine, select, type_coerce
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from memory.adapters.sql import SqlStore
-from memory.adapters.sql.tables import recall_index
+from memory.adapters.sql.tables.episodes import recall_index
 from memory.model import Audience, Episode, Event, EventKind, Step, StepKind, Vector, Verdict
 from memory.ports import EpisodeFilter, IndexEntry, Store
 

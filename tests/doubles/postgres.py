@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from memory.adapters.sql import SqlStore
-from memory.adapters.sql.columns import metadata
+from memory.adapters.sql.tables.columns import metadata
 from memory.ports import Store
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from memory.adapters.sql import SqlStore
-from memory.adapters.sql.in_memory import IN_MEMORY
+from memory.adapters.sql.engines.in_memory import IN_MEMORY
 from memory.ports import Store
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlalchemy import Connection, MetaData, create_engine, event
 
-from memory.adapters.sql import schema
-from memory.adapters.sql.columns import metadata
+from memory.adapters.sql.engines import schema
+from memory.adapters.sql.tables.columns import metadata
 
 _real = schema.create_tables
 _statements: list[tuple[str, Any]] = []

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from memory.adapters.sql import SqlStore
-from memory.adapters.sql.columns import metadata
+from memory.adapters.sql.tables.columns import metadata
 from memory.errors import NotADatabase
 from memory.model.topic import TopicLink
 from memory.ports import EpisodeFilter

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memory.adapters.sql.schema import HEAD_REVISION
+from memory.adapters.sql.engines.schema import HEAD_REVISION
 from memory.model import Verdict
 from memory.ports import EpisodeFilter
 from tests.doubles.process import GOODBOT, WORKSPACE, Home, begun_with, full_after

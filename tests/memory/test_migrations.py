@@ -13,10 +13,10 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, create_engine, text
 
 from memory.adapters.sql import SqlStore
-from memory.adapters.sql.columns import metadata
-from memory.adapters.sql.engine import open_engine
-from memory.adapters.sql.lesson_version import only_in_sqlite
-from memory.adapters.sql.schema import HEAD_REVISION, create_tables
+from memory.adapters.sql.engines.schema import HEAD_REVISION, create_tables
+from memory.adapters.sql.engines.sqlite_engine import open_engine
+from memory.adapters.sql.tables.columns import metadata
+from memory.adapters.sql.tables.lesson_versions import only_in_sqlite
 from memory.errors import SchemaMismatch
 from memory.migrations import known_revisions, upgrade
 from tests.doubles.process import python
@@ -143,7 +143,7 @@ def test_an_older_schema_is_not_upgraded_unasked(path: Path) -> None:
 
 def test_a_database_of_an_earlier_release_gets_the_steps(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     migrated(path)
-    monkeypatch.setattr("memory.adapters.sql.schema.HEAD_REVISION", "0002_next")
+    monkeypatch.setattr("memory.adapters.sql.engines.schema.HEAD_REVISION", "0002_next")
     monkeypatch.setattr("memory.migrations.known_revisions", lambda: ["0002_next", "0001_tables"])
     with pytest.raises(SchemaMismatch, match=r"an older schema \(0001_tables\). Run `goodbot migrate`"):
         SqlStore.open(f"sqlite:///{path}", migrate=False)
@@ -163,7 +163,7 @@ def test_tables_that_fail_to_be_made_leave_nothing(path: Path, monkeypatch: pyte
         create_tables(connection)
         raise ZeroDivisionError
 
-    monkeypatch.setattr("memory.adapters.sql.schema.create_tables", broken)
+    monkeypatch.setattr("memory.adapters.sql.engines.schema.create_tables", broken)
     with pytest.raises(ZeroDivisionError):
         migrated(path)
     assert schema(path) == {}

@@ -11,7 +11,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, func, insp
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from memory.adapters.private_files import make_file, make_folder
-from memory.adapters.sql.postgres import lock_key, open_engine
+from memory.adapters.sql.engines.postgres import lock_key, open_engine
 
 _BUSY_SECONDS = 10
 

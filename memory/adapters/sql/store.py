@@ -7,34 +7,34 @@ from typing import Any, Self
 
 from sqlalchemy import Connection, Engine, Select, Table, func, select, union
 
-from memory.adapters.sql import index
-from memory.adapters.sql.api_keys import SqlApiKeyTable
-from memory.adapters.sql.batches import SqlBatchTable
-from memory.adapters.sql.chat_settings import SqlChatSettingTable
-from memory.adapters.sql.conversation_leases import SqlConversationLeaseTable
-from memory.adapters.sql.database import Database
-from memory.adapters.sql.deliveries import SqlDeliveryTable
-from memory.adapters.sql.delivery_tables import incoming, outgoing
-from memory.adapters.sql.episodes import SqlEpisodeTable
-from memory.adapters.sql.faults import translated
-from memory.adapters.sql.in_memory import IN_MEMORY
-from memory.adapters.sql.log import SqlEventLog
-from memory.adapters.sql.nearest import EXACT_ROWS, RecallIndex
-from memory.adapters.sql.people import SqlChannelTable, SqlPeopleTable
-from memory.adapters.sql.plane_cache import PlaneCache
-from memory.adapters.sql.polls import SqlJudgementTable
-from memory.adapters.sql.retrievals import SqlRetrievalTable
-from memory.adapters.sql.saved import SqlSavedMessageTable
-from memory.adapters.sql.schema import HEAD_REVISION, require_schema
-from memory.adapters.sql.session import Session
-from memory.adapters.sql.sqlite import SqliteDatabase
-from memory.adapters.sql.steps import SqlShortMemoryTable, SqlStepTable
-from memory.adapters.sql.tables import episodes
-from memory.adapters.sql.teaching import SqlTeachingTable
-from memory.adapters.sql.topic_tables import topics
-from memory.adapters.sql.topics import SqlTopicTable
-from memory.adapters.sql.totals import SqlTotalsTable
-from memory.adapters.sql.upkeep import SqlUpkeepTable
+from memory.adapters.sql.engines.database import Database
+from memory.adapters.sql.engines.in_memory import IN_MEMORY
+from memory.adapters.sql.engines.schema import HEAD_REVISION, require_schema
+from memory.adapters.sql.engines.sqlite import SqliteDatabase
+from memory.adapters.sql.queries.api_keys import SqlApiKeyTable
+from memory.adapters.sql.queries.batches import SqlBatchTable
+from memory.adapters.sql.queries.chat_settings import SqlChatSettingTable
+from memory.adapters.sql.queries.conversation_leases import SqlConversationLeaseTable
+from memory.adapters.sql.queries.deliveries import SqlDeliveryTable
+from memory.adapters.sql.queries.episodes import SqlEpisodeTable
+from memory.adapters.sql.queries.log import SqlEventLog
+from memory.adapters.sql.queries.people import SqlChannelTable, SqlPeopleTable
+from memory.adapters.sql.queries.polls import SqlJudgementTable
+from memory.adapters.sql.queries.retrievals import SqlRetrievalTable
+from memory.adapters.sql.queries.saved import SqlSavedMessageTable
+from memory.adapters.sql.queries.steps import SqlShortMemoryTable, SqlStepTable
+from memory.adapters.sql.queries.teaching import SqlTeachingTable
+from memory.adapters.sql.queries.topics import SqlTopicTable
+from memory.adapters.sql.queries.totals import SqlTotalsTable
+from memory.adapters.sql.queries.upkeep import SqlUpkeepTable
+from memory.adapters.sql.recall import index
+from memory.adapters.sql.recall.nearest import EXACT_ROWS, RecallIndex
+from memory.adapters.sql.recall.plane_cache import PlaneCache
+from memory.adapters.sql.tables.deliveries import incoming, outgoing
+from memory.adapters.sql.tables.episodes import episodes
+from memory.adapters.sql.tables.topics import topics
+from memory.adapters.sql.transaction.faults import translated
+from memory.adapters.sql.transaction.session import Session
 from memory.errors import InvalidInput, StoreUnavailable
 from memory.model.upkeep import DamagedRow
 from memory.ports import Transaction
@@ -205,7 +205,7 @@ def _database_at(url: str, *, migrate: bool) -> Database:
     if scheme in ("sqlite", "sqlite+pysqlite"):
         return SqliteDatabase.at(url, migrate=migrate)
     if scheme in ("postgres", "postgresql", "postgresql+psycopg"):
-        from memory.adapters.sql.postgres import PostgresDatabase  # its driver is an extra
+        from memory.adapters.sql.engines.postgres import PostgresDatabase  # its driver is an extra
 
         return PostgresDatabase.at(url)
     raise InvalidInput(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from memory.adapters.sql import partition_copies
+from memory.adapters.sql.recall import partition_copies
 from memory.errors import NotFound
 from memory.model import GAVE_UP, Audience, Origin, Role, Verdict
 from memory.ports import Ballot, IndexEntry, LessonSummary, Store

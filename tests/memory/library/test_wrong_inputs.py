@@ -47,8 +47,8 @@ from memory import (
     set_retriever,
 )
 from memory.adapters.embedding import HashingEmbedder
-from memory.adapters.partitions import RowKind, VectorPartition, search
 from memory.adapters.sql import SqlStore
+from memory.adapters.vectors.partitions import RowKind, VectorPartition, search
 from memory.errors import EmbeddingFailed, InvalidInput, MemoryFault
 from memory.model import Audience, Exemplar, Signal, Step, StepKind, Vector, Verdict
 from memory.rules.feedback import KeywordDetector, SimilarityDetector

@@ -26,8 +26,8 @@ from memory import (
 )
 from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.sql import SqlStore
-from memory.adapters.sql.in_memory import IN_MEMORY
-from memory.adapters.sql.sqlite import SqliteDatabase
+from memory.adapters.sql.engines.in_memory import IN_MEMORY
+from memory.adapters.sql.engines.sqlite import SqliteDatabase
 from memory.adapters.system import TimeOrderedIds
 from memory.errors import InvalidInput
 from memory.model import EventKind, Role, Termination, Verdict

@@ -10,8 +10,8 @@ from bot.conversation import messages
 from bot.model import ModelReply, ModelRequest, PersonRetry
 from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.sql import SqlStore
-from memory.adapters.sql.in_memory import IN_MEMORY
-from memory.adapters.sql.sqlite import SqliteDatabase
+from memory.adapters.sql.engines.in_memory import IN_MEMORY
+from memory.adapters.sql.engines.sqlite import SqliteDatabase
 from memory.errors import EmbeddingFailed
 from memory.model import Audience, Role, Vector
 from memory.ports import EpisodeFilter, Transaction

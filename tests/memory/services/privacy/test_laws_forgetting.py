@@ -32,7 +32,7 @@ from memory import (
     record_step_start,
 )
 from memory.adapters.sql import SqlStore
-from memory.adapters.sql.columns import metadata
+from memory.adapters.sql.tables.columns import metadata
 from memory.library.export import export_person
 from memory.model import Audience, Episode, EventKind, Grade, GradeSource, Role, Step, StepKind, StoredGrade, Verdict
 from memory.model.evidence import ActionText

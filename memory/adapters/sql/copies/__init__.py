@@ -1,0 +1,1 @@
+"""Copies of whole databases: a backup, a move into another one."""

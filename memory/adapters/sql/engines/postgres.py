@@ -1,0 +1,257 @@
+"""PostgreSQL: a server that processes on many machines share.
+
+What the store needs of a database is that transactions which write are as if one came after the other. SQLite lets one
+process write at a time; here one transaction at a time writes in each workspace. It takes a lock that goes by the
+workspace's name before its first statement about it, and keeps it until it has committed. So numbers that are drawn
+within a workspace are in the order of commits, and no transaction has to be begun again because of another one.
+"""
+
+import re
+import shlex
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from hashlib import blake2b
+from threading import local
+from typing import Protocol
+
+from sqlalchemy import URL, Connection, Engine, RootTransaction, create_engine, event, make_url, text
+from sqlalchemy.dialects.sqlite.dml import OnConflictClause
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from memory.adapters.sql.engines.database import RECOUNT
+from memory.adapters.sql.tables.columns import metadata
+from memory.adapters.sql.transaction.damage import find
+from memory.adapters.sql.transaction.faults import fault, translated
+from memory.adapters.sql.transaction.session import begin
+from memory.errors import Conflict, InvalidInput, StoreUnavailable
+from memory.model.upkeep import DamagedRow
+
+LOCK_SECONDS = 10
+"""How long to wait for another transaction before giving up, as with SQLite."""
+STATEMENT_SECONDS = 60
+"""How long one statement may take."""
+CONNECT_SECONDS = 5
+RECONNECT_SECONDS = 10
+"""For how long a server that went away is tried again before a transaction gives up."""
+_SILENT_MS = 15_000
+"""After how long without an answer a server that vanished from the network counts as gone."""
+_RETRY_SECONDS = 0.2
+_CONNECTIONS = 20
+
+_HELD = "workspaces whose lock is held"
+_WORKSPACE = re.compile(r"(w|workspace)[_\d]*")
+"""How parameters that name a workspace are called, by us and by the library where a statement holds the value."""
+_NO_WORKSPACE = ""
+"""What a statement that names none is about: leases, jobs, what is swept everywhere."""
+_LOWERING = ("pg_unicode_fast", "und-x-icu", "pg_c_utf8")
+"""Collations that lower letters of every alphabet, the best first; a server has some of them."""
+
+# SQLAlchemy's upsert for SQLite is worded as PostgreSQL's, whose compiler looks for a constraint's name besides.
+OnConflictClause.constraint_target = None  # type: ignore[attr-defined]  # not known to the class
+
+
+class _Driver(Protocol):
+    """A connection or a cursor of the driver."""
+
+    autocommit: bool
+
+    def execute(self, query: str, params: Sequence[object] = ...) -> Iterable[tuple[object, ...]]: ...
+
+
+class PostgresDatabase:
+    """`memory.adapters.sql.engines.database.Database` on PostgreSQL."""
+
+    another = "another database"
+    tables = text("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
+
+    def __init__(self, url: URL) -> None:
+        self.engine = open_engine(url)
+        name = url.database or url.username or "of this user's name"
+        self.where = f"{name} on {url.query.get('host') or url.host or 'this machine'}"
+        self.address = url.set(username=None, password=None).render_as_string()
+        self._was_reached = False
+        self._this_thread = local()
+
+    @classmethod
+    def at(cls, url: str) -> "PostgresDatabase":
+        """The database that an address names. Raises `InvalidInput`."""
+        try:
+            address = make_url(url)
+        except (ArgumentError, ValueError) as exc:
+            raise InvalidInput(
+                "DATABASE_URL is not an address. Use postgresql://user:password@host:5432/name; "
+                "write special characters of the password in percent form."
+            ) from exc
+        try:
+            return cls(address.set(drivername="postgresql+psycopg"))
+        except (ImportError, NoSuchModuleError) as exc:
+            raise InvalidInput(
+                "DATABASE_URL names a PostgreSQL database; run pip install 'goodbot[postgres]'."
+            ) from exc
+
+    def require_ready(self, replaced: Callable[[], None]) -> None:
+        """Whoever moves a database stops the bot: it is the one that it was."""
+
+    @contextmanager
+    def turn(self, *, writes: bool) -> Iterator[None]:
+        # Each has a connection of its own. A thread that writes inside its own writing would wait for itself.
+        if not writes:
+            yield
+            return
+        if getattr(self._this_thread, "writes", False):
+            raise RuntimeError("a transaction inside another one of the same thread would wait for ever")
+        self._this_thread.writes = True
+        try:
+            yield
+        finally:
+            self._this_thread.writes = False
+
+    def begin(self, *, writes: bool) -> tuple[Connection, RootTransaction]:
+        """As the port says. A server that went away is tried again: nothing was done yet that could be done twice."""
+        deadline = time.monotonic() + (RECONNECT_SECONDS if self._was_reached else 0)
+        while True:
+            try:
+                begun = self._begun(writes=writes)
+            except DBAPIError as exc:
+                if not getattr(fault(exc, self.where), "retryable", False) or time.monotonic() > deadline:
+                    raise
+                time.sleep(_RETRY_SECONDS)
+            else:
+                self._was_reached = True
+                return begun
+
+    def _begun(self, *, writes: bool) -> tuple[Connection, RootTransaction]:
+        connection = self.engine.connect()
+        try:
+            connection.info.pop(_HELD, None)
+            transaction = begin(connection, writes=writes)
+            if writes:
+                connection.info[_HELD] = set()
+        except BaseException:
+            connection.close()
+            raise
+        return connection, transaction
+
+    def commit(self, connection: Connection, transaction: RootTransaction) -> None:
+        driver = connection.connection.driver_connection
+        if driver is not None and driver.info.transaction_status.name == "INERROR":
+            # The server would take COMMIT for ROLLBACK and not complain.
+            raise Conflict(
+                f"The database {self.where} refused a statement, and more was asked of it. Nothing was changed."
+            )
+        transaction.commit()
+
+    @contextmanager
+    def upgrading(self) -> Iterator[Connection]:
+        connection, transaction = self.begin(writes=True)
+        with connection, transaction:
+            connection.info.pop(_HELD)
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": lock_key("the schema")})
+            yield connection
+
+    def erase_free_space(self) -> None:
+        # Rows that are gone stay in the file until it is written anew. Not inside a transaction.
+        names = ", ".join(f'"{table.name}"' for table in metadata.sorted_tables)
+        with translated(self.where), self.engine.connect() as connection:
+            driver = connection.connection.driver_connection
+            if driver is None:
+                raise StoreUnavailable(f"The database {self.where} cannot be reached. Try again in a moment.")
+            driver.execute("SET statement_timeout = 0")
+            try:
+                driver.execute(f"VACUUM (FULL, ANALYZE) {names}")
+            finally:
+                driver.execute(f"SET statement_timeout = '{STATEMENT_SECONDS}s'")
+
+    def damage(self, *, limit: int) -> list[DamagedRow]:
+        with translated(self.where):
+            connection, transaction = self.begin(writes=False)
+            with connection, transaction:
+
+                def query(statement: str) -> Iterator[Sequence[object]]:
+                    yield from connection.exec_driver_sql(statement, execution_options={"yield_per": 1000})
+
+                return [
+                    DamagedRow(
+                        what=str(each),
+                        remedy=f"restore a backup, or take the row out: {_shell(each.statement)}{RECOUNT}",
+                    )
+                    for each in find(query, self.engine.dialect, limit=limit)
+                ]
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+
+def open_engine(url: URL) -> Engine:
+    """An engine for one database, with a pool of connections. Connects when first used."""
+    silence = {"tcp_user_timeout": str(_SILENT_MS), "keepalives_idle": "10", "keepalives_interval": "5"}
+    engine = create_engine(
+        url,
+        connect_args={"connect_timeout": str(CONNECT_SECONDS), "application_name": "goodbot", **silence},
+        hide_parameters=True,  # what people say is a parameter of statements: it must not get into a log with them
+        pool_size=_CONNECTIONS // 2,
+        max_overflow=_CONNECTIONS // 2,
+        pool_timeout=LOCK_SECONDS,
+        pool_use_lifo=True,
+        execution_options={"preserve_rowcount": True},  # of insertions too: it says whether a row was there
+    )
+    event.listen(engine, "connect", _connected)
+    event.listen(engine, "first_connect", _learn(engine))
+    event.listen(engine, "before_cursor_execute", _lock_first)
+    return engine
+
+
+def _connected(connection: _Driver, _: ConnectionPoolEntry) -> None:
+    # Transactions begin when we say so, as with SQLite: the driver begins none.
+    connection.autocommit = True
+    connection.execute(
+        f"SET lock_timeout = '{LOCK_SECONDS}s'; SET statement_timeout = '{STATEMENT_SECONDS}s'; "
+        f"SET idle_in_transaction_session_timeout = '{STATEMENT_SECONDS}s'; SET timezone = 'UTC'; SET jit = off"
+    )
+
+
+def _learn(engine: Engine) -> Callable[[_Driver, ConnectionPoolEntry], None]:
+    """Looks which collation the server has that lowers letters of every alphabet."""
+
+    def learn(connection: _Driver, _: ConnectionPoolEntry) -> None:
+        rows = connection.execute("SELECT collname FROM pg_collation WHERE collname = ANY(%s)", [list(_LOWERING)])
+        known = {name for (name,) in rows}
+        best = next((name for name in _LOWERING if name in known), None)
+        if best is not None:
+            engine.dialect.lowering_collation = best  # type: ignore[attr-defined]  # ours (`dialect.py`)
+
+    return learn
+
+
+def _lock_first(
+    connection: Connection,
+    cursor: _Driver,
+    statement: str,
+    parameters: Mapping[str, object] | Sequence[Mapping[str, object]],
+    *_: object,
+) -> None:
+    """Before a statement of a writing transaction: take the locks of the workspaces it names."""
+    held = connection.info.get(_HELD)
+    if held is None:
+        return
+    named = _named(parameters) or ({_NO_WORKSPACE} if parameters else set())
+    for workspace in sorted(named - held):
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [lock_key(workspace)])
+        held.add(workspace)
+
+
+def _named(parameters: Mapping[str, object] | Sequence[Mapping[str, object]]) -> set[str]:
+    """The workspaces in the parameters of a statement."""
+    rows = [parameters] if isinstance(parameters, Mapping) else parameters
+    return {str(value) for row in rows for name, value in row.items() if _WORKSPACE.fullmatch(name)}
+
+
+def _shell(statement: str) -> str:
+    return shlex.join(["psql", "$DATABASE_URL", "-c", statement]).replace("'$DATABASE_URL'", '"$DATABASE_URL"')
+
+
+def lock_key(name: str) -> int:
+    """The number by which PostgreSQL knows a lock: of 64 bits, the same in every process."""
+    return int.from_bytes(blake2b(f"goodbot/{name}".encode(), digest_size=8).digest(), signed=True)

@@ -1,0 +1,93 @@
+"""Makes the tables, and says whether a database is ours and of this version, and what to do if not."""
+
+from sqlalchemy import Connection, MetaData, text
+
+from memory.adapters.sql.engines.database import Database
+from memory.adapters.sql.tables.columns import metadata
+from memory.adapters.sql.transaction.faults import translated
+from memory.errors import MoveUnfinished, NotADatabase, SchemaMismatch
+
+HEAD_REVISION = "0001_tables"
+"""The newest migration. Kept here so that an up-to-date database is opened without loading the migration library."""
+
+MOVING = "moving_"
+"""How the revision begins of a database into which another one is being moved; what follows names the other one."""
+
+_UNRELEASED = frozenset(f"{number:04}" for number in range(1, 14))
+"""How revisions from before the first release begin. Nothing leads from them to the tables of today."""
+
+_REVISION = text("SELECT version_num FROM alembic_version")
+_VERSION_TABLE = text("CREATE TABLE IF NOT EXISTS alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)")
+
+
+def require_schema(database: Database, *, migrate: bool, moving: str = "") -> None:
+    """Bring the database to the newest schema, or say why not. One into which the move `moving` goes is fine, too.
+
+    Raises `SchemaMismatch` (newer; or older and `migrate` is false) and `NotADatabase` (another program's database).
+    """
+    with translated(database.where):
+        connection, transaction = database.begin(writes=False)
+        with connection, transaction:
+            revision = _revision(connection, database)
+    if revision in (HEAD_REVISION, moving or HEAD_REVISION):
+        return
+    if not migrate:
+        _require_known(revision, database)
+        raise SchemaMismatch(
+            f"The database {database.where} has an older schema ({revision or 'none'}). Run `goodbot migrate`."
+        )
+    with translated(database.where), database.upgrading() as connection:
+        # Another process may have upgraded while this one waited for its turn.
+        revision = _revision(connection, database)
+        if not revision:
+            create_tables(connection)
+        elif revision != HEAD_REVISION:
+            from memory.migrations import upgrade  # heavy, and rarely needed
+
+            _require_known(revision, database)
+            upgrade(connection)
+
+
+def create_tables(connection: Connection, tables: MetaData = metadata) -> None:
+    """Make the tables of the code in an empty database, which has the newest schema then."""
+    tables.create_all(connection, checkfirst=False)
+    connection.execute(_VERSION_TABLE)
+    connection.execute(text("INSERT INTO alembic_version VALUES (:head)"), {"head": HEAD_REVISION})
+
+
+def _revision(connection: Connection, database: Database) -> str:
+    """The schema's revision, empty for a database without tables."""
+    names = set(connection.execute(database.tables).scalars())
+    if not names:
+        return ""
+    if "alembic_version" not in names:
+        raise NotADatabase(f"{database.where} is another program's database. Set DATABASE_URL to {database.another}.")
+    known = [str(each) for each in connection.execute(_REVISION).scalars() if each]
+    if len(known) != 1 and names != {"alembic_version"}:
+        raise SchemaMismatch(
+            f"The database {database.where} does not say which schema it has: its table alembic_version has "
+            f"{len(known)} entries instead of one. Restore a backup."
+        )
+    return known[0] if known else ""
+
+
+def _require_known(revision: str, database: Database) -> None:
+    from memory.migrations import known_revisions
+
+    if not revision or revision in known_revisions():
+        return
+    if revision.startswith(MOVING):
+        raise MoveUnfinished(
+            f"A move into the database {database.where} broke off. Give the same `goodbot move` again, or set "
+            "DATABASE_URL to another one.",
+            revision,
+        )
+    if revision[:4] in _UNRELEASED:
+        raise SchemaMismatch(
+            f"The database {database.where} is from before the first release of Goodbot (schema {revision}) and cannot "
+            f"be upgraded. Move the file away to begin with an empty one, or set DATABASE_URL to {database.another}."
+        )
+    raise SchemaMismatch(
+        f"The database {database.where} was written by a newer Goodbot (schema {revision}); "
+        f"upgrade Goodbot, or set DATABASE_URL to {database.another}."
+    )

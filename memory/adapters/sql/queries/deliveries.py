@@ -1,0 +1,375 @@
+"""Messages on their way: in from people, out to them."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime
+from functools import cache
+from typing import Any
+
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Select,
+    and_,
+    bindparam,
+    case,
+    delete,
+    exists,
+    func,
+    literal,
+    literal_column,
+    or_,
+    select,
+    tuple_,
+    update,
+)
+
+from memory.adapters.row_validation import chunks, storable
+from memory.adapters.sql.queries.chat_settings import is_set_in_chat
+from memory.adapters.sql.queries.conversation_leases import AT_WORK, lives, of_turn, turn_at_once
+from memory.adapters.sql.queries.people import channel_visibility
+from memory.adapters.sql.tables.administration import settings
+from memory.adapters.sql.tables.columns import READ_AS
+from memory.adapters.sql.tables.deliveries import (
+    channels,
+    fresh_starts,
+    incoming,
+    incoming_askers,
+    incoming_taps,
+    muted_threads,
+    outgoing,
+)
+from memory.adapters.sql.tables.dialect import insert, later
+from memory.adapters.sql.tables.episodes import episodes
+from memory.adapters.sql.tables.steps import short_memories
+from memory.adapters.sql.tables.teaching import people, reactions
+from memory.adapters.sql.transaction.session import ID_LIMIT, SqlTable, add_statement, among, matching
+from memory.errors import NotFound
+from memory.model import Exchange, Incoming, Outgoing, Posted, Progress, Scope, Tap
+
+
+def changed_column(column: Column[Any]) -> ColumnElement[Any]:
+    """A column of the changed row, for a subquery in RETURNING.
+
+    SQLAlchemy leaves the table's name away there, so that it would be the subquery's own column of that name.
+    """
+    return literal_column(f"{column.table.name}.{column.name}", column.type)
+
+
+_i = incoming.c
+_o = outgoing.c
+_SCOPE = ("workspace", "channel", "person", "thread", "visibility", "place")
+_a = incoming_askers.c
+_t = incoming_taps.c
+_READERS = (
+    select(channels.c.visibility)
+    .where(channels.c.workspace == changed_column(_i.workspace), channels.c.channel == changed_column(_i.channel))
+    .scalar_subquery()
+    .label("channel_visibility")
+)
+_HAS_NOTES = exists().where(
+    short_memories.c.workspace == changed_column(_i.workspace), short_memories.c.person == changed_column(_i.person)
+)
+_IS_MUTED = exists().where(
+    *(muted_threads.c[name] == changed_column(_i[name]) for name in ("workspace", "channel", "thread"))
+)
+_IS_NOTED = exists().where(
+    people.c.workspace == changed_column(_i.workspace), people.c.person == changed_column(_i.person)
+)
+_HAS_SETTINGS = exists().where(settings.c.workspace == changed_column(_i.workspace))
+_ACCEPT = (
+    insert(incoming)
+    .on_conflict_do_nothing()
+    .returning(
+        _READERS,
+        _HAS_NOTES.label("has_notes"),
+        _HAS_SETTINGS.label("has_settings"),
+        _IS_MUTED.label("is_muted"),
+        _IS_NOTED.label("is_noted"),
+    )
+)
+_ACCEPT_WITH_TURN = _ACCEPT.values(turn=turn_at_once()).returning(_i.turn)
+"""The same where several processes answer: the turn is told in the same statement."""
+_ASKER = (
+    select(_a.person)
+    .where(_a.workspace == _i.workspace, _a.event_id == _i.event_id)
+    .correlate(incoming)
+    .scalar_subquery()
+)
+_TAP = (_t.asked_run_id, _t.number, _t.role)
+_KEEPS_NOTES = exists().where(short_memories.c.workspace == _i.workspace, short_memories.c.person == _i.person)
+_IS_UNSENT = exists().where(_o.workspace == _i.workspace, _o.run_id == _i.run_id, _o.sent_at.is_(None))
+# Whether all was posted is told by the parts, so that no step has to write it down.
+_PROGRESS = case(
+    (and_(_i.progress == Progress.ANSWERED, ~_IS_UNSENT), literal(Progress.DELIVERED, _i.progress.type)),
+    else_=_i.progress,
+)
+_WHOLE = select(
+    *(column for column in _i if column is not _i.progress),
+    _PROGRESS.label("progress"),
+    func.coalesce(_ASKER, "").label("asked_by"),
+    channel_visibility(incoming),
+    _KEEPS_NOTES.label("has_notes"),
+    is_set_in_chat(incoming),
+    *_TAP,
+).join_from(incoming, incoming_taps, and_(_t.workspace == _i.workspace, _t.event_id == _i.event_id), isouter=True)
+_INCOMING = _WHOLE.where(matching(incoming, "event_id"))
+_OF_MESSAGE = _WHOLE.where(matching(incoming, "channel", "message_id"), _i.message_id != "")
+_TAPS = _WHOLE.where(matching(incoming_taps, "asked_run_id")).order_by(_i.at, _i.event_id)
+_TAPPED = select(func.count(_t.asked_run_id.distinct())).where(matching(incoming_taps))
+_SENT = select(_o.part).where(matching(outgoing, "channel", "thread"), _o.sent_at.is_not(None)).limit(1)
+_ASKER_IN = (
+    select(_i.person)
+    .join(outgoing, and_(_o.workspace == _i.workspace, _o.run_id == _i.run_id))
+    .where(matching(outgoing, "channel", "thread"), _o.sent_at.is_not(None))
+    .order_by(_o.sent_at.desc(), _o.run_id.desc())
+    .limit(1)
+)
+_OF_RUN = _WHOLE.where(matching(incoming, "run_id"), _i.run_id != "").order_by(_i.at, _i.event_id)
+_SET_ASIDE = _WHOLE.where(_i.progress == Progress.SET_ASIDE).order_by(
+    _i.at.desc(), _i.workspace.desc(), _i.event_id.desc()
+)
+_BEING_ANSWERED = (
+    _WHOLE.where(matching(incoming, "channel", "thread"), _i.progress == Progress.ACCEPTED)
+    .where(_i.turn.in_(AT_WORK), lives(incoming))
+    .order_by(_i.at, _i.event_id)
+)
+_MOVE = update(incoming).where(_i.workspace == bindparam("w"), _i.event_id == bindparam("event"))
+_IS_OPEN = or_(_i.progress != Progress.ANSWERED, _IS_UNSENT)
+"""Whether a message is where its progress says: what is answered and all posted is delivered."""
+_ADVANCE = _MOVE.where(_i.progress == bindparam("before"), _IS_OPEN).values(progress=bindparam("after"))
+_ADVANCE_TO_RUN = _ADVANCE.values(run_id=bindparam("run"))
+_ASKER_OF_CHANGED = (
+    select(_a.person)
+    .where(_a.workspace == changed_column(_i.workspace), _a.event_id == changed_column(_i.event_id))
+    .scalar_subquery()
+)
+_ANSWER = _ADVANCE_TO_RUN.values(understood=bindparam("meant")).returning(
+    *_i, func.coalesce(_ASKER_OF_CHANGED, "").label("asked_by"), _READERS
+)
+_ADVANCE_RUN = (
+    update(incoming)
+    .where(_i.workspace == bindparam("w"), _i.run_id == bindparam("run"), _i.run_id != "")
+    .where(_i.progress == bindparam("before"), _IS_OPEN)
+    .values(progress=bindparam("after"))
+)
+_OUTGOING = select(outgoing, channel_visibility(outgoing)).where(among(outgoing, "run_id")).order_by(_o.part)
+_f = fresh_starts.c
+_BEGIN_ANEW = insert(fresh_starts).on_conflict_do_update(
+    index_elements=["workspace", "person", "channel"],
+    set_={"at": later(_f.at, insert(fresh_starts).excluded.at)},
+)
+_IS_OVER = exists().where(_f.workspace == _i.workspace, _f.person == _i.person, _f.at >= _i.at)
+_EXCHANGED = (_i.event_id, _i.run_id, _i.message_id, _i.at, _i.visibility, _i.text, _i.understood)
+_EXCHANGES = (
+    select(_i.workspace, *_EXCHANGED, func.coalesce(_ASKER, _i.person).label("person"))
+    .where(_i.workspace == bindparam("w"), _i.channel == bindparam("c"), _i.at <= bindparam("until"))
+    .where(_i.run_id != "", _i.text != "")
+)
+_DROP_UNSENT = delete(outgoing).where(matching(outgoing, "run_id"), _o.sent_at.is_(None))
+_ROOT = (
+    select(episodes.c.id)
+    .where(episodes.c.workspace == changed_column(_o.workspace), episodes.c.run_id == changed_column(_o.run_id))
+    .order_by(episodes.c.step_number, episodes.c.id)
+    .limit(1)
+    .scalar_subquery()
+)
+_IS_OVERTAKEN = exists().where(
+    reactions.c.workspace == changed_column(_o.workspace),
+    reactions.c.channel == changed_column(_o.channel),
+    reactions.c.message_id == bindparam("message"),
+    reactions.c.run_id == "",
+)
+_POST = (
+    update(outgoing)
+    .where(_o.workspace == bindparam("w"), _o.run_id == bindparam("run"), _o.part == bindparam("number"))
+    .where(_o.sent_at.is_(None))
+    .values(sent_at=bindparam("at"), message_id=bindparam("message"))
+    .returning(_o.channel, func.coalesce(_ROOT, "").label("root_id"), _IS_OVERTAKEN.label("is_overtaken"))
+)
+
+
+@cache
+def _exchanges(by: tuple[str, ...], *, oldest_first: bool) -> Select[Any]:
+    """The latest or oldest answered messages that have these columns' values, with what was posted for each."""
+    # In a thread, which is everybody's, only what was ended everywhere is over.
+    places = _f.channel.in_(("", bindparam("c"))) if "person" in by else _f.channel == ""
+    query = _EXCHANGES.where(~_IS_OVER.where(places)).where(*(_i[name] == bindparam(name) for name in by))
+    order = (_i.at, _i.run_id) if oldest_first else (_i.at.desc(), _i.run_id.desc())
+    asked = query.order_by(*order).limit(bindparam("limit")).subquery()
+    posted = and_(_o.workspace == asked.c.workspace, _o.run_id == asked.c.run_id, _o.sent_at.is_not(None))
+    again = (asked.c.at, asked.c.run_id) if oldest_first else (asked.c.at.desc(), asked.c.run_id.desc())
+    of_messages = [column for column in asked.c if column.name != "workspace"]
+    parts = select(*of_messages, _o.text.label("part"), _o.sent_at).join(outgoing, posted)
+    return parts.order_by(*again, _o.part)
+
+
+class SqlDeliveryTable(SqlTable):
+    """`memory.ports.DeliveryTable` in SQL."""
+
+    def accept(self, message: Incoming) -> Incoming | None:
+        if not storable(message).event_id:
+            raise ValueError("an incoming message needs the id of the event that brought it")
+        own = {column.name: getattr(message, column.name) for column in _i if column.name not in _SCOPE}
+        own |= {name: getattr(message.scope, name) for name in _SCOPE}
+        if message.held_by:
+            own = {name: value for name, value in own.items() if name != "turn"} | of_turn(message)
+        row = self._session.changed(_ACCEPT_WITH_TURN if message.held_by else _ACCEPT, own)
+        if row is None:
+            return None
+        event = {"workspace": message.scope.workspace, "event_id": message.event_id}
+        if message.asked_by:
+            self._session.run(add_statement(incoming_askers), {**event, "person": message.asked_by})
+        if tap := message.tap:
+            row_of_tap = {**event, "asked_run_id": tap.run_id, "number": tap.number, "role": tap.role}
+            self._session.run(add_statement(incoming_taps), row_of_tap)
+        beside = ("channel_visibility", "has_notes", "has_settings", "is_muted", "is_noted")
+        known = {name: getattr(row, name) for name in beside}
+        return replace(message, turn=row.turn if message.held_by else message.turn, **known)
+
+    def incoming(self, workspace: str, event_id: str) -> Incoming | None:
+        return self._session.first(incoming_of, _INCOMING, workspace=workspace, event_id=event_id)
+
+    def incoming_of_message(self, workspace: str, channel: str, message_id: str) -> Incoming | None:
+        where = {"workspace": workspace, "channel": channel, "message_id": message_id}
+        return self._session.first(incoming_of, _OF_MESSAGE, **where)
+
+    def reword(self, workspace: str, event_id: str, text: str) -> None:
+        if not self._session.run(_MOVE.values(text=storable(text), understood=""), {"w": workspace, "event": event_id}):
+            raise NotFound(f"No message was accepted for event {event_id} in {workspace}; accept it first.")
+
+    def has_sent(self, workspace: str, channel: str, thread: str) -> bool:
+        return self._session.row(_SENT, {"workspace": workspace, "channel": channel, "thread": thread}) is not None
+
+    def asker_in(self, workspace: str, channel: str, thread: str) -> str:
+        row = self._session.row(_ASKER_IN, {"workspace": workspace, "channel": channel, "thread": thread})
+        return "" if row is None else str(row.person)
+
+    def incoming_of_run(self, workspace: str, run_id: str) -> Incoming | None:
+        return self._session.first(incoming_of, _OF_RUN, workspace=workspace, run_id=run_id)
+
+    def taps(self, workspace: str, asked_run_id: str) -> list[Incoming]:
+        return self._session.all(incoming_of, _TAPS, workspace=workspace, asked_run_id=asked_run_id)
+
+    def tapped(self, workspace: str) -> int:
+        row = self._session.row(_TAPPED, {"workspace": workspace})
+        return 0 if row is None else int(row[0])
+
+    def advance(self, workspace: str, event_id: str, before: Progress, after: Progress, run_id: str = "") -> bool:
+        move = {"w": workspace, "event": event_id, "before": before, "after": after}
+        if run_id:
+            return self._session.run(_ADVANCE_TO_RUN, {**move, "run": storable(run_id)}) == 1
+        return self._session.run(_ADVANCE, move) == 1
+
+    def exchanges(
+        self,
+        workspace: str,
+        channel: str,
+        *,
+        until: datetime,
+        thread: str = "",
+        person: str = "",
+        run_id: str = "",
+        limit: int,
+        oldest_first: bool = False,
+    ) -> list[Exchange]:
+        wanted = {"thread": thread, "person": person, "run_id": run_id}
+        by = tuple(name for name, value in wanted.items() if value)
+        where = {"w": workspace, "c": channel, "until": until, "limit": limit} | {name: wanted[name] for name in by}
+        found: dict[str, list[dict[str, Any]]] = {}
+        for row in self._session.rows(_exchanges(by, oldest_first=oldest_first), where):
+            found.setdefault(row.event_id, []).append(dict(row._mapping))
+        exchanges: list[Exchange] = []
+        for rows in found.values():
+            parts, times = zip(*((row.pop("part"), row.pop("sent_at")) for row in rows), strict=True)
+            if answer := "\n".join(filter(None, parts)):
+                exchanges.append(Exchange(**rows[0], answer=answer, answered_at=max(times)))
+        return exchanges
+
+    def begin_anew(self, workspace: str, person: str, channel: str, at: datetime) -> None:
+        row = {"workspace": workspace, "person": person, "channel": channel, "at": storable(at)}
+        self._session.run(_BEGIN_ANEW, row)
+
+    def answer(self, workspace: str, event_id: str, run_id: str, understood: str = "") -> Incoming | None:
+        move = {"w": workspace, "event": event_id, "before": Progress.ACCEPTED, "after": Progress.ANSWERED}
+        row = self._session.changed(_ANSWER, {**move, "run": storable(run_id), "meant": storable(understood)})
+        return None if row is None else incoming_of(**row._mapping)
+
+    def advance_run(self, workspace: str, run_id: str, before: Progress, after: Progress) -> bool:
+        return self._session.run(_ADVANCE_RUN, {"w": workspace, "run": run_id, "before": before, "after": after}) > 0
+
+    def unfinished(self, workspace: str | None = None) -> list[Incoming]:
+        return self._session.all(incoming_of, _unfinished(workspace))
+
+    def being_answered(self, workspace: str, channel: str, thread: str, now: datetime) -> list[Incoming]:
+        where = {"workspace": workspace, "channel": channel, "thread": thread, "now": now}
+        return self._session.all(incoming_of, _BEING_ANSWERED, **where)
+
+    def set_aside(self) -> list[Incoming]:
+        return self._session.all(incoming_of, _SET_ASIDE)
+
+    def put_exit_counts(self, workspace: str, event_id: str, *, crashes: int, kills: int) -> None:
+        self._session.run(_MOVE.values(crashes=crashes, kills=kills), {"w": workspace, "event": event_id})
+
+    def messages_of(self, workspace: str, channel: str, person: str, limit: int) -> list[Incoming]:
+        query = _WHOLE.where(_i.workspace == workspace, _i.person == person, _ASKER.is_(None))
+        if channel:
+            query = query.where(_i.channel == channel)
+        return self._session.all(incoming_of, query.order_by(_i.at.desc(), _i.event_id.desc()).limit(limit))
+
+    def put_outgoing(self, *parts: Outgoing) -> None:
+        self._session.put(outgoing, *parts)
+
+    def post(self, workspace: str, run_id: str, part: int, message_id: str, at: datetime) -> Posted | None:
+        where = {"w": workspace, "run": run_id, "number": part}
+        row = self._session.changed(_POST, {**where, "message": storable(message_id), "at": storable(at)})
+        return None if row is None else Posted(**row._mapping)
+
+    def outgoing(self, workspace: str, run_id: str) -> list[Outgoing]:
+        return self.outgoing_of_runs(workspace, [run_id]).get(run_id, [])
+
+    def outgoing_of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[Outgoing]]:
+        found: dict[str, list[Outgoing]] = {}
+        for row in self._session.each(_OUTGOING, workspace, run_ids):
+            found.setdefault(row.run_id, []).append(Outgoing(**row._mapping))
+        return found
+
+    def drop_unsent(self, workspace: str, run_id: str) -> bool:
+        return self._session.run(_DROP_UNSENT, {"workspace": workspace, "run_id": run_id}) > 0
+
+    def delete_by(self, workspace: str, person: str) -> int:
+        self._session.require_writing()
+        is_theirs = and_(_i.workspace == workspace, or_(_i.person == person, _ASKER.is_not_distinct_from(person)))
+        runs = self._session.rows(select(_i.run_id).distinct().where(is_theirs, _i.run_id != ""))
+        self.delete_runs(workspace, [row.run_id for row in runs])
+        self._session.run(delete(fresh_starts).where(_f.workspace == workspace, _f.person == person))
+        return self._session.run(delete(incoming).where(is_theirs))
+
+    def delete_runs(self, workspace: str, run_ids: Iterable[str]) -> None:
+        self._session.require_writing()
+        for ids in chunks(run_ids, ID_LIMIT):
+            here = and_(_o.workspace == workspace, _o.run_id.in_(ids))
+            self._session.run(delete(outgoing).where(here))
+            of_runs = and_(_i.workspace == workspace, _i.run_id.in_(ids), _i.understood != "")
+            self._session.run(update(incoming).where(of_runs).values(understood=""))
+
+
+def _unfinished(workspace: str | None) -> Select[Any]:
+    """What was accepted; and, found by the few parts that are unsent, what is answered or set aside."""
+    is_accepted, unsent = _i.progress == Progress.ACCEPTED, select(_o.workspace, _o.run_id).where(_o.sent_at.is_(None))
+    if workspace is not None:
+        is_accepted, unsent = and_(is_accepted, _i.workspace == workspace), unsent.where(_o.workspace == workspace)
+    # Said as what it is not, so that no index of progress is walked through.
+    is_over = _i.progress.in_([Progress.ACCEPTED, Progress.WITHDRAWN, Progress.UNDELIVERABLE])
+    has_unsent = and_(tuple_(_i.workspace, _i.run_id).in_(unsent), ~is_over)
+    return _WHOLE.where(or_(is_accepted, has_unsent)).order_by(_i.at, _i.workspace, _i.event_id)
+
+
+def incoming_of(**values: Any) -> Incoming:  # noqa: ANN401 - columns
+    """The message of a row."""
+    run_id, number, role = (values.pop(name, None) for name in ("asked_run_id", "number", "role"))
+    tap = Tap(run_id=run_id, number=number, role=role) if run_id else None
+    return Incoming(scope=Scope(**{name: values.pop(name) for name in _SCOPE}), tap=tap, **values)
+
+
+incoming.info[READ_AS] = incoming_of

@@ -1,0 +1,122 @@
+"""Which episodes a list shows, as conditions of SQL."""
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, TextClause, and_, func, literal, or_, select, tuple_
+
+from memory.adapters.sql.queries.people import channel_visibility
+from memory.adapters.sql.tables.administration import batch_lessons
+from memory.adapters.sql.tables.dialect import like_ascii, lowered
+from memory.adapters.sql.tables.episodes import IS_DISPUTED, episodes, quarantines
+from memory.model import Origin, Verdict, Visibility
+from memory.ports import EpisodeFilter
+
+_Condition = ColumnElement[bool] | TextClause
+_t = episodes.c
+_b = batch_lessons.c
+_VALIDATED = [verdict for verdict in Verdict if verdict.is_validated]
+_LIKE_CHARACTERS = 1000
+_LONG_AGO = datetime(1, 1, 2, tzinfo=UTC)
+_WRITTEN = (Origin.CORRECTION, Origin.TAUGHT)
+
+QUARANTINE = (
+    select(quarantines.c.reasons)
+    .where(quarantines.c.workspace == _t.workspace, quarantines.c.episode_id == _t.id)
+    .correlate(episodes)
+    .scalar_subquery()
+)
+"""Why it is held back; null where it is not."""
+
+
+def filtered(statement: Select[Any], workspace: str, wanted: EpisodeFilter) -> Select[Any]:
+    """The statement, of what is wanted in one workspace."""
+    same = ("channel", "person", "author", "action", "status", "verdict", "termination")
+    given = [(name, getattr(wanted, name)) for name in same]
+    conditions: list[_Condition] = [_t[name] == value for name, value in given if value]
+    conditions.append(_t.workspace == workspace)
+    if wanted.text:
+        conditions.append(_holds(wanted.text))
+    if wanted.decided_in:
+        conditions.append(_t[f"verdict_{wanted.decided_in.value}"].in_(_VALIDATED))
+    if wanted.since:
+        conditions.append(_t.created_at >= wanted.since)
+    if wanted.until:
+        conditions.append(_t.created_at < wanted.until)
+    if wanted.roots_only:
+        conditions.append(_t.parent_id == "")
+    if not wanted.include_archived:
+        conditions.append(_t.archived_at.is_(None))
+    conditions += _by_state(workspace, wanted)
+    if wanted.after:
+        seen, place = episodes.alias(), tuple_(_t.created_at, _t.id)
+        last = select(seen.c.created_at, seen.c.id).where(seen.c.workspace == workspace, seen.c.id == wanted.after)
+        behind = place.__lt__ if wanted.newest_first else place.__gt__
+        conditions.append(behind(last.scalar_subquery()))
+    if reader := wanted.counting_for:
+        is_own = or_(_t.person == reader.person, _t.author == reader.person)
+        conditions.append(
+            or_(
+                _t.verdict_workspace.in_(_VALIDATED),
+                and_(_t.verdict_channel.in_(_VALIDATED), _t.channel == reader.channel),
+                and_(_t.verdict_personal.in_(_VALIDATED), is_own),
+            )
+        )
+    if teacher := wanted.to_review_in:
+        may_widen = or_(
+            _t.origin != Origin.RUN, _t.verdict_channel.in_(_VALIDATED), _t.verdict_personal.in_(_VALIDATED)
+        )
+        conditions.append(or_(_t.visibility == Visibility.PUBLIC, _t.channel == teacher.channel))
+        conditions.append(or_(QUARANTINE.is_not(None), and_(_t.promoted.is_(None), may_widen)))
+    return statement.select_from(episodes).where(*conditions)
+
+
+def _holds(part: str) -> ColumnElement[bool]:
+    """Whether the question or the answer holds this, in capitals or not."""
+    if part.isascii() and part.isprintable() and len(part) <= _LIKE_CHARACTERS:
+        pattern = re.sub("([%_!])", r"!\1", part)
+        return or_(*(like_ascii(column, f"%{pattern}%") for column in (_t.goal, _t.output)))
+    # Both at once: each call of a function of Python costs.
+    return func.strpos(lowered(_t.goal + "\n" + _t.output), part.lower()) > 0
+
+
+def _is_among_newest(workspace: str, number: int) -> ColumnElement[bool]:
+    other = episodes.alias()
+    newest = select(other.c.created_at).where(other.c.workspace == workspace).order_by(other.c.created_at.desc())
+    oldest = newest.limit(1).offset(max(number - 1, 0)).scalar_subquery()
+    return _t.created_at >= func.coalesce(oldest, literal(_LONG_AGO, _t.created_at.type))
+
+
+def _learned(*more: ColumnElement[bool]) -> ColumnElement[bool]:
+    """Whether it was learned from a file."""
+    same = (_b.workspace == _t.workspace, _b.lesson_id == _t.id)
+    return select(_b.lesson_id).where(*same, *more).correlate(episodes).exists()
+
+
+def _by_state(workspace: str, wanted: EpisodeFilter) -> list[_Condition]:
+    """What is held back, public, waiting for a decision, of a batch."""
+    conditions: list[_Condition] = []
+    if wanted.verdict is Verdict.DISPUTED:
+        conditions.append(IS_DISPUTED)  # beside the same with a parameter
+    if wanted.newest is not None:
+        conditions.append(_is_among_newest(workspace, wanted.newest))
+    if wanted.judged_only:
+        conditions.append(_t.verdict != Verdict.PENDING)
+    if wanted.batches:
+        conditions.append(_learned(_b.batch_id.in_(wanted.batches)))
+    if wanted.unbatched:
+        conditions.append(~_learned())
+    if wanted.written_only:
+        conditions.append(_t.origin.in_(_WRITTEN))
+    if wanted.quarantined_only:
+        conditions.append(_t.id.in_(select(quarantines.c.episode_id).where(quarantines.c.workspace == workspace)))
+    if wanted.public_only:
+        conditions.append(_t.visibility == Visibility.PUBLIC)
+        conditions.append(func.coalesce(channel_visibility(episodes).element, Visibility.PUBLIC) == Visibility.PUBLIC)
+    if wanted.to_decide:
+        verdicts = (_t.verdict, _t.verdict_channel, _t.verdict_proposed)
+        is_unjudged = and_(_t.origin.in_(_WRITTEN), _t.verdict_channel == Verdict.PENDING, _t.promoted.is_(None))
+        conditions.append(_t.visibility != Visibility.DIRECT)  # nobody else is asked about it
+        conditions.append(or_(*(each == Verdict.DISPUTED for each in verdicts), is_unjudged, QUARANTINE.is_not(None)))
+    return conditions

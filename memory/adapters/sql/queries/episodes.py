@@ -1,0 +1,380 @@
+"""Episodes with their vectors, index entries and links."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from hashlib import blake2b
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import (
+    BindParameter,
+    Boolean,
+    Integer,
+    Select,
+    and_,
+    bindparam,
+    case,
+    delete,
+    func,
+    literal,
+    or_,
+    select,
+    update,
+)
+
+from memory.adapters.row_validation import chunks, half, storable
+from memory.adapters.sql.queries import missing_vectors
+from memory.adapters.sql.queries.episode_filter import QUARANTINE, filtered
+from memory.adapters.sql.queries.people import channel_visibility
+from memory.adapters.sql.recall import index
+from memory.adapters.sql.recall.nearest import RecallIndex
+from memory.adapters.sql.tables.columns import READ_AS
+from memory.adapters.sql.tables.dialect import insert as upsert
+from memory.adapters.sql.tables.episodes import (
+    borrowed_words,
+    episode_vectors,
+    episodes,
+    events,
+    links,
+    quarantines,
+    retrieval_items,
+)
+from memory.adapters.sql.transaction.session import (
+    ID_LIMIT,
+    Session,
+    SqlTable,
+    add_statement,
+    among,
+    matching,
+    put_statement,
+    row_of,
+)
+from memory.model import Episode, Link, LinkKind, Origin, Usage, Verdict, Verdicts
+from memory.model.normal_form import comparable
+from memory.ports import EpisodeFilter, IndexEntry, Neighbourhood, WeighingInput
+
+if TYPE_CHECKING:
+    from memory.model import Vector
+
+_t = episodes.c
+_VERDICTS = ("personal", "channel", "workspace", "proposed")
+_USAGE = ("prompt_tokens", "completion_tokens", "cost_usd")
+_SAME = tuple(field.name for field in fields(Episode) if field.name in _t)
+_LONG = ("thoughts", "context_before", "context_after", "trajectory")
+_TEXTS = (*_LONG, "goal", "why", "action_target", "outcome_reason", "task_incomplete", "correction", "output")
+_FLAT = (*(f"verdict_{name}" for name in _VERDICTS), *_USAGE)
+
+_BESIDE = (QUARANTINE.label("quarantine"), channel_visibility(episodes))
+_WHOLE = select(*(_t[name] for name in (*_SAME, *_FLAT)), *_BESIDE)
+_NARROW = select(*(_t[name] for name in (*_SAME, *_FLAT) if name not in _LONG), *_BESIDE)
+_OUTLINE = select(*(_t[name] for name in (*_SAME, *_FLAT) if name not in _TEXTS), literal("").label("goal"), *_BESIDE)
+_CLEAR_QUARANTINE = delete(quarantines).where(matching(quarantines, "episode_id"))
+_CHANGING = (
+    "status",
+    "outcome_reason",
+    "correction",
+    "promoted",
+    "strength",
+    "nudge",
+    "salience",
+    "salience_at",
+    "retrieval_count",
+    "used_count",
+    "ignored_count",
+    "graded_at",
+    "archived_at",
+)
+"""What `update` stores, beside the verdicts; none of it is long."""
+_UPDATE = (
+    update(episodes)
+    .where(_t.workspace == bindparam("w"), _t.id == bindparam("e"))
+    .values({name: bindparam(f"new_{name}") for name in (*_CHANGING, "verdict", *_FLAT[: len(_VERDICTS)])})
+)
+_GET = _WHOLE.where(matching(episodes, "id"))
+_GET_MANY = _WHOLE.where(among(episodes, "id"))
+_OF_RUNS = _WHOLE.where(among(episodes, "run_id")).order_by(_t.run_id, _t.step_number, _t.id)
+_ATTEMPTS = select(func.coalesce(func.max(_t.rep), 0)).where(
+    _t.workspace == bindparam("w"),
+    _t.person == bindparam("asker"),
+    _t.channel == bindparam("here"),
+    _t.goal_digest == bindparam("digest"),
+    _t.parent_id == "",
+    _t.origin == Origin.RUN,
+)
+_REP = case(
+    (bindparam("is_attempt", type_=Boolean), _ATTEMPTS.scalar_subquery() + 1), else_=bindparam("number", type_=Integer)
+)
+_ADD = upsert(episodes).values(rep=_REP).on_conflict_do_nothing()
+_VECTORS = select(episode_vectors).where(among(episode_vectors, "episode_id"))
+_DROP_VECTOR = delete(episode_vectors).where(matching(episode_vectors, "episode_id"))
+_b = borrowed_words.c
+_CLEAR_WORDS = delete(borrowed_words).where(matching(borrowed_words, "episode_id"))
+_WORDS = select(borrowed_words).where(among(borrowed_words, "episode_id")).order_by(_b.episode_id, _b.person)
+_WITH_WORDS = select(_b.episode_id).where(matching(borrowed_words, "person")).order_by(_b.episode_id)
+_some: BindParameter[Any] = bindparam("ids", expanding=True)
+_LINKS = select(links).where(matching(links), or_(links.c.from_id.in_(_some), links.c.to_id.in_(_some)))
+_LINKS_OF_KIND = _LINKS.where(links.c.kind == bindparam("kind"))
+_REMOVE_LINK = delete(links).where(matching(links, "from_id", "to_id", "kind"))
+
+
+class SqlEpisodeTable(SqlTable):
+    """`memory.ports.EpisodeTable` in SQL."""
+
+    def __init__(self, session: Session, recall: RecallIndex) -> None:
+        super().__init__(session)
+        self._recall = recall
+
+    def put(self, *new: Episode) -> None:
+        last = {(each.workspace, each.id): each for each in new}
+        self._session.run(put_statement(episodes), [_row(each) for each in last.values()])
+        self._hold_back(last.values())
+        free = [{"workspace": each.workspace, "episode_id": each.id} for each in last.values() if not each.quarantine]
+        self._session.run(_CLEAR_QUARANTINE, free)
+
+    def add(self, *nodes: Episode) -> None:
+        if self._session.run(_ADD, [_node_row(each) for each in nodes]) < len(nodes):  # one is there already
+            self.put(*(self._counted(each) for each in nodes))
+        else:
+            self._hold_back(nodes)
+
+    def _hold_back(self, given: Iterable[Episode]) -> None:
+        rows = [
+            {"workspace": each.workspace, "episode_id": each.id, "reasons": each.quarantine}
+            for each in given
+            if each.quarantine
+        ]
+        self._session.run(put_statement(quarantines), rows)
+
+    def _counted(self, node: Episode) -> Episode:
+        if not _is_attempt(node):
+            return node
+        row = self._session.row(_ATTEMPTS, _attempt(node.workspace, node.person, node.channel, node.goal))
+        return replace(node, rep=1 + int(row[0] if row is not None else 0))
+
+    def update(self, *changed: Episode) -> None:
+        self._session.run(_UPDATE, [_changes(each) for each in changed])
+
+    def get(self, workspace: str, episode_id: str) -> Episode | None:
+        return self._session.first(episode_of, _GET, workspace=workspace, id=episode_id)
+
+    def get_many(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, Episode]:
+        found = map(_whole, self._session.each(_GET_MANY, workspace, episode_ids))
+        return {episode.id: episode for episode in found}
+
+    def weighing_input(self, workspace: str, channel: str, episode_ids: Iterable[str]) -> WeighingInput:
+        ids = list(dict.fromkeys(episode_ids))
+        return self._recall.lessons.weighing_input(self._session, workspace, channel, ids)
+
+    def find_prefix(self, prefix: str, limit: int = 2) -> list[Episode]:
+        size = len(prefix)
+        start = func.substr(_t.id, 1, size) == prefix
+        end = and_(func.length(_t.id) >= size, func.substr(_t.id, func.length(_t.id) - size + 1) == prefix)
+        return self._session.all(episode_of, _WHOLE.where(or_(start, end)).order_by(_t.workspace, _t.id).limit(limit))
+
+    def of_run(self, workspace: str, run_id: str) -> list[Episode]:
+        return self.of_runs(workspace, [run_id]).get(run_id, [])
+
+    def of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[Episode]]:
+        found: dict[str, list[Episode]] = {}
+        for row in self._session.each(_OF_RUNS, workspace, run_ids):
+            found.setdefault(row.run_id, []).append(_whole(row))
+        return found
+
+    def search(self, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
+        return self._listed(_NARROW, workspace, wanted)
+
+    def outlines(self, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
+        return self._listed(_OUTLINE, workspace, wanted)
+
+    def _listed(self, columns: Select[Any], workspace: str, wanted: EpisodeFilter) -> list[Episode]:
+        statement = filtered(columns, workspace, wanted)
+        order = (_t.created_at.desc(), _t.id.desc()) if wanted.newest_first else (_t.created_at, _t.id)
+        return self._session.all(episode_of, statement.order_by(*order).limit(wanted.limit))
+
+    def delete(self, workspace: str, episode_ids: Iterable[str]) -> int:
+        self._session.require_writing()
+        count = 0
+        for ids in chunks(set(episode_ids), ID_LIMIT):
+            known = self._session.rows(select(_t.id).where(_t.workspace == workspace, _t.id.in_(ids)))
+            gone = [row.id for row in known]
+            count += len(gone)
+            index.remove(self._session, workspace, gone)
+            # Vectors and links go with their episode.
+            for table, column in ((events, "episode_id"), (retrieval_items, "episode_id"), (episodes, "id")):
+                here = and_(table.c.workspace == workspace, table.c[column].in_(gone))
+                self._session.run(delete(table).where(here))
+        return count
+
+    def put_vector(self, workspace: str, episode_id: str, model: str, vector: "Vector") -> None:
+        row = {"workspace": workspace, "episode_id": episode_id, "model": storable(model), "vector": half(vector)}
+        with self._session.needing(f"episode {episode_id} in {workspace}; store it"):
+            if self._session.run(add_statement(episode_vectors), row):  # and what had no vector was not findable
+                return
+            self._session.run(put_statement(episode_vectors), row)
+        index.rebuild(self._session, workspace, episode_id)
+
+    def add_vectors(self, workspace: str, model: str, vectors: "Mapping[str, Vector]") -> None:
+        rows = [
+            {"workspace": workspace, "episode_id": name, "model": storable(model), "vector": half(vector)}
+            for name, vector in vectors.items()
+        ]
+        with self._session.needing(f"episode {' or '.join(vectors)} in {workspace}; store it"):
+            is_new = self._session.run(add_statement(episode_vectors), rows) == len(rows)
+        for name, vector in vectors.items() if not is_new else ():
+            self.put_vector(workspace, name, model, vector)
+
+    def vectors(self, workspace: str, episode_ids: Iterable[str]) -> "dict[str, tuple[str, Vector]]":
+        rows = self._session.each(_VECTORS, workspace, episode_ids)
+        return {row.episode_id: (row.model, row.vector) for row in rows}
+
+    def without_vector(self, workspace: str, model: str, *, after: str, limit: int) -> list[tuple[str, str]]:
+        return missing_vectors.goals(self._session, workspace, model, after, limit)
+
+    def count_without_vector(self, workspace: str, model: str) -> int:
+        return missing_vectors.count_episodes(self._session, workspace, model)
+
+    def models(self, workspace: str) -> list[str]:
+        return [row.model for row in self._session.rows(missing_vectors.MODELS, {"w": workspace})]
+
+    def delete_vector(self, workspace: str, episode_id: str) -> None:
+        index.remove(self._session, workspace, [episode_id])
+        self._session.run(_DROP_VECTOR, {"workspace": workspace, "episode_id": episode_id})
+
+    def note_words(self, workspace: str, words: Mapping[str, Collection[str]]) -> None:
+        rows = [
+            {"workspace": workspace, "episode_id": name, "person": person}
+            for name, people in words.items()
+            for person in storable(tuple(people))
+        ]
+        if rows:
+            with self._session.needing(f"episode {' or '.join(words)} in {workspace}; store it"):
+                self._session.run(add_statement(borrowed_words), rows)
+
+    def clear_words(self, workspace: str, episode_id: str) -> None:
+        self._session.run(_CLEAR_WORDS, {"workspace": workspace, "episode_id": episode_id})
+
+    def words_of_others(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for row in self._session.each(_WORDS, workspace, episode_ids):
+            found.setdefault(row.episode_id, []).append(row.person)
+        return found
+
+    def with_words_of(self, workspace: str, person: str) -> list[str]:
+        rows = self._session.rows(_WITH_WORDS, {"workspace": workspace, "person": person})
+        return [row.episode_id for row in rows]
+
+    def set_index(self, workspace: str, episode_id: str, entries: Sequence[IndexEntry]) -> None:
+        index.add(self._session, workspace, episode_id, storable(tuple(entries)))
+
+    def change_index(
+        self, workspace: str, *, put: Sequence[tuple[str, IndexEntry]], remove: Sequence[tuple[str, IndexEntry]]
+    ) -> None:
+        index.change(self._session, workspace, put=storable(tuple(put)), remove=storable(tuple(remove)))
+
+    def nearest(
+        self,
+        workspace: str,
+        partitions: Sequence[str],
+        model: str,
+        vector: "Vector",
+        k: int,
+        min_cosine: float,
+        *,
+        beside: Sequence[str] = (),
+        actions: Sequence[str] = (),
+        gave_up: bool = True,
+    ) -> Neighbourhood:
+        return self._recall.nearest(
+            self._session, workspace, partitions, model, vector, k, min_cosine, beside, actions, gave_up=gave_up
+        )
+
+    def first_indexed(self, workspace: str, partitions: Sequence[str], limit: int) -> list[str]:
+        return index.first_episodes(self._session, workspace, partitions, limit)
+
+    def index_of(self, workspace: str, episode_id: str) -> list[IndexEntry]:
+        return index.entries_of(self._session, workspace, episode_id)
+
+    def add_link(self, *new: Link) -> None:
+        edges = ", ".join(f"{link.from_id} or {link.to_id} in {link.workspace}" for link in new)
+        with self._session.needing(f"episode {edges}; store both"):
+            self._session.run(add_statement(links), [row_of(links, link) for link in new])
+
+    def remove_link(self, link: Link) -> None:
+        self._session.run(_REMOVE_LINK, row_of(links, link))
+
+    def links(self, workspace: str, episode_ids: Iterable[str], kind: LinkKind | None = None) -> list[Link]:
+        wanted = _LINKS if kind is None else _LINKS_OF_KIND
+        found: set[Link] = set()
+        for ids in chunks(set(episode_ids), ID_LIMIT):
+            rows = self._session.rows(wanted, {"workspace": workspace, "ids": ids, "kind": kind})
+            found.update(Link(**row._mapping) for row in rows)
+        return sorted(found, key=lambda link: (link.from_id, link.to_id, link.kind.value))
+
+
+def _row(episode: Episode) -> dict[str, Any]:
+    if not storable(episode).workspace or not episode.id:
+        raise ValueError("an episode is stored under its workspace and id, one of them is empty")
+    row = {name: getattr(episode, name) for name in _SAME}
+    row.update({f"verdict_{name}": getattr(episode.verdicts, name) for name in _VERDICTS})
+    row.update({name: getattr(episode.usage, name) for name in _USAGE})
+    row.update(verdict=episode.verdict, goal_digest=_digest(episode.goal))
+    return row
+
+
+def _changes(episode: Episode) -> dict[str, Any]:
+    new = {name: getattr(episode, name) for name in _CHANGING}
+    new.update({f"verdict_{name}": getattr(episode.verdicts, name) for name in _VERDICTS}, verdict=episode.verdict)
+    return {"w": episode.workspace, "e": episode.id} | {f"new_{name}": value for name, value in storable(new).items()}
+
+
+def _node_row(node: Episode) -> dict[str, Any]:
+    row = _row(node)
+    del row["rep"]
+    attempt = _attempt(node.workspace, node.person, node.channel, node.goal)
+    return row | attempt | {"is_attempt": _is_attempt(node), "number": node.rep}
+
+
+def _is_attempt(node: Episode) -> bool:
+    return node.is_root and node.origin is Origin.RUN
+
+
+def _attempt(workspace: str, person: str, channel: str, goal: str) -> dict[str, str]:
+    return {"w": workspace, "asker": person, "here": channel, "digest": _digest(goal)}
+
+
+def _columns(*names: str) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
+    places = [column.name for column in _WHOLE.selected_columns]
+    return itemgetter(*(places.index(name) for name in names))
+
+
+_FIELDS = [name for name in _SAME if name not in ("verdicts", "usage")] + ["quarantine", "channel_visibility"]
+_OWN, _OF_VERDICTS, _OF_USAGE = _columns(*_FIELDS), _columns(*_FLAT[: len(_VERDICTS)]), _columns(*_USAGE)
+
+
+def _whole(row: Sequence[Any]) -> Episode:
+    """`episode_of` of a row of `_WHOLE`, by place: in half of the time."""
+    verdicts = Verdicts(**dict(zip(_VERDICTS, _OF_VERDICTS(row), strict=True)))
+    usage = Usage(**dict(zip(_USAGE, _OF_USAGE(row), strict=True)))
+    return Episode(**dict(zip(_FIELDS, _OWN(row), strict=True)), verdicts=verdicts, usage=usage)
+
+
+def episode_of(**values: Any) -> Episode:  # noqa: ANN401 - columns
+    """The episode of a row."""
+    verdicts = Verdicts(**{name: values.pop(f"verdict_{name}") for name in _VERDICTS})
+    usage = Usage(**{name: values.pop(name) for name in _USAGE})
+    return Episode(**values, verdicts=verdicts, usage=usage)
+
+
+def _in_its_place(verdict: Verdict, goal_digest: str, **columns: Any) -> object:  # noqa: ANN401 - columns
+    """The episode of a whole row with its scope; two columns follow from others."""
+    episode = episode_of(**columns)
+    return episode, episode.scope
+
+
+episodes.info[READ_AS] = _in_its_place
+episode_vectors.info[READ_AS] = lambda vector, **_: half(vector).size
+
+
+def _digest(goal: str) -> str:
+    # A digest, so that a long goal needs no long index entry; 128 bits do not collide.
+    return blake2b(comparable(goal).encode(errors="surrogatepass"), digest_size=16).hexdigest()

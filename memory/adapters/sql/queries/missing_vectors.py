@@ -1,0 +1,74 @@
+"""What has no vector of one model: none at all, or another model's; and which models there are."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import Select, Table, and_, bindparam, func, or_, select
+
+from memory.adapters.sql.tables.episodes import episode_vectors, episodes
+from memory.adapters.sql.tables.topics import topic_vectors, topics
+from memory.adapters.sql.transaction.session import Session
+
+
+def _waiting(owner: Table, vectors: Table, name: str, *texts: str) -> Select[tuple[str]]:
+    """Their ids in this workspace; what has none of these texts waits for nothing."""
+    of_owner = and_(vectors.c.workspace == owner.c.workspace, vectors.c[name] == owner.c.id)
+    return (
+        select(owner.c.id)
+        .select_from(owner.outerjoin(vectors, of_owner))
+        .where(
+            owner.c.workspace == bindparam("w"),
+            or_(vectors.c.model.is_(None), vectors.c.model != bindparam("m")),
+            or_(*(owner.c[text] != "" for text in texts)),
+        )
+    )
+
+
+_EPISODES = _waiting(episodes, episode_vectors, "episode_id", "goal")
+_TOPICS = _waiting(topics, topic_vectors, "topic_id", "title", "summary")
+_GOALS = (
+    _EPISODES.add_columns(episodes.c.goal)
+    .where(episodes.c.id > bindparam("after"))
+    .order_by(episodes.c.id)
+    .limit(bindparam("count"))
+)
+_NAMES = _TOPICS.where(topics.c.id > bindparam("after")).order_by(topics.c.id).limit(bindparam("count"))
+_HOW_MANY_EPISODES = select(func.count()).select_from(_EPISODES.subquery())
+_HOW_MANY_TOPICS = select(func.count()).select_from(_TOPICS.subquery())
+
+
+def _models() -> Select[tuple[str]]:
+    """The next name in the index each time: as many steps as there are names, where DISTINCT would read all rows."""
+    here = select(func.min(episode_vectors.c.model).label("model")).where(episode_vectors.c.workspace == bindparam("w"))
+    known = here.cte("known", recursive=True)
+    following = here.where(episode_vectors.c.model > known.c.model).scalar_subquery()
+    known = known.union_all(select(following).where(known.c.model.is_not(None)))
+    return select(known.c.model).where(known.c.model.is_not(None))
+
+
+MODELS = _models()
+"""The names of the models that made vectors of episodes."""
+
+
+def goals(session: Session, workspace: str, model: str, after: str, limit: int) -> list[tuple[str, str]]:
+    """Of episodes the ids and goals, in order of ids."""
+    rows = session.rows(_GOALS, {"w": workspace, "m": model, "after": after, "count": limit})
+    return [(row.id, row.goal) for row in rows]
+
+
+def topic_ids(session: Session, workspace: str, model: str, after: str, limit: int) -> list[str]:
+    """Of topics the ids, in their order."""
+    return [row.id for row in session.rows(_NAMES, {"w": workspace, "m": model, "after": after, "count": limit})]
+
+
+def count_episodes(session: Session, workspace: str, model: str) -> int:
+    """How many episodes wait."""
+    return _number(session.rows(_HOW_MANY_EPISODES, {"w": workspace, "m": model}))
+
+
+def count_topics(session: Session, workspace: str, model: str) -> int:
+    """How many topics wait."""
+    return _number(session.rows(_HOW_MANY_TOPICS, {"w": workspace, "m": model}))
+
+
+def _number(rows: Sequence[Sequence[int]]) -> int:
+    return int(rows[0][0])

@@ -1,0 +1,212 @@
+"""All that is stored of what people said about some answers, in one statement; judgements and thresholds."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    BindParameter,
+    ColumnElement,
+    Integer,
+    Row,
+    Select,
+    String,
+    Table,
+    bindparam,
+    delete,
+    func,
+    literal,
+    or_,
+    select,
+    union_all as together,
+)
+
+from memory.adapters.row_validation import chunks
+from memory.adapters.sql.tables.episodes import retrievals
+from memory.adapters.sql.tables.teaching import RECORD, WITH_RECORD, judgements, people, reactions, thresholds, votes
+from memory.adapters.sql.tables.types import nothing
+from memory.adapters.sql.transaction.session import ID_LIMIT, Session, SqlTable, among, matching
+from memory.model import KnownPeople, Poll, Reaction, Role, Vote
+from memory.model.evidence import EvidenceRecord, Judgement, JudgementCount, Threshold
+
+_r, _v, _j, _p, _q = (table.c for table in (reactions, votes, judgements, people, retrievals))
+_BOTH = [column.name for column in _r if column.name in _v]
+"""What a register and a vote have in common."""
+_OF_REACTION = [*_BOTH, "channel", "message_id", "is_active", "seq"]
+_OF_VOTE = [*_BOTH, "is_limited", "standing"]
+_REACTION, _VOTE, _PERSON, _TEACHER, _EVIDENCE, _JUDGEMENT, _BUDGET, _THRESHOLD = range(8)
+_columns: dict[str, ColumnElement[Any]] = {
+    **{name: _r[name] for name in _OF_REACTION},
+    **{name: _v[name] for name in _OF_VOTE if name not in _BOTH},
+    **{name: literal(0, BigInteger()) for name in ("right", "wrong")},
+    "is_checked": _j.is_checked,
+    "evidence": _q.evidence,
+    "number": thresholds.c.value,
+    "reliability": thresholds.c.reliability,
+}
+
+_OF_RUN = select(judgements).where(matching(judgements, "run_id")).order_by(_j.actor)
+_OF_RUNS = select(judgements).where(among(judgements, "run_id"))
+_DELETE = delete(judgements).where(matching(judgements, "run_id", "actor"))
+_DELETE_RUNS = delete(judgements).where(among(judgements, "run_id"))
+_newest = (
+    select(_j.actor, _j.confidence, _j.is_right, _j.is_known, _j.is_checked)
+    .where(matching(judgements))
+    .order_by(_j.at.desc(), _j.run_id.desc(), _j.actor.desc())  # as the index has them
+    .limit(bindparam("newest"))
+    .subquery()
+)
+_n = _newest.c
+_COUNTS = select(
+    _n.actor, _n.confidence, _n.is_right, _n.is_known, _n.is_checked, func.count().label("number")
+).group_by(*_n)  # as `JudgementCount` has them
+_GET_THRESHOLD = select(thresholds).where(matching(thresholds))
+
+
+def _part(what: int, given: Mapping[str, ColumnElement[Any]]) -> Select[Any]:
+    columns = [given.get(name, nothing(column.type)).label(name) for name, column in _columns.items()]
+    return select(literal(what, Integer()).label("what"), *columns)
+
+
+def _own(names: Sequence[str], table: Table) -> dict[str, ColumnElement[Any]]:
+    return {name: table.c[name] for name in names}
+
+
+_of_judgement = {
+    **_own(["workspace", "run_id", "actor", "at", "is_checked"], judgements),
+    "seq": _j.confidence,
+    "is_active": _j.is_right,
+    "is_limited": _j.is_known,
+}
+_reacted = select(_r.actor).where(among(reactions, "run_id"))
+_asked_for: BindParameter[Any] = bindparam("people", expanding=True)
+_POLLS = together(
+    _part(_REACTION, _own(_OF_REACTION, reactions)).where(among(reactions, "run_id")),
+    _part(_VOTE, _own(_OF_VOTE, votes) | dict(zip(("right", "wrong"), RECORD, strict=True)))
+    .select_from(WITH_RECORD)
+    .where(among(votes, "run_id")),
+    _part(_PERSON, {"actor": _p.person, "at": _p.known_from}).where(
+        matching(people), or_(_p.person.in_(_asked_for), _p.person.in_(_reacted))
+    ),
+    _part(_TEACHER, {"at": func.min(_v.at, type_=_v.at.type)}).where(
+        _v.workspace == bindparam("workspace", type_=String()), _v.role == Role.TEACHER
+    ),
+    _part(_EVIDENCE, {"run_id": _q.run_id, "at": _q.at, "message_id": _q.id, "evidence": _q.evidence}).where(
+        among(retrievals, "run_id"), _q.node_path == "0", _q.evidence.is_not(None)
+    ),
+    _part(_JUDGEMENT, _of_judgement).where(among(judgements, "run_id")),
+    _part(_BUDGET, {"number": thresholds.c.budget}).where(matching(thresholds)),
+    _part(_THRESHOLD, {"number": thresholds.c.value, "reliability": thresholds.c.reliability}).where(
+        matching(thresholds)
+    ),
+)
+
+
+_NAMED = 5
+"""How often the statement names each run."""
+
+
+def polls(session: Session, workspace: str, run_ids: Iterable[str], asked_for: Iterable[str]) -> dict[str, Poll]:
+    """`TeachingTable.polls`."""
+    rows: dict[str, list[Row[Any]]] = {run_id: [] for run_id in run_ids}
+    known: dict[str, Any] = {}
+    beside: dict[int, Row[Any]] = {}
+    taught_from = None
+    wanted = list(dict.fromkeys(asked_for))
+    for ids in chunks(rows, ID_LIMIT // _NAMED):
+        for row in session.rows(_POLLS, {"workspace": workspace, "ids": ids, "people": wanted}):
+            if row.what == _PERSON:
+                known[row.actor] = row.at
+            elif row.what == _TEACHER:
+                taught_from = row.at
+            elif row.what in (_BUDGET, _THRESHOLD):
+                beside[row.what] = row
+            else:
+                rows[row.run_id].append(row)
+    everybody = KnownPeople(known_from=known, taught_from=taught_from)
+    counted = _threshold(workspace, beside[_BUDGET], beside[_THRESHOLD]) if beside else None
+    return {run_id: _poll(of_one, everybody, counted) for run_id, of_one in rows.items()}
+
+
+def _threshold(workspace: str, budget: Row[Any], value: Row[Any]) -> Threshold:
+    return Threshold(workspace=workspace, budget=budget.number, value=value.number, reliability=value.reliability)
+
+
+def _poll(rows: Sequence[Row[Any]], known: KnownPeople, threshold: Threshold | None) -> Poll:
+    reacted, voted, weighed, judged = (
+        [row for row in rows if row.what == what] for what in (_REACTION, _VOTE, _EVIDENCE, _JUDGEMENT)
+    )
+    given = [Reaction(**{name: row._mapping[name] for name in _OF_REACTION}) for row in reacted]
+    cast = [Vote(**{name: row._mapping[name] for name in _OF_VOTE}) for row in voted]
+    evidence = max(weighed, key=lambda row: (row.at, row.message_id), default=None)
+    return Poll(
+        reactions=tuple(sorted(given, key=lambda reaction: reaction.seq)),
+        votes=tuple(sorted(cast, key=lambda vote: (vote.node_id, vote.actor))),
+        records={row.actor: (row.right, row.wrong) for row in voted},
+        people=known,
+        evidence=EvidenceRecord() if evidence is None else evidence.evidence,
+        threshold=threshold,
+        judgements=tuple(sorted(map(_judgement, judged), key=lambda judgement: judgement.actor)),
+    )
+
+
+def _judgement(row: Row[Any]) -> Judgement:
+    return Judgement(
+        workspace=row.workspace,
+        run_id=row.run_id,
+        actor=row.actor,
+        at=row.at,
+        confidence=row.seq,
+        is_right=row.is_active,
+        is_known=row.is_limited,
+        is_checked=row.is_checked,
+    )
+
+
+class SqlJudgementTable(SqlTable):
+    """`memory.ports.JudgementTable` in SQL."""
+
+    def set(
+        self,
+        workspace: str,
+        given: Mapping[str, Sequence[Judgement]],
+        *,
+        stored: Mapping[str, Sequence[Judgement]] | None = None,
+    ) -> bool:
+        wanted = {(run_id, each.actor): each for run_id, judged in given.items() for each in judged}
+        if any((each.workspace, each.run_id) != (workspace, run_id) for (run_id, _), each in wanted.items()):
+            raise ValueError(f"judgements of another run given in {workspace}")
+        read = (
+            self._of_runs(workspace, given)
+            if stored is None
+            else [each for of_one in stored.values() for each in of_one]
+        )
+        known = {(each.run_id, each.actor): each for each in read}
+        gone = [{"workspace": workspace, "run_id": run_id, "actor": actor} for run_id, actor in known.keys() - wanted]
+        self._session.run(_DELETE, gone)
+        new = [each for key, each in wanted.items() if known.get(key) != each]
+        self._session.put(judgements, *new)
+        return bool(gone or new)
+
+    def _of_runs(self, workspace: str, run_ids: Iterable[str]) -> list[Judgement]:
+        return [
+            each
+            for ids in chunks(run_ids, ID_LIMIT)
+            for each in self._session.all(Judgement, _OF_RUNS, workspace=workspace, ids=ids)
+        ]
+
+    def of_run(self, workspace: str, run_id: str) -> list[Judgement]:
+        return self._session.all(Judgement, _OF_RUN, workspace=workspace, run_id=run_id)
+
+    def delete_runs(self, workspace: str, run_ids: Iterable[str]) -> int:
+        some = chunks(run_ids, ID_LIMIT)
+        return sum(self._session.run(_DELETE_RUNS, {"workspace": workspace, "ids": ids}) for ids in some)
+
+    def counts(self, workspace: str, newest: int) -> list[JudgementCount]:
+        return list(map(JudgementCount._make, self._session.rows(_COUNTS, {"workspace": workspace, "newest": newest})))
+
+    def put_threshold(self, threshold: Threshold) -> None:
+        self._session.put(thresholds, threshold)
+
+    def threshold(self, workspace: str) -> Threshold | None:
+        return self._session.first(Threshold, _GET_THRESHOLD, workspace=workspace)

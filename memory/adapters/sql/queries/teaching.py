@@ -1,0 +1,318 @@
+"""Reactions, votes and the ledger of sent messages."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from operator import itemgetter
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    CompoundSelect,
+    String,
+    bindparam,
+    case,
+    delete,
+    exists,
+    func,
+    insert,
+    select,
+    tuple_,
+    union_all,
+)
+
+from memory.adapters.row_validation import check_of_run, chunks, storable
+from memory.adapters.sql.queries import polls
+from memory.adapters.sql.queries.chat_settings import is_set_in_chat
+from memory.adapters.sql.queries.people import channel_visibility
+from memory.adapters.sql.tables.episodes import episodes, events as events_table
+from memory.adapters.sql.tables.teaching import (
+    MAY_BE_LIMITED,
+    RECORD,
+    WITH_RECORD,
+    ledger,
+    reactions,
+    trust_evidence,
+    trust_records,
+    votes as votes_table,
+)
+from memory.adapters.sql.transaction.session import ID_LIMIT, SqlTable, among, matching, put_statement, row_of
+from memory.model import LedgerEntry, Poll, Reaction, Role, TrustEvidence, TrustRecord, Vote
+
+_r = reactions.c
+_v = votes_table.c
+_e = trust_evidence.c
+_c = trust_records.c
+_l = ledger.c
+_REACTION = select(reactions).where(matching(reactions, "channel", "message_id", "node_id", "actor", "source"))
+_newest = select(func.max(events_table.c.seq)).where(events_table.c.workspace == bindparam("w")).scalar_subquery()
+_PUT_NUMBERED = put_statement(reactions).values(seq=_newest - bindparam("behind", type_=BigInteger()))
+_OF_RUN = select(reactions).where(matching(reactions, "run_id")).order_by(_r.seq)
+_UNCLAIMED = select(reactions).where(matching(reactions, "channel", "message_id"), _r.run_id == "").order_by(_r.seq)
+_BY_ACTOR = select(reactions).where(matching(reactions, "actor")).order_by(_r.at.desc(), _r.seq.desc())
+_VOTES_OF_RUNS = select(votes_table).where(among(votes_table, "run_id")).order_by(_v.node_id, _v.actor)
+_OF_MEMBERS = (
+    select(votes_table).where(matching(votes_table), _v.role == Role.MEMBER).order_by(_v.run_id, _v.node_id, _v.actor)
+)
+_DELETE_VOTE = delete(votes_table).where(matching(votes_table, "run_id", "node_id", "actor"))
+_PLACE = (_v.at, _v.run_id, _v.node_id)
+"""The order of one person's votes, which is that of the index by voter and time: it ends with the key."""
+_WITHIN = (
+    select(votes_table, *RECORD)
+    .select_from(WITH_RECORD)
+    .where(
+        matching(votes_table, "actor"),
+        MAY_BE_LIMITED,
+        _v.at > bindparam("begin", type_=_v.at.type),
+        _v.at < bindparam("end", type_=_v.at.type),
+    )
+    .order_by(*_PLACE)
+)
+_VOTED_ON = select(_v.run_id).distinct().where(among(votes_table, "actor"))
+_VOTED_ON_WITHIN_LIMIT = _VOTED_ON.where(_v.is_limited.is_(False))
+_CLEAR_EVIDENCE = delete(trust_evidence).where(matching(trust_evidence, "run_id"))
+_EVIDENCE = select(trust_evidence).where(matching(trust_evidence, "run_id")).order_by(_e.node_id, _e.actor)
+_PROVEN_IN = select(_e.actor).distinct().where(among(trust_evidence, "run_id"))
+_RECORDS = select(_c.actor, _c.right, _c.wrong).where(among(trust_records, "actor"))
+_CLEAR_RECORDS = delete(trust_records).where(among(trust_records, "actor"))
+_COUNT_RECORDS = insert(trust_records).from_select(
+    ["workspace", "actor", "right", "wrong"],
+    select(_e.workspace, _e.actor, func.sum(case((_e.agrees, 1), else_=0)), func.sum(case((_e.agrees, 0), else_=1)))
+    .where(_e.workspace == bindparam("w"), _e.actor.in_(bindparam("ids", expanding=True)))
+    .group_by(_e.workspace, _e.actor),
+)
+_VOTE = [column.name for column in _v]
+_FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+_AT_ONCE = 100
+"""How many votes one statement looks around; SQLite takes 500 parts of a compound."""
+_MANY = 8
+"""With more of one voter than that, all that lies between them is read."""
+_LEDGER = select(ledger).where(matching(ledger, "channel", "message_id"), _l.expires_at > bindparam("now"))
+_own = ledger.alias("own")
+_ANSWER = (
+    select(ledger, channel_visibility(ledger), is_set_in_chat(ledger))
+    .where(
+        matching(ledger),
+        _l.run_id
+        == select(_own.c.run_id)
+        .where(matching(_own, "channel", "message_id"), _own.c.expires_at > bindparam("now"))
+        .scalar_subquery(),
+    )
+    .order_by(_l.part, _l.posted_at, _l.message_id)
+)
+_LEDGER_OF_RUN = select(ledger).where(matching(ledger, "run_id")).order_by(_l.part, _l.posted_at, _l.message_id)
+_NEWEST = (
+    select(_l.run_id)
+    .where(matching(ledger, "channel"))
+    .order_by(_l.posted_at.desc(), _l.part.desc(), _l.message_id.desc())
+    .limit(1)
+)
+_IS_REMEMBERED = exists().where(
+    episodes.c.workspace == _l.workspace, episodes.c.run_id == _l.run_id, episodes.c.parent_id == ""
+)
+_NEWEST_TO = _NEWEST.where(
+    _l.posted_at >= bindparam("since", type_=_l.posted_at.type),
+    _IS_REMEMBERED.where(episodes.c.thread == "", episodes.c.person == bindparam("asker")),
+)
+
+
+class SqlTeachingTable(SqlTable):
+    """`memory.ports.TeachingTable` in SQL."""
+
+    def put_reaction(self, reaction: Reaction) -> None:
+        seq = reaction.seq or self._session.advance(reaction.workspace, "reaction")
+        self._session.put(reactions, replace(reaction, seq=seq))
+
+    def put_reactions(self, *given: Reaction, events: int) -> None:
+        rows = [
+            row_of(reactions, each) | {"w": each.workspace, "behind": events - 1 - place}
+            for place, each in enumerate(given)
+        ]
+        for row in rows:
+            del row["seq"]
+        self._session.run(_PUT_NUMBERED, rows)
+
+    def reaction(self, key: tuple[str, str, str, str, str, str]) -> Reaction | None:
+        names = ("workspace", "channel", "message_id", "node_id", "actor", "source")
+        return self._session.first(Reaction, _REACTION, **dict(zip(names, key, strict=True)))
+
+    def reactions_of_run(self, workspace: str, run_id: str) -> list[Reaction]:
+        return self._session.all(Reaction, _OF_RUN, workspace=workspace, run_id=run_id)
+
+    def reactions_by(self, workspace: str, actor: str) -> list[Reaction]:
+        return self._session.all(Reaction, _BY_ACTOR, workspace=workspace, actor=actor)
+
+    def unclaimed_reactions(self, workspace: str, channel: str, message_id: str) -> list[Reaction]:
+        return self._session.all(Reaction, _UNCLAIMED, workspace=workspace, channel=channel, message_id=message_id)
+
+    def delete_reactions(self, workspace: str, actor: str) -> int:
+        return self._session.run(delete(reactions).where(_r.workspace == workspace, _r.actor == actor))
+
+    def polls(self, workspace: str, run_ids: Iterable[str], *, people: Iterable[str] = ()) -> dict[str, Poll]:
+        return polls.polls(self._session, workspace, run_ids, people)
+
+    def set_votes(
+        self, workspace: str, run_id: str, votes: Sequence[Vote], *, known: Sequence[Vote] | None = None
+    ) -> None:
+        check_of_run(workspace, run_id, votes)
+        stored = {_key(vote): vote for vote in (self.votes(workspace, run_id) if known is None else known)}
+        wanted = {_key(vote): vote for vote in votes}
+        gone = [key for key in stored if key not in wanted]
+        names = ("workspace", "run_id", "node_id", "actor")
+        self._session.run(_DELETE_VOTE, [dict(zip(names, key, strict=True)) for key in gone])
+        self.put_votes(*(vote for key, vote in wanted.items() if stored.get(key) != vote))
+
+    def put_votes(self, *votes: Vote) -> None:
+        self._session.put(votes_table, *votes)
+
+    def votes(self, workspace: str, run_id: str) -> list[Vote]:
+        return self.votes_of_runs(workspace, [run_id]).get(run_id, [])
+
+    def votes_around(
+        self, votes: Sequence[Vote], *, window: timedelta, limit: int
+    ) -> tuple[list[Vote], dict[str, TrustRecord]]:
+        found: dict[tuple[str, ...], Vote] = {}
+        records: dict[str, TrustRecord] = {}
+        given: dict[tuple[str, str], list[Vote]] = {}
+        for vote in votes:
+            given.setdefault((vote.workspace, vote.actor), []).append(vote)
+        many = [own for own in given.values() if len(own) > _MANY]
+        for own in many:
+            found |= {_key(vote): vote for vote in self._around_many(own, window, limit, records)}
+        few = [vote for own in given.values() if len(own) <= _MANY for vote in own]
+        for some in chunks(few, _AT_ONCE):
+            places = [_place(vote, window) for vote in some]
+            where = {f"{name}{n}": value for n, place in enumerate(places) for name, value in place.items()}
+            rows = self._session.rows(_around(len(some)), {**where, "most": limit, "from": limit + 1})
+            for row in rows:
+                vote = Vote(**dict(zip(_VOTE, row, strict=False)))  # behind which comes the record
+                found[_key(vote)] = vote
+                records[vote.actor] = (row.right, row.wrong)
+        return sorted(found.values(), key=lambda vote: (vote.at, vote.run_id, vote.node_id)), records
+
+    def _around_many(
+        self, votes: Sequence[Vote], window: timedelta, limit: int, records: dict[str, TrustRecord]
+    ) -> list[Vote]:
+        """`votes_around` of one voter's many: all that they cast from the first of them to the last are read."""
+        places = [_place(vote, window) for vote in votes]
+        begin, end = min(each["begin"] for each in places), max(each["end"] for each in places)
+        rows = self._session.rows(
+            _WITHIN, {"workspace": votes[0].workspace, "actor": votes[0].actor, "begin": begin, "end": end}
+        )
+        stored = [Vote(**dict(zip(_VOTE, row, strict=False))) for row in rows]
+        records |= {row.actor: (row.right, row.wrong) for row in rows[:1]}
+        order = [(vote.at, vote.run_id, vote.node_id) for vote in stored]
+        wanted: set[int] = set()
+        for each in places:
+            here = bisect_left(order, (each["at"], each["run"], each["node"]))
+            first = bisect_right(order, each["begin"], key=itemgetter(0))
+            wanted.update(range(max(first, here - limit), here))
+            last = bisect_left(order, each["end"], key=itemgetter(0))
+            wanted.update(range(here, min(last, here + limit + 1)))
+        return [stored[number] for number in sorted(wanted)]
+
+    def votes_of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[Vote]]:
+        found: dict[str, list[Vote]] = {}
+        for row in self._session.each(_VOTES_OF_RUNS, workspace, run_ids):
+            found.setdefault(row.run_id, []).append(Vote(**row._mapping))
+        return found
+
+    def runs_voted_on(self, workspace: str, actors: Iterable[str], *, within_limit: bool = False) -> set[str]:
+        voted_on = _VOTED_ON_WITHIN_LIMIT if within_limit else _VOTED_ON
+        return {row.run_id for row in self._session.each(voted_on, workspace, actors)}
+
+    def votes_between(self, workspace: str, start: datetime, end: datetime | None) -> list[Vote]:
+        within = _OF_MEMBERS.where(_v.at >= start) if end is None else _OF_MEMBERS.where(_v.at >= start, _v.at < end)
+        return self._session.all(Vote, within, workspace=workspace)
+
+    def set_evidence(self, workspace: str, run_id: str, evidence: Sequence[TrustEvidence]) -> None:
+        check_of_run(workspace, run_id, evidence)
+        proven = {each.actor for each in (*self.evidence(workspace, run_id), *evidence)}
+        self._session.run(_CLEAR_EVIDENCE, {"workspace": workspace, "run_id": run_id})
+        self._session.run(insert(trust_evidence), [row_of(trust_evidence, each) for each in evidence])
+        self.recount(workspace, proven)
+
+    def evidence(self, workspace: str, run_id: str) -> list[TrustEvidence]:
+        return self._session.all(TrustEvidence, _EVIDENCE, workspace=workspace, run_id=run_id)
+
+    def record_of(self, workspace: str, actors: Iterable[str]) -> dict[str, tuple[int, int]]:
+        counted = dict.fromkeys(actors, (0, 0))
+        rows = self._session.each(_RECORDS, workspace, counted)
+        return counted | {row.actor: (row.right, row.wrong) for row in rows}
+
+    def recount(self, workspace: str, actors: Iterable[str]) -> None:
+        self._session.require_writing()
+        for names in chunks(actors, ID_LIMIT):
+            self._session.run(_CLEAR_RECORDS, {"workspace": workspace, "ids": names})
+            self._session.run(_COUNT_RECORDS, {"w": workspace, "ids": names})
+
+    def put_ledger(self, entry: LedgerEntry) -> None:
+        self._session.put(ledger, entry)
+
+    def ledger(self, workspace: str, channel: str, message_id: str, now: datetime) -> LedgerEntry | None:
+        where = {"workspace": workspace, "channel": channel, "message_id": message_id}
+        return self._session.first(LedgerEntry, _LEDGER, now=now, **where)
+
+    def answer_of(self, workspace: str, channel: str, message_id: str, now: datetime) -> list[LedgerEntry]:
+        where = {"workspace": workspace, "channel": channel, "message_id": message_id}
+        return self._session.all(LedgerEntry, _ANSWER, now=now, **where)
+
+    def ledger_of_run(self, workspace: str, run_id: str) -> list[LedgerEntry]:
+        return self._session.all(LedgerEntry, _LEDGER_OF_RUN, workspace=workspace, run_id=run_id)
+
+    def newest_answer(self, workspace: str, channel: str, thread: str = "") -> str | None:
+        newest = _NEWEST.where(_IS_REMEMBERED.where(episodes.c.thread == thread) if thread else _IS_REMEMBERED)
+        row = self._session.row(newest, {"workspace": workspace, "channel": channel})
+        return None if row is None else row.run_id
+
+    def newest_answer_to(self, workspace: str, channel: str, person: str, since: datetime) -> str | None:
+        row = self._session.row(
+            _NEWEST_TO, {"workspace": workspace, "channel": channel, "asker": person, "since": since}
+        )
+        return None if row is None else row.run_id
+
+    def sweep_ledger(self, now: datetime) -> int:
+        return self._session.run(delete(ledger).where(_l.expires_at <= now))
+
+    def delete_runs(self, workspace: str, run_ids: Iterable[str]) -> None:
+        self._session.require_writing()
+        for ids in chunks(run_ids, ID_LIMIT):
+            proven = self._session.rows(_PROVEN_IN, {"workspace": workspace, "ids": ids})
+            for table in (ledger, reactions, votes_table, trust_evidence):
+                self._session.run(delete(table).where(table.c.workspace == workspace, table.c.run_id.in_(ids)))
+            self.recount(workspace, [row.actor for row in proven])
+
+
+@cache
+def _around(count: int) -> CompoundSelect[Any]:
+    """The votes that may be limited around `count` places, before and from each, with their voters' records."""
+    parts: list[Any] = []
+    whole = select(votes_table, *RECORD).select_from(WITH_RECORD)
+    for n in range(count):
+        own = whole.where(_v.workspace == bindparam(f"w{n}"), _v.actor == bindparam(f"actor{n}"), MAY_BE_LIMITED)
+        here = tuple_(
+            bindparam(f"at{n}", type_=_v.at.type),
+            bindparam(f"run{n}", type_=String()),
+            bindparam(f"node{n}", type_=String()),
+        )
+        begin, end = (bindparam(f"{name}{n}", type_=_v.at.type) for name in ("begin", "end"))
+        before = own.where(tuple_(*_PLACE) < here, _v.at > begin).order_by(*(column.desc() for column in _PLACE))
+        since = own.where(tuple_(*_PLACE) >= here, _v.at < end).order_by(*_PLACE)
+        parts += [
+            before.limit(bindparam("most")).subquery(f"before{n}"),
+            since.limit(bindparam("from")).subquery(f"since{n}"),
+        ]
+    return union_all(*(select(part) for part in parts))
+
+
+def _place(vote: Vote, window: timedelta) -> dict[str, Any]:
+    storable(vote)
+    place = {"w": vote.workspace, "actor": vote.actor, "at": vote.at, "run": vote.run_id, "node": vote.node_id}
+    begin, end = vote.at - min(window, vote.at - _FIRST), vote.at + min(window, _LAST - vote.at)
+    return place | {"begin": begin, "end": end}
+
+
+def _key(vote: Vote) -> tuple[str, str, str, str]:
+    return vote.workspace, vote.run_id, vote.node_id, vote.actor

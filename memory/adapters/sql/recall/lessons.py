@@ -1,0 +1,235 @@
+"""Lessons as evidence is weighed, each with the votes on it, and what else a recall goes by: one narrow statement."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    CompoundSelect,
+    Float,
+    Integer,
+    Select,
+    String,
+    and_,
+    bindparam,
+    case,
+    cast,
+    exists,
+    func,
+    literal,
+    null,
+    or_,
+    select,
+    type_coerce,
+    union_all,
+)
+
+from memory.adapters.row_validation import chunks
+from memory.adapters.sql.tables.administration import rules, settings
+from memory.adapters.sql.tables.episodes import episodes, links
+from memory.adapters.sql.tables.teaching import thresholds, trust_records, votes
+from memory.adapters.sql.tables.types import UtcDateTime, nothing, shares, trajectory
+from memory.adapters.sql.transaction.session import Session, matching
+from memory.model import ASK, LinkKind, Origin, Role, Standing, Termination, options_of
+from memory.model.chat_setting import ChatSetting
+from memory.model.evidence import Threshold
+from memory.ports import Ballot, LessonSummary, WeighingInput
+
+_t = episodes.c
+_v = votes.c
+_LESSON, _SETTING, _BUDGET, _THRESHOLD, _RULES = "lesson", "setting", "budget", "threshold", "rules"
+_AND = "\x1f"
+_corrected_by = (
+    select(func.aggregate_strings(links.c.from_id, _AND))
+    .where(links.c.workspace == _t.workspace, links.c.to_id == _t.id, links.c.kind == LinkKind.CORRECTS)
+    .scalar_subquery()
+)
+_columns: dict[str, ColumnElement[Any]] = {
+    "id": _t.id,
+    "run_id": _t.run_id,
+    "goal": _t.goal,
+    "origin": type_coerce(_t.origin, String()),
+    "author": _t.author,
+    "action": _t.action,
+    "output": _t.output,
+    "decided_at": func.coalesce(_t.graded_at, _t.created_at, type_=BigInteger()),
+    "node_id": _v.node_id,
+    "actor": _v.actor,
+    "role": type_coerce(_v.role, String()),
+    "value": _v.value,
+    "is_limited": _v.is_limited,
+    "source": _v.source,
+    "asked": case((_t.action == ASK, type_coerce(_t.trajectory, String())), else_=null()),
+    "corrected_by": case((_t.correction != "", _corrected_by), else_=null()),
+    "standing": type_coerce(_v.standing, String()),
+    "right": func.coalesce(trust_records.c.right, 0),
+    "wrong": func.coalesce(trust_records.c.wrong, 0),
+    "voted_at": type_coerce(_v.at, BigInteger()),
+}
+_LESSONS = (
+    select(
+        literal(_LESSON).label("what"),
+        *(column.label(name) for name, column in _columns.items()),
+        nothing(Float(53)).label("number"),
+    )
+    .join_from(
+        episodes,
+        votes,
+        and_(
+            _v.workspace == _t.workspace,
+            _v.run_id == _t.run_id,
+            _v.node_id.in_(["", _t.id]),
+            or_(_v.node_id != "", _v.value > 0, _t.parent_id == "", _t.termination == Termination.FAILURE),
+        ),
+        isouter=True,
+    )
+    .outerjoin(trust_records, and_(trust_records.c.workspace == _v.workspace, trust_records.c.actor == _v.actor))
+    .where(_t.workspace == bindparam("workspace", type_=String()), _t.archived_at.is_(None))
+)
+
+
+def _beside(what: str, number: ColumnElement[Any] | None = None, **given: ColumnElement[Any]) -> Select[Any]:
+    """A row of something else, in the columns of lessons."""
+    number = nothing(Float(53)) if number is None else number
+    return select(literal(what), *(given.get(name, nothing(column.type)) for name, column in _columns.items()), number)
+
+
+_s = settings.c
+_here = bindparam("here", type_=String())
+_OF_VOTE = itemgetter(9, 10)
+_OUTPUT, _ASKED = 7, 15
+_SEVERAL, _AT_ONCE = 48, 500
+"""How many lessons a statement reads: one for each number of them would take longer to put together than to run."""
+# What the driver has, of which there is much, is turned into what it means by looking it up.
+_ORIGINS = {each.value: each for each in Origin}
+_ROLES = {each.value: each for each in Role}
+_STANDINGS = {each.value: each for each in Standing}
+
+
+@cache
+def _weighing(count: int) -> CompoundSelect[Any]:
+    """What is read for so many lessons."""
+    ids = [bindparam(f"e{n}", type_=String()) for n in range(count)]
+    return union_all(
+        _LESSONS.where(_t.id.in_(ids)),
+        _beside(
+            _SETTING,
+            run_id=_s.channel,
+            goal=_s.name,
+            output=_s.value,
+            author=_s.changed_by,
+            decided_at=type_coerce(_s.at, BigInteger()),
+        ).where(matching(settings), _s.channel.in_(["", _here])),
+        _beside(_BUDGET, thresholds.c.budget).where(matching(thresholds)),
+        _beside(_THRESHOLD, thresholds.c.value, output=type_coerce(thresholds.c.reliability, String())).where(
+            matching(thresholds)
+        ),
+        _beside(_RULES, value=cast(literal(1), Integer)).where(
+            exists().where(rules.c.workspace == bindparam("workspace", type_=String()))
+        ),
+    )
+
+
+class ReadLesson(NamedTuple):
+    """A lesson, and the rows that it was made of."""
+
+    lesson: LessonSummary
+    rows: Sequence[Sequence[Any]]
+
+    @property
+    def nbytes(self) -> int:
+        """About how much its texts take."""
+        texts = self.rows[0][3], self.rows[0][_OUTPUT], self.rows[0][_ASKED]
+        return sum([len(each) for each in texts if each])
+
+
+def weighing_input(
+    session: Session, workspace: str, channel: str, episode_ids: Iterable[str], known: Mapping[str, ReadLesson]
+) -> tuple[dict[str, ReadLesson], WeighingInput]:
+    """`EpisodeTable.weighing_input`, its lessons for themselves. What is `known` is made anew where its rows differ."""
+    of_one: dict[str, list[Any]] = {}
+    beside: dict[str, list[Any]] = {}
+    for ids in list(chunks(dict.fromkeys(episode_ids), _AT_ONCE)) or [[]]:
+        beside = {_SETTING: [], _BUDGET: [], _THRESHOLD: [], _RULES: []}
+        named = [*ids, *[""] * ((_SEVERAL if len(ids) <= _SEVERAL else _AT_ONCE) - len(ids))]
+        given = {"workspace": workspace, "here": channel} | {f"e{n}": each for n, each in enumerate(named)}
+        for row in session.driver_rows(_weighing(len(named)), given):
+            if row[0] == _LESSON:
+                of_one.setdefault(row[1], []).append(row)
+            else:
+                beside[row[0]].append(row)
+    with session.readable():
+        lessons = {
+            episode_id: made
+            if (made := known.get(episode_id)) is not None and made.rows == rows
+            else ReadLesson(_summary(rows), rows)
+            for episode_id, rows in of_one.items()
+        }
+        return lessons, WeighingInput(
+            lessons={},
+            threshold=_threshold(workspace, *beside[_BUDGET], *beside[_THRESHOLD]),
+            settings=tuple([_setting(workspace, row) for row in beside[_SETTING]]),
+            has_rules=bool(beside[_RULES]),
+        )
+
+
+def _threshold(
+    workspace: str, budget: Sequence[Any] | None = None, value: Sequence[Any] | None = None
+) -> Threshold | None:
+    if budget is None or value is None:
+        return None
+    reliability = shares.from_stored(value[_OUTPUT]) or {}
+    return Threshold(workspace=workspace, budget=budget[-1], value=value[-1], reliability=reliability)
+
+
+def _setting(workspace: str, row: Sequence[Any]) -> ChatSetting:
+    _, _, channel, name, _, changed_by, _, value, at = row[:9]
+    return ChatSetting(
+        workspace=workspace,
+        channel=channel,
+        name=name,
+        value=value,
+        changed_by=changed_by,
+        at=UtcDateTime.of_stored(at),
+    )
+
+
+def _summary(rows: Sequence[Any]) -> LessonSummary:
+    """One lesson from its rows, of which there is one for each vote, or one without.
+
+    A vote on the node itself replaces the same person's on the whole answer (`memory.rules.verdict.ballots`).
+    """
+    _, episode_id, run_id, goal, origin, author, action, output, decided_at, *_, asked, corrected_by = rows[0][:17]
+    if len(rows) > 1:
+        rows = sorted(rows, key=_OF_VOTE)
+    votes_on: dict[str, Ballot] = {}
+    for row in rows:
+        _, actor, role, value, is_limited, source, _, _, standing, right, wrong, at = row[9:21]
+        if actor is not None:
+            votes_on[actor] = Ballot(
+                actor,
+                _ROLES[role],
+                value,
+                bool(is_limited),
+                source,
+                _STANDINGS[standing],
+                right,
+                wrong,
+                UtcDateTime.of_stored(at),
+            )
+    return LessonSummary(
+        episode_id,
+        run_id,
+        goal,
+        _ORIGINS[origin],
+        author,
+        action,
+        output,
+        UtcDateTime.of_stored(decided_at),
+        tuple(votes_on.values()),
+        options_of(trajectory.from_stored(asked) or ()) if asked else (),
+        tuple(sorted(corrected_by.split(_AND))) if corrected_by else (),
+    )

@@ -1,0 +1,292 @@
+"""Searches in the recall index: exact in small partitions, by planes and then exact in large ones.
+
+The process's copies are checked against the database in every search (`seq` after the last one seen), so they are never
+stale, whoever wrote. Planes are checked in the same statement; what changed since they were made is searched beside
+them, and counts instead of what they have of the same episodes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sqlalchemy import text
+
+from memory.adapters.sql.recall.lesson_cache import LessonCache
+from memory.adapters.sql.recall.partition_copies import (
+    EVERY,
+    CachedPartition,
+    Key,
+    PartitionCache,
+    RowSample,
+    State,
+    apply,
+    read,
+    scanned,
+)
+from memory.adapters.sql.recall.plane_cache import PlaneCache, counter_of
+from memory.adapters.sql.transaction.session import Session
+from memory.adapters.vectors.partitions import Hit, Partition, best, search
+from memory.adapters.vectors.plane_rows import KINDS, FoundRows
+from memory.adapters.vectors.planes import Planes
+from memory.ports import Neighbourhood
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from memory.model import Vector
+
+CANDIDATES = 1024
+"""How many rows that planes lead to are compared by their codes at least, and exactly at most."""
+EXACT_ROWS = 10_000
+"""Up to how many rows a partition is searched exactly, and how many are read at most on the way to an answer."""
+_SPARE = 16
+"""How many more rows are read than are wanted, for some may have changed."""
+SCANNED = 20_000
+"""How many of a large partition's newest rows are searched while its planes are not ready."""
+
+_COUNT = text("SELECT count(*) FROM (SELECT 1 FROM recall_index WHERE workspace = :w AND partition = :p LIMIT :most)")
+
+
+class RecallIndex:
+    """The process's copies of the partitions of one database, up to `budget` bytes (one is always kept).
+
+    Safe for threads. A transaction whose first statement is the search takes its snapshot under the lock, so that the
+    snapshot is never older than the copies; where it is, they are read anew.
+    """
+
+    def __init__(self, budget: int, plane_cache: PlaneCache | None = None, exact_rows: int = EXACT_ROWS) -> None:
+        self._budget = budget
+        self._exact_rows = exact_rows
+        self._copies = PartitionCache()
+        self._plane_cache = plane_cache
+        self._large: set[Key] = set()
+        self._lock = Lock()
+        self.lessons = LessonCache()
+
+    def nearest(
+        self,
+        session: Session,
+        workspace: str,
+        partitions: Sequence[str],
+        model: str,
+        vector: "Vector",
+        k: int,
+        min_cosine: float,
+        beside: Sequence[str] = (),
+        actions: Sequence[str] = (),
+        *,
+        gave_up: bool = True,
+    ) -> Neighbourhood:
+        """`EpisodeTable.nearest` in the snapshot of this transaction."""
+        names, others = list(dict.fromkeys(partitions)), list(dict.fromkeys(beside))
+        with self._lock:
+            # What a transaction filed itself may yet be rolled back: no other one may find it in the copies.
+            copies = PartitionCache() if workspace in session.filed else self._copies
+            reader = _Reader(
+                session, copies, self._plane_cache, self._large, self._exact_rows, workspace, model, len(vector)
+            )
+            loaded = reader.loaded([*names, *others])
+            found = search(loaded[: len(names)], vector, k, min_cosine, actions, loaded[len(names) :], gave_up=gave_up)
+            copies.shrink(self._budget)
+        return found
+
+
+@dataclass(slots=True)
+class _Source:
+    """What a partition is searched in: a copy of all its rows, or planes and a copy of what came after them."""
+
+    key: Key
+    copy: CachedPartition
+    planes: Planes | None = None
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Brings what one search needs up to date with the transaction's snapshot."""
+
+    session: Session
+    copies: PartitionCache
+    plane_cache: PlaneCache | None
+    large: set[Key]
+    """The partitions that may have planes."""
+    exact_rows: int
+    workspace: str
+    model: str
+    dimension: int
+
+    def loaded(self, names: Sequence[str]) -> list[Partition]:
+        """The partitions as they are in the snapshot. Copies that a failure interrupts are gone."""
+        if not names:
+            return []
+        held = {name: self._held(name) for name in names}
+        since = {name: source.copy.seq for name, source in held.items()}
+        state = self._read(since, self.exact_rows if self.plane_cache is not None else EVERY)
+        ready: dict[str, Partition] = {}
+        anew: dict[str, _Source] = {}
+        for name, source in held.items():
+            if self._is_current(source, state):
+                ready[name] = self._updated(source, state)
+            else:
+                source_or_scan = self._anew(name, state)
+                if isinstance(source_or_scan, _Source):
+                    anew[name] = source_or_scan
+                else:
+                    ready[name] = source_or_scan
+        if anew:
+            # Of the others nothing, but in the same statement: to put together one more takes long.
+            since = {name: anew[name].copy.seq if name in anew else state.numbers.get(name, 0) for name in held}
+            again = self._read(since, EVERY)
+            ready |= {name: self._updated(source, again) for name, source in anew.items()}
+        return [ready[name] for name in names]
+
+    def _key(self, name: str, planes: int = 0) -> Key:
+        return Key(self.workspace, name, self.model, self.dimension, planes)
+
+    def _held(self, name: str) -> _Source:
+        key = self._key(name)
+        planes = self.plane_cache.held(key) if self.plane_cache is not None and key in self.large else None
+        return self._beside(name, planes) if planes is not None else self._whole(name, 0)
+
+    def _whole(self, name: str, epoch: int) -> _Source:
+        key = self._key(name)
+        return _Source(key, self.copies.take(key, epoch))
+
+    def _beside(self, name: str, planes: Planes) -> _Source:
+        key = self._key(name, planes.token)
+        return _Source(key, self.copies.take(key, planes.epoch, planes.seq), planes)
+
+    def _read(self, since: dict[str, int], most: int) -> State:
+        keys = list(map(self._key, since))
+        named = [] if self.large.isdisjoint(keys) else [counter_of(key) for key in keys]
+        return read(self.session, self.workspace, since, named, self.model, self.dimension, most)
+
+    def _is_current(self, source: _Source, state: State) -> bool:
+        copy, newest = source.copy, state.numbers.get(source.key.partition, 0)
+        if source.planes is not None:
+            is_valid = source.planes.token == state.numbers.get(counter_of(self._key(source.key.partition)), 0)
+        else:
+            is_valid = True
+        is_new = not copy.seq and source.planes is None
+        is_of_now = is_new or (copy.epoch == state.epoch and copy.seq <= newest)
+        return is_valid and is_of_now and (self.plane_cache is None or newest - copy.seq <= self.exact_rows)
+
+    def _anew(self, name: str, state: State) -> "_Source | Partition":
+        """What to search instead of what is no longer current, or too far behind."""
+        newest = state.numbers.get(name, 0)
+        if self.plane_cache is not None and newest > self.exact_rows:
+            planes = self.plane_cache.valid(self._key(name), self._token(name, state), state.epoch)
+            if planes is not None and planes.seq <= newest <= planes.seq + self.exact_rows:
+                return self._beside(name, planes)
+            if self._is_large(name):
+                self.plane_cache.prepare(self._key(name))
+                return scanned(self.session, self._key(name), SCANNED)
+        self.copies.take(self._key(name))
+        return self._whole(name, state.epoch)
+
+    def _token(self, name: str, state: State) -> int:
+        """What the database calls the valid planes; 0 without any."""
+        key = self._key(name)
+        if key not in self.large:
+            self.large.add(key)
+            state = read(self.session, self.workspace, {}, [counter_of(key)])
+        return state.numbers.get(counter_of(key), 0)
+
+    def _is_large(self, name: str) -> bool:
+        found = self.session.rows(_COUNT, {"w": self.workspace, "p": name, "most": self.exact_rows + 1})
+        return int(found[0][0]) > self.exact_rows
+
+    def _updated(self, source: _Source, state: State) -> Partition:
+        name, copy = source.key.partition, source.copy
+        for news in state.news[name]:
+            with self.session.readable():
+                changed = apply(news, copy.vectors, self.dimension)
+            if source.planes is not None:
+                copy.changed.update(changed)
+        copy.epoch, copy.seq = state.epoch, state.numbers.get(name, 0)
+        self.copies.put(source.key, copy)
+        if self.plane_cache is None:
+            return copy.vectors
+        if source.planes is None:
+            if len(copy.vectors) > self.exact_rows:
+                self.large.add(self._key(name))
+                self.plane_cache.prepare(self._key(name))
+            return copy.vectors
+        if copy.seq - source.planes.seq > self.exact_rows // 2:
+            self.plane_cache.prepare(self._key(name))
+        some = self.plane_cache.sample(self._key(name), source.planes.token)
+        return _PlanePartition(self.session, self._key(name), self.plane_cache, source.planes, copy, some)
+
+
+@dataclass(frozen=True, slots=True)
+class _PlanePartition:
+    """A large partition: planes, the rows that came after them, and some of those they have."""
+
+    session: Session
+    key: Key
+    plane_cache: PlaneCache
+    planes: Planes
+    later: CachedPartition
+    some: RowSample | None
+
+    def __len__(self) -> int:
+        return len(self.planes) + len(self.later.vectors)
+
+    def find(
+        self, query: "Vector", k: int, min_cosine: float, actions: tuple[str, ...], *, gave_up: bool
+    ) -> "tuple[list[Hit], NDArray[np.float64] | None]":
+        """As `Partition.find`; how like the query what approves an action is, is told by a sample."""
+        near = self._nearest(query, k, min_cosine, gave_up=gave_up)
+        some = self.planes.cosines(query, self.some.seqs) if actions and self.some is not None else None
+        if not self.plane_cache.is_usable(self.planes):  # any more: erased since the database was asked, or damaged
+            return scanned(self.session, self.key, SCANNED).find(query, k, min_cosine, actions, gave_up=gave_up)
+        found, totals = self.later.vectors.find(query, k, min_cosine, actions, gave_up=gave_up)
+        if some is not None and self.some is not None:
+            sampled = self.some.rows.approved(some, actions)
+            totals = sampled if totals is None else totals + sampled
+        return best([*found, *near], k), totals
+
+    def _nearest(self, query: "Vector", k: int, least: float, *, gave_up: bool) -> list[Hit]:
+        """The k nearest rows of the planes of which nothing changed, and those as near as the last.
+
+        What turns out to have changed is left out of the next search, so that it is in nobody's way.
+        """
+        without = [np.empty(0, np.intp) if gave_up else self.planes.gave_up]
+        while True:
+            known = len(self.later.outdated)
+            outdated = np.fromiter(self.later.outdated, np.intp, known)
+            hits = self._searched(query, k, least, [*without, outdated])
+            if len(self.later.outdated) == known:
+                return hits
+
+    def _searched(self, query: "Vector", k: int, least: float, without: "Sequence[NDArray[np.intp]]") -> list[Hit]:
+        places, bounds = self.planes.nearest(query, max(CANDIDATES, 4 * k), least, without)
+        hits: list[Hit] = []
+        many = int(np.count_nonzero(bounds >= least)) if k > 0 else 0
+        start, kth = 0, -np.inf
+        while start < many and bounds[start] >= max(least, kth):
+            end = min(many, start + k + _SPARE)
+            hits += self._compared(query, places[start:end], bounds[start:end], least)
+            if len(hits) >= k:
+                kth = sorted([hit[0] for hit in hits])[-k]
+            start = end
+        return hits
+
+    def _compared(
+        self, query: "Vector", places: "NDArray[np.intp]", bounds: "NDArray[np.float32]", least: float
+    ) -> list[Hit]:
+        """Those of these rows of which nothing changed, and that are at least so near."""
+        rows = FoundRows(self.planes.rows.vectors(places.tolist()))
+        cosines = np.vecdot(rows.vectors, query)
+        if not self.planes.codes.are_sound(places, bounds, cosines, query[None]):
+            self.plane_cache.reject(self.planes)
+        named = list(zip(places.tolist(), *self.planes.rows.named(places), strict=True))
+        self.later.outdated.update([place for place, episode_id, _ in named if episode_id in self.later.changed])
+        return [
+            (cosine, episode_id, KINDS[kind][0], n, rows)
+            for n, (cosine, (place, episode_id, kind)) in enumerate(
+                zip(np.clip(cosines, -1.0, 1.0).tolist(), named, strict=True)
+            )
+            if cosine >= least and place not in self.later.outdated
+        ]

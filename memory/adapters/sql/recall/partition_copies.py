@@ -1,0 +1,302 @@
+"""Copies of partitions of the recall index in this process: how they are read, and kept.
+
+They are read by columns, which SQLite itself puts together: a row of its own for each would take most of the time that
+a copy takes. Of nothing that is in a column by itself the order is known, but it is the same in all columns.
+"""
+
+import json
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    CompoundSelect,
+    FromClause,
+    Integer,
+    Select,
+    String,
+    Text,
+    and_,
+    bindparam,
+    cast,
+    func,
+    literal,
+    not_,
+    or_,
+    select,
+    type_coerce,
+    union_all,
+)
+from sqlalchemy.types import LargeBinary
+
+from memory.adapters.sql.recall.index import EPOCH
+from memory.adapters.sql.tables.episodes import counters, recall_index
+from memory.adapters.sql.tables.lesson_versions import lesson_versions
+from memory.adapters.sql.tables.types import nothing
+from memory.adapters.sql.transaction.session import Session
+from memory.adapters.vectors.action_rows import NOTHING_FOUND, RowApproval
+from memory.adapters.vectors.partitions import RowKind, VectorPartition
+from memory.model import GAVE_UP, Audience, Verdict
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class Key(NamedTuple):
+    """What a copy is of."""
+
+    workspace: str
+    partition: str
+    model: str
+    dimension: int
+    planes: int = 0
+    """The token of the planes that it has the later rows of; 0: it has all of them."""
+
+
+@dataclass(slots=True)
+class CachedPartition:
+    """The rows of a partition as they were at an epoch and a `seq`."""
+
+    epoch: int
+    seq: int
+    vectors: VectorPartition
+    changed: set[str] = field(default_factory=set[str])
+    """The episodes whose rows came, changed or went since the planes that it is beside."""
+    outdated: set[int] = field(default_factory=set[int])
+    """The places in those planes of what changed, as far as searches met it."""
+
+
+class PartitionCache:
+    """Partitions in order of use."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[Key, tuple[CachedPartition, int]] = OrderedDict()
+        self._nbytes = 0
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def take(self, key: Key, epoch: int = 0, seq: int = 0) -> CachedPartition:
+        """Out of here, for it may be changed; an empty one, at this epoch and `seq`, if it is not here."""
+        copy, nbytes = self._kept.pop(key, (CachedPartition(epoch, seq, VectorPartition(key.dimension)), 0))
+        self._nbytes -= nbytes
+        return copy
+
+    def put(self, key: Key, copy: CachedPartition) -> None:
+        """As the one used last."""
+        nbytes = copy.vectors.nbytes + 1000  # even an empty one, of which there may be many, is no nothing
+        self._kept[key] = (copy, nbytes)
+        self._nbytes += nbytes
+
+    def shrink(self, budget: int) -> None:
+        """Drop those used longest ago, until the bytes are within the budget or one is left."""
+        while self._nbytes > budget and len(self._kept) > 1:
+            _, (_, nbytes) = self._kept.popitem(last=False)
+            self._nbytes -= nbytes
+
+
+EVERY = 2**62
+"""No limit."""
+_AT_ONCE = 100000
+"""How many numbers of a partition's changes one statement reads: all vectors of a statement are one value."""
+
+_t = recall_index.c
+_w, _m = (bindparam(name, type_=String()) for name in "wm")
+_TEXTS = ("episode_id", "audience", "verdict", "action", "words", "author")
+AUDIENCES = {each.value: each for each in Audience}
+VERDICTS = {each.value: each for each in Verdict}
+_JSON = json.JSONDecoder()
+_MARK = "lesson_version"
+"""No partition's name, and no counter's."""
+
+
+def _listed_json(column: ColumnElement[Any], *, is_sqlite: bool) -> ColumnElement[str]:
+    """What a column has in all rows, as a list in JSON; in the same order as all that is made of these rows at once."""
+    text = type_coerce(column, String())
+    return func.json_group_array(text) if is_sqlite else cast(func.json_agg(text), Text)
+
+
+def _columns(rows: FromClause, *, is_sqlite: bool = True) -> list[Any]:
+    """What is read of these rows: lists of texts, and the vectors' bytes one after the other."""
+    vector = type_coerce(rows.c.vector, LargeBinary)
+    joined = func.group_concat(vector, literal("", String())) if is_sqlite else func.string_agg(vector, literal(b""))
+    return [*(_listed_json(rows.c[name], is_sqlite=is_sqlite) for name in _TEXTS), cast(joined, LargeBinary)]
+
+
+_is_found = and_(_t.model == _m, func.length(type_coerce(_t.vector, LargeBinary)) == bindparam("n", type_=Integer()))
+"""By a vector of the model and the dimension that are asked for; a row that only says that one is gone has none."""
+
+
+def _of_partition(n: int, *, is_sqlite: bool) -> Select[Any]:
+    """What came to the n-th partition after a `seq`, and what of it can be found no longer.
+
+    Neither if that is more than `most`. The newest `seq`, in any case.
+    """
+    name, since = bindparam(f"p{n}", type_=String()), bindparam(f"s{n}", type_=BigInteger())
+    newest = select(func.max(_t.seq)).where(_t.workspace == _w, _t.partition == name).scalar_subquery()
+    is_new = and_(
+        _t.workspace == _w,
+        _t.partition == name,
+        _t.seq > since,
+        _t.seq <= since + bindparam("span", type_=BigInteger()),
+        newest - since <= bindparam("most", type_=BigInteger()),
+    )
+    is_lost = or_(_t.vector.is_(None), not_(_is_found))
+    lost = func.nullif(_listed_json(_t.episode_id, is_sqlite=is_sqlite), "[]")
+    gone = select(lost).where(is_new, since > 0, is_lost).scalar_subquery()
+    return select(name, newest, *_columns(recall_index, is_sqlite=is_sqlite), gone).where(is_new, _is_found)
+
+
+@cache
+def _news(count: int, counted: int, *, is_sqlite: bool) -> CompoundSelect[Any]:
+    """A row for each of `count` partitions, and one for each counter: the epoch, and the planes that are valid.
+
+    And in SQLite one for the workspace's mark, if it has any (`lesson_versions`).
+    """
+    nothings = [*[nothing(Text())] * len(_TEXTS), nothing(LargeBinary()), nothing(Text())]
+    wanted = [bindparam(f"c{n}", type_=String()) for n in range(counted)]
+    numbers = [
+        select(counters.c.name, counters.c.value, *nothings).where(
+            counters.c.workspace == _w, counters.c.name.in_(wanted)
+        )
+    ]
+    if is_sqlite:
+        mark = select(literal(_MARK), lesson_versions.c.mark, *nothings)
+        numbers.append(mark.where(lesson_versions.c.workspace == _w))
+    return union_all(*(_of_partition(n, is_sqlite=is_sqlite) for n in range(count)), *numbers)
+
+
+News = Sequence[Any]
+"""Of some rows the columns above, and which episodes are found no longer."""
+
+
+class State(NamedTuple):
+    """What one reading found."""
+
+    news: Mapping[str, Sequence[News]]
+    """By partition, in the order in which they came."""
+    numbers: Mapping[str, int]
+    """The newest `seq` of each partition, and counters by name."""
+
+    @property
+    def epoch(self) -> int:
+        """The one the index is in."""
+        return self.numbers.get(EPOCH, 0)
+
+
+def read(
+    session: Session,
+    workspace: str,
+    since: Mapping[str, int],
+    planes: Sequence[str] = (),
+    model: str = "",
+    dimension: int = 0,
+    most: int = EVERY,
+) -> State:
+    """In one statement: of each partition the rows after its `seq`, and the newest one; the epoch, and counters.
+
+    No rows of a partition with more than `most` changes. Of one with very many some statements more.
+    """
+    given: dict[str, Any] = {
+        "w": workspace,
+        "m": model,
+        "n": 2 * dimension,
+        "most": most,
+        "span": _AT_ONCE,
+        "c0": EPOCH,
+    }
+    given |= {f"c{n}": name for n, name in enumerate(planes, 1)}
+    news: dict[str, list[News]] = {name: [] for name in since}
+    numbers: dict[str, int] = {}
+    statement = _news(len(since), 1 + len(planes), is_sqlite=session.is_sqlite)
+    is_behind = True
+    while is_behind:
+        for n, (name, seq) in enumerate(since.items()):
+            given |= {f"p{n}": name, f"s{n}": seq}
+        for name, number, *columns in session.driver_rows(statement, given):
+            numbers[name] = number or 0
+            if columns[-1] is not None or columns[-2] is not None:
+                news[name].append(columns)
+        ends = {name: seq + _AT_ONCE for name, seq in since.items()}
+        is_more = {name: ends[name] < numbers[name] <= seq + most for name, seq in since.items()}
+        since = {name: end if is_more[name] else numbers[name] for name, end in ends.items()}
+        is_behind = any(is_more.values())
+    if _MARK in numbers:
+        session.marks[workspace] = numbers[_MARK]
+    return State(news, numbers)
+
+
+def apply(news: News, vectors: VectorPartition, dimension: int) -> list[str]:
+    """Bring the copy of one partition up to date with what is new; whose rows that are."""
+    *texts, content, gone = news
+    lost: list[str] = [] if gone is None else json.loads(gone)
+    vectors.remove(lost)
+    ids: list[str] = []
+    if content is not None:
+        ids = json.loads(texts[0])
+        found: dict[tuple[str, ...], int] = {}
+        of_kinds = [_listed(text, len(ids)) for text in texts[1:]]
+        of_row = [found.setdefault(each, len(found)) for each in zip(*of_kinds, strict=True)]
+        matrix = np.frombuffer(content, "<f2").reshape(len(ids), dimension)
+        vectors.add(ids, [_kind(*each) for each in found], of_row, matrix)
+    return lost + ids
+
+
+def _listed(text: str, count: int) -> Iterable[Any]:
+    """What a list in JSON has; of one thing again and again, as most are, each is not looked at."""
+    first, end = _JSON.raw_decode(text, 1)
+    return repeat(first, count) if text == f"[{','.join([text[1:end]] * count)}]" else json.loads(text)
+
+
+def _kind(audience: str, verdict: str, action: str, words: str, author: str) -> RowKind:
+    approves = RowApproval(action, words, author) if verdict == Verdict.SUCCESS.value else None
+    return RowKind(AUDIENCES[audience], VERDICTS[verdict], NOTHING_FOUND if action == GAVE_UP else approves)
+
+
+_found_in = and_(_t.workspace == _w, _t.partition == bindparam("p", type_=String()), _is_found)
+_SAMPLE = select(_listed_json(cast(_t.seq, String), is_sqlite=True), *_columns(recall_index)[: len(_TEXTS)]).where(
+    _found_in, _t.seq.in_(bindparam("seqs", expanding=True))
+)
+_newest = select(*(_t[name] for name in (*_TEXTS, "vector"))).where(_found_in).order_by(_t.seq.desc())
+_SCAN = select(*_columns(_newest.limit(bindparam("most")).subquery()))
+
+
+class RowSample(NamedTuple):
+    """Some rows of a partition."""
+
+    seqs: "NDArray[np.int64]"
+    rows: VectorPartition
+    """In the same order, and without vectors."""
+
+
+def sample(session: Session, key: Key, seqs: Sequence[int]) -> RowSample:
+    """Those with these seqs that are there."""
+    rows, there = VectorPartition(0), list[str]()
+    if row := session.row(_SAMPLE, {**_where(key), "seqs": seqs}):
+        with session.readable():
+            there = json.loads(row[0])
+            apply([*row[1:], b"" if there else None, None], rows, 0)
+    return RowSample(np.array(there, np.int64), rows)
+
+
+def scanned(session: Session, key: Key, most: int) -> VectorPartition:
+    """A copy of the newest rows of a partition."""
+    return _copied(session, key, _SCAN, {"most": most})
+
+
+def _copied(session: Session, key: Key, statement: Select[Any], given: Mapping[str, Any]) -> VectorPartition:
+    copy = VectorPartition(key.dimension)
+    if row := session.row(statement, {**_where(key), **given}):
+        with session.readable():
+            apply([*row, None], copy, key.dimension)
+    return copy
+
+
+def _where(key: Key) -> dict[str, Any]:
+    return {"w": key.workspace, "p": key.partition, "m": key.model, "n": 2 * key.dimension}

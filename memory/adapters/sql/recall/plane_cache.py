@@ -1,0 +1,262 @@
+"""The planes of the large partitions of one database: files beside it, made in the background, shared by processes.
+
+A file is valid if the database names its token, in the epoch that it was made in. So a backup that is put back, a file
+of another database, and one that was being written when its process was killed are none. What is forgotten is erased
+from them with all else: no planes of its workspace are valid any more, `erase` removes every file that is not, and
+nothing that was read before can become valid.
+"""
+
+import errno
+import logging
+import os
+import secrets
+import shutil
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Set
+from contextlib import AbstractContextManager, suppress
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from threading import Lock, Thread
+
+from memory.adapters.private_files import is_locked, locked_file, make_folder
+from memory.adapters.sql.recall.index import EPOCH, PLANES
+from memory.adapters.sql.recall.partition_copies import Key, RowSample, sample
+from memory.adapters.sql.transaction.session import Session
+from memory.adapters.vectors import planes as plane_files
+from memory.adapters.vectors.plane_rows import RowBatch, kind_number, row_batch
+from memory.adapters.vectors.planes import Planes
+from memory.errors import MemoryFault
+
+log = logging.getLogger(__name__)
+
+_FROM = "FROM recall_index WHERE workspace = ? AND partition = ? AND model = ? AND length(vector) = ?"
+_COUNT = f"SELECT count(*) {_FROM}"
+_ROWS = f"SELECT seq, episode_id, audience, verdict, action, vector {_FROM} ORDER BY seq"
+_NEWEST = "SELECT coalesce(max(seq), 0) FROM recall_index WHERE workspace = ? AND partition = ?"
+_COUNTER = "SELECT value FROM counters WHERE workspace = ? AND name = ?"
+_PUT_COUNTER = (
+    "INSERT INTO counters (workspace, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value"
+)
+MOST_BYTES = 320 * 2**20
+"""How much of the files stays mapped, without vectors: what is used again is mapped again."""
+_BATCH = 4096
+_SAMPLED = 1024
+"""Of how many rows of a large partition it is looked which actions they approve."""
+_MOST_SAMPLES = 200
+"""Of so many partitions, those asked for last, that is kept: 100 to 300 KB each."""
+_BETWEEN = 100
+"""How many searches go by until what could not be made is tried again."""
+_PART, _OLD = ".part", ".old"
+
+
+class PlaneCache:
+    """Planes by partition, those used last up to a number of bytes. Safe for threads."""
+
+    def __init__(self, database: Path, begin: Callable[[bool], AbstractContextManager[Session]]) -> None:
+        database = database.resolve()  # whatever name it is opened by, it has the same files
+        self._folder = database.with_name(f"{database.name}-planes")
+        self._begin = begin
+        self._ready: OrderedDict[Key, Planes] = OrderedDict()
+        self._samples: OrderedDict[Key, tuple[int, RowSample]] = OrderedDict()
+        """With the token of the planes that have their rows, which were found whole."""
+        self._building: dict[Key, Thread] = {}
+        self._rejected = set[int]()
+        self._failed: dict[Key, int] = {}
+        """Until it is tried again, how many searches."""
+        self._lock = Lock()
+        self._is_closed = False
+
+    def held(self, key: Key) -> Planes | None:
+        """Those that were valid when they were looked at last, as long as they are usable."""
+        with self._lock:
+            if key not in self._ready or not self.is_usable(self._ready[key]):
+                return None
+            self._ready.move_to_end(key)
+            return self._ready[key]
+
+    def is_usable(self, planes: Planes) -> bool:
+        """Whether they were neither erased nor rejected."""
+        return planes.is_whole and planes.token not in self._rejected
+
+    def reject(self, planes: Planes) -> None:
+        """Use them no more: their file is damaged."""
+        self._rejected.add(planes.token)
+
+    def sample(self, key: Key, token: int) -> RowSample | None:
+        """Some of the rows that the planes with this token have; None until they are read."""
+        with self._lock:
+            known, found = self._samples.get(key, (0, None))
+            return found if known == token else None
+
+    def valid(self, key: Key, token: int, epoch: int) -> Planes | None:
+        """The planes that the database names, if there are any."""
+        held = self.held(key)
+        if held is not None and (held.token, held.epoch) == (token, epoch):
+            return held
+        self._forget(key)
+        is_known = self.sample(key, token) is not None
+        found = plane_files.read(self._path(key), known=token if is_known else 0) if token else None
+        if found is None or (found.token, found.epoch) != (token, epoch) or not self.is_usable(found):
+            return None
+        self._keep(key, found)
+        if not is_known:
+            self.prepare(key, is_new=False)
+        return found
+
+    def prepare(self, key: Key, *, is_new: bool = True) -> None:
+        """Make new planes, or only read the sample of those that are there, in the background; once at a time."""
+        with self._lock:
+            if waits := self._failed.pop(key, 0):
+                self._failed[key] = waits - 1
+            if waits or key in self._building or self._is_closed:
+                return
+            work = Thread(target=self._prepared, args=(key, is_new), name="recall-planes", daemon=True)
+            self._building[key] = work
+        work.start()
+
+    def wait(self) -> None:
+        """Until nothing is being made."""
+        for work in list(self._building.values()):
+            work.join()
+
+    def stop(self) -> None:
+        """Make no more."""
+        self._is_closed = True
+
+    def close(self) -> None:
+        """The same, once what is being made is given up."""
+        self.stop()
+        self.wait()
+        self._ready.clear()
+        self._samples.clear()
+
+    def erase(self, valid: Set[int]) -> None:
+        """Erase all files but those with these tokens, also what anybody is making. Raises `OSError`."""
+        with self._lock:
+            tokens = {key: found.token for key, found in self._ready.items()}
+            tokens |= {key: token for key, (token, _) in self._samples.items()}
+            for key in [key for key, token in tokens.items() if token not in valid]:
+                self._ready.pop(key, None)
+                self._samples.pop(key, None)
+        for path in list(self._folder.iterdir()) if self._folder.is_dir() else ():
+            if path.is_file() and plane_files.token_of(path) not in valid:
+                plane_files.erase(path)
+
+    def _keep(self, key: Key, found: Planes) -> None:
+        with self._lock:
+            self._ready[key] = found
+            self._ready.move_to_end(key)
+            while len(self._ready) > 1 and sum([each.nbytes for each in self._ready.values()]) > MOST_BYTES:
+                self._ready.popitem(last=False)
+
+    def _keep_sample(self, key: Key, token: int, some: RowSample) -> None:
+        with self._lock:
+            self._samples[key] = (token, some)
+            self._samples.move_to_end(key)
+            while len(self._samples) > _MOST_SAMPLES:
+                self._samples.popitem(last=False)
+
+    def _forget(self, key: Key) -> None:
+        with self._lock:
+            self._ready.pop(key, None)
+
+    def _prepared(self, key: Key, is_new: bool) -> None:
+        try:
+            found = self._build(key) if is_new else self.held(key)
+            if found is not None:
+                seqs = found.seqs[:: max(1, len(found) // _SAMPLED)].tolist()
+                with self._begin(False) as session:
+                    some = sample(session, key, seqs)
+                self._keep_sample(key, found.token, some)
+                self._keep(key, found)
+        except (OSError, MemoryFault) as fault:
+            self._failed[key] = _BETWEEN
+            if not self._is_closed:
+                log.warning("planes of a large partition were not made, so recall is slower: %s", fault)
+        finally:
+            with self._lock:
+                self._building.pop(key, None)
+
+    def _build(self, key: Key) -> Planes | None:
+        token = secrets.randbits(62) + 1
+        make_folder(self._folder)
+        path = self._path(key)
+        self._clean(path)
+        part = path.with_name(f"{path.name}.{token:x}{_PART}")
+        try:
+            # Before the rows are looked at: whoever erases some of them finds it, and it is given up.
+            with suppress(FileNotFoundError), locked_file(part):
+                if self._is_registered(key, token, self._write(key, token, part), part):
+                    return plane_files.read(path)
+            return None
+        finally:
+            plane_files.erase(part)
+
+    def _write(self, key: Key, token: int, part: Path) -> int:
+        """Write the rows as they are now; the epoch that they are of."""
+        with self._begin(False) as session:
+            epoch = _number(session, _COUNTER, key.workspace, EPOCH)
+            newest = _number(session, _NEWEST, key.workspace, key.partition)
+            most = _number(session, _COUNT, *_given(key))
+            self._require_room(plane_files.size_of(most, key.dimension))
+            rows = self._batches(session, key, part)
+            plane_files.write(part, rows, key.dimension, token=token, epoch=epoch, seq=newest, most=most)
+        return epoch
+
+    def _require_room(self, nbytes: int) -> None:
+        """Raises `OSError` if so much is more than half of what is free: people's messages need some too."""
+        if 2 * nbytes > shutil.disk_usage(self._folder).free:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._folder))
+
+    def _is_registered(self, key: Key, token: int, epoch: int, part: Path) -> bool:
+        """Put the file in its place, and name it in the database: unless something was erased meanwhile."""
+        path = self._path(key)
+        with self._begin(True) as session:
+            # Only now: it is to begin a transaction that tells whether another file is in the database's place.
+            if self._is_closed or not part.exists() or _number(session, _COUNTER, key.workspace, EPOCH) != epoch:
+                return False
+            if path.exists():  # whoever searches in it now does so to the end; it is erased with the next one
+                path.replace(path.with_name(f"{path.name}.{token:x}{_OLD}"))
+            part.replace(path)
+            session.execute(_PUT_COUNTER, (key.workspace, counter_of(key), token))
+            return True
+
+    def _clean(self, path: Path) -> None:
+        """Erase what was replaced before, and what killed processes left."""
+        for left in self._folder.glob(f"{path.name}.*"):
+            with suppress(FileNotFoundError):  # by another process
+                if left.suffix == _OLD or not is_locked(left):
+                    plane_files.erase(left)
+
+    def _batches(self, session: Session, key: Key, part: Path) -> Iterator[RowBatch]:
+        for rows in session.batches(_ROWS, _given(key), _BATCH):
+            if self._is_closed or not part.exists():
+                return
+            with session.readable():
+                seqs, ids, *of_kinds, vectors = zip(*rows, strict=True)
+                kinds = [kind_number(*each) for each in zip(*of_kinds, strict=True)]
+                batch = row_batch(seqs, ids, kinds, vectors)
+            yield batch
+
+    def _path(self, key: Key) -> Path:
+        return self._folder / f"{_digest(key.workspace)}-{_digest(counter_of(key))}"
+
+
+def counter_of(key: Key) -> str:
+    """The counter that names the valid planes."""
+    return PLANES + _digest(f"{key.partition}\0{key.model}\0{key.dimension}")
+
+
+def _given(key: Key) -> tuple[str, str, str, int]:
+    return (key.workspace, key.partition, key.model, 2 * key.dimension)
+
+
+@lru_cache(maxsize=4096)
+def _digest(text: str) -> str:
+    return blake2b(text.encode(), digest_size=12).hexdigest()
+
+
+def _number(session: Session, statement: str, *given: object) -> int:
+    rows = next(session.batches(statement, given, 1), [])
+    return int(rows[0][0]) if rows else 0

@@ -1,0 +1,1 @@
+"""The tables, their columns, and how values of the model are written in them."""

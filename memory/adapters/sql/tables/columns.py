@@ -1,0 +1,66 @@
+"""What every table is made of: the metadata they share, and the columns that most of them are of. None may be empty."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Column, Connection, Float, ForeignKeyConstraint, Index, MetaData, Table, event
+from sqlalchemy.util import OrderedSet
+
+from memory.adapters.sql.tables.dialect import NUMBER, PROSE, SHORT
+from memory.adapters.sql.tables.types import UtcDateTime
+
+metadata = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "fk": "fk_%(table_name)s_%(referred_table_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+    }
+)
+
+READ_AS = "read as"
+"""Where a table says (`Table.info`) what each of its rows is read as, for whoever reads a whole database: `damage`.
+
+Tables that do not say so hold nothing but their columns.
+"""
+
+
+@event.listens_for(Table, "before_create")
+def _order_indexes(table: Table, _connection: Connection, **_: Any) -> None:  # noqa: ANN401 - what SQLAlchemy gives
+    """Always the same order, and the indexes of some rows last: of two that serve alike, SQLite takes the newer one."""
+    table.indexes = OrderedSet(sorted(table.indexes, key=lambda index: (_holds_some_rows(index), str(index.name))))
+
+
+def _holds_some_rows(index: Index) -> bool:
+    return index.dialect_options["sqlite"]["where"] is not None
+
+
+def short(*names: str) -> list[Column[str]]:
+    """Names, ids, words."""
+    return [Column(name, SHORT, nullable=False) for name in names]
+
+
+def prose(*names: str) -> list[Column[str]]:
+    """What somebody wrote, of any length."""
+    return [Column(name, PROSE, nullable=False) for name in names]
+
+
+def number(*names: str) -> list[Column[int]]:
+    """Whole numbers."""
+    return [Column(name, NUMBER, nullable=False) for name in names]
+
+
+def real(*names: str) -> list[Column[float]]:
+    """Numbers to the last digit of a float64."""
+    return [Column(name, Float(53), nullable=False) for name in names]
+
+
+def moment(*names: str) -> list[Column[datetime]]:
+    """Times."""
+    return [Column(name, UtcDateTime, nullable=False) for name in names]
+
+
+def of_episode() -> ForeignKeyConstraint:
+    """The row goes with its episode."""
+    return ForeignKeyConstraint(["workspace", "episode_id"], ["episodes.workspace", "episodes.id"], ondelete="CASCADE")

@@ -1,0 +1,162 @@
+"""The tables of the world of topics."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Dialect,
+    ForeignKeyConstraint,
+    Index,
+    LargeBinary,
+    PrimaryKeyConstraint,
+    Table,
+    text,
+)
+from sqlalchemy.types import TypeDecorator
+
+from memory.adapters.row_validation import exact
+from memory.adapters.sql.tables.columns import READ_AS, metadata, moment, real, short
+from memory.adapters.sql.tables.dialect import PROSE, SHORT
+from memory.adapters.sql.tables.types import EnumText, UtcDateTime, json_object, json_value
+from memory.model import Visibility
+from memory.model.topic import FieldType, Revision, Topic, TopicEvent, TopicEventKind, TopicField, TopicLink
+
+if TYPE_CHECKING:
+    from memory.model import Vector
+
+
+class ExactVector(TypeDecorator["Vector"]):
+    """A vector as little-endian float64: topics are few, and their similarities are shown to the last digit."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def process_bind_param(self, value: "Vector | None", dialect: Dialect) -> bytes | None:
+        return None if value is None else exact(value)
+
+    def process_result_value(self, value: bytes | None, dialect: Dialect) -> "Vector | None":
+        return None if value is None else np.frombuffer(value, "<f8")
+
+
+def maybe(*names: str) -> list[Column[str | None]]:
+    """Texts that may be missing."""
+    return [Column(name, PROSE, nullable=True) for name in names]
+
+
+def _of_topic(table: str, *columns: str) -> list[ForeignKeyConstraint]:
+    return [
+        ForeignKeyConstraint(
+            ["workspace", column],
+            ["topics.workspace", "topics.id"],
+            name=f"fk_{table}_{column}_topics",
+            ondelete="CASCADE",
+        )
+        for column in columns
+    ]
+
+
+topics = Table(
+    "topics",
+    metadata,
+    *short("workspace", "id", "partition", "person"),
+    Column("seq", BigInteger, nullable=False),
+    *moment("created_at"),
+    *real("first_salience", "failed_salience", "salience"),
+    *moment("salience_at"),
+    Column("archived_at", UtcDateTime, nullable=True),
+    *short("merged_into", "alias"),
+    *maybe("topic_kind", "title", "summary"),
+    PrimaryKeyConstraint("workspace", "id"),
+    Index(None, "workspace", "partition", "seq"),
+    Index(None, "workspace", "partition", "title"),
+    Index(None, "workspace", "merged_into"),
+    Index(None, "workspace", "person"),
+    info={READ_AS: Topic},
+)
+
+topic_places = Table(
+    "topic_places",
+    metadata,
+    *short("workspace", "topic_id", "channel"),
+    Column("visibility", EnumText(Visibility), nullable=False),
+    PrimaryKeyConstraint("workspace", "topic_id"),
+    *_of_topic("topic_places", "topic_id"),
+    sqlite_with_rowid=False,
+)
+
+topic_vectors = Table(
+    "topic_vectors",
+    metadata,
+    *short("workspace", "topic_id", "model"),
+    Column("vector", ExactVector, nullable=False),
+    PrimaryKeyConstraint("workspace", "topic_id"),
+    *_of_topic("topic_vectors", "topic_id"),
+    sqlite_with_rowid=False,
+)
+
+topic_fields = Table(
+    "topic_fields",
+    metadata,
+    *short("workspace", "topic_id", "name", "person"),
+    Column("field_type", EnumText(FieldType), nullable=False),
+    Column("ref_topic_id", SHORT, nullable=True),
+    PrimaryKeyConstraint("workspace", "topic_id", "name"),
+    *_of_topic("topic_fields", "topic_id"),
+    sqlite_with_rowid=False,
+    info={READ_AS: TopicField},
+)
+
+# Values are only ever added: there is no update of this table anywhere.
+topic_revisions = Table(
+    "topic_revisions",
+    metadata,
+    *short("workspace", "id", "topic_id", "name"),
+    Column("seq", BigInteger, nullable=False),
+    *short("person"),
+    *moment("valid_from"),
+    Column("value", json_value, nullable=False),
+    *maybe("provenance", "why_changed", "impact_expected"),
+    PrimaryKeyConstraint("workspace", "topic_id", "name", "person", "id"),
+    ForeignKeyConstraint(
+        ["workspace", "topic_id", "name"],
+        ["topic_fields.workspace", "topic_fields.topic_id", "topic_fields.name"],
+        ondelete="CASCADE",
+    ),
+    Index(None, "workspace", "person"),
+    info={READ_AS: Revision},
+)
+
+topic_links = Table(
+    "topic_links",
+    metadata,
+    *short("workspace", "from_id", "to_id", "kind", "person"),
+    *moment("at"),
+    PrimaryKeyConstraint("workspace", "from_id", "to_id", "kind"),
+    *_of_topic("topic_links", "from_id", "to_id"),
+    Index(None, "workspace", "to_id"),
+    sqlite_with_rowid=False,
+    info={READ_AS: TopicLink},
+)
+
+IS_CHANGE = text("kind != 'salience'")
+"""In the words of the index: SQLite uses it only then."""
+
+topic_events = Table(
+    "topic_events",
+    metadata,
+    *short("workspace"),
+    Column("seq", BigInteger, nullable=False),
+    *short("topic_id"),
+    Column("kind", EnumText(TopicEventKind), nullable=False),
+    *short("actor"),
+    *moment("at"),
+    Column("detail", json_object, nullable=False),
+    PrimaryKeyConstraint("workspace", "seq"),
+    *_of_topic("topic_events", "topic_id"),
+    Index(None, "workspace", "topic_id", "seq"),
+    Index(None, "workspace", "actor"),
+    Index("ix_topic_events_changes", "workspace", "seq", sqlite_where=IS_CHANGE, postgresql_where=IS_CHANGE),
+    info={READ_AS: TopicEvent},
+)

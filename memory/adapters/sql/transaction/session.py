@@ -1,0 +1,389 @@
+"""One connection inside one transaction: the only place where statements are executed."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import cache, lru_cache
+from typing import Any, NamedTuple, TypeVar
+from weakref import WeakSet
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Dialect,
+    FromClause,
+    RootTransaction,
+    Row,
+    Select,
+    TextClause,
+    and_,
+    bindparam,
+)
+from sqlalchemy.engine.result import IteratorResult, SimpleResultMetaData
+from sqlalchemy.sql.base import Executable
+from sqlalchemy.sql.dml import ReturningInsert
+from sqlalchemy.sql.schema import Table
+from sqlalchemy.types import TupleType
+
+from memory.adapters.row_validation import chunks, storable
+from memory.adapters.sql.tables.dialect import Insert, insert
+from memory.adapters.sql.tables.episodes import counters
+from memory.adapters.sql.transaction.damage import Damage, damaged, in_rows
+from memory.adapters.sql.transaction.faults import Where, is_driver_error, translated
+from memory.errors import Conflict, NotFound, StoreUnavailable
+
+T = TypeVar("T")
+Parameters = Mapping[str, Any] | Sequence[Mapping[str, Any]]
+Maker = Callable[[Any], Any]
+
+ID_LIMIT = 10_000
+"""How many ids one statement may name; SQLite takes 32,766 parameters."""
+
+_LONGEST = 64
+"""How long a list may be for the words of its statement to be kept."""
+_run_before: WeakSet[Executable] = WeakSet()
+
+_BEGINNINGS = {
+    ("sqlite", False): "BEGIN",
+    ("sqlite", True): "BEGIN IMMEDIATE",
+    # One snapshot for all statements; and each statement sees all that was committed before it (`postgres.py`).
+    ("postgresql", False): "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    ("postgresql", True): "BEGIN ISOLATION LEVEL READ COMMITTED",
+}
+
+
+def begin(connection: Connection, *, writes: bool) -> RootTransaction:
+    """Begin a transaction; a writing one takes the write lock of SQLite at once.
+
+    A listener for SQLAlchemy's own beginnings would do it too, and make every statement look for listeners.
+    """
+    transaction = connection.begin()
+    connection.exec_driver_sql(_BEGINNINGS[connection.dialect.name, writes])
+    return transaction
+
+
+@cache
+def put_statement(table: Table) -> Insert:
+    """Insert a row, or rewrite the one with the same key in place, so that nothing that refers to it goes."""
+    statement = insert(table)
+    keys = list(table.primary_key)
+    rest = {column.name: statement.excluded[column.name] for column in table.columns if column not in set(keys)}
+    return statement.on_conflict_do_update(index_elements=keys, set_=rest)
+
+
+@cache
+def add_statement(table: Table) -> Executable:
+    """Insert a row unless that would break a key or a unique index; the row count says which."""
+    return insert(table).on_conflict_do_nothing()
+
+
+def matching(table: FromClause, *names: str) -> ColumnElement[bool]:
+    """Of a query or deletion: the rows of this workspace that have in these columns what is given by their names."""
+    return and_(*(table.c[name] == bindparam(name) for name in ("workspace", *names)))
+
+
+def among(table: FromClause, name: str) -> ColumnElement[bool]:
+    """Of a query or deletion: the rows of this workspace that have one of the `ids` in this column (`Session.each`)."""
+    return and_(table.c.workspace == bindparam("workspace"), table.c[name].in_(bindparam("ids", expanding=True)))
+
+
+def row_of(table: Table, value: object) -> dict[str, Any]:
+    """A row of the table: of each column, the value's field of that name. Raises what `storable` raises."""
+    storable(value)
+    return {name: getattr(value, name) for name in _names(table)}
+
+
+@cache
+def _names(table: Table) -> tuple[str, ...]:
+    """Of its columns; asking it every time takes longer than reading the values."""
+    return tuple(column.name for column in table.columns)
+
+
+class _Prepared(NamedTuple):
+    """A statement in the words of a driver, and what makes its values of ours, and ours of its."""
+
+    words: str
+    is_positional: bool
+    names: Sequence[str]
+    """Of each value."""
+    given: Sequence[tuple[int, Maker]]
+    """Of the values where the driver takes another, what makes it of ours."""
+    constants: dict[str, Any]
+    lists: Mapping[str, Sequence[str]]
+    """Of each list that is given, the names of its values."""
+    columns: SimpleResultMetaData
+    found: Sequence[tuple[int, Maker]]
+    """Of the columns where ours is another, what makes it of the driver's value."""
+
+    def values(self, given: Parameters) -> Any:  # noqa: ANN401 - what this driver takes
+        """The driver's values. A list of fewer than its names has its last one again, which changes no `IN`."""
+        if not isinstance(given, Mapping):
+            return list(map(self.values, given))
+        every = {**self.constants, **given} if self.constants else given
+        for name, names in self.lists.items():
+            own = given[name]
+            every = {**every, **dict.fromkeys(names, own[-1] if own else None), **dict(zip(names, own, strict=False))}
+        made = list(map(every.__getitem__, self.names))
+        for place, make in self.given:
+            made[place] = make(made[place])
+        return tuple(made) if self.is_positional else dict(zip(self.names, made, strict=True))
+
+    def rows(self, found: Iterable[Sequence[Any]]) -> Sequence[Row[Any]]:
+        """The driver's rows as SQLAlchemy would give them."""
+        made = list(map(list, found))
+        for row in made:
+            for place, make in self.found:
+                row[place] = make(row[place])
+        return IteratorResult[Any](self.columns, iter(made)).all()
+
+
+@lru_cache(maxsize=1024)
+def _prepared(
+    statement: Any,  # noqa: ANN401 - of any kind
+    dialect: Dialect,
+    names: tuple[str, ...],
+    sizes: tuple[tuple[str, int], ...] = (),
+) -> _Prepared | None:
+    """A statement that is given these values, of which some are lists of so many; None where its words depend on more.
+
+    SQLAlchemy would look at all of it in several ways whenever it runs.
+    """
+    compiled = statement.compile(dialect=dialect, column_keys=list(names))
+    binds = {name: each for each, name in compiled.bind_names.items()}
+    lists = {name for name, each in binds.items() if each.expanding and name in names}
+    in_words = {compiled.bind_names[each] for each in compiled.literal_execute_params}
+    is_of_rows = any(isinstance(each.type, TupleType) for each in binds.values())
+    if compiled.escaped_bind_names or is_of_rows or in_words & set(names) or not lists <= dict(sizes).keys():
+        return None
+    sample = {name: [""] * size for name, size in sizes if name in lists}
+    state = compiled.construct_expanded_state({**compiled.params, **sample})
+    origins = {each: name for name, several in state.parameter_expansion.items() for each in several}
+    order = [(name, origins.get(name, name)) for name in state.positiontup or state.parameters]
+    of_binds = {name: each.type.dialect_impl(dialect).bind_processor(dialect) for name, each in binds.items()}
+    constants = {name: state.parameters[name] for name, origin in order if origin not in names}
+    columns = [] if isinstance(statement, TextClause) else list(getattr(statement, "exported_columns", ()))
+    of_results = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in columns]
+    return _Prepared(
+        words=state.statement,
+        is_positional=compiled.positional,
+        names=[name for name, _ in order],
+        given=[(place, make) for place, (_, origin) in enumerate(order) if (make := of_binds[origin]) is not None],
+        constants=constants,
+        lists={name: state.parameter_expansion[name] for name in lists},
+        columns=SimpleResultMetaData([column.key for column in columns]),
+        found=[(place, make) for place, make in enumerate(of_results) if make is not None],
+    )
+
+
+def _advance_statement() -> ReturningInsert[tuple[int]]:
+    statement = insert(counters).values(value=bindparam("steps"))
+    return statement.on_conflict_do_update(
+        index_elements=[counters.c.workspace, counters.c.name],
+        set_={"value": counters.c.value + statement.excluded.value},
+    ).returning(counters.c.value)
+
+
+_ADVANCE = _advance_statement()
+
+
+class SqlTable:
+    """Tables of one transaction."""
+
+    def __init__(self, session: "Session") -> None:
+        self._session = session
+
+
+class Session:
+    """Runs statements for the tables of one transaction and translates what goes wrong."""
+
+    def __init__(self, connection: Connection, where: Where, *, writes: bool) -> None:
+        self._connection = connection
+        self._where = where
+        self._writes = writes
+        self._is_open = True
+        self.filed: set[str] = set()
+        """Workspaces whose recall index this transaction, which may never commit, has changed."""
+        self.marks: dict[str, int] = {}
+        """The marks of workspaces (`lesson_versions`), as far as they were read."""
+        self._has_changed = False
+
+    def mark_of(self, workspace: str) -> int | None:
+        """The workspace's mark, if it was read, and this transaction, which may never commit, has changed nothing."""
+        return None if self._has_changed else self.marks.get(workspace)
+
+    def end(self) -> None:
+        """The transaction is over: nothing runs any more."""
+        self._is_open = False
+
+    def rows(self, statement: Executable, parameters: Parameters | None = None) -> Sequence[Row[Any]]:
+        """What a query finds."""
+        return self._found(statement, parameters)
+
+    def row(self, statement: Executable, parameters: Parameters | None = None) -> Row[Any] | None:
+        """The first row a query finds, or None."""
+        return next(iter(self._found(statement, parameters, is_first=True)), None)
+
+    def driver_rows(self, statement: Executable, parameters: dict[str, Any]) -> Sequence[Any]:
+        """What a query finds, with little spent on it: of a row's values, what is true may be 1 or True."""
+        self._require_open()
+        with translated(self._where):
+            if prepared := self._prepared(statement, parameters):
+                return list(self._on_driver(prepared.words, prepared.values(parameters)))
+        return self.rows(statement, parameters)
+
+    def _found(self, statement: Executable, given: Parameters | None, *, is_first: bool = False) -> Sequence[Row[Any]]:
+        self._require_open()
+        with translated(self._where):
+            if isinstance(given, Mapping) and (prepared := self._prepared(statement, given)):
+                cursor = self._on_driver(prepared.words, prepared.values(given))
+                rows = cursor.fetchmany(1) if is_first else cursor.fetchall()
+                with self._readable(statement, given):
+                    return prepared.rows(rows)
+            found = self._connection.execute(statement, given)
+            with self._readable(statement, given):
+                return [row for row in [found.first()] if row is not None] if is_first else found.all()
+
+    def _prepared(self, statement: Executable, given: Parameters | None) -> _Prepared | None:
+        """From its second time on: a statement that is made for one use is left to SQLAlchemy, which knows its like."""
+        if not given or (isinstance(given, Mapping) and not self.is_sqlite):
+            return None
+        if statement not in _run_before:
+            _run_before.add(statement)
+            return None
+        if not isinstance(given, Mapping):
+            return _prepared(statement, self._connection.dialect, tuple(given[0]))
+        sizes = [(name, len(value)) for name, value in given.items() if type(value) is list]
+        if max([size for _, size in sizes], default=0) > _LONGEST:
+            return None
+        rounded = tuple([(name, 1 << (size - 1).bit_length() if size else 0) for name, size in sizes])
+        return _prepared(statement, self._connection.dialect, tuple(given), rounded)
+
+    def _on_driver(self, words: str, values: Any) -> Any:  # noqa: ANN401 - the driver's
+        """SQLite's cursor behind a statement, with one row of values or many. SQLAlchemy's listeners are told of it."""
+        cursor, is_many = self._connection.connection.cursor(), isinstance(values, list)
+        for listener in self._connection.dispatch.before_cursor_execute:
+            listener(self._connection, cursor, words, values, None, is_many)
+        (cursor.executemany if is_many else cursor.execute)(words, values)
+        return cursor
+
+    def all(self, kind: Callable[..., T], statement: Executable, /, **parameters: object) -> list[T]:
+        """What a query finds, of each row what `kind` makes of its columns."""
+        return [kind(**row._mapping) for row in self.rows(statement, parameters)]
+
+    def first(self, kind: Callable[..., T], statement: Executable, /, **parameters: object) -> T | None:
+        """The same of the first row, or None."""
+        row = self.row(statement, parameters)
+        return None if row is None else kind(**row._mapping)
+
+    def batches(self, statement: str, parameters: Sequence[object], size: int) -> Iterator[list[tuple[Any, ...]]]:
+        """What a query in SQLite's own words finds, as the driver has it, so many rows at a time."""
+        self._require_open()
+        with translated(self._where):
+            cursor = self._connection.connection.cursor()
+            cursor.execute(statement, parameters)
+            while rows := cursor.fetchmany(size):
+                yield list(rows)
+
+    def execute(self, statement: str, parameters: Sequence[object]) -> None:
+        """Change something, in SQLite's own words. Raises `RuntimeError` in a reading transaction."""
+        self.require_writing()
+        with translated(self._where):
+            self._connection.connection.cursor().execute(statement, parameters)
+
+    def each(self, statement: Executable, workspace: str, ids: Iterable[str]) -> Iterator[Row[Any]]:
+        """What a query finds for these ids (`among`), in one statement for every `ID_LIMIT` of them."""
+        for some in chunks(dict.fromkeys(ids), ID_LIMIT):
+            yield from self.rows(statement, {"workspace": workspace, "ids": some})
+
+    def put(self, table: Table, *values: object) -> None:
+        """Insert rows, or rewrite those with the same keys."""
+        self.run(put_statement(table), [row_of(table, each) for each in values])
+
+    @contextmanager
+    def readable(self) -> Iterator[None]:
+        """Say that a row holds what no column of ours can, if that is met while something is made of it."""
+        try:
+            yield
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as exc:
+            raise damaged(self._where, ()) from exc
+
+    @contextmanager
+    def _readable(self, statement: Executable, parameters: Parameters | None) -> Iterator[None]:
+        """Say which row it is that holds what no column of ours can. The statement runs again to find out."""
+        try:
+            yield
+        except Exception as exc:
+            if is_driver_error(exc):
+                raise
+            raise damaged(self._where, self._damage(statement, parameters)) from exc
+
+    def _damage(self, statement: Executable, parameters: Parameters | None) -> Iterator[Damage]:
+        if not isinstance(statement, Select):
+            return iter(())
+        again = self._connection.execute(statement, parameters).cursor
+        columns, dialect = list(statement.selected_columns), self._connection.dialect
+        return in_rows(columns, again.fetchall() if again is not None else (), dialect)
+
+    @contextmanager
+    def needing(self, what: str) -> Iterator[None]:
+        """Raise `NotFound`, which says what has to be stored first, where a row would refer to nothing.
+
+        The transaction goes on as it was before.
+        """
+        point = nullcontext() if self.is_sqlite else self._connection.begin_nested()
+        try:
+            with point:
+                yield
+        except Conflict as exc:
+            raise NotFound(f"There is no {what} first.") from exc
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether functions of Python are at hand in statements, and one that fails leaves the transaction as it was.
+
+        PostgreSQL has neither.
+        """
+        return self._connection.dialect.name == "sqlite"
+
+    def run(self, statement: Executable, parameters: Parameters | None = None) -> int:
+        """Change something; how many rows. An empty list of rows changes nothing.
+
+        Raises `RuntimeError` in a reading transaction.
+        """
+        self.require_writing()
+        if isinstance(parameters, Sequence) and not parameters:
+            return 0
+        with translated(self._where):
+            if parameters and (prepared := self._prepared(statement, parameters)):
+                run = self._on_driver if self.is_sqlite else self._connection.exec_driver_sql
+                return int(run(prepared.words, prepared.values(parameters)).rowcount)
+            return self._connection.execute(statement, parameters).rowcount
+
+    def changed(self, statement: Executable, parameters: Mapping[str, Any]) -> Row[Any] | None:
+        """Change a row; what the statement returns of it, or None if it changed none.
+
+        Raises `RuntimeError` in a reading transaction.
+        """
+        self.require_writing()
+        return self.row(statement, parameters)
+
+    def advance(self, workspace: str, counter: str, steps: int = 1) -> int:
+        """Raise a workspace's counter by `steps` and return it: the last of as many fresh numbers.
+
+        The database has one writer at a time, so the order of the numbers is the order of commits.
+        """
+        self.require_writing()
+        row = self.row(_ADVANCE, {"workspace": workspace, "name": counter, "steps": steps})
+        if row is None:
+            raise StoreUnavailable(f"The database {self._where} did not count; run `goodbot doctor`.")
+        return int(row[0])
+
+    def require_writing(self) -> None:
+        """Raises `RuntimeError` in a reading transaction."""
+        self._require_open()
+        if not self._writes:
+            raise RuntimeError("a reading transaction cannot write; use store.write()")
+        self._has_changed = True
+
+    def _require_open(self) -> None:
+        if not self._is_open:
+            raise StoreUnavailable("This transaction has ended; begin another one with store.read() or store.write().")

@@ -1,0 +1,1 @@
+"""Search among vectors in this process: exact over whole partitions, by planes of bits over large ones."""

@@ -1,0 +1,280 @@
+"""Exact vector search in the process: one partition's vectors side by side, and the merge of several partitions."""
+
+from collections.abc import Iterable, Sequence
+from itertools import compress, repeat
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import numpy as np
+
+from memory.adapters.vectors.action_rows import NOTHING_FOUND, ActionRows, RowApproval
+from memory.adapters.vectors.halves import finite_rows
+from memory.model import Audience, Verdict
+from memory.ports import ActionFit, Neighbour, Neighbourhood
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from memory.model import Vector
+
+
+class RowKind(NamedTuple):
+    """What many rows have in common: how they are found, and what they approve."""
+
+    audience: Audience
+    verdict: Verdict
+    approves: RowApproval | None = None
+
+
+_RANK = itemgetter(0, 1)
+_SETS_OF_ACTIONS = 4
+"""For how many sets of actions a partition keeps which rows approve them."""
+_BYTES_OF_ROW, _BYTES_OF_PLACE = 100, 120
+"""About what a row takes beside its vector, and what more once it is known by its id where it lies."""
+
+
+BLOCK = 1024
+"""How many rows lie side by side: a partition that grows copies no more than these."""
+
+
+class Rows(Protocol):
+    """Where vectors lie."""
+
+    def vector(self, place: int) -> "Vector":
+        """That of one row, which may change with the next change of the partition."""
+        ...
+
+
+Hit = tuple[float, str, RowKind, int, Rows]
+"""A row that was found: its cosine, its episode, its kind, and where it lies."""
+
+
+class Partition(Protocol):
+    """What can be searched."""
+
+    def __len__(self) -> int:
+        """How many rows it has."""
+        ...
+
+    def find(
+        self, query: "Vector", k: int, min_cosine: float, actions: tuple[str, ...], *, gave_up: bool
+    ) -> "tuple[list[Hit], NDArray[np.float64] | None]":
+        """The k rows most like the query with at least this cosine, in any order; of equal ones those of later ids.
+
+        Without `gave_up`, none of `NOTHING_FOUND`. There may be more of those that are as like it as the last. And, if
+        there are actions, of shape (2, actions): how many rows approve each, and the sum of their cosines.
+        """
+        ...
+
+
+class VectorPartition:
+    """The vectors of one partition, all of one model, as float32: exact. What else is known of rows lies in columns."""
+
+    def __init__(self, dimension: int) -> None:
+        self._dimension = dimension
+        self._blocks: list[NDArray[np.float32]] = []
+        self._ids: list[str] = []
+        self._place: dict[str, int] | None = None
+        """Where each episode's row lies; None until somebody asks."""
+        self._kinds: list[RowKind] = []
+        self._number_of: dict[RowKind, int] = {}
+        self._numbers = np.zeros(0, np.int32)
+        """Of each row the number of its kind."""
+        self._found_nothing: list[int] = []
+        """The numbers of the kinds that are of `NOTHING_FOUND`."""
+        self._approved: dict[tuple[str, ...], ActionRows] = {}
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes it holds."""
+        of_row = _BYTES_OF_ROW if self._place is None else _BYTES_OF_ROW + _BYTES_OF_PLACE
+        return sum([block.nbytes for block in self._blocks]) + of_row * len(self._ids)
+
+    def add(
+        self, ids: Sequence[str], kinds: Sequence[RowKind], of_row: Sequence[int], matrix: "NDArray[np.floating]"
+    ) -> None:
+        """Append rows of shape (len(ids), dimension), each replacing the episode's earlier one.
+
+        `of_row` says which of the kinds each is of. A row that is not finite is like nothing, so it is not kept.
+        """
+        self.remove(ids)
+        numbers = self._numbered(kinds)[np.asarray(of_row, np.intp)]
+        wide, is_finite = finite_rows(matrix)
+        if not is_finite.all():
+            ids, numbers, wide = list(compress(ids, is_finite)), numbers[is_finite], wide[is_finite]
+        start = len(self._ids)
+        self._put(start, wide)
+        if start + len(ids) > len(self._numbers):
+            self._numbers = np.concatenate([self._numbers[:start], numbers, np.zeros(start, np.int32)])
+        self._numbers[start : start + len(ids)] = numbers
+        self._ids.extend(ids)
+        if self._place is not None:
+            self._place.update(zip(ids, range(start, len(self._ids)), strict=True))
+        self._forget_rows()
+
+    def remove(self, episode_ids: Iterable[str]) -> None:
+        """Drop the rows of these episodes, if they are here: the last row takes the place of each."""
+        if not self._ids:
+            return
+        if self._place is None:
+            self._place = dict(zip(self._ids, range(len(self._ids)), strict=True))
+        for episode_id in episode_ids:
+            place = self._place.pop(episode_id, None)
+            if place is None:
+                continue
+            last = self._ids.pop()
+            if last != episode_id:
+                self._ids[place] = last
+                self._numbers[place] = self._numbers[len(self._ids)]
+                self.vector(place)[:] = self.vector(len(self._ids))
+                self._place[last] = place
+            self._forget_rows()
+
+    def cosines(self, vector: "Vector") -> "NDArray[np.float32]":
+        """Those of all rows with a finite vector; one without length has the cosine 0 with every row."""
+        # vecdot uses no BLAS threads, which spin when the machine is busy; numpy's float32 is as fast for one query.
+        count, found = len(self._ids), np.empty(len(self._ids), np.float32)
+        for block, start in zip(self._blocks, range(0, count, BLOCK), strict=False):
+            np.vecdot(block[: count - start], vector, out=found[start : start + BLOCK])
+        return np.clip(found, -1.0, 1.0, out=found)
+
+    def find(
+        self, query: "Vector", k: int, min_cosine: float, actions: tuple[str, ...], *, gave_up: bool
+    ) -> "tuple[list[Hit], NDArray[np.float64] | None]":
+        """As `Partition.find`."""
+        if not self._ids:
+            return [], None
+        cosines = self.cosines(query)
+        approved = self.approved(cosines, actions) if actions else None
+        if not gave_up and self._found_nothing:
+            cosines[np.isin(self._numbers[: len(cosines)], self._found_nothing)] = -np.inf
+        return self.nearest(cosines, k, min_cosine), approved
+
+    def approved(self, cosines: "NDArray[np.float32]", actions: tuple[str, ...]) -> "NDArray[np.float64]":
+        """Shape (2, actions): how many rows approve each action, and the sum of their cosines."""
+        found = self._approved.pop(actions, None) or ActionRows(actions)
+        self._approved[actions] = found
+        if len(self._approved) > _SETS_OF_ACTIONS:
+            del self._approved[next(iter(self._approved))]
+        return found.totals(cosines, self._numbers[: len(cosines)], (kind.approves for kind in self._kinds))
+
+    def nearest(self, scores: "NDArray[np.float32]", k: int, min_cosine: float) -> list[Hit]:
+        """The k best rows with at least this cosine, and those that are as good as the last of them, in any order."""
+        is_near = scores >= min_cosine
+        if np.count_nonzero(is_near) > k > 0:
+            is_near = scores >= np.partition(scores, len(scores) - k)[len(scores) - k]
+        places = np.flatnonzero(is_near) if k > 0 else np.empty(0, np.intp)
+        near = scores[places]
+        named, numbers = places.tolist(), self._numbers[places].tolist()
+        whose, kinds = map(self._ids.__getitem__, named), map(self._kinds.__getitem__, numbers)
+        return list(zip(near.tolist(), whose, kinds, named, repeat(self)))
+
+    def vector(self, place: int) -> "Vector":
+        """As `Rows.vector`."""
+        vector: NDArray[np.float32] = self._blocks[place // BLOCK][place % BLOCK]
+        return vector
+
+    def _numbered(self, kinds: Sequence[RowKind]) -> "NDArray[np.int32]":
+        """The numbers of these kinds."""
+        if len(self._kinds) > 2 * len(self._ids) + BLOCK:  # most of them no row has any more
+            self._renumber()
+        return self._added(kinds)
+
+    def _added(self, kinds: Sequence[RowKind]) -> "NDArray[np.int32]":
+        for kind in kinds:
+            if kind not in self._number_of:
+                if kind.approves == NOTHING_FOUND:
+                    self._found_nothing.append(len(self._kinds))
+                self._number_of[kind] = len(self._kinds)
+                self._kinds.append(kind)
+        return np.array([self._number_of[kind] for kind in kinds], np.int32)
+
+    def _renumber(self) -> None:
+        used, places = np.unique(self._numbers[: len(self._ids)], return_inverse=True)
+        known = [self._kinds[number] for number in used.tolist()]
+        self._kinds, self._number_of, self._found_nothing = [], {}, []
+        self._numbers = self._added(known)[places]
+        self._approved.clear()
+
+    def _forget_rows(self) -> None:
+        for approved in self._approved.values():
+            approved.forget_rows()
+
+    def _put(self, start: int, matrix: "NDArray[np.float32]") -> None:
+        """Write rows behind those that are there; the first ones are taken as they are."""
+        if not start:
+            self._blocks = [matrix[place : place + BLOCK] for place in range(0, len(matrix), BLOCK)]
+            return
+        taken = 0
+        while taken < len(matrix):
+            number, place = divmod(start + taken, BLOCK)
+            some = min(BLOCK - place, len(matrix) - taken)
+            self._block(number, place + some)[place : place + some] = matrix[taken : taken + some]
+            taken += some
+
+    def _block(self, number: int, rows: int) -> "NDArray[np.float32]":
+        """A block with room for so many rows: it grows by doubling until it is full."""
+        if number == len(self._blocks):
+            self._blocks.append(np.empty((rows, self._dimension), np.float32))
+        block = self._blocks[number]
+        if rows > len(block):
+            grown = np.empty((min(BLOCK, max(rows, 2 * len(block))), self._dimension), np.float32)
+            grown[: len(block)] = block
+            block = self._blocks[number] = grown
+        return block
+
+
+def search(
+    partitions: Sequence[Partition],
+    vector: "Vector",
+    k: int,
+    min_cosine: float,
+    actions: Sequence[str] = (),
+    beside: Sequence[Partition] = (),
+    *,
+    gave_up: bool = True,
+) -> Neighbourhood:
+    """The k best of several partitions; an episode in several of them counts as its row in the first.
+
+    Of those `beside`, which come last, only the rows count, and no action that they approve. Without `gave_up`, rows
+    of runs that found no answer are left out. Exact: a row among the k
+    best of all is among the k best of the first partition that holds it. A vector that is not finite is like nothing.
+    """
+    query = np.asarray(vector, np.float32)
+    first: dict[str, Hit] = {}
+    totals = np.zeros((2, len(actions)))
+    least, wanted = min_cosine, tuple(actions)
+    is_usable = bool(np.isfinite(query).all())
+    for number, partition in enumerate((*partitions, *beside) if is_usable else ()):
+        of_these = wanted if number < len(partitions) else ()
+        found, approved = partition.find(query, k, least, of_these, gave_up=gave_up)
+        if approved is not None:
+            totals += approved
+        for hit in found:
+            first.setdefault(hit[1], hit)
+        if found and len(first) >= k > 0:  # what is less like it than k others is not among the k best
+            least = max(least, sorted([hit[0] for hit in first.values()])[-k])
+    fits = {
+        action: ActionFit(lessons, total / lessons)
+        for action, lessons, total in zip(actions, *totals.tolist(), strict=True)
+        if lessons
+    }
+    nearest = best([hit for hit in first.values() if hit[0] >= least], k)
+    vectors = [rows.vector(place) for _, _, _, place, rows in nearest]
+    # Of their own, for a row may move in its partition.
+    own = np.concatenate(vectors).reshape(len(vectors), -1) if vectors else ()
+    hits = tuple(
+        [
+            Neighbour(episode_id, cosine, kind.audience, kind.verdict, vector)
+            for (cosine, episode_id, kind, _, _), vector in zip(nearest, own, strict=True)
+        ]
+    )
+    return Neighbourhood(searched=sum(map(len, partitions)), hits=hits, fits=fits)
+
+
+def best(hits: list[Hit], k: int) -> list[Hit]:
+    """The k most alike, best first; equal ones by later id."""
+    return sorted(hits, key=_RANK, reverse=True)[: max(k, 0)]
