@@ -279,5 +279,7 @@ class Threshold:
     budget: float
     """The share of wrong answers that it was counted for."""
     value: float
+    confusion: float = 1.0
+    """How many times as many answers as usual are taken to be wrong before anybody says so, above 0."""
     reliability: Mapping[str, float] = field(default_factory=dict[str, float])
     """How far the word of those can be relied on who refuse what is right, by person, above 0 and below 1."""

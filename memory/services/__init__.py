@@ -32,6 +32,7 @@ from memory.services.core import MESSAGE_CHARACTERS, Core
 from memory.services.embedders import CheckedEmbedder, EmbedderNamed, OtherEmbedders
 from memory.services.privacy.forget import Erased as Erased, PersonalData as PersonalData, Privacy
 from memory.services.privacy.purge import Purge as Purge, Purging
+from memory.services.recall.confusion import ConfusionEstimate
 from memory.services.recall.evidence import Weighing
 from memory.services.recall.recall import Recalling
 from memory.services.recording.approvals import Approvals
@@ -143,6 +144,7 @@ class Memory:
             chance=chance,
             caps=tuple(caps),
             approvals=approvals or ApprovalPolicy(),
+            evidence=evidence or EvidenceConfig(),
         )
         self.core, self.store, self.embedder = core, store, core.embedder
         self.clock, self.new_id = clock, new_id
@@ -152,7 +154,7 @@ class Memory:
             candidates,
             guesses=guesses,
             rule_from=(upkeep or UpkeepPolicy()).rule_from,
-            weighing=Weighing(core, evidence),
+            weighing=Weighing(core),
         )
         self.upkeep = Upkeep(core, upkeep or UpkeepPolicy())
         self.world = _world(core, world)
@@ -196,6 +198,7 @@ class Memory:
         self.monitoring = Monitoring(core, self.upkeep)
         self.explaining = Explaining(core, self.audit)
         self.gaps = Gaps(core, self.recalling.weighing)
+        self.confusion = ConfusionEstimate(core, self.recalling.weighing)
         self.maps = KnowledgeMaps(core)
         self.spending = Spending(core)
         self.leases = Leases(core)

@@ -13,6 +13,7 @@ from memory.ports import Clock, Embedder, IndexEntry, NewId, Store, Transaction
 from memory.rules.audience import index_entries_of
 from memory.rules.chat_settings import NAMES
 from memory.rules.control_arm import Chance, hashed
+from memory.rules.evidence.posterior import EvidenceConfig
 from memory.rules.feedback import OverlapDetector
 from memory.rules.fold import apply, with_verdicts
 from memory.rules.redaction import Redactor
@@ -54,6 +55,7 @@ class Core:
     caps: tuple[Cap, ...] = ()
     """What a day may cost."""
     approvals: ApprovalPolicy = field(default_factory=ApprovalPolicy)
+    evidence: EvidenceConfig = field(default_factory=EvidenceConfig)
 
     def require_short(self, text: str) -> None:
         """Raise `InvalidInput` for a message that is too long."""

@@ -27,6 +27,7 @@ from bot.config import load_settings
 from memory.adapters.vectors.action_rows import FROM_ONE
 from memory.model import MOST_OPTIONS
 from memory.model.evidence import JudgementCount, confidence_in, is_sure, unknown
+from memory.rules.evidence.confusion import LeftOut, confusion
 from memory.rules.evidence.posterior import (
     EvidenceConfig,
     Observation,
@@ -108,9 +109,12 @@ class Lessons:
         self.observations.append(Observation(approves, noise))
         self.candidates.append(tuple(candidates))
 
-    def nearest(self, vector: "Matrix", count: int) -> tuple["Matrix", list[int]]:
-        """The places of the nearest, and the cosines of the goal and of theirs with each other."""
+    def nearest(self, vector: "Matrix", count: int, without: int | None = None) -> tuple["Matrix", list[int]]:
+        """The places of the nearest, and the cosines of the goal and of theirs with each other; without one of them."""
         cosines = self.vectors[: len(self.goals)] @ vector
+        if without is not None:
+            cosines[without] = -np.inf
+            count = min(count, len(cosines) - 1)
         places = np.argsort(-cosines, kind="stable")[:count]
         rows = np.concatenate([vector[None], self.vectors[places]]).astype(np.float64)
         between = rows @ rows.T
@@ -144,6 +148,7 @@ class Stream:
         self._sums = np.zeros_like(descriptions)
         self._approved = np.zeros(len(descriptions))
         self._judgements: list[JudgementCount] = []
+        self._confusion = 1.0
         self._threshold = counted_threshold("", (), arm.budget)
         self._chance, self._tapping = random.Random(f"people {seed}"), random.Random(f"taps {seed}")
 
@@ -151,9 +156,23 @@ class Stream:
         """The asker writes down what is right."""
         self._learn(goal, vector, (label,), approves=True, noise=self._config.written_noise)
 
-    def beliefs(self, vector: "Matrix") -> tuple["Matrix", "Matrix", float]:
-        """In each label, the priors of these, and the cosine of the nearest lesson."""
-        cosines, places = self._lessons.nearest(vector, self._config.lessons)
+    def estimate_confusion(self) -> None:
+        """Count the threshold by how often what was taught is confused, each lesson left out once."""
+        labels = [candidates[0] for candidates in self._lessons.candidates]
+        left_out: list[LeftOut] = []
+        for place, label in enumerate(labels):
+            if labels.count(label) > 1:
+                values, priors, nearest = self.beliefs(self._lessons.vectors[place], without=place)
+                best, second, *_ = np.argsort(-values.round(9), kind="stable").tolist()
+                rival = max(unknown(nearest), float(values[second]))
+                sure = confidence_in(float(values[best]), float(priors[best]), rival)
+                left_out.append(LeftOut(_ASKER, True, sure, best == label))
+        self._confusion = confusion(left_out)
+        self._threshold = counted_threshold("", (), self._arm.budget, self._confusion)
+
+    def beliefs(self, vector: "Matrix", *, without: int | None = None) -> tuple["Matrix", "Matrix", float]:
+        """In each label, the priors of these, and the cosine of the nearest lesson; one lesson may be left out."""
+        cosines, places = self._lessons.nearest(vector, self._config.lessons, without)
         prior: Matrix = np.zeros((1 + len(places), len(self._descriptions)))
         if not self._arm.as_answers:
             rows = np.concatenate([vector[None], self._lessons.vectors[places]]).astype(np.float64)
@@ -231,7 +250,7 @@ class Stream:
     def _judge(self, confidence: int, is_right: bool) -> None:
         self._judgements.append(JudgementCount(_ASKER, confidence, is_right, is_known=True))
         newest = self._judgements[-newest_counted(self._arm.budget) :]
-        self._threshold = counted_threshold("", newest, self._arm.budget)
+        self._threshold = counted_threshold("", newest, self._arm.budget, self._confusion)
 
 
 def replay(
@@ -254,6 +273,7 @@ def replay(
     taught = first_of_each([each for each in shuffled(lessons, seed, None) if each.text not in asked], arm.taught)
     for lesson in taught:
         stream.teach(lesson.text, _rows(embedder, [lesson.text])[0], numbers[lesson.label.label])
+    stream.estimate_confusion()
     answered = [stream.ask(each.text, _rows(embedder, [each.text])[0], numbers[each.label.label]) for each in order]
     beside = outside if arm.outside else ()
     return answered, [stream.ask(text, _rows(embedder, [text])[0], None) for text in beside]

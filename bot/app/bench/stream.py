@@ -127,6 +127,7 @@ async def stream(
             for lesson in taught:
                 await sink(people.teach(lesson.text, _taught(lesson.label, arm)))
                 clock.advance(arm.pace)
+            memory.confusion.update(CHANNEL.workspace)  # as upkeep does within the hour
             for message in messages:
                 begun = time.perf_counter()
                 answer = await _ask(running, messenger, people, message.text)

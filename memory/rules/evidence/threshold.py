@@ -5,7 +5,8 @@ the share of wrong ones among those that reach it is estimated, and a margin is 
 lowest threshold within the budget is taken. So where few react, less is answered and more is asked.
 
 - **Before anybody said anything** a prior stands for `PRIOR` judgements. It is what was measured on labelled messages
-  (`tests/README.md`), taken to be wrong more often than there (`_prior`). It needs no margin.
+  (`tests/README.md`), taken to be wrong more often than there (`_prior`), and as many times more often as what was
+  taught is confused with each other (`memory.rules.evidence.confusion`). It needs no margin.
 - **People refuse what is right** (`memory.rules.evidence.reliability`). So many of their refusals are left out, and
   they count for less; who refuses everything counts for next to nothing.
 - **Nobody decides alone**: of several people, each counts for at most `MOST_OF_ONE` judgements at any threshold. So
@@ -17,7 +18,7 @@ lowest threshold within the budget is taken. So where few react, less is answere
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from memory.model import ASK, TAP, Episode, Reaction, Vote
@@ -132,29 +133,37 @@ def _on_the_best(root: Episode, evidence: EvidenceRecord, votes: Iterable[Vote])
             yield vote, False
 
 
-def threshold(counts: Iterable[JudgementCount], budget: float) -> float:
+def threshold(counts: Iterable[JudgementCount], budget: float, confusion: float = 1.0) -> float:
     """The confidence from which to answer, `LOWEST`..`HIGHEST` hundredths.
 
-    `budget` is the share of answers that may be wrong, 0..1. Pure; the order of the counts does not matter. Below
-    `CERTAIN`, more refusals never lower it and more approvals never raise it; nor does a larger budget.
+    `budget` is the share of answers that may be wrong, 0..1; `confusion` how many times as many as usual are before
+    anybody says so. Pure; the order of the counts does not matter. Below `CERTAIN`, more refusals never lower it and
+    more approvals never raise it; nor does a larger budget, or less confusion.
     """
-    return _lowest(*judged_from(counts), budget)
+    return _lowest(*judged_from(counts, confusion), budget, confusion)
 
 
 def first_threshold(budget: float) -> float:
     """The threshold where nobody judged anything yet."""
-    return _lowest(*_prior(), budget)
+    return _lowest(*_prior(1.0), budget, 1.0)
 
 
-def counted_threshold(workspace: str, counts: Iterable[JudgementCount], budget: float) -> Threshold:
+def counted_threshold(
+    workspace: str, counts: Iterable[JudgementCount], budget: float, confusion: float = 1.0
+) -> Threshold:
     """The `threshold` of a workspace, and who cannot quite be relied on (`reliability`), as they are kept."""
     people = by_person(counts)
-    value = _lowest(*_judged(people), budget)
-    return Threshold(workspace=workspace, budget=budget, value=value, reliability=reliability(people))
+    return Threshold(
+        workspace=workspace,
+        budget=budget,
+        value=_lowest(*_judged(people, confusion), budget, confusion),
+        confusion=confusion,
+        reliability=reliability(people),
+    )
 
 
-def _lowest(judged: Iterable[float], wrong: Iterable[float], budget: float) -> float:
-    _, prior_wrong = _prior()
+def _lowest(judged: Iterable[float], wrong: Iterable[float], budget: float, confusion: float) -> float:
+    _, prior_wrong = _prior(confusion)
     errors = MARGIN * USUAL_BUDGET / budget
     for n, judged_there, wrong_there, expected in zip(_THRESHOLDS, judged, wrong, prior_wrong, strict=True):
         margin = errors * (math.sqrt(max(0.0, wrong_there - expected) + FEW) - math.sqrt(FEW))
@@ -168,18 +177,18 @@ def newest_counted(budget: float) -> int:
     return min(MOST_COUNTED, max(FEWEST_COUNTED, round(COUNTED_WRONG / budget)))
 
 
-def judged_from(counts: Iterable[JudgementCount]) -> tuple[Sequence[float], Sequence[float]]:
+def judged_from(counts: Iterable[JudgementCount], confusion: float = 1.0) -> tuple[Sequence[float], Sequence[float]]:
     """How many judgements count of what each threshold lets through, and how many of them say wrong; with the prior.
 
     For each threshold from `LOWEST` to `HIGHEST` hundredths.
     """
-    return _judged(by_person(counts))
+    return _judged(by_person(counts), confusion)
 
 
-def _judged(everybody: PeopleCounts) -> tuple[Sequence[float], Sequence[float]]:
+def _judged(everybody: PeopleCounts, confusion: float) -> tuple[Sequence[float], Sequence[float]]:
     import numpy as np  # not for those who only import this module
 
-    (actors, people, _), prior_judged, prior_wrong = everybody, *_prior()
+    (actors, people, _), prior_judged, prior_wrong = everybody, *_prior(confusion)
     if not actors:
         return list(map(float, prior_judged)), list(map(float, prior_wrong))
     unreliable = unreliability(people)[:, None]
@@ -196,13 +205,21 @@ def _judged(everybody: PeopleCounts) -> tuple[Sequence[float], Sequence[float]]:
     return list(map(float, judged)), list(map(float, wrong))
 
 
-@cache
-def _prior() -> "tuple[Matrix, Matrix]":
+def share_wrong(confidence: float) -> float:
+    """Of answers with this confidence, the share taken to be wrong before anybody says so.
+
+    Of labelled messages in streams with reactions, corrections and mistakes it was 0.01 + 0.47 exp(-9.5 c). In a new
+    workspace most messages are of a kind that nobody taught yet, so more is taken to be wrong.
+    """
+    return 0.02 + 0.66 * math.exp(-9 * confidence)
+
+
+@lru_cache(maxsize=64)
+def _prior(confusion: float) -> "tuple[Matrix, Matrix]":
     """At each threshold: of the prior's judgements, how many reach it, and how many of these say wrong.
 
-    Of labelled messages in streams with reactions, corrections and mistakes, a fifth or so had a confidence of 0.6
-    and more, and the others became rarer from 0.05 on; of those at confidence c, 0.01 + 0.47 exp(-9.5 c) were wrong. In
-    a new workspace most messages are of a kind that nobody taught yet, so more is taken to be wrong.
+    Of the same messages as `share_wrong`, a fifth or so had a confidence of 0.6 and more, and the others became rarer
+    from 0.05 on.
     """
     import numpy as np
 
@@ -211,7 +228,8 @@ def _prior() -> "tuple[Matrix, Matrix]":
     frequent[-1] = 0
     frequent *= (1 - _PRIOR_ABOVE) / frequent.sum()
     frequent[-1] = _PRIOR_ABOVE
-    wrong = frequent * (0.02 + 0.66 * np.exp(-9 * middles))
+    wrong = frequent * [share_wrong(each) for each in middles]
     wrong[-1] = frequent[-1] * _PRIOR_WRONG_ABOVE
+    wrong = np.minimum(frequent, confusion * wrong)
     judged, wrong = (PRIOR * each[::-1].cumsum()[::-1] for each in (frequent, wrong))
     return judged, wrong

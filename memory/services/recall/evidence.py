@@ -39,7 +39,7 @@ class Weighing:
 
     def __init__(self, core: Core, config: EvidenceConfig | None = None) -> None:
         self._core = core
-        self.config = config or EvidenceConfig()
+        self.config = config or core.evidence
         # By the voter alone: to look the policy up as well takes longer than its rule.
         self._weight_of: WeightOf = lru_cache(maxsize=4096)(
             lambda standing, right, wrong, role: voice_weight(standing, right, wrong, role, core.policy)

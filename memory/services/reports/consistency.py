@@ -71,7 +71,7 @@ def faults_of_threshold(tx: Transaction, workspace: str) -> list[Fault]:
     counts = tx.judgements.counts(workspace, newest_counted(budget))
     if stored is None and not counts:
         return []
-    expected = counted_threshold(workspace, counts, budget)
+    expected = counted_threshold(workspace, counts, budget, stored.confusion if stored else 1.0)
     if stored == expected:
         return []
     kept, counted = in_counts(stored.reliability.items() if stored else (), expected.reliability.items())
@@ -81,7 +81,7 @@ def faults_of_threshold(tx: Transaction, workspace: str) -> list[Fault]:
             what="threshold",
             stored=stored and (stored.value, kept),
             expected=(expected.value, counted),
-            mend=partial(count_threshold, tx, workspace, budget),
+            mend=partial(count_threshold, tx, workspace, budget, stored=stored),
         )
     ]
 

@@ -19,6 +19,8 @@ from memory.rules.consolidation import advice_of, rules_of
 from memory.rules.retrieval.consensus import is_same_goal
 from memory.services.core import Core, event, record
 from memory.services.privacy.forget import Privacy, erase_run, overwrite_erased
+from memory.services.recall.confusion import ConfusionEstimate
+from memory.services.recall.evidence import Weighing
 from memory.services.topics import World
 from memory.services.upkeep.reembedding import Reembedding
 from memory.services.verdicts.archive import (
@@ -89,6 +91,7 @@ log = logging.getLogger(__name__)
 
 EMBEDDED_AT_ONCE = 2_000
 """How many texts one run of the job embeds: it must end long before the lease does."""
+CONFUSION = "confusion"
 LEASE = "upkeep"
 LEASE_FOR = timedelta(minutes=3)
 """How long a process that has died keeps others from its jobs."""
@@ -204,6 +207,16 @@ def _embed(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
     return f"{done.episodes} episodes and {done.topics} topics embedded{rest}"
 
 
+def _confusion(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
+    estimate = ConfusionEstimate(core, Weighing(core))
+    with core.store.read() as tx:
+        last = max((run.started_at for run in tx.upkeep.job_runs() if run.name == CONFUSION), default=None)
+    taught = [workspace for workspace in core.store.workspaces() if estimate.is_due(workspace, last)]
+    for workspace in taught:
+        estimate.update(workspace)
+    return f"{len(taught)} workspaces where something was taught"
+
+
 JOBS = (
     Job(name="sweep", every=timedelta(hours=1), what="delete what has expired, end erasures", run=_sweep),
     Job(name="retain", every=timedelta(days=1), what="erase old answers that nobody judged", run=_retain),
@@ -212,6 +225,12 @@ JOBS = (
     Job(name="topics", every=timedelta(days=1), what="join the same topics, archive the forgotten ones", run=_topics),
     Job(name="embed", every=timedelta(minutes=10), what="embed what has no vector of this embedder", run=_embed),
     Job(name="consolidate", every=timedelta(hours=6), what="find rules among many like lessons", run=_consolidate),
+    Job(
+        name=CONFUSION,
+        every=timedelta(hours=1),
+        what="estimate how often what was taught is confused",
+        run=_confusion,
+    ),
 )
 
 

@@ -14,7 +14,14 @@ from itertools import islice
 from memory.model import Episode, KnownPeople, Poll, Reaction, Role, TeachingPolicy, TrustRecord, Vote
 from memory.model.evidence import EvidenceRecord, Judgement, Threshold
 from memory.ports import Transaction
-from memory.rules.evidence.threshold import counted_threshold, judgements_of, newest_counted, threshold, without_implied
+from memory.rules.evidence.threshold import (
+    counted_threshold,
+    first_threshold,
+    judgements_of,
+    newest_counted,
+    threshold,
+    without_implied,
+)
 from memory.rules.verdict import evidence_of, fold_votes, is_beyond_limit, may_be_limited, standing, weight, weights
 
 _AT_ONCE = 2
@@ -306,18 +313,22 @@ def keep_judgements(
     stored = {each.root.run_id: polls[each.root.run_id].judgements for each in runs}
     given = {each.root.run_id: each.judgements(polls[each.root.run_id].evidence) for each in runs}
     if tx.judgements.set(workspace, given, stored=stored):
-        count_threshold(tx, workspace, budget, next((poll.threshold for poll in polls.values()), None))
+        count_threshold(tx, workspace, budget, stored=next((poll.threshold for poll in polls.values()), None))
 
 
 def erase_judgements(tx: Transaction, workspace: str, run_ids: Collection[str], budget: float) -> None:
     """Erase the judgements of answers that are erased, and count the threshold without them."""
     if tx.judgements.delete_runs(workspace, run_ids):
-        count_threshold(tx, workspace, budget)
+        count_threshold(tx, workspace, budget, stored=tx.judgements.threshold(workspace))
 
 
-def count_threshold(tx: Transaction, workspace: str, budget: float, stored: Threshold | None = None) -> None:
-    """Store the workspace's threshold for this budget, unless it is `stored` already."""
-    new = counted_threshold(workspace, tx.judgements.counts(workspace, newest_counted(budget)), budget)
+def count_threshold(
+    tx: Transaction, workspace: str, budget: float, *, stored: Threshold | None, confusion: float | None = None
+) -> None:
+    """Store the workspace's threshold for this budget, unless it is `stored`; with this `confusion`, if given."""
+    if confusion is None:
+        confusion = stored.confusion if stored else 1.0
+    new = counted_threshold(workspace, tx.judgements.counts(workspace, newest_counted(budget)), budget, confusion)
     if new != stored:
         tx.judgements.put_threshold(new)
 
@@ -327,4 +338,6 @@ def threshold_of(tx: Transaction, workspace: str, budget: float) -> float:
     stored = tx.judgements.threshold(workspace)
     if stored is not None and stored.budget == budget:
         return stored.value
-    return threshold(tx.judgements.counts(workspace, newest_counted(budget)) if stored is not None else (), budget)
+    if stored is None:
+        return first_threshold(budget)
+    return threshold(tx.judgements.counts(workspace, newest_counted(budget)), budget, stored.confusion)

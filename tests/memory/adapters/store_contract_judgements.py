@@ -77,7 +77,7 @@ class JudgementsContract(StoreCase):
             assert tx.judgements.threshold("u") is None
 
     def test_it_is_read_with_lessons_and_with_answers_too(self, store: Store) -> None:
-        kept = Threshold(workspace="w", budget=0.05, value=0.16, reliability={"ana": 0.62, 'bo\n"': 0.4})
+        kept = Threshold(workspace="w", budget=0.05, value=0.16, confusion=1.7, reliability={"ana": 0.62, 'bo\n"': 0.4})
         with store.write() as tx:
             tx.judgements.put_threshold(kept)
         with store.read() as tx:

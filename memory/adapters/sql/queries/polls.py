@@ -34,7 +34,7 @@ _BOTH = [column.name for column in _r if column.name in _v]
 """What a register and a vote have in common."""
 _OF_REACTION = [*_BOTH, "channel", "message_id", "is_active", "seq"]
 _OF_VOTE = [*_BOTH, "is_limited", "standing"]
-_REACTION, _VOTE, _PERSON, _TEACHER, _EVIDENCE, _JUDGEMENT, _BUDGET, _THRESHOLD = range(8)
+_REACTION, _VOTE, _PERSON, _TEACHER, _EVIDENCE, _JUDGEMENT, _BUDGET, _CONFUSION, _THRESHOLD = range(9)
 _columns: dict[str, ColumnElement[Any]] = {
     **{name: _r[name] for name in _OF_REACTION},
     **{name: _v[name] for name in _OF_VOTE if name not in _BOTH},
@@ -96,6 +96,7 @@ _POLLS = together(
     ),
     _part(_JUDGEMENT, _of_judgement).where(among(judgements, "run_id")),
     _part(_BUDGET, {"number": thresholds.c.budget}).where(matching(thresholds)),
+    _part(_CONFUSION, {"number": thresholds.c.confusion}).where(matching(thresholds)),
     _part(_THRESHOLD, {"number": thresholds.c.value, "reliability": thresholds.c.reliability}).where(
         matching(thresholds)
     ),
@@ -119,17 +120,23 @@ def polls(session: Session, workspace: str, run_ids: Iterable[str], asked_for: I
                 known[row.actor] = row.at
             elif row.what == _TEACHER:
                 taught_from = row.at
-            elif row.what in (_BUDGET, _THRESHOLD):
+            elif row.what in (_BUDGET, _CONFUSION, _THRESHOLD):
                 beside[row.what] = row
             else:
                 rows[row.run_id].append(row)
     everybody = KnownPeople(known_from=known, taught_from=taught_from)
-    counted = _threshold(workspace, beside[_BUDGET], beside[_THRESHOLD]) if beside else None
+    counted = _threshold(workspace, beside) if beside else None
     return {run_id: _poll(of_one, everybody, counted) for run_id, of_one in rows.items()}
 
 
-def _threshold(workspace: str, budget: Row[Any], value: Row[Any]) -> Threshold:
-    return Threshold(workspace=workspace, budget=budget.number, value=value.number, reliability=value.reliability)
+def _threshold(workspace: str, rows: Mapping[int, Row[Any]]) -> Threshold:
+    return Threshold(
+        workspace=workspace,
+        budget=rows[_BUDGET].number,
+        value=rows[_THRESHOLD].number,
+        confusion=rows[_CONFUSION].number,
+        reliability=rows[_THRESHOLD].reliability,
+    )
 
 
 def _poll(rows: Sequence[Row[Any]], known: KnownPeople, threshold: Threshold | None) -> Poll:

@@ -40,7 +40,14 @@ from memory.ports import Ballot, LessonSummary, WeighingInput
 
 _t = episodes.c
 _v = votes.c
-_LESSON, _SETTING, _BUDGET, _THRESHOLD, _RULES = "lesson", "setting", "budget", "threshold", "rules"
+_LESSON, _SETTING, _BUDGET, _CONFUSION, _THRESHOLD, _RULES = (
+    "lesson",
+    "setting",
+    "budget",
+    "confusion",
+    "threshold",
+    "rules",
+)
 _AND = "\x1f"
 _corrected_by = (
     select(func.aggregate_strings(links.c.from_id, _AND))
@@ -124,6 +131,7 @@ def _weighing(count: int) -> CompoundSelect[Any]:
             decided_at=type_coerce(_s.at, BigInteger()),
         ).where(matching(settings), _s.channel.in_(["", _here])),
         _beside(_BUDGET, thresholds.c.budget).where(matching(thresholds)),
+        _beside(_CONFUSION, thresholds.c.confusion).where(matching(thresholds)),
         _beside(_THRESHOLD, thresholds.c.value, output=type_coerce(thresholds.c.reliability, String())).where(
             matching(thresholds)
         ),
@@ -153,7 +161,7 @@ def weighing_input(
     of_one: dict[str, list[Any]] = {}
     beside: dict[str, list[Any]] = {}
     for ids in list(chunks(dict.fromkeys(episode_ids), _AT_ONCE)) or [[]]:
-        beside = {_SETTING: [], _BUDGET: [], _THRESHOLD: [], _RULES: []}
+        beside = {_SETTING: [], _BUDGET: [], _CONFUSION: [], _THRESHOLD: [], _RULES: []}
         named = [*ids, *[""] * ((_SEVERAL if len(ids) <= _SEVERAL else _AT_ONCE) - len(ids))]
         given = {"workspace": workspace, "here": channel} | {f"e{n}": each for n, each in enumerate(named)}
         for row in session.driver_rows(_weighing(len(named)), given):
@@ -170,19 +178,20 @@ def weighing_input(
         }
         return lessons, WeighingInput(
             lessons={},
-            threshold=_threshold(workspace, *beside[_BUDGET], *beside[_THRESHOLD]),
+            threshold=_threshold(workspace, beside),
             settings=tuple([_setting(workspace, row) for row in beside[_SETTING]]),
             has_rules=bool(beside[_RULES]),
         )
 
 
-def _threshold(
-    workspace: str, budget: Sequence[Any] | None = None, value: Sequence[Any] | None = None
-) -> Threshold | None:
-    if budget is None or value is None:
+def _threshold(workspace: str, beside: Mapping[str, Sequence[Sequence[Any]]]) -> Threshold | None:
+    if not beside[_THRESHOLD]:
         return None
+    [budget], [confusion], [value] = beside[_BUDGET], beside[_CONFUSION], beside[_THRESHOLD]
     reliability = shares.from_stored(value[_OUTPUT]) or {}
-    return Threshold(workspace=workspace, budget=budget[-1], value=value[-1], reliability=reliability)
+    return Threshold(
+        workspace=workspace, budget=budget[-1], value=value[-1], confusion=confusion[-1], reliability=reliability
+    )
 
 
 def _setting(workspace: str, row: Sequence[Any]) -> ChatSetting:

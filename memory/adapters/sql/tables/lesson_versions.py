@@ -31,7 +31,7 @@ WEIGHED = {
     "votes": "node_id actor role value source is_limited standing at",
     "trust_records": "right wrong",
     "links": "from_id to_id kind",
-    "thresholds": "budget value reliability",
+    "thresholds": "budget value confusion reliability",
     "settings": "channel name value changed_by at",
     "rules": "id",
 }

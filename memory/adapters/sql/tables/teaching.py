@@ -156,7 +156,7 @@ thresholds = Table(
     "thresholds",
     metadata,
     *short("workspace"),
-    *real("budget", "value"),
+    *real("budget", "value", "confusion"),
     Column("reliability", shares, nullable=False),
     PrimaryKeyConstraint("workspace"),
     sqlite_with_rowid=False,

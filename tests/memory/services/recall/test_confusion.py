@@ -1,0 +1,112 @@
+"""The confusion of what was taught, through the store: which lessons are asked for, and what follows."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from memory.model import Audience, Episode, Role
+from memory.model.evidence import START
+from memory.services.verdicts.tally import threshold_of
+from tests.doubles.memory_world import World, scope
+
+W = scope().workspace
+WORDS = ("now", "please", "really", "soon", "today", "tomorrow", "tonight", "still")
+PLACES = ("kitchen", "cellar", "attic", "garden", "garage", "hall", "office", "workshop")
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    world = World()
+    yield world
+    assert world.memory.audit.check() == []
+
+
+def teach(world: World, question: str, answer: str, person: str = "ana", channel: str = "c1") -> Episode:
+    world.clock.tick()
+    place = scope(person, channel=channel)
+    lesson = world.memory.teaching.teach(
+        place, question, answer, role=Role.MEMBER, audience=Audience.CHANNEL, at=world.clock()
+    )
+    assert lesson is not None
+    return lesson
+
+
+def teach_apart(world: World, person: str = "ana", of_each: int = 3) -> None:
+    """Questions about different things, each with an answer of its own."""
+    for place in PLACES:
+        for number in range(of_each):
+            teach(world, f"who cleans the {place} {WORDS[number]}", f"{place} crew", person)
+
+
+def teach_alike(world: World, person: str = "ana") -> None:
+    """The same question with an answer that nothing in it tells from the others."""
+    for number in range(24):
+        teach(world, f"who cleans the house {WORDS[number % 8]}", f"crew {PLACES[number // 3]}", person)
+
+
+def threshold(world: World, workspace: str = W) -> float:
+    with world.memory.store.read() as tx:
+        return threshold_of(tx, workspace, world.memory.core.policy.error_budget)
+
+
+def test_with_nothing_taught_nothing_is_stored(world: World) -> None:
+    assert world.memory.confusion.update(W) == 1.0
+    with world.memory.store.read() as tx:
+        assert tx.judgements.threshold(W) is None
+
+
+def test_answers_that_are_told_apart_lower_the_threshold_of_their_workspace_alone(world: World) -> None:
+    teach_apart(world)
+    assert world.memory.confusion.update(W) < 1
+    assert threshold(world) < START
+    assert threshold(world, "terminal:other") == START
+    assert world.memory.recalling.weighing.weigh(scope(), "who cleans the attic", ()).threshold == threshold(world)
+
+
+def test_answers_that_are_taken_for_each_other_raise_it(world: World) -> None:
+    teach_alike(world)
+    assert world.memory.confusion.update(W) > 1
+    assert threshold(world) > START
+
+
+def test_one_lesson_for_each_answer_tells_nothing(world: World) -> None:
+    teach_apart(world, of_each=1)
+    assert world.memory.confusion.update(W) == 1.0
+
+
+def test_corrections_are_left_out_as_people_correct_what_is_hard(world: World) -> None:
+    for place in PLACES:
+        for word in ("now", "please"):
+            world.correct(world.ask(f"who cleans the {place} {word}", "nobody"), f"{place} crew")
+    assert world.memory.confusion.update(W) == 1.0
+
+
+def test_each_is_asked_for_within_the_reach_of_its_author(world: World) -> None:
+    teach_apart(world)
+    alone = world.memory.confusion.update(W)
+    for place in PLACES:  # what others say elsewhere is no reason to be sure, nor to doubt
+        teach(world, f"who cleans the {place} now", f"somebody from the {place}", "bo", channel="c2")
+    assert world.memory.confusion.update(W) == pytest.approx(alone)
+
+
+def test_it_stays_when_people_judge_and_when_what_they_judged_is_erased(world: World) -> None:
+    teach_apart(world)
+    found = world.memory.confusion.update(W)
+    answer = world.ask("who cleans the attic", "attic crew")
+    world.react(answer, "👍", by="ana")
+    world.memory.privacy.erase_run(W, answer.run_id)
+    with world.memory.store.read() as tx:
+        stored = tx.judgements.threshold(W)
+    assert stored is not None
+    assert stored.confusion == found
+
+
+def test_upkeep_estimates_it_where_something_was_taught_since_it_last_did(world: World) -> None:
+    teach_apart(world)
+    world.clock.tick()
+    assert world.memory.upkeep.run("confusion").summary == "1 workspaces where something was taught"
+    assert threshold(world) < START
+    world.clock.tick(hours=2)
+    assert world.memory.upkeep.run("confusion").summary == "0 workspaces where something was taught"
+    teach(world, "who cleans the roof", "roof crew")
+    assert world.memory.upkeep.run("confusion").summary == "1 workspaces where something was taught"
