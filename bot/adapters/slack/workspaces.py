@@ -6,9 +6,9 @@ message; a messenger has the token of its own workspace only, so nothing can rea
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from pydantic import SecretStr
 
@@ -29,20 +29,11 @@ from bot.adapters.slack.web import Web
 from bot.config import SlackSettings
 from bot.conversation.answers.conversations import unless
 from bot.errors import ChannelNotFound, ConfigError, MessengerError, NotPermitted
-from bot.model import (
-    Attachment,
-    BotMessage,
-    ChannelCard,
-    MessageRef,
-    PersonReaction,
-    PersonVote,
-    Profile,
-    Remark,
-)
 from bot.ports import ConversationQueries, EventSink
-from memory.model import Scope
-from memory.model.saved import AnsweredQuestion
 from memory.ports import Clock
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 log = logging.getLogger(__name__)
 
@@ -53,6 +44,19 @@ _PREFIX = "slack:"
 _NAME = "goodbot"
 _LOOK_S = 1.0
 """How often it is looked for what other processes installed or removed."""
+
+
+def _in_its_workspace(
+    method: Callable[Concatenate[SlackMessenger, P], Coroutine[Any, Any, R]],
+) -> Callable[Concatenate["SlackWorkspaces", P], Coroutine[Any, Any, R]]:
+    """The messenger's method, of the one that holds the workspace of what it is given first. Raises what it raises."""
+
+    async def of_its_workspace(of: "SlackWorkspaces", /, *args: P.args, **kwargs: P.kwargs) -> R:
+        first: Any = next(iter((*args, *kwargs.values())))
+        workspace = first if isinstance(first, str) else getattr(first, "scope", first).workspace
+        return await method(await of._messenger(workspace), *args, **kwargs)
+
+    return of_its_workspace
 
 
 class SlackWorkspaces:
@@ -259,61 +263,20 @@ class SlackWorkspaces:
         messenger = _at_work.get()
         return messenger.spell(command) if messenger is not None else command_words.spelled(_NAME, command)
 
-    async def post(self, message: BotMessage) -> MessageRef:
-        """Say it in the message's workspace. Raises `MessengerError` kinds."""
-        return await (await self._messenger(message.workspace)).post(message)
-
-    async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
-        """Put the bot's own emoji on its message, or take it off."""
-        await (await self._messenger(ref.workspace)).mark(ref, emoji, present)
-
-    async def ask_correction(self, event: PersonReaction | PersonVote, ref: MessageRef, question: str) -> None:
-        """After a reaction, a question that only this person sees."""
-        await (await self._messenger(ref.workspace)).ask_correction(event, ref, question)
-
-    async def progress(self, workspace: str, channel: str, thread: str, text: str) -> None:
-        """The agent's status in the thread."""
-        await (await self._messenger(workspace)).progress(workspace, channel, thread, text)
-
-    async def stream_partial(self, message: BotMessage) -> None:
-        """Show what there is of an answer."""
-        await (await self._messenger(message.workspace)).stream_partial(message)
-
-    async def drop_partial(self, message: BotMessage) -> None:
-        """Take it away again."""
-        await (await self._messenger(message.workspace)).drop_partial(message)
-
-    async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
-        """Upload the file into the person's direct conversation."""
-        await (await self._messenger(message.workspace)).hand_over(message, attachment)
-
-    async def remarks(self, scope: Scope, message_id: str, wanted: Sequence[str], last: int) -> list[Remark]:
-        """What people wrote before a message in its thread or channel. Raises `MessengerError` kinds."""
-        return await (await self._messenger(scope.workspace)).remarks(scope, message_id, wanted, last)
-
-    async def answered_question(self, scope: Scope, message_id: str) -> AnsweredQuestion | None:
-        """A reply in a thread, with what began it. Raises `MessengerError` kinds."""
-        return await (await self._messenger(scope.workspace)).answered_question(scope, message_id)
-
-    async def profile(self, scope: Scope) -> Profile:
-        """Name, title and time zone of the scope's person. Raises `MessengerError` kinds."""
-        return await (await self._messenger(scope.workspace)).profile(scope)
-
-    async def channel_card(self, scope: Scope) -> ChannelCard:
-        """Name, topic and purpose of the scope's channel. Raises `MessengerError` kinds."""
-        return await (await self._messenger(scope.workspace)).channel_card(scope)
-
-    async def approvers(self, scope: Scope) -> list[str]:
-        """Who can approve what is taught there, by name."""
-        return await (await self._messenger(scope.workspace)).approvers(scope)
-
-    async def teachers(self, workspace: str) -> list[str]:
-        """Who can, by id."""
-        return await (await self._messenger(workspace)).teachers(workspace)
-
-    async def name_of(self, workspace: str, person: str) -> str:
-        """Their name, as plain words."""
-        return await (await self._messenger(workspace)).name_of(workspace, person)
+    post = _in_its_workspace(SlackMessenger.post)
+    mark = _in_its_workspace(SlackMessenger.mark)
+    ask_correction = _in_its_workspace(SlackMessenger.ask_correction)
+    progress = _in_its_workspace(SlackMessenger.progress)
+    stream_partial = _in_its_workspace(SlackMessenger.stream_partial)
+    drop_partial = _in_its_workspace(SlackMessenger.drop_partial)
+    hand_over = _in_its_workspace(SlackMessenger.hand_over)
+    remarks = _in_its_workspace(SlackMessenger.remarks)
+    answered_question = _in_its_workspace(SlackMessenger.answered_question)
+    profile = _in_its_workspace(SlackMessenger.profile)
+    channel_card = _in_its_workspace(SlackMessenger.channel_card)
+    approvers = _in_its_workspace(SlackMessenger.approvers)
+    teachers = _in_its_workspace(SlackMessenger.teachers)
+    name_of = _in_its_workspace(SlackMessenger.name_of)
 
 
 def check_oauth(settings: SlackSettings) -> None:
