@@ -13,6 +13,7 @@ from importlib import import_module
 from types import ModuleType
 
 from memory.ports.runtime import Secret
+from memory.rules.redaction import by_sign, cues_in
 
 _DETECTORS = (
     ("artifactory", "ArtifactoryDetector"),
@@ -76,19 +77,19 @@ def _detectors() -> tuple[Detector, ...]:
 
 
 @cache
-def _by_cue(*, in_small: bool) -> tuple[tuple[str, tuple[tuple[str, int], ...]], ...]:
-    """The cues with the numbers of their detectors, together where they have the same sign, which comes first.
+def _by_cue() -> dict[str, list[int]]:
+    """The numbers of the detectors by each of their cues; those without any by the empty one."""
+    found: dict[str, list[int]] = {"": []}
+    for number, (kind, *_) in enumerate(_detectors()):
+        for cue in _CUES.get(kind, ("",)):
+            found.setdefault(cue, []).append(number)
+    return found
 
-    Those `in_small` letters alone, which are looked for in a text as that; or the others, and the empty one where a
-    detector has none.
-    """
-    found: dict[str, list[tuple[str, int]]] = {}
-    for number, each in enumerate(_detectors()):
-        for cue in _CUES.get(each[0], ("",)):
-            if (cue != "" and cue == cue.casefold()) == in_small:
-                sign = next((character for character in cue if not character.isalnum()), "")
-                found.setdefault(sign, []).append((cue, number))
-    return tuple((sign, tuple(cues)) for sign, cues in found.items())
+
+_ALL = dict.fromkeys(cue for cues in _CUES.values() for cue in cues)
+_AS_IS = by_sign(cue for cue in _ALL if cue != cue.casefold())
+_IN_SMALL = by_sign(cue for cue in _ALL if cue == cue.casefold())
+"""These are looked for in a text in small letters."""
 
 
 @contextmanager
@@ -150,15 +151,8 @@ def _in_piece(piece: str) -> Iterator[tuple[str, int, int]]:
 
 def _possible(piece: str) -> list[int]:
     """The numbers of the detectors that may find something in it."""
-    found = {
-        number
-        for text, by_sign in ((piece, _by_cue(in_small=False)), (piece.casefold(), _by_cue(in_small=True)))
-        for sign, cues in by_sign
-        if sign in text
-        for cue, number in cues
-        if cue in text
-    }
-    return sorted(found)
+    cues = ("", *cues_in(piece, _AS_IS), *cues_in(piece.casefold(), _IN_SMALL))
+    return sorted({number for cue in cues for number in _by_cue()[cue]})
 
 
 def _rest(text: str, at: int) -> int:

@@ -83,15 +83,26 @@ _FORMS = (
     ),
     ("key", re.compile(r"(?<![A-Z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Z0-9])")),
 )  # fmt: skip
-_CUES = {
-    "": ("bearer", "bas", "xox", "aiza", "eyj", "akia", "asia", "abia", "acca"),
-    "-": ("-----begin", "sk-", "xapp-"),
-    "_": ("github_pat_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "hf_", "npm_"),
-    "/": ("://",),
-    "2": ("ya29.",),
-}
-"""One of them is in everything that these forms find, in small letters: a text without any needs no closer look. They
-are together by a character that most texts are without."""
+
+
+def by_sign(cues: Iterable[str]) -> dict[str, list[str]]:
+    """Cues of patterns, together by the first character that is no letter or digit: most texts are without most."""
+    found: dict[str, list[str]] = {}
+    for cue in cues:
+        found.setdefault(next((each for each in cue if not each.isalnum()), ""), []).append(cue)
+    return found
+
+
+def cues_in(text: str, cues: Mapping[str, Iterable[str]]) -> list[str]:
+    """Those of the cues `by_sign` that are in the text."""
+    return [cue for sign, several in cues.items() if sign in text for cue in several if cue in text]
+
+
+_CUES = by_sign((
+    "-----begin", "://", "bearer", "bas", "sk-", "github_pat_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "xox", "xapp-",
+    "hf_", "npm_", "aiza", "ya29.", "eyj", "akia", "asia", "abia", "acca",
+))  # fmt: skip
+"""One of them is in everything that these forms find, in small letters: a text without any needs no closer look."""
 _PLACEHOLDER = re.compile(r"[<{$\[(%]|\*+$|x+$|\.\.\.|…", re.IGNORECASE)
 """How examples write "your password here"."""
 _SYMBOL = re.compile(r"[^\w.,;:?)\]}>/-]")
@@ -197,8 +208,7 @@ def _changed(of: R, **parts: Any) -> R:  # noqa: ANN401 - fields
 def _known_forms(text: str) -> list[Secret]:
     found: list[Secret] = []
     folded = text.casefold()
-    has_cue = any(cue in folded for sign, cues in _CUES.items() if sign in folded for cue in cues)
-    for kind, pattern in _FORMS if has_cue else ():
+    for kind, pattern in _FORMS if cues_in(folded, _CUES) else ():
         for match in pattern.finditer(text):
             start, end = match.span("secret" if "secret" in pattern.groupindex else 0)
             found.append(Secret(start=start, end=end, kind=kind))
