@@ -34,7 +34,7 @@ from bot.errors import BudgetExceeded, ModelError
 from bot.model import ModelReply, ToolCall
 from memory.errors import MemoryFault
 from memory.model import FROM_PEOPLE, Allowed, Lesson, Option, Permission, Termination, Usage
-from memory.rules.evidence.opposition import are_opposed
+from memory.rules.retrieval.likeness import are_opposed
 from memory.rules.retrieval.prompt import one_line
 
 MAX_MISTAKES = 3

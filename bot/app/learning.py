@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bot.adapters.sources import faq_lines, faq_markdown, faq_table
 from bot.adapters.sources.archive import opened
-from bot.adapters.sources.entries import Contents, Entry, FileFault, SourceChannel
+from bot.adapters.sources.entries import Contents, FileFault, SourceChannel, SourceEntry
 from bot.adapters.sources.texts import read_text
 from memory.errors import InvalidInput
 from memory.model import Audience, Scope, Visibility
@@ -61,7 +61,7 @@ class LearnReport:
     """How many were added of each channel."""
     left_out: Mapping[str, int]
     faults: tuple[FileFault, ...]
-    samples: tuple[Entry, ...]
+    samples: tuple[SourceEntry, ...]
 
     @property
     def added(self) -> int:
@@ -114,10 +114,10 @@ def _json(text: str) -> object:
         return None
 
 
-def _contents(kind: str, found: Sequence[Entry | FileFault]) -> Contents:
+def _contents(kind: str, found: Sequence[SourceEntry | FileFault]) -> Contents:
     return Contents(
         kind=kind,
-        entries=tuple(each for each in found if isinstance(each, Entry)),
+        entries=tuple(each for each in found if isinstance(each, SourceEntry)),
         faults=tuple(each for each in found if isinstance(each, FileFault)),
     )
 
@@ -144,7 +144,7 @@ def learn(
 
 
 def _report(
-    contents: Contents, routes: "_Routes", entries: Sequence[Entry], outcomes: Sequence[EntryOutcome], batch: str
+    contents: Contents, routes: "_Routes", entries: Sequence[SourceEntry], outcomes: Sequence[EntryOutcome], batch: str
 ) -> LearnReport:
     pairs = [*zip(entries, outcomes, strict=True)]
     taken = [(entry, outcome) for entry, outcome in pairs if outcome.status in _TAKEN]
@@ -191,7 +191,7 @@ class _Routes:
         """Whether the file is of another workspace, whose channels do not exist here."""
         return bool(self.contents.workspace) and self.contents.workspace != self.workspace
 
-    def proposal(self, entry: Entry) -> Proposal | None:
+    def proposal(self, entry: SourceEntry) -> Proposal | None:
         """The entry as a proposal; None, counted by its reason, where it is left out."""
         is_conversation = bool(entry.key)
         place = entry.place
@@ -213,7 +213,7 @@ class _Routes:
             others=others,
         )
 
-    def _direct(self, entry: Entry, place: SourceChannel) -> Proposal | None:
+    def _direct(self, entry: SourceEntry, place: SourceChannel) -> Proposal | None:
         """What two people said: for who asked alone, and only if they said that it is right."""
         if not self.target.with_direct or self.is_foreign:
             self.left_out["in direct messages; --direct takes them, for who asked alone"] += 1
@@ -275,7 +275,7 @@ class _Routes:
             known = self._visibilities[place.channel] = found.visibility
         return known
 
-    def _audience(self, entry: Entry, scope: Scope) -> Audience:
+    def _audience(self, entry: SourceEntry, scope: Scope) -> Audience:
         if self.target.audience is not None:
             return self.target.audience
         if entry.audience is not None:

@@ -25,7 +25,7 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
+class Moments:
     """Measured amounts, as their number, sum and sum of squares."""
 
     count: int
@@ -61,13 +61,13 @@ def difference_of_shares(one: Interval, other: Interval) -> Interval:
     return Interval(value=value, low=low, high=high)
 
 
-def mean(sample: Sample) -> Interval:
+def mean(sample: Moments) -> Interval:
     """The mean of at least two amounts."""
     reach = _Z * math.sqrt(sample.error)
     return Interval(value=sample.mean, low=sample.mean - reach, high=sample.mean + reach)
 
 
-def difference_of_means(one: Sample, other: Sample) -> Interval:
+def difference_of_means(one: Moments, other: Moments) -> Interval:
     """How much larger one mean is than the other, each of at least two amounts."""
     value, reach = one.mean - other.mean, _Z * math.sqrt(one.error + other.error)
     return Interval(value=value, low=value - reach, high=value + reach)

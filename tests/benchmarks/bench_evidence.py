@@ -30,7 +30,7 @@ from memory.model.evidence import JudgementCount, confidence_in, is_sure, unknow
 from memory.rules.evidence.confusion import LeftOut, confusion
 from memory.rules.evidence.posterior import (
     EvidenceConfig,
-    Observation,
+    NoisyVerdict,
     action_prior,
     learned_fits,
     posterior,
@@ -90,12 +90,12 @@ class Lessons:
     vectors: "Matrix"
     """Room for all that can come."""
     goals: list[str] = field(default_factory=list)
-    observations: list[Observation] = field(default_factory=list)
+    observations: list[NoisyVerdict] = field(default_factory=list)
     candidates: list[tuple[int, ...]] = field(default_factory=list)
     thumbs: set[int] = field(default_factory=set)
     """The places of those that are thumbs."""
 
-    def observation(self, place: int, reliability: float) -> Observation:
+    def observation(self, place: int, reliability: float) -> NoisyVerdict:
         """A verdict, given how far the thumbs of its person can be relied on."""
         found = self.observations[place]
         if place not in self.thumbs:
@@ -106,7 +106,7 @@ class Lessons:
         """One more verdict."""
         self.vectors[len(self.goals)] = vector
         self.goals.append(goal)
-        self.observations.append(Observation(approves, noise))
+        self.observations.append(NoisyVerdict(approves, noise))
         self.candidates.append(tuple(candidates))
 
     def nearest(self, vector: "Matrix", count: int, without: int | None = None) -> tuple["Matrix", list[int]]:

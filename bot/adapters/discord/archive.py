@@ -13,7 +13,7 @@ from typing import Any, cast
 from bot.adapters.discord.plain_text import plain
 from bot.adapters.naming import plain_name
 from bot.adapters.sources.archive import opened
-from bot.adapters.sources.entries import Contents, Entry, FileFault, SourceChannel
+from bot.adapters.sources.entries import Contents, FileFault, SourceChannel, SourceEntry
 from bot.adapters.sources.threads import Message, answered, reply_chains
 from memory.errors import InvalidInput
 from memory.model import Visibility
@@ -89,7 +89,7 @@ class _Export:
         guild = _object(self.record.get("guild")).get("id")
         return f"discord:{guild}" if guild and str(guild) != "0" else ""
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[SourceEntry]:
         """Every question that somebody answered."""
         channel = _object(self.record.get("channel"))
         place = self._place(channel)

@@ -15,7 +15,7 @@ from typing import Any
 from bot.adapters.naming import plain_name
 from bot.adapters.slack.events import plain
 from bot.adapters.sources.archive import Archive, opened
-from bot.adapters.sources.entries import Contents, Entry, SourceChannel
+from bot.adapters.sources.entries import Contents, SourceChannel, SourceEntry
 from bot.adapters.sources.threads import Message, answered
 from memory.model import Visibility
 from memory.model.teaching import EmojiMap
@@ -63,7 +63,7 @@ class _Export:
     """Of people and public channels, by id."""
     _bots: set[str] = field(default_factory=set[str])
 
-    def entries(self, progress: Callable[[str, int, int], None]) -> Iterator[Entry]:
+    def entries(self, progress: Callable[[str, int, int], None]) -> Iterator[SourceEntry]:
         """Those of every conversation that the archive lists."""
         self._read_people()
         places = [*self._places()]
@@ -112,7 +112,7 @@ class _Export:
                     self._names[known] = plain_name(called)
                 yield (known if visibility is Visibility.DIRECT or not called else called), place
 
-    def _of_place(self, place: SourceChannel, days: Sequence[str]) -> Iterator[Entry]:
+    def _of_place(self, place: SourceChannel, days: Sequence[str]) -> Iterator[SourceEntry]:
         for thread in self._threads(days):
             found = answered(thread, self.emoji, self.left_out)
             if found is not None:

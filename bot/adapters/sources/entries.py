@@ -25,7 +25,7 @@ class SourceChannel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class SourceEntry:
     """One question with its answer."""
 
     position: str
@@ -65,7 +65,7 @@ class Contents:
 
     kind: str
     """`csv`, `Markdown`, `JSON lines`, `Slack export`, `Discord export`."""
-    entries: tuple[Entry, ...]
+    entries: tuple[SourceEntry, ...]
     faults: tuple[FileFault, ...] = ()
     workspace: str = ""
     """Where it is from, if the file says so."""

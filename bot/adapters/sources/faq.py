@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from bot.adapters.sources.entries import Entry, SourceChannel
+from bot.adapters.sources.entries import SourceChannel, SourceEntry
 from bot.adapters.sources.texts import with_plain_line_ends
 from memory.model import Audience, Visibility
 
@@ -44,7 +44,7 @@ def field_of(name: str) -> str:
     return _ALIASES.get(known, known)
 
 
-def entry_of(position: str, values: Mapping[str, str]) -> Entry:
+def entry_of(position: str, values: Mapping[str, str]) -> SourceEntry:
     """The entry with these fields. What its audience or its channel's visibility should be is read strictly.
 
     Raises `ValueError` with the reason.
@@ -59,7 +59,7 @@ def entry_of(position: str, values: Mapping[str, str]) -> Entry:
         raise ValueError("what was said in a direct message is taught there, not by a file")
     if channel := given.get("channel", ""):
         place = SourceChannel(channel=channel, name=given.get("place", ""), visibility=visibility)
-    return Entry(
+    return SourceEntry(
         position=position,
         question=given["question"],
         answer=given["answer"],

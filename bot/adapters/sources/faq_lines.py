@@ -3,14 +3,14 @@
 import json
 from collections.abc import Iterator
 
-from bot.adapters.sources.entries import Entry, FileFault
+from bot.adapters.sources.entries import FileFault, SourceEntry
 from bot.adapters.sources.faq import entry_of, field_of
 
 _LONGEST = 1_000_000
 """Characters of a line that is looked at: a lesson has 16,000 at most."""
 
 
-def read(text: str) -> Iterator[Entry | FileFault]:
+def read(text: str) -> Iterator[SourceEntry | FileFault]:
     """Each object of the file."""
     if text.lstrip().startswith("["):
         yield from _list(text)
@@ -20,7 +20,7 @@ def read(text: str) -> Iterator[Entry | FileFault]:
             yield _entry(f"line {number}", line)
 
 
-def _list(text: str) -> Iterator[Entry | FileFault]:
+def _list(text: str) -> Iterator[SourceEntry | FileFault]:
     try:
         records = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -30,7 +30,7 @@ def _list(text: str) -> Iterator[Entry | FileFault]:
         yield _of_record(f"entry {number}", record)
 
 
-def _entry(position: str, line: str) -> Entry | FileFault:
+def _entry(position: str, line: str) -> SourceEntry | FileFault:
     if len(line) > _LONGEST:
         return FileFault(position=position, reason=f"it has more than {_LONGEST:,} characters")
     try:
@@ -40,7 +40,7 @@ def _entry(position: str, line: str) -> Entry | FileFault:
     return _of_record(position, record)
 
 
-def _of_record(position: str, record: object) -> Entry | FileFault:
+def _of_record(position: str, record: object) -> SourceEntry | FileFault:
     if not isinstance(record, dict):
         return FileFault(position=position, reason="it is no object with a question and an answer")
     try:

@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote
 from markdown_it.token import Token
 
 from bot.adapters.commonmark import parser
-from bot.adapters.sources.entries import Entry, FileFault
+from bot.adapters.sources.entries import FileFault, SourceEntry
 from bot.adapters.sources.faq import FaqEntry, entry_of
 from memory.model import Audience
 
@@ -43,7 +43,7 @@ class _Heading:
 # Reading ----------------------------------------------------------------------------------------------------------
 
 
-def read(text: str) -> Iterator[Entry | FileFault]:
+def read(text: str) -> Iterator[SourceEntry | FileFault]:
     """Each heading with text below it. Headings of a higher level are sections; lower ones are parts of answers."""
     lines = text.split("\n")
     headings = _headings(text)
@@ -94,7 +94,7 @@ def _noted(body: str) -> dict[str, str]:
     return {name: unquote(value) for name, _, value in pairs}
 
 
-def _entry(position: str, question: str, body: str, fields: dict[str, str]) -> Entry | FileFault:
+def _entry(position: str, question: str, body: str, fields: dict[str, str]) -> SourceEntry | FileFault:
     author = ""
     if fields:
         above, _, last = body.rpartition("\n\n")
@@ -157,10 +157,10 @@ def _is_read_back(block: str, entry: FaqEntry) -> bool:
     head, note = f"{'#' * (_QUESTION_LEVEL - 1)} S\n\n", "<!-- goodbot audience=workspace -->"
     around = "#" * _QUESTION_LEVEL + " b?\n\nb"
     found = list(read(f"{head}{note}\n\n{around}\n\n{block}\n\n{around}\n"))
-    if len(found) != 3 or not all(isinstance(each, Entry) for each in found):
+    if len(found) != 3 or not all(isinstance(each, SourceEntry) for each in found):
         return False
     middle = found[1]
-    return isinstance(middle, Entry) and (middle.answer, middle.author) == (entry.answer, entry.author)
+    return isinstance(middle, SourceEntry) and (middle.answer, middle.author) == (entry.answer, entry.author)
 
 
 _SAFE = "#@:.,+"

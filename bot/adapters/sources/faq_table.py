@@ -5,7 +5,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from bot.adapters.sources.entries import Entry, FileFault
+from bot.adapters.sources.entries import FileFault, SourceEntry
 from bot.adapters.sources.faq import COLUMNS, FaqEntry, entry_of, field_of
 from memory.errors import InvalidInput
 
@@ -16,7 +16,7 @@ _FORMULA = re.compile(r"'*[=+\-@＝＋－＠\t]")
 """How a text begins that a spreadsheet would take for a formula, or that was kept from that by an apostrophe."""
 
 
-def read(text: str) -> Iterator[Entry | FileFault]:
+def read(text: str) -> Iterator[SourceEntry | FileFault]:
     """Each row of a table with the columns `question` and `answer`, or of one with two columns and no names.
 
     Raises `InvalidInput` for a table without these.
@@ -56,7 +56,7 @@ def _text(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
-def _read_row(number: int, row: Sequence[str], columns: Sequence[str]) -> Entry | FileFault:
+def _read_row(number: int, row: Sequence[str], columns: Sequence[str]) -> SourceEntry | FileFault:
     values: Mapping[str, str] = {name: _text(cell) for name, cell in zip(columns, row, strict=False)}
     try:
         return entry_of(f"line {number}", values)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bot.adapters.sources.entries import Entry, SourceChannel
+from bot.adapters.sources.entries import SourceChannel, SourceEntry
 from bot.conversation.feedback.feedback_in_words import Approval, read
 from bot.conversation.listening.follow_up import asks
 from memory.model.teaching import EmojiMap, emoji_spellings
@@ -50,10 +50,10 @@ class MarkedAnswer:
         """What was answered."""
         return "\n\n".join(each.text.strip() for each in self.answers)
 
-    def entry(self, place: SourceChannel, *, day: str, key: str) -> Entry:
+    def entry(self, place: SourceChannel, *, day: str, key: str) -> SourceEntry:
         """What is learned of it. `key` names the conversation."""
         first = self.answers[0]
-        return Entry(
+        return SourceEntry(
             position=f"{place.name} {day}".strip(),
             question=self.question.text,
             answer=self.answer,

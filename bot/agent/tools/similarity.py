@@ -3,18 +3,15 @@
 from collections.abc import Awaitable, Callable, Sequence
 
 from memory.model import Vector
-from memory.rules.retrieval.likeness import unit_cosine
+from memory.rules.retrieval.likeness import COMPARED_CHARACTERS, unit_cosine
 
 Embed = Callable[[Sequence[str]], Awaitable[Sequence[Vector]]]
 """One unit vector per text, in order. Raises `memory.errors.EmbeddingFailed`."""
-
-_COMPARED_CHARACTERS = 2_000
-"""How much of a text is compared; an embedder reads no more than a few hundred words."""
 
 
 async def rank(embed: Embed, query: str, texts: Sequence[str]) -> list[float]:
     """The cosine of each text with the query, -1..1."""
     if not texts:
         return []
-    first, *others = await embed([text[:_COMPARED_CHARACTERS] for text in (query, *texts)])
+    first, *others = await embed([text[:COMPARED_CHARACTERS] for text in (query, *texts)])
     return [unit_cosine(first, other) for other in others]

@@ -24,7 +24,7 @@ _OF_VERDICT = {Verdict.SUCCESS: Outcome.SUCCESS, Verdict.FAILURE: Outcome.FAILUR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class EpisodeEntry:
     """An entry with the episode behind it."""
 
     memory: MemoryEntry
@@ -98,7 +98,7 @@ def load_all_memories_for_session(session_id: str, *, episodic: EpisodicMemory |
     return [entry.memory for entry in found]
 
 
-def entries_of(tx: Transaction, episodic: EpisodicMemory, session_id: str) -> list[Entry]:
+def entries_of(tx: Transaction, episodic: EpisodicMemory, session_id: str) -> list[EpisodeEntry]:
     """The session's entries that may be read from here, with their episodes, by number."""
     scope = episodic.scope
     every = tx.steps.of_session(scope.workspace, scope.person, session_id)
@@ -113,7 +113,7 @@ def entries_of(tx: Transaction, episodic: EpisodicMemory, session_id: str) -> li
         for episode_id, given in tx.steps.grades(scope.workspace, [*episodes, *roots]).items()
     }
     return [
-        Entry(
+        EpisodeEntry(
             memory=_entry(
                 step,
                 episodes[step.episode_id],

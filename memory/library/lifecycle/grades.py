@@ -23,7 +23,7 @@ from memory.library.grading import (
     source_of,
 )
 from memory.library.lifecycle.context import EpisodeContext, known_run
-from memory.library.lifecycle.entries import Entry, asker_verdict, entries_of
+from memory.library.lifecycle.entries import EpisodeEntry, asker_verdict, entries_of
 from memory.library.lifecycle.redacting import clean_result
 from memory.model import Episode, Grade, GradeSource, MemoryEntry, Outcome, Reaction, Role, StoredGrade, Verdict
 from memory.model.validation import one_of, text, word
@@ -123,7 +123,7 @@ def add_grades_to_memories(
     )
 
 
-def _find(entries: Sequence[Entry], node_run: str, grade: StepGrade) -> Entry | None:
+def _find(entries: Sequence[EpisodeEntry], node_run: str, grade: StepGrade) -> EpisodeEntry | None:
     """By id in this run, then in the newest other run that has it; by number in this run only (A21)."""
     if grade.step_id:
         named = [entry for entry in entries if entry.memory.step_id == grade.step_id]

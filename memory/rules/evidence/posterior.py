@@ -82,7 +82,7 @@ class Voice(NamedTuple):
     """How much they are trusted, above 0; 1 for a member nothing is proven of."""
 
 
-class Observation(NamedTuple):
+class NoisyVerdict(NamedTuple):
     """One verdict, and what it is worth."""
 
     approves: bool
@@ -159,7 +159,7 @@ def learned_fits(
 
 def posterior(
     cosines: "Matrix",
-    observations: Sequence[Observation],
+    observations: Sequence[NoisyVerdict],
     judged: Sequence[Sequence[int]],
     prior: "Matrix",
     config: EvidenceConfig,
@@ -195,7 +195,7 @@ def posterior(
     return Posterior(values=values, suggested=suggested, weights=weights, effects=effects)
 
 
-def _shared_biases(observations: Sequence[Observation], judged: Sequence[Sequence[int]]) -> "Matrix":
+def _shared_biases(observations: Sequence[NoisyVerdict], judged: Sequence[Sequence[int]]) -> "Matrix":
     """The covariances of verdicts' biases, in author effects: each has the mean of its voices', by their weights.
 
     A voice of weight w has the variance (noise + author effect) / w, so a verdict of one such voice has just that. It

@@ -11,7 +11,7 @@ from memory.model.evidence import START, ActionText, Belief, Evidence, Influenti
 from memory.ports import ActionFit
 from memory.rules.evidence.posterior import (
     EvidenceConfig,
-    Observation,
+    NoisyVerdict,
     Posterior,
     Voice,
     action_prior,
@@ -72,7 +72,7 @@ class JudgedLesson(NamedTuple):
     """One of the actions, or `answer`; of a question, that."""
     candidates: tuple[Candidate, ...]
     """What was approved or refused: one, or all that a question offered in vain."""
-    observation: Observation
+    observation: NoisyVerdict
     """The verdict. The voices are the members behind it, where they are others than the asker and it is not trusted."""
     decided_at: datetime
     """When the first of those behind it said so, whatever others said since; when it was decided, if nobody voted."""
@@ -315,7 +315,7 @@ def _beliefs(
 
 
 def influential_places(
-    observations: Sequence[Observation], columns: Sequence[int], found: Posterior, *, is_sure: bool
+    observations: Sequence[NoisyVerdict], columns: Sequence[int], found: Posterior, *, is_sure: bool
 ) -> list[int]:
     """The places of the lessons that may be shown, largest effect first; `columns` are the candidates they judge.
 

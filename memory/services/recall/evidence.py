@@ -12,7 +12,7 @@ from memory.model.evidence import ActionText, Evidence, Threshold
 from memory.ports import Ballot, LessonSummary, Neighbour, Neighbourhood, Transaction, WeighingInput
 from memory.rules.audience import partitions_for, proposals_for
 from memory.rules.evidence.answers import named_action
-from memory.rules.evidence.posterior import EvidenceConfig, Observation, Voice
+from memory.rules.evidence.posterior import EvidenceConfig, NoisyVerdict, Voice
 from memory.rules.evidence.reliability import LEAST_RELIABLE
 from memory.rules.evidence.threshold import first_threshold, is_implied
 from memory.rules.evidence.weighing import ANSWER, Candidate, JudgedLesson, noise_of, rows, weigh
@@ -226,7 +226,7 @@ def _observation(
     voices: tuple[Voice, ...],
     reliability: Mapping[str, float],
     config: EvidenceConfig,
-) -> Observation:
+) -> NoisyVerdict:
     """What the verdict of those behind it is worth; `voices` are what they weigh for others, where that matters."""
     is_own, is_decided = hit.audience is _PERSONAL, hit.verdict in _DECIDED
     is_promoted = is_decided and hit.audience is _WORKSPACE
@@ -243,7 +243,7 @@ def _observation(
         is_biased=bool(biased),
         reliability=together,
     )
-    return Observation(approves, noise, biased, together)
+    return NoisyVerdict(approves, noise, biased, together)
 
 
 def _is_balanced(votes: Sequence[Ballot], weight_of: WeightOf) -> bool:

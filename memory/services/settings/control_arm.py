@@ -6,7 +6,7 @@ from memory.model import Recollection, Scope, StageCounts
 from memory.ports import ArmCount
 from memory.rules.chat_settings import CONTROL_ARM
 from memory.rules.control_arm import is_control
-from memory.rules.intervals import Interval, Sample, difference_of_means, difference_of_shares, mean, share
+from memory.rules.intervals import Interval, Moments, difference_of_means, difference_of_shares, mean, share
 from memory.services.core import Core
 from memory.services.settings.chat_settings import settings_at
 
@@ -97,7 +97,7 @@ def _shares(name: str, one: tuple[int, int], other: tuple[int, int]) -> Compared
     return Compared(name=name, with_lessons=first, without=second, difference=between, least=min(one[1], other[1]))
 
 
-def _means(name: str, one: Sample, other: Sample) -> Compared:
+def _means(name: str, one: Moments, other: Moments) -> Compared:
     first, second = (mean(each) if each.count > 1 else None for each in (one, other))
     between = difference_of_means(one, other) if first and second else None
     return Compared(
@@ -105,5 +105,5 @@ def _means(name: str, one: Sample, other: Sample) -> Compared:
     )
 
 
-def _costs(arm: ArmCount) -> Sample:
-    return Sample(count=arm.answers, sum=arm.cost_usd, squares=arm.cost_squares)
+def _costs(arm: ArmCount) -> Moments:
+    return Moments(count=arm.answers, sum=arm.cost_usd, squares=arm.cost_squares)

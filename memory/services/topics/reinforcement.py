@@ -14,10 +14,10 @@ from memory.ports import Transaction
 from memory.services.topics.query import Bundle, QueryRequest, QueryResponse
 
 Row = TypeVar("Row")
-Entry = TypeVar("Entry")
+Logged = TypeVar("Logged")
 
 
-class Reinforcement(Protocol[Row, Entry]):
+class Reinforcement(Protocol[Row, Logged]):
     """How a workspace's topics of one kind are read again, and raised. Two that are equal are of one kind."""
 
     def read(self, tx: Transaction, ids: Iterable[str]) -> Mapping[str, Row]:
@@ -32,11 +32,11 @@ class Reinforcement(Protocol[Row, Entry]):
         """Its salience at this moment."""
         ...
 
-    def raised(self, row: Row, actor: str, at: datetime) -> tuple[Row, Entry]:
+    def raised(self, row: Row, actor: str, at: datetime) -> tuple[Row, Logged]:
         """The row after it was returned once more, with the entry of its trail that says so."""
         ...
 
-    def store(self, tx: Transaction, rows: Sequence[Row], entries: Sequence[Entry]) -> None:
+    def store(self, tx: Transaction, rows: Sequence[Row], entries: Sequence[Logged]) -> None:
         """Store rows that were raised, and the entries in their order."""
         ...
 

@@ -14,7 +14,7 @@ MOST = 64
 
 
 @dataclass(slots=True, eq=False)
-class _Entry(Generic[Item, Result]):
+class _Waiting(Generic[Item, Result]):
     item: Item
     outcome: list[Result] = field(default_factory=list)
     """Empty until it is stored."""
@@ -32,7 +32,7 @@ class SharedTransaction(Generic[Item, Result]):
 
     def __init__(self, work: Callable[[Callable[[], Sequence[Item]]], Sequence[Result]]) -> None:
         self._work = work
-        self._waiting: deque[_Entry[Item, Result]] = deque()
+        self._waiting: deque[_Waiting[Item, Result]] = deque()
         self._turn = Lock()
 
     @property
@@ -42,15 +42,15 @@ class SharedTransaction(Generic[Item, Result]):
 
     def __call__(self, item: Item) -> Result:
         """The outcome of this item, once it is stored. Raises what `work` raises for it."""
-        mine = _Entry[Item, Result](item)
+        mine = _Waiting[Item, Result](item)
         self._waiting.append(mine)
         with self._turn:
             while not mine.outcome and not mine.is_alone:
                 self._lead(mine)
             return mine.outcome[0] if mine.outcome else self._work(lambda: [item])[0]
 
-    def _lead(self, mine: _Entry[Item, Result]) -> None:
-        taken: list[_Entry[Item, Result]] = []
+    def _lead(self, mine: _Waiting[Item, Result]) -> None:
+        taken: list[_Waiting[Item, Result]] = []
 
         def take() -> Sequence[Item]:
             while self._waiting and len(taken) < MOST:

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from memory.rules.intervals import Sample, difference_of_means, difference_of_shares, mean, share
+from memory.rules.intervals import Moments, difference_of_means, difference_of_shares, mean, share
 
 
 @pytest.mark.parametrize(
@@ -32,10 +32,10 @@ def test_differences_of_shares(one: tuple[int, int], other: tuple[int, int], low
 
 
 def test_means() -> None:
-    sample = Sample(count=4, sum=10.0, squares=30.0)  # 1, 2, 3, 4: variance 5/3
+    sample = Moments(count=4, sum=10.0, squares=30.0)  # 1, 2, 3, 4: variance 5/3
     found = mean(sample)
     assert (found.value, round(found.low, 4), round(found.high, 4)) == (2.5, 1.2348, 3.7652)
-    between = difference_of_means(sample, Sample(count=2, sum=2.0, squares=2.0))
+    between = difference_of_means(sample, Moments(count=2, sum=2.0, squares=2.0))
     assert (between.value, round(between.low, 4)) == (1.5, 0.2348)
     assert not between.holds_zero
 

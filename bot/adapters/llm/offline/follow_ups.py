@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.adapters.llm.offline.tokenizer import content_words
-from memory.rules.evidence.opposition import words
+from memory.rules.retrieval.likeness import words
 
 MOST_WORDS = 9
 _FEW = 2

@@ -8,7 +8,7 @@ from bot.adapters.llm.offline.similarity import Similarity
 from memory.model import Lesson
 from memory.model.evidence import ActionText, Evidence
 from memory.rules.evidence.answers import named_action
-from memory.rules.evidence.posterior import EvidenceConfig, Observation
+from memory.rules.evidence.posterior import EvidenceConfig, NoisyVerdict
 from memory.rules.evidence.weighing import ANSWER, Candidate, JudgedLesson, noise_of, rows, weigh
 from memory.rules.retrieval.prompt import one_line
 
@@ -49,7 +49,7 @@ def _lesson(number: int, goal: str, action: str, text: str, *, approves: bool) -
         goal=goal,
         action=action,
         candidates=(Candidate.of(action, text if action == ANSWER else ""),),
-        observation=Observation(approves, noise_of(_CONFIG, is_trusted=True)),
+        observation=NoisyVerdict(approves, noise_of(_CONFIG, is_trusted=True)),
         people=frozenset([str(number)]),
         decided_at=_UNDATED,
     )

@@ -4,13 +4,10 @@ from collections.abc import Callable, Sequence
 from math import sqrt
 
 from memory.model import Vector
-from memory.rules.retrieval.likeness import unit_cosine
+from memory.rules.retrieval.likeness import COMPARED_CHARACTERS, unit_cosine
 
 Embed = Callable[[Sequence[str]], list[Vector]]
 """`memory.ports.Embedder.embed`: blocking, one unit vector per text. Raises `EmbeddingFailed`."""
-
-COMPARED_CHARACTERS = 2_000
-"""How much of a text is compared; an embedder reads no more than a few hundred words."""
 
 
 class Similarity:

@@ -71,7 +71,7 @@ class Page(BaseModel):
     next: str
 
 
-class Decision(StrEnum):
+class LessonAction(StrEnum):
     """A decision that takes no arguments."""
 
     ARCHIVE = "archive"
@@ -199,15 +199,15 @@ def promote(episode_id: str, body: PromotionBody, memory: ServedMemory, who: Adm
 
 
 @router.post("/{episode_id}/{decision}")
-def decide(episode_id: str, decision: Decision, memory: ServedMemory, who: Admin) -> dict[str, Any]:
+def decide(episode_id: str, decision: LessonAction, memory: ServedMemory, who: Admin) -> dict[str, Any]:
     """Archive an episode, bring it back, or let one that was held back be recalled."""
     _found(memory, who, episode_id)
     match decision:
-        case Decision.ARCHIVE:
+        case LessonAction.ARCHIVE:
             return plain_object(memory.teaching.archive(who.workspace, episode_id, actor=who.actor))
-        case Decision.RESTORE:
+        case LessonAction.RESTORE:
             return plain_object(memory.teaching.restore(who.workspace, episode_id, actor=who.actor))
-        case Decision.RELEASE:
+        case LessonAction.RELEASE:
             return plain_object(memory.teaching.release(who.workspace, episode_id, actor=who.actor, role=Role.ADMIN))
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sqlalchemy import text
 
-from memory.adapters.sql.recall.lesson_cache import LessonCache
+from memory.adapters.sql.recall.lessons import LessonCache
 from memory.adapters.sql.recall.partition_copies import (
     EVERY,
     CachedPartition,

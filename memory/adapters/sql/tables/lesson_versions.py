@@ -1,6 +1,6 @@
 """SQLite alone: each change of what lessons are weighed by marks its workspace, whoever makes it.
 
-What a process keeps of it is good for as long as the mark is the same (`lesson_cache`). Triggers do it, so no statement
+What a process keeps of it is good for as long as the mark is the same (`LessonCache`). Triggers do it, so no statement
 can forget to. A mark is a random number, and no count: none comes again after a rollback, or in a backup put back.
 
 Its upper bits change only where something is erased, a row or the words of a lesson (`erasures`): up to then, what was

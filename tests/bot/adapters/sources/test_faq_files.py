@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.sources import faq_lines, faq_markdown, faq_table
-from bot.adapters.sources.entries import Entry, FileFault
+from bot.adapters.sources.entries import FileFault, SourceEntry
 from bot.adapters.sources.texts import decoded, read_text
 from memory.errors import InvalidInput
 from memory.model import Audience, Visibility
 
 
 def pairs(found: object) -> list[tuple[str, str]]:
-    return [(each.question, each.answer) for each in found if isinstance(each, Entry)]  # type: ignore[attr-defined]  # an iterator
+    return [(each.question, each.answer) for each in found if isinstance(each, SourceEntry)]  # type: ignore[attr-defined]  # an iterator
 
 
 def faults(found: object) -> list[str]:
@@ -109,7 +109,7 @@ def test_json_lines_and_a_list_and_what_is_neither() -> None:
 def test_where_and_for_whom_is_read_and_a_direct_message_is_refused() -> None:
     row = {"question": "a?", "answer": "1", "audience": "Channel", "channel": "C1", "visibility": "private"}
     (entry,) = faq_lines.read(json.dumps(row))
-    assert isinstance(entry, Entry)
+    assert isinstance(entry, SourceEntry)
     assert entry.place is not None
     assert (entry.audience, entry.place.channel, entry.place.visibility) == (Audience.CHANNEL, "C1", Visibility.PRIVATE)
     assert faults(faq_lines.read(json.dumps(row | {"visibility": "direct"}))) == ["line 1"]

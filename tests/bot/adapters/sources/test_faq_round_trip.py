@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from bot.adapters.sources import faq_markdown, faq_table
-from bot.adapters.sources.entries import Entry, SourceChannel
+from bot.adapters.sources.entries import SourceChannel, SourceEntry
 from bot.adapters.sources.faq import FaqEntry
 from memory.model import Audience, Visibility
 
@@ -52,7 +52,7 @@ def entries(draw: st.DrawFn) -> FaqEntry:
     return FaqEntry(question=draw(WORDS), answer=draw(WORDS), author=author, **where)
 
 
-def faq_entry(entry: Entry) -> FaqEntry:
+def faq_entry(entry: SourceEntry) -> FaqEntry:
     place = entry.place or SourceChannel(channel="")
     return FaqEntry(
         question=entry.question,
@@ -67,7 +67,7 @@ def faq_entry(entry: Entry) -> FaqEntry:
 
 def read_back(found: Any) -> list[FaqEntry]:
     every = list(found)
-    assert [each for each in every if not isinstance(each, Entry)] == []
+    assert [each for each in every if not isinstance(each, SourceEntry)] == []
     return [faq_entry(each) for each in every]
 
 

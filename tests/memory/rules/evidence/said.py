@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory.rules.evidence.posterior import EvidenceConfig, Observation, Posterior, Voice, posterior
+from memory.rules.evidence.posterior import EvidenceConfig, NoisyVerdict, Posterior, Voice, posterior
 
 if TYPE_CHECKING:
     from memory.rules.evidence.posterior import Matrix
@@ -19,8 +19,8 @@ class Said(NamedTuple):
     reliability: float = 1.0
 
     @property
-    def observation(self) -> Observation:
-        return Observation(self.approves, self.noise, self.voices, self.reliability)
+    def observation(self) -> NoisyVerdict:
+        return NoisyVerdict(self.approves, self.noise, self.voices, self.reliability)
 
 
 def believed(said: Sequence[Said], cosines: "Matrix", prior: "Matrix", config: EvidenceConfig) -> Posterior:

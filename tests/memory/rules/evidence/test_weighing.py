@@ -7,7 +7,7 @@ import pytest
 
 from memory.model.evidence import START, ActionText, Evidence
 from memory.ports import ActionFit
-from memory.rules.evidence.posterior import EvidenceConfig, Observation, Voice
+from memory.rules.evidence.posterior import EvidenceConfig, NoisyVerdict, Voice
 from memory.rules.evidence.weighing import BELIEFS, Candidate, JudgedLesson, noise_of, weigh
 
 GOAL = np.array([1.0, 0.0, 0.0])
@@ -33,7 +33,7 @@ def lesson(
         goal=goal,
         action=action,
         candidates=(Candidate.of(action, text),),
-        observation=Observation(approves, noise_of(EvidenceConfig(), is_trusted=True)),
+        observation=NoisyVerdict(approves, noise_of(EvidenceConfig(), is_trusted=True)),
         people=people,
         decided_at=NOW + timedelta(seconds=number),
     )
@@ -98,7 +98,7 @@ def test_what_is_suggested_most_is_handed_out_behind_however_many_of_ones_own() 
     goal, *others = np.eye(BELIEFS + 2, dtype=np.float32)
     own = [lesson(f"question {n}", f"answer number {n}", number=n) for n in range(BELIEFS + 1)]
     of_ben = lesson("one more", "What ben said.", number=99, people=frozenset({"ben"}))
-    of_ben = of_ben._replace(observation=Observation(True, 1.0, (Voice("ben"),)))
+    of_ben = of_ben._replace(observation=NoisyVerdict(True, 1.0, (Voice("ben"),)))
     vectors = [np.float32(0.6) * goal + np.float32(0.8) * other for other in others]
     evidence = weigh(goal, [*own, of_ben], [*vectors, goal], [], np.zeros((0, len(goal))), EvidenceConfig())
     last = evidence.beliefs[-1]
@@ -135,7 +135,7 @@ def test_what_nobody_decided_is_in_no_prior() -> None:
     """Of no worth as a verdict, it changes nothing."""
     decided = lesson("what is the hour?", "", action="clock")
     proposed = lesson("how late is it?", "", number=1, action="clock")
-    proposed = proposed._replace(observation=Observation(True, 1e12, (Voice("ben"),)), is_counted=False)
+    proposed = proposed._replace(observation=NoisyVerdict(True, 1e12, (Voice("ben"),)), is_counted=False)
     vectors, fits = [np.array([0.2, 0.0, 0.9798]), GOAL], {"clock": ActionFit(lessons=6.0, cosine=0.2)}
 
     def belief(*lessons: JudgedLesson) -> float:

@@ -12,8 +12,8 @@ from sqlalchemy import Column
 from sqlalchemy.sql.visitors import iterate
 
 from memory.adapters.sql import SqlStore
-from memory.adapters.sql.recall import lessons as summaries
-from memory.adapters.sql.recall.lesson_cache import LessonCache
+from memory.adapters.sql.recall import lessons
+from memory.adapters.sql.recall.lessons import LessonCache
 from memory.adapters.sql.tables.lesson_versions import WEIGHED, erasures
 from memory.model.evidence import ActionText, Evidence
 from memory.ports import Transaction, WeighingInput
@@ -83,7 +83,7 @@ def test_each_column_that_is_read_is_looked_after() -> None:
     """But for those that a row is found by, which never change."""
     read_columns = {
         (each.table.name, each.name)
-        for each in iterate(summaries._weighing(1))
+        for each in iterate(lessons._weighing(1))
         if isinstance(each, Column) and each.table is not None
     }
     keys = {"workspace", "id", "run_id", "actor", "channel", "name"}
