@@ -10,8 +10,6 @@ from functools import partial
 import discord
 
 from bot.adapters.discord import lookups
-from bot.adapters.discord.arrivals import Arrivals
-from bot.adapters.discord.catch_up import CatchUp
 from bot.adapters.discord.channel_changes import ChannelChanges
 from bot.adapters.discord.client import Client, HeldShards, use_api
 from bot.adapters.discord.context import HandlerContext
@@ -26,6 +24,7 @@ from bot.adapters.discord.menu import add_commands, spelled
 from bot.adapters.discord.posting import Posting, in_parts
 from bot.adapters.discord.reactions import Reactions
 from bot.adapters.discord.rest import FAULTS, Rest, translated
+from bot.adapters.discord.servers import Servers
 from bot.adapters.discord.streaming import PACE_S
 from bot.adapters.discord.typing_indicator import StaleProgressLines, TypingIndicator
 from bot.adapters.flow_control import Sleep, Tasks, until_reachable
@@ -136,8 +135,7 @@ class DiscordMessenger:
         uses = Interactions(handlers)
         connection = {"shard_ready": self._connected_now, "resumed": self._resumed, "disconnect": self._disconnected}
         intake = Intake(handlers)
-        late = CatchUp(handlers, intake.late)
-        parts = (uses, intake, Reactions(handlers), ChannelChanges(handlers), late, Arrivals(handlers))
+        parts = (uses, intake, Reactions(handlers), ChannelChanges(handlers), Servers(handlers, intake.late))
         client.handlers = (*(part.handlers for part in parts), connection)
         add_commands(client.tree, self._settings.command, uses)
         try:

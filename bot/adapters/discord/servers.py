@@ -1,7 +1,7 @@
-"""Catches up on questions asked while the bot was away, which Discord does not send again.
+"""Servers that come into view: where the bot is new it says so, and it reads what was asked while it was away.
 
-Only messages of the last hour that mention the bot and that it has not replied to. Whether an earlier process heard
-one, memory knows: each is answered once.
+Discord does not send that again. Only messages of the last hour that mention the bot and that it has not replied to.
+Whether an earlier process heard one, memory knows: each is answered once.
 """
 
 import logging
@@ -13,26 +13,33 @@ from typing import Any
 import discord
 
 from bot.adapters.discord.context import HandlerContext
+from bot.adapters.discord.lookups import teacher_names
 from bot.errors import MessengerError
+from bot.model import BotInvited
 
 log = logging.getLogger(__name__)
 
 _Readable = discord.TextChannel | discord.VoiceChannel | discord.Thread
+_NEW = timedelta(days=1)
+"""How long after the bot was invited: it may have been away then."""
 _AWAY = timedelta(hours=1)
 _MOST = 500
 """Messages read of one channel, the oldest first: a request brings a hundred."""
 
 
-class CatchUp:
-    """Reads what was said in each server before the bot came, and gives `take` what mentions it."""
+class Servers:
+    """Delivers `BotInvited` for each server that invited the bot lately, where there is a channel to say something.
+
+    Of what was said in a server before the bot came, it gives `take` what mentions it.
+    """
 
     def __init__(self, handlers: HandlerContext, take: Callable[[discord.Message], None]) -> None:
         self._context = handlers
         self._take = take
         self.handlers: dict[str, Callable[[Any], object]] = {
             "shard_ready": self._ready,
-            "guild_available": self._available,
-            "guild_join": self._available,
+            "guild_available": self._in_view,
+            "guild_join": self._in_view,
         }
         """By the library's name of an event."""
 
@@ -40,11 +47,13 @@ class CatchUp:
         """A session has begun. Servers that Discord has not shown by then become available later."""
         for guild in self._context.client.guilds:
             if guild.shard_id == shard and not guild.unavailable:
-                self._available(guild)
+                self._in_view(guild)
 
-    def _available(self, guild: discord.Guild) -> None:
-        now = self._context.clock()
+    def _in_view(self, guild: discord.Guild) -> None:
+        now, since = self._context.clock(), guild.me.joined_at
         self._context.tasks.start(("catch up", guild.id), lambda: self._read(guild, now))
+        if since is not None and now - since < _NEW:
+            self._context.tasks.start(("arrival", guild.id), lambda: self._tell(guild))
 
     async def _read(self, guild: discord.Guild, now: datetime) -> None:
         there: list[_Readable] = [*guild.text_channels, *guild.voice_channels, *guild.threads]
@@ -78,7 +87,36 @@ class CatchUp:
             else:
                 self._take(message)
 
+    async def _tell(self, guild: discord.Guild) -> None:
+        channel = self._channel(guild)
+        if channel is not None:
+            place = await self._context.channels.of(channel.id, guild.id)
+            await self._context.sink(
+                BotInvited(
+                    event_id=f"arrival/{guild.id}",
+                    scope=place.scope(str(self._context.client.me)),
+                    at=self._context.clock(),
+                    teachers=partial(teacher_names, self._context, guild),
+                    is_server=True,
+                )
+            )
+
+    def _channel(self, guild: discord.Guild) -> discord.TextChannel | None:
+        """Where newcomers are greeted, else the first channel that everybody sees, else any, if the bot may write."""
+        order = sorted(
+            guild.text_channels,
+            key=lambda each: (not each.permissions_for(guild.default_role).view_channel, each != guild.system_channel),
+        )
+        may_write = (each for each in order if _may_write(guild, each))
+        admits = self._context.roles.admit
+        return next((each for each in may_write if admits(guild.me, [each.id], is_direct=False)), None)
+
 
 def _may_read(guild: discord.Guild, channel: _Readable) -> bool:
     rights = channel.permissions_for(guild.me)
     return rights.view_channel and rights.read_message_history
+
+
+def _may_write(guild: discord.Guild, channel: discord.TextChannel) -> bool:
+    rights = channel.permissions_for(guild.me)
+    return rights.view_channel and rights.send_messages
