@@ -188,13 +188,18 @@ class AnswersEverywhere(Protocol):
 
 
 @runtime_checkable
-class HoldsShards(Protocol):
-    """A messenger whose platform sends events by numbered shards, each to the process that holds it."""
+class KnowsConnection(Protocol):
+    """What a messenger may have too: it knows whether its platform is connected now."""
 
     @property
     def is_connected(self) -> bool:
-        """Whether it can hold any now."""
+        """Whether what people do comes in. Safe from any thread."""
         ...
+
+
+@runtime_checkable
+class HoldsShards(KnowsConnection, Protocol):
+    """A messenger whose platform sends events by numbered shards, each to the process that holds it."""
 
     def hold(self, shards: frozenset[int], before_session: Callable[[int], Awaitable[None]]) -> None:
         """Take in the events of these shards, and of no others any more.
@@ -202,16 +207,6 @@ class HoldsShards(Protocol):
         `before_session` is waited for before a session begins, with the number of its bucket: Discord wants a pause
         between two of one bucket.
         """
-        ...
-
-
-@runtime_checkable
-class KnowsConnection(Protocol):
-    """What a messenger may have too: it knows whether its platform is connected now."""
-
-    @property
-    def is_connected(self) -> bool:
-        """Whether what people do comes in. Safe from any thread."""
         ...
 
 

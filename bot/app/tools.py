@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from bot.adapters.tools.plugins import found_tools
@@ -11,7 +12,7 @@ from bot.config import Settings
 from bot.conversation.executor import Executor
 from bot.model import ToolSpec
 from bot.ports import Messenger
-from memory.model import Incoming, Permission, Role, Scope, Vector
+from memory.model import Permission, Role, Scope
 from memory.services import Memory
 
 if TYPE_CHECKING:
@@ -44,13 +45,11 @@ def make_agent_tools(settings: Settings, memory: Memory, executor: Executor) -> 
     from bot.app.knowledge import make_knowledge
     from bot.config.tool_rules import read_rule
 
-    async def embed(texts: Sequence[str]) -> list[Vector]:
-        return await executor(memory.embedder.embed, texts)
-
     async def permit(tool: Tool, arguments: Mapping[str, object], context: ToolContext) -> Permission | None:
         return await executor(memory.approvals.permission, context.scope, context.goal, tool.name, arguments)
 
     messengers: dict[str, Messenger] = {}
+    embed = executor.of(memory.embedder.embed)
     knowledge = make_knowledge(settings, embed)
     built_in = [*_own_tools(memory, executor, embed), *_tools_of_people(settings, memory, executor, messengers)]
 
@@ -77,29 +76,15 @@ def _own_tools(memory: Memory, executor: Executor, embed: "Embed") -> "list[Tool
     from bot.agent.tools.conversation import conversation_tool
     from bot.agent.tools.notes import recall_tool, remember_tool
     from bot.agent.tools.topics import change_tool, look_up_tool
-    from memory.services.topics.facts import Changed
-    from memory.services.topics.listing import KnownTopic
-
-    async def messages(scope: Scope, limit: int) -> list[Incoming]:
-        return await executor(memory.recording.messages_of, scope, limit)
-
-    async def about(scope: Scope, text: str) -> list[KnownTopic]:
-        return await executor(memory.facts.about, scope, text)
-
-    async def attend(scope: Scope, topic_id: str) -> None:
-        await executor(memory.facts.attend, scope, topic_id)
-
-    async def change(scope: Scope, thing: str, name: str, value: str, role: Role) -> Changed:
-        return await executor(memory.facts.change, scope, thing, name, value, role=role)
 
     return [
         clock_tool(memory.clock),
         calculator_tool(),
         remember_tool(memory.clock),
         recall_tool(),
-        conversation_tool(messages, embed),
-        look_up_tool(about, attend),
-        change_tool(change),
+        conversation_tool(executor.of(memory.recording.messages_of), embed),
+        look_up_tool(executor.of(memory.facts.about), executor.of(memory.facts.attend)),
+        change_tool(executor.of(memory.facts.change)),
     ]
 
 
@@ -110,14 +95,15 @@ def _tools_of_people(
     from bot.agent.tools.reminders import cancel_tool, list_tool, remind_tool
     from bot.agent.tools.who import who_tool
     from bot.conversation.answers.people import People
-    from bot.conversation.notices.reminders import StoredReminders
+    from bot.conversation.notices.reminders import add_reminder
 
-    people, book = People(messengers, settings.tools.time_zone), StoredReminders(memory, executor)
+    people = People(messengers, settings.tools.time_zone)
+    reminders_of = executor.of(memory.reminders.of)
     return [
         who_tool(people.profile, people.zone_of, people.channel, memory.clock),
-        remind_tool(book, people.zone_of, memory.clock),
-        list_tool(book),
-        cancel_tool(book),
+        remind_tool(executor.of(partial(add_reminder, memory)), people.zone_of, memory.clock),
+        list_tool(reminders_of),
+        cancel_tool(reminders_of, executor.of(memory.reminders.cancel)),
     ]
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
@@ -10,7 +10,7 @@ from functools import partial
 from heapq import heappop, heappush
 from itertools import count
 from threading import get_ident
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -89,6 +89,14 @@ class Executor:
             return await asyncio.get_running_loop().run_in_executor(
                 self._pool, self._timed, partial(copy_context().run, function, *args, **kwargs)
             )
+
+    def of(self, function: Callable[P, R]) -> Callable[P, Coroutine[Any, Any, R]]:
+        """The function, to be awaited: whoever calls it need not know that it blocks."""
+
+        async def called(*args: P.args, **kwargs: P.kwargs) -> R:
+            return await self(function, *args, **kwargs)
+
+        return called
 
     def _timed(self, call: Callable[[], R]) -> R:
         self._begun[get_ident()] = self._monotonic()

@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Protocol
 from zoneinfo import ZoneInfo
 
 from bot.agent.tools.registry import Tool, ToolContext, text_argument, text_schema
 from bot.agent.tools.when import LONGEST, read_when
+from bot.agent.tools.who import FindZone
 from bot.errors import ToolFailed, ToolRetry
 from memory.errors import InvalidInput, MemoryFault
 from memory.model import Scope
@@ -15,31 +15,17 @@ from memory.ports import Clock
 from memory.rules.recurrence import ONCE, Recurrence
 from memory.services.conversation.reminders import TEXT_CHARACTERS, Reminder
 
-FindZone = Callable[[Scope], Awaitable[str]]
-"""The name of a person's time zone. Never raises."""
+AddReminder = Callable[[Scope, str, datetime, str, Recurrence, str], Awaitable[Reminder]]
+"""Keeps one; the last is the message that asks for it. Raises `MemoryFault`."""
+FindReminders = Callable[[Scope], Awaitable[Sequence[Reminder]]]
+"""The person's, what is due first before. Raises `MemoryFault`."""
+CancelReminder = Callable[[Scope, str], Awaitable[Reminder | None]]
+"""Takes one back, by the end of its id. Raises `MemoryFault`."""
 
 _SHORT_ID = 8
 
 
-class ReminderBook(Protocol):
-    """What is kept, behind the hand-over to threads. Raises `MemoryFault`."""
-
-    async def add(
-        self, scope: Scope, text: str, first: datetime, zone: str, repeat: Recurrence, asked: str
-    ) -> Reminder:
-        """Keep one; `asked` is the message that asks for it."""
-        ...
-
-    async def of(self, scope: Scope) -> Sequence[Reminder]:
-        """The person's, what is due first before."""
-        ...
-
-    async def cancel(self, scope: Scope, known: str) -> Reminder | None:
-        """Take one back, by the end of its id."""
-        ...
-
-
-def remind_tool(book: ReminderBook, zone_of: FindZone, clock: Clock) -> Tool:
+def remind_tool(add: AddReminder, zone_of: FindZone, clock: Clock) -> Tool:
     """The tool `remind`."""
 
     async def run(arguments: Mapping[str, object], context: ToolContext) -> str:
@@ -47,7 +33,7 @@ def remind_tool(book: ReminderBook, zone_of: FindZone, clock: Clock) -> Tool:
         zone = await zone_of(context.scope)
         when = await asyncio.to_thread(read_when, asked_for, clock().astimezone(ZoneInfo(zone)))
         try:
-            kept = await book.add(context.scope, text, when.first, zone, when.repeat, context.question)
+            kept = await add(context.scope, text, when.first, zone, when.repeat, context.question)
         except InvalidInput as problem:
             raise ToolRetry(f"That reminder cannot be kept: {problem}.") from problem
         except MemoryFault as fault:
@@ -78,13 +64,13 @@ def remind_tool(book: ReminderBook, zone_of: FindZone, clock: Clock) -> Tool:
     )
 
 
-def list_tool(book: ReminderBook) -> Tool:
+def list_tool(reminders_of: FindReminders) -> Tool:
     """The tool `list_reminders`."""
 
     async def run(arguments: Mapping[str, object], context: ToolContext) -> str:
         words = text_argument(arguments, "containing").casefold()
         try:
-            kept = [each for each in await book.of(context.scope) if words in each.text.casefold()]
+            kept = [each for each in await reminders_of(context.scope) if words in each.text.casefold()]
         except MemoryFault as fault:
             raise ToolFailed("Reminders cannot be read at the moment.") from fault
         if not kept:
@@ -99,18 +85,18 @@ def list_tool(book: ReminderBook) -> Tool:
     )
 
 
-def cancel_tool(book: ReminderBook) -> Tool:
+def cancel_tool(reminders_of: FindReminders, cancel: CancelReminder) -> Tool:
     """The tool `cancel_reminder`."""
 
     async def run(arguments: Mapping[str, object], context: ToolContext) -> str:
         wanted = " ".join(text_argument(arguments, "reminder").split()).casefold()
         try:
-            kept = await book.of(context.scope)
+            kept = await reminders_of(context.scope)
             fitting = [each for each in kept if wanted and (wanted in each.text.casefold() or each.id.endswith(wanted))]
             if len(fitting) != 1:
                 listed = "; ".join(reminder_line(each) for each in fitting or kept) or "there are none"
                 raise ToolRetry(f"Which one is meant? {listed}.")
-            cancelled = await book.cancel(context.scope, fitting[0].id)
+            cancelled = await cancel(context.scope, fitting[0].id)
         except MemoryFault as fault:
             raise ToolFailed("Reminders cannot be changed at the moment.") from fault
         return f"Cancelled: “{fitting[0].text}”." if cancelled else "That reminder is gone already."

@@ -123,14 +123,12 @@ class LiveAnswers:
             part=1,
             reply_to=incoming.message_id,
         )
-        live_answer = LiveAnswer(messenger, message, self._redacted, self._sleep)
+        redacted = self._executor.of(self._memory.core.redactor.text)
+        live_answer = LiveAnswer(messenger, message, redacted, self._sleep)
         try:
             yield live_answer
         finally:
             await live_answer.end()
-
-    async def _redacted(self, text: str) -> str:
-        return await self._executor(self._memory.core.redactor.text, text)
 
 
 class ProgressLine:

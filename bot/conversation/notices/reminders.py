@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.agent.tools.reminders import due_text
@@ -21,28 +20,13 @@ _LOOKED_THROUGH = 5
 _KEEPS_OFFERING = timedelta(minutes=5)
 
 
-@dataclass(frozen=True, slots=True)
-class StoredReminders:
-    """The reminders that memory keeps, for the tools."""
-
-    _memory: Memory
-    _executor: Executor
-
-    async def add(
-        self, scope: Scope, text: str, first: datetime, zone: str, repeat: Recurrence, asked: str
-    ) -> Reminder:
-        """Keep one, as a reply to the message that asks for it. Raises `MemoryFault` kinds."""
-        latest = await self._executor(self._memory.recording.messages_of, scope, _LOOKED_THROUGH)
-        message_id = next((each.message_id for each in latest if each.text == asked), "")
-        return await self._executor(self._memory.reminders.add, scope, text, first, zone, repeat, message_id)
-
-    async def of(self, scope: Scope) -> Sequence[Reminder]:
-        """The person's, what is due first before."""
-        return await self._executor(self._memory.reminders.of, scope)
-
-    async def cancel(self, scope: Scope, known: str) -> Reminder | None:
-        """Take one back, by the end of its id."""
-        return await self._executor(self._memory.reminders.cancel, scope, known)
+def add_reminder(
+    memory: Memory, scope: Scope, text: str, first: datetime, zone: str, repeat: Recurrence, asked: str
+) -> Reminder:
+    """Keep one, as a reply to the message that asks for it. Blocking. Raises `MemoryFault` kinds."""
+    latest = memory.recording.messages_of(scope, _LOOKED_THROUGH)
+    message_id = next((each.message_id for each in latest if each.text == asked), "")
+    return memory.reminders.add(scope, text, first, zone, repeat, message_id)
 
 
 class ReminderNotifier:

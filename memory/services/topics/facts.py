@@ -125,7 +125,7 @@ class Facts:
                 raise NotFound(f"no topic {topic_id} is visible there")
             return visible.name_of(topic_id)
 
-    def change(self, scope: Scope, thing: str, name: str, value: str, *, role: Role) -> Changed:
+    def change(self, scope: Scope, thing: str, name: str, value: str, role: Role) -> Changed:
         """Let a property of a thing have this value from now on, if this person may; the history keeps what was.
 
         The thing is a topic by its title or id; of several of this title the one for the fewest people. Raises

@@ -1,11 +1,12 @@
 """Reminders as people meet them: asked for in words, in their own time zone, told there, listed and cancelled."""
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from bot.agent.tools.reminders import cancel_tool, list_tool, remind_tool
 from bot.conversation.answers.people import People
 from bot.conversation.executor import Executor
-from bot.conversation.notices.reminders import ReminderNotifier, StoredReminders
+from bot.conversation.notices.reminders import ReminderNotifier, add_reminder
 from bot.errors import MessengerUnavailable
 from bot.model import ChannelCard, Profile, ToolTurn
 from memory.model import Scope
@@ -35,9 +36,14 @@ class Reminding:
 
     def __init__(self, zone: str = "Europe/Berlin") -> None:
         self.world, self.messenger = World(), Knowing(zone)
-        book = StoredReminders(self.world.memory, Executor(threads=1))
+        run, memory = Executor(threads=1).of, self.world.memory
+        reminders_of = run(memory.reminders.of)
         people = People({"terminal": self.messenger}, "UTC")
-        tools = [remind_tool(book, people.zone_of, self.world.clock), list_tool(book), cancel_tool(book)]
+        tools = [
+            remind_tool(run(partial(add_reminder, memory)), people.zone_of, self.world.clock),
+            list_tool(reminders_of),
+            cancel_tool(reminders_of, run(memory.reminders.cancel)),
+        ]
         self.chat = Chat(self.world, messenger=self.messenger, tools=tools)
         self.teller = ReminderNotifier(self.world.memory, self.chat.executor, self.chat.bot.redeliver, [self.messenger])
 
