@@ -9,6 +9,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 from bot.agent.dialogue import tool_output
 from bot.agent.prompts import PROMPTS
@@ -28,6 +29,9 @@ _STEP_CHARACTERS = 400
 _GOAL_CHARACTERS = 4_000
 _IS_GOOD = {"good": True, "bad": False, "unsure": None}
 
+LEASE = "grading"
+"""One process grades at a time."""
+_LEASE_FOR = timedelta(minutes=15)
 _SYSTEM = PROMPTS["grading"]
 
 
@@ -47,9 +51,9 @@ class ModelGrading:
 
         A model that is out of reach ends it; what is left waits for the next time. Raises `MemoryFault` kinds.
         """
-        model_grades = self.memory.model_grades
+        model_grades, hold = self.memory.model_grades, partial(self.memory.leases.hold, LEASE, self.owner, _LEASE_FOR)
         waiting = await self.executor(model_grades.waiting, self.idle, self.per_run)
-        if not waiting or not await self.executor(model_grades.hold, self.owner):
+        if not waiting or not await self.executor(hold):
             return 0
         count = 0
         for nodes in waiting:
@@ -60,12 +64,12 @@ class ModelGrading:
                 break
             guess = read_guess(reply.turn.text, grader=reply.model or self.model.name)
             count += await self.executor(model_grades.put, nodes[0], guess)
-            await self.executor(model_grades.hold, self.owner)
+            await self.executor(hold)
         return count
 
     async def release(self) -> None:
         """Release the lease, so that any process may grade next."""
-        await self.executor(self.memory.model_grades.release, self.owner)
+        await self.executor(self.memory.leases.release, LEASE, self.owner)
 
 
 def request_for(nodes: Sequence[Episode]) -> ModelRequest:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from memory.errors import InvalidInput, MemoryFault
 from memory.model import GAVE_UP, Episode, Event, EventKind, Link, LinkKind, Termination, Verdict
 from memory.model.normal_form import comparable
-from memory.model.upkeep import JobRun, Lease, UpkeepPolicy
+from memory.model.upkeep import JobRun, UpkeepPolicy
 from memory.ports import EpisodeFilter, Store, Transaction
 from memory.rules.audience import partitions_of
 from memory.rules.consolidation import advice_of, rules_of
@@ -22,6 +22,7 @@ from memory.services.privacy.forget import Privacy, erase_run, overwrite_erased
 from memory.services.recall.confusion import ConfusionEstimate
 from memory.services.recall.evidence import Weighing
 from memory.services.topics import World
+from memory.services.upkeep.leases import Leases
 from memory.services.upkeep.reembedding import Reembedding
 from memory.services.verdicts.archive import (
     ACTOR,
@@ -264,14 +265,11 @@ class Upkeep:
 
     def hold(self, owner: str) -> bool:
         """Take or renew the lease. False while another process holds it."""
-        now = self._core.clock()
-        with self._core.store.write() as tx:
-            return tx.upkeep.take_lease(Lease(name=LEASE, owner=owner, until=now + LEASE_FOR), now)
+        return Leases(self._core).hold(LEASE, owner, LEASE_FOR)
 
     def release(self, owner: str) -> None:
         """Give up the lease."""
-        with self._core.store.write() as tx:
-            tx.upkeep.release_lease(LEASE, owner)
+        Leases(self._core).release(LEASE, owner)
 
     def run(self, name: str, *, workspace: str = "", actor: str = "") -> JobRun:
         """Run a job now, due or not, and note how it went. A failure is noted and logged, not raised.

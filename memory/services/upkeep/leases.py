@@ -24,6 +24,10 @@ class Leases:
         with self._core.store.write() as tx:
             return mine if tx.upkeep.take_lease(mine, now) else tx.upkeep.lease(name) or mine
 
+    def hold(self, name: str, owner: str, lasts: timedelta) -> bool:
+        """Take it or renew it. False while it is another owner's."""
+        return self.take(name, owner, lasts).owner == owner
+
     def owner(self, name: str) -> str:
         """Whose it was last, run out or not; empty if nobody's."""
         with self._core.store.read() as tx:

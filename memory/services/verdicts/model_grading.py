@@ -26,7 +26,6 @@ from memory.model import (
     Verdict,
     Verdicts,
 )
-from memory.model.upkeep import Lease
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import partitions_for, partitions_of, visibility_of
 from memory.rules.quarantine import flags
@@ -46,8 +45,6 @@ OWN_LOOKED_AT = 200
 CONFIDENCE = 0.5
 """What a model's good or bad is worth; 0 is its "unsure"."""
 
-LEASE = "grading"
-_LEASE_FOR = timedelta(minutes=15)
 _REASON_CHARACTERS = 300
 
 
@@ -120,17 +117,6 @@ class ModelGrades:
             )
             tx.steps.add_grade(StoredGrade(workspace=root.workspace, episode_id=root.id, actor="", grade=grade))
         return True
-
-    def hold(self, owner: str) -> bool:
-        """Take or renew the lease of grading. False while another process has it."""
-        now = self._core.clock()
-        with self._core.store.write() as tx:
-            return tx.upkeep.take_lease(Lease(name=LEASE, owner=owner, until=now + _LEASE_FOR), now)
-
-    def release(self, owner: str) -> None:
-        """Give up the lease of grading."""
-        with self._core.store.write() as tx:
-            tx.upkeep.release_lease(LEASE, owner)
 
 
 def _judgeable(tx: Transaction, workspace: str, roots: Sequence[Episode]) -> list[Episode]:

@@ -16,7 +16,7 @@ from bot.app.scheduler import grading_running
 from bot.config import load_settings
 from bot.conversation.executor import Executor
 from bot.conversation.explanations.explanation import explain
-from bot.conversation.feedback.model_grading import ModelGrading, read_guess, request_for
+from bot.conversation.feedback.model_grading import LEASE, ModelGrading, read_guess, request_for
 from bot.conversation.messages import lesson_line
 from bot.errors import ModelUnavailable
 from bot.model import ModelReply, ModelTurn, UserTurn
@@ -265,10 +265,10 @@ async def test_a_model_out_of_reach_is_asked_again_later(
 async def test_one_process_judges_at_a_time(world: World, grading: Callable[[ScriptedModel], ModelGrading]) -> None:
     world.ask(GOAL, ANSWER)
     world.clock.tick(hours=1)
-    assert world.memory.model_grades.hold("p2")
+    assert world.memory.leases.hold(LEASE, "p2", timedelta(minutes=15))
     judge = grading(ScriptedModel([reply("good")]))
     assert await judge.run() == 0
-    world.memory.model_grades.release("p2")
+    world.memory.leases.release(LEASE, "p2")
     assert await judge.run() == 1
 
 
