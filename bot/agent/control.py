@@ -57,7 +57,7 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class NodeOutcome:
     """What a node hands to the node above it."""
 
     termination: Termination
@@ -81,7 +81,7 @@ class FlowResult:
 
     flow: Flow
     end: End
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[NodeOutcome, ...]
 
     @property
     def output(self) -> str:
@@ -95,7 +95,7 @@ class FlowResult:
 NOT_NEEDED = Stop(reason="the other parts had settled it")
 """Why a parallel child was cancelled."""
 
-Child = Callable[[], Coroutine[Any, Any, Outcome]]
+Child = Callable[[], Coroutine[Any, Any, NodeOutcome]]
 
 
 async def run_flow(flow: Flow, children: Sequence[Child], policy: Policy = Policy.ALL) -> FlowResult:
@@ -119,8 +119,8 @@ def judge(policy: Policy, ends: Sequence[End]) -> End:
     return End.FAILURE if succeeded + ends.count(End.STOPPED) < needed else End.STOPPED
 
 
-async def _while(goes_on: End, children: Sequence[Child]) -> list[Outcome]:
-    outcomes: list[Outcome] = []
+async def _while(goes_on: End, children: Sequence[Child]) -> list[NodeOutcome]:
+    outcomes: list[NodeOutcome] = []
     for child in children:
         outcomes.append(await child())
         if outcomes[-1].end is not goes_on:
@@ -128,7 +128,7 @@ async def _while(goes_on: End, children: Sequence[Child]) -> list[Outcome]:
     return outcomes
 
 
-async def _at_once(children: Sequence[Child], policy: Policy) -> list[Outcome]:
+async def _at_once(children: Sequence[Child], policy: Policy) -> list[NodeOutcome]:
     # A task group, unlike gather, leaves no child running behind when one of them raises.
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(child()) for child in children]
@@ -137,7 +137,7 @@ async def _at_once(children: Sequence[Child], policy: Policy) -> list[Outcome]:
             _, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
         for task in running:
             task.cancel()
-    cancelled = Outcome(termination=Termination.ABORTED, stop=NOT_NEEDED)
+    cancelled = NodeOutcome(termination=Termination.ABORTED, stop=NOT_NEEDED)
     return [cancelled if task.cancelled() else task.result() for task in tasks]
 
 
@@ -146,6 +146,6 @@ def _is_decided(policy: Policy, ends: Sequence[End]) -> bool:
     return end is End.SUCCESS or (end is End.FAILURE and policy is not Policy.ALL)
 
 
-def _end_so_far(task: asyncio.Task[Outcome]) -> End:
+def _end_so_far(task: asyncio.Task[NodeOutcome]) -> End:
     has_result = task.done() and not task.cancelled() and task.exception() is None
     return task.result().end if has_result else End.STOPPED

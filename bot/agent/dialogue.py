@@ -28,6 +28,7 @@ from bot.agent.prompts import sections_of
 from bot.agent.record import Task
 from bot.agent.textual import instructions
 from bot.model import (
+    DialogueTurn,
     ImageFile,
     ModelReply,
     ModelRequest,
@@ -36,7 +37,6 @@ from bot.model import (
     ToolCall,
     ToolSpec,
     ToolTurn,
-    Turn,
     UserTurn,
 )
 from memory.library.working_memory import Observation
@@ -171,7 +171,7 @@ class Dialogue:
         if on_answer is not None:
             control += (FINAL_ANSWER,)
         self._tools = (*tools, *control) if self._native else ()
-        self._turns: list[Turn] = [UserTurn(text=opening, images=images)]
+        self._turns: list[DialogueTurn] = [UserTurn(text=opening, images=images)]
         self._open: list[ToolCall] = []
 
     def request(self) -> ModelRequest:

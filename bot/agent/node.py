@@ -22,7 +22,7 @@ from bot.agent.asking import (
     question_text,
     where_lessons_disagree,
 )
-from bot.agent.control import NOT_NEEDED, Child, End, Flow, Outcome, Stop, run_flow
+from bot.agent.control import NOT_NEEDED, Child, End, Flow, NodeOutcome, Stop, run_flow
 from bot.agent.decision import Act, Answer, Ask, Choice, Expand, Fail, Invalid, Think
 from bot.agent.dialogue import Dialogue, node_prompt, tool_output
 from bot.agent.expansion import child_task, failure_report, refusal, unanswered_parts
@@ -74,7 +74,7 @@ class AgentNode:
         self.trace = run.start(task)
         self._mistakes = 0
 
-    async def pursue(self) -> Outcome:
+    async def pursue(self) -> NodeOutcome:
         """Work until the goal is reached or given up. Raises `ModelError` only if the run's first reply failed."""
         path = self._task.path
         with self.run.agent.spans(
@@ -89,7 +89,7 @@ class AgentNode:
             )
             return outcome
 
-    async def _ended(self) -> Outcome:
+    async def _ended(self) -> NodeOutcome:
         try:
             outcome = await self._work()
         except BudgetExceeded as limit:
@@ -97,7 +97,7 @@ class AgentNode:
         except Halted as halt:
             outcome = stopped(self.trace, Stop(reason=halt.reason))
         except asyncio.CancelledError:
-            self.run.finish(self.trace, Outcome(termination=Termination.ABORTED, stop=NOT_NEEDED))
+            self.run.finish(self.trace, NodeOutcome(termination=Termination.ABORTED, stop=NOT_NEEDED))
             raise
         except ModelError as fault:
             if not self.run.has_decided:
@@ -107,12 +107,12 @@ class AgentNode:
         self.run.finish(self.trace, outcome)
         return outcome
 
-    async def _work(self) -> Outcome:
+    async def _work(self) -> NodeOutcome:
         run = self.run
         earlier = run.earlier.of(self._task.path, self._task.goal) if run.earlier is not None else None
         if earlier is not None and is_over(earlier):
             self.trace.take(earlier)
-            return Outcome(termination=earlier.termination, output=earlier.output)
+            return NodeOutcome(termination=earlier.termination, output=earlier.output)
         dialogue = await self._open()
         outcome = await (resume(self, earlier, dialogue) if earlier else self._before_the_model(dialogue))
         if outcome is not None:
@@ -140,7 +140,7 @@ class AgentNode:
             if reply.usage != _FREE:
                 await run.keep()
 
-    async def _before_the_model(self, dialogue: Dialogue) -> Outcome | None:
+    async def _before_the_model(self, dialogue: Dialogue) -> NodeOutcome | None:
         """What the person chose, what people know for sure, or a question where they disagree. None: ask the model."""
         chosen = self.run.chosen if not self._task.parent_id and self.run.earlier is None else None
         if chosen is not None:
@@ -154,7 +154,7 @@ class AgentNode:
             return self._ask(ask) if ask is not None else None
         return None
 
-    async def carry_out_chosen(self, chosen: Option, dialogue: Dialogue) -> Outcome | None:
+    async def carry_out_chosen(self, chosen: Option, dialogue: Dialogue) -> NodeOutcome | None:
         """Say, or do, what the person chose."""
         if chosen.text:
             return self._from_people(chosen.text)
@@ -163,22 +163,22 @@ class AgentNode:
         dialogue.begin_with(call)
         return await self.act(Act(calls=(call,)), dialogue, permission=chosen.permission)
 
-    def _from_people(self, known: str) -> Outcome:
+    def _from_people(self, known: str) -> NodeOutcome:
         self.run.has_decided = True
         self.trace.model = FROM_PEOPLE
         self.trace.say(known)
-        return Outcome(termination=Termination.SUCCESS, output=known)
+        return NodeOutcome(termination=Termination.SUCCESS, output=known)
 
     @property
     def _may_ask(self) -> bool:
         """Whether it may wait for the person: not while there is something else to fall back to."""
         return self._task.flow != Flow.FALLBACK.value or self._task.position == self._task.total
 
-    def _ask(self, ask: Ask) -> Outcome:
+    def _ask(self, ask: Ask) -> NodeOutcome:
         options = known_options(ask.options, self.run.tools, self.trace.evidence)
         text = question_text(ask.question, options, self._task) if options else ask.question
         self.trace.ask(text, options)
-        return Outcome(termination=Termination.SUCCESS, output=text, asked=True)
+        return NodeOutcome(termination=Termination.SUCCESS, output=text, asked=True)
 
     def _known_answer(self) -> str:
         """The answer that verdicts make certain; empty if there is none or the model must decide.
@@ -226,12 +226,12 @@ class AgentNode:
         """What was said before; a subgoal is phrased so that it needs none of it."""
         return "" if self._task.parent_id else self.run.conversation
 
-    async def _carry_out(self, choice: Choice, dialogue: Dialogue) -> Outcome | None:
+    async def _carry_out(self, choice: Choice, dialogue: Dialogue) -> NodeOutcome | None:
         """Do what was decided. None: decide again."""
         match choice:
             case Answer(text=text):
                 self.trace.say(text)
-                return Outcome(termination=Termination.SUCCESS, output=text)
+                return NodeOutcome(termination=Termination.SUCCESS, output=text)
             case Ask():
                 return self._ask(choice)
             case Fail(reason=reason):
@@ -249,7 +249,7 @@ class AgentNode:
             case Invalid(problem=problem):
                 return self._mistake(problem, dialogue)
 
-    async def act(self, act: Act, dialogue: Dialogue, *, permission: Permission | None = None) -> Outcome | None:
+    async def act(self, act: Act, dialogue: Dialogue, *, permission: Permission | None = None) -> NodeOutcome | None:
         """Run the calls. `permission` lets the one that a person chose have its effects, in their role."""
         run, trace = self.run, self.trace
         calls, context = act.calls[:MAX_CALLS], replace(self.context, role=run.role) if permission else self.context
@@ -324,16 +324,16 @@ class AgentNode:
         is_new = tool.has_side_effects and not self.trace.repeats(call.name, call.arguments)
         return is_new and not await self.run.tools.problem(call)
 
-    def _ask_for(self, tool: Tool, call: ToolCall, dialogue: Dialogue) -> Outcome | None:
+    def _ask_for(self, tool: Tool, call: ToolCall, dialogue: Dialogue) -> NodeOutcome | None:
         """Ask whether a call may run; they are asked about one at a time."""
         option = approval_option(tool.spec, call.arguments or {})
         text = approval_text(tool.spec, option, self._task)
         if len(text) > MOST_SHOWN:
             return self._mistake(f"Nobody can read {len(text)} characters before they approve. Shorten them.", dialogue)
         self.trace.ask(text, (option,))
-        return Outcome(termination=Termination.SUCCESS, output=text, asked=True)
+        return NodeOutcome(termination=Termination.SUCCESS, output=text, asked=True)
 
-    async def expand(self, wanted: Expand, dialogue: Dialogue) -> Outcome | None:
+    async def expand(self, wanted: Expand, dialogue: Dialogue) -> NodeOutcome | None:
         """Pursue the parts. None: decide again, having seen which failed and why."""
         problem = refusal(wanted, self.trace, self.run.budget.limits.max_depth)
         if problem:
@@ -345,10 +345,10 @@ class AgentNode:
         result = await run_flow(wanted.flow, children, wanted.policy)
         trace.child_findings = result.output
         if result.end is End.SUCCESS:
-            return Outcome(termination=Termination.EXPAND, output=result.output)
+            return NodeOutcome(termination=Termination.EXPAND, output=result.output)
         if any(outcome.asked for outcome in result.outcomes):
             output = "\n\n".join(filter(None, [result.output, unanswered_parts(wanted, result)]))
-            return Outcome(termination=Termination.EXPAND, output=output, asked=True)
+            return NodeOutcome(termination=Termination.EXPAND, output=output, asked=True)
         stop = next((outcome.stop for outcome in result.outcomes if outcome.stop is not None), None)
         if result.end is End.STOPPED and stop is not None:
             return stopped(self.trace, stop)
@@ -361,7 +361,7 @@ class AgentNode:
     def _child(self, wanted: Expand, number: int) -> Child:
         run, task = self.run, child_task(wanted, number, self.trace)
 
-        async def pursue() -> Outcome:
+        async def pursue() -> NodeOutcome:
             outcome = await AgentNode(run, task).pursue()
             if wanted.flow is Flow.SEQUENCE and outcome.end is End.SUCCESS:
                 # Later subgoals of a sequence build on earlier ones, and see nothing of them but the board.
@@ -374,13 +374,13 @@ class AgentNode:
     def _is_above_the_last_level(self) -> bool:
         return self._task.depth < self.run.budget.limits.max_depth
 
-    def _mistake(self, problem: str, dialogue: Dialogue) -> Outcome | None:
+    def _mistake(self, problem: str, dialogue: Dialogue) -> NodeOutcome | None:
         self.trace.observe(problem, is_error=True)
         dialogue.remark(problem, is_error=True)
         self._mistakes += 1
         return self._given_up()
 
-    def _given_up(self) -> Outcome | None:
+    def _given_up(self) -> NodeOutcome | None:
         if self._mistakes < MAX_MISTAKES:
             return None
         return failed("I could not work out how to go on.", self.trace.found)

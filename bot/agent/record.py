@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from bot.agent.control import Flow, Outcome, Stop
+from bot.agent.control import Flow, NodeOutcome, Stop
 from bot.agent.tools.registry import ToolRegistry
 from bot.errors import MalformedReply, ModelError, ModelRefused, ModelUnavailable
 from memory.model import ASK, GAVE_UP, Episode, Exemplar, Option, Scope, Step, StepKind, Termination, Usage, asked_step
@@ -137,7 +137,7 @@ class Trace:
             return ("answer", self.task.goal)
         return expansion if self.expanded is not None else (GAVE_UP, self.task.goal)
 
-    def episode(self, outcome: Outcome, *, run_id: str, scope: Scope, context_after: tuple[str, ...]) -> Episode:
+    def episode(self, outcome: NodeOutcome, *, run_id: str, scope: Scope, context_after: tuple[str, ...]) -> Episode:
         """The finished node as a pending episode."""
         action, target = self.signature(outcome.termination)
         return Episode(
@@ -197,21 +197,21 @@ def context_elements(scope: Scope, tools: ToolRegistry, memory_keys: list[str]) 
     return tuple(sorted(elements))
 
 
-def failed(reason: str, known: str) -> Outcome:
+def failed(reason: str, known: str) -> NodeOutcome:
     """It could not be reached, for this reason; `known` is what was found all the same."""
-    return Outcome(termination=Termination.FAILURE, output=f"{known}\n\n{reason}" if known else reason)
+    return NodeOutcome(termination=Termination.FAILURE, output=f"{known}\n\n{reason}" if known else reason)
 
 
-def stopped(trace: Trace, stop: Stop) -> Outcome:
+def stopped(trace: Trace, stop: Stop) -> NodeOutcome:
     """Aborted. The root tells the person why, once; the others hand up what they found."""
     found = trace.found
     if trace.task.parent_id:
-        return Outcome(termination=Termination.ABORTED, output=found, stop=stop)
+        return NodeOutcome(termination=Termination.ABORTED, output=found, stop=stop)
     rest = f"\n\nThis is what I found so far:\n\n{found}" if found else " I had found nothing by then."
-    return Outcome(termination=Termination.ABORTED, output=f"I had to stop: {stop.reason}.{rest}", stop=stop)
+    return NodeOutcome(termination=Termination.ABORTED, output=f"I had to stop: {stop.reason}.{rest}", stop=stop)
 
 
-def after_model_error(trace: Trace, fault: ModelError) -> Outcome:
+def after_model_error(trace: Trace, fault: ModelError) -> NodeOutcome:
     """What the model's error makes of the node."""
     match fault:
         case ModelRefused():

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bot.agent.control import Flow, Outcome, Policy
+from bot.agent.control import Flow, NodeOutcome, Policy
 from bot.agent.decision import EXPAND, Act, Expand
 from bot.agent.dialogue import Dialogue
 from bot.model import ToolCall
@@ -51,7 +51,7 @@ def is_over(node: Episode) -> bool:
     return node.termination in (Termination.SUCCESS, Termination.FAILURE) and question_of(node) is None
 
 
-async def resume(node: "AgentNode", earlier: Episode, dialogue: Dialogue) -> Outcome | None:
+async def resume(node: "AgentNode", earlier: Episode, dialogue: Dialogue) -> NodeOutcome | None:
     """Take the steps that a node took before, and go on behind them. None: ask the model."""
     node.run.has_decided = True
     steps = earlier.trajectory
@@ -66,7 +66,7 @@ async def resume(node: "AgentNode", earlier: Episode, dialogue: Dialogue) -> Out
 
 async def _retake(
     node: "AgentNode", step: Step, following: Step | None, number: int, dialogue: Dialogue
-) -> Outcome | None:
+) -> NodeOutcome | None:
     """Take one step again, with what was observed then."""
     match step.kind:
         case StepKind.THINK:
@@ -104,12 +104,12 @@ async def _found(node: "AgentNode", call: ToolCall, step: Step, observed: Step, 
         await node.run.within(node.run.tools.run(call, node.context))
 
 
-async def _answered(node: "AgentNode", question: Step, dialogue: Dialogue) -> Outcome | None:
+async def _answered(node: "AgentNode", question: Step, dialogue: Dialogue) -> NodeOutcome | None:
     """Go on with what the person answered to this node's question; ask again what was not answered."""
     earlier = node.run.earlier
     if earlier is None or earlier.answered != node.trace.task.path:
         node.trace.ask(question.text, options_of((question,)))
-        return Outcome(termination=Termination.SUCCESS, output=question.text, asked=True)
+        return NodeOutcome(termination=Termination.SUCCESS, output=question.text, asked=True)
     if node.run.chosen is not None:
         return await node.carry_out_chosen(node.run.chosen, dialogue)
     call = ToolCall(id="asked", name=ASK, arguments={"question": question.text})

@@ -9,7 +9,7 @@ from functools import partial
 from threading import Lock
 from typing import Any, Protocol, TypeVar
 
-from bot.agent.control import Outcome
+from bot.agent.control import NodeOutcome
 from bot.agent.dialogue import ToolCalls
 from bot.agent.record import Task, Trace, context_elements
 from bot.agent.resumption import Earlier
@@ -284,7 +284,7 @@ class Run:
         """Write the steps so far to the journal. Raises `MemoryFault` only before a call that has effects."""
         if self.journal is None:
             return
-        going_on = Outcome(termination=Termination.ABORTED)
+        going_on = NodeOutcome(termination=Termination.ABORTED)
         nodes = [self._episode(trace, going_on) for trace in self._open.values()]
         try:
             await self.journal([*self._episodes, *nodes], self.allowed, doing)
@@ -293,12 +293,12 @@ class Run:
                 raise
             _log.warning("run %s continues without a journal: %s", self.run_id, fault)
 
-    def finish(self, trace: Trace, outcome: Outcome) -> None:
+    def finish(self, trace: Trace, outcome: NodeOutcome) -> None:
         """Close a node's trace."""
         self._episodes.append(self._episode(trace, outcome))
         self._open.pop(trace.task.path, None)
 
-    def _episode(self, trace: Trace, outcome: Outcome) -> Episode:
+    def _episode(self, trace: Trace, outcome: NodeOutcome) -> Episode:
         return trace.episode(outcome, run_id=self.run_id, scope=self.scope, context_after=self.context())
 
     def context(self) -> tuple[str, ...]:

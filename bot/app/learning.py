@@ -22,7 +22,7 @@ CHUNK = 250
 SAMPLES = 5
 _TAKEN = (EntryStatus.ADDED, EntryStatus.HELD_BACK, EntryStatus.OWN)
 _PINNED = "pinned"
-Progress = Callable[[str, int, int], None]
+ShowsLearning = Callable[[str, int, int], None]
 """Hears what is read or taken in, and how far that is, of how much."""
 
 
@@ -75,7 +75,7 @@ class LearnReport:
         return bool(self.faults) and not self.added and not is_known
 
 
-def read_file(path: Path, emoji: EmojiMap, progress: Progress, *, encoding: str = "") -> Contents:
+def read_file(path: Path, emoji: EmojiMap, progress: ShowsLearning, *, encoding: str = "") -> Contents:
     """What a file has, by its name and its content. Raises `InvalidInput` for a kind that is not known."""
     from bot.adapters.discord import archive as discord
     from bot.adapters.slack import archive as slack
@@ -123,7 +123,7 @@ def _contents(kind: str, found: Sequence[SourceEntry | FileFault]) -> Contents:
 
 
 def learn(
-    memory: Memory, path: Path, contents: Contents, target: Target, progress: Progress, *, is_dry_run: bool
+    memory: Memory, path: Path, contents: Contents, target: Target, progress: ShowsLearning, *, is_dry_run: bool
 ) -> LearnReport:
     """Take in what a file has. What it brought before is known; a dry run only says what would become of each entry.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from bot.app.learning import LearnReport, Progress, Target, learn, read_file
+from bot.app.learning import LearnReport, ShowsLearning, Target, learn, read_file
 from bot.app.policies import emoji_map
 from bot.cli.session import Result, administrator, memory_command, settings_of
 from bot.conversation.counts import count
@@ -83,7 +83,7 @@ def _mapped(path: Path) -> dict[str, str]:
 
 
 @contextmanager
-def bar() -> Iterator[Progress]:
+def bar() -> Iterator[ShowsLearning]:
     """A bar on stderr for each thing that takes long; nothing where that is no terminal."""
     from rich import progress as rich_progress
     from rich.console import Console

@@ -1,6 +1,7 @@
 """The values of the bot on every platform: events of people, messages to them, turns with a model."""
 
 from bot.model.dialogue import (
+    DialogueTurn as DialogueTurn,
     ModelReply as ModelReply,
     ModelRequest as ModelRequest,
     ModelTurn as ModelTurn,
@@ -8,7 +9,6 @@ from bot.model.dialogue import (
     ToolCall as ToolCall,
     ToolSpec as ToolSpec,
     ToolTurn as ToolTurn,
-    Turn as Turn,
     UserTurn as UserTurn,
 )
 from bot.model.events import (

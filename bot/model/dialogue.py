@@ -58,7 +58,7 @@ class UserTurn:
     images: tuple[ImageFile, ...] = ()
 
 
-Turn = UserTurn | ModelTurn | ToolTurn
+DialogueTurn = UserTurn | ModelTurn | ToolTurn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ class ModelRequest:
     """One request: everything the model may know."""
 
     system: str
-    turns: tuple[Turn, ...]
+    turns: tuple[DialogueTurn, ...]
     tools: tuple[ToolSpec, ...] = ()
     weigh: Callable[[str], Evidence] | None = field(default=None, compare=False, repr=False)
     """What people's verdicts say about a goal or a part of it. Blocking; for models that choose by evidence."""

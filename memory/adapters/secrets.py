@@ -60,15 +60,15 @@ _LONGEST_PREFIX = 16
 """A pattern's group that is longer holds the secret alone; a shorter one is a part of it."""
 _REST = re.compile(r"[A-Za-z0-9_.+/=-]*")
 
-Detector = tuple[str, tuple["re.Pattern[str]", ...], Callable[[str], bool]]
+Format = tuple[str, tuple["re.Pattern[str]", ...], Callable[[str], bool]]
 
 
 @cache
-def _detectors() -> tuple[Detector, ...]:
+def _detectors() -> tuple[Format, ...]:
     """(kind, patterns, check). Imported when the first text is looked at: it takes a tenth of a second."""
     with _without("requests"):
         modules = [import_module(f"detect_secrets.plugins.{module}") for module, _ in _DETECTORS]
-    found: list[Detector] = []
+    found: list[Format] = []
     for module, (_, name) in zip(modules, _DETECTORS, strict=True):
         detector = getattr(module, name)()
         is_one = getattr(detector, "is_formally_valid", lambda value: True)

@@ -8,7 +8,7 @@ from memory.model.saved import SavedMessage
 from memory.rules.audience import may_see
 from memory.rules.retrieval.prompt import percent, shown_line
 from memory.services import LessonExplanation
-from memory.services.reports.explain import Use, WeighedVote
+from memory.services.reports.explain import LessonUse, WeighedVote
 
 _LATEST = 5
 """How many events and uses a chat is told; an administrator is told all."""
@@ -96,7 +96,7 @@ def _joined(explanation: LessonExplanation, reader: Scope | None) -> list[str]:
     return lines
 
 
-def _uses(uses: Sequence[Use], reader: Scope | None) -> list[str]:
+def _uses(uses: Sequence[LessonUse], reader: Scope | None) -> list[str]:
     seen = [use for use in uses if reader is None or (use.asked is not None and may_see(reader, use.asked))]
     shown = seen if reader is None else seen[:_LATEST]
     lines = [

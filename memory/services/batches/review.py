@@ -20,7 +20,7 @@ from memory.services.verdicts.verdicts import settle, withdraw_votes, write_vote
 CHUNK = 200
 """Lessons decided about in one transaction, so that others can write in between."""
 
-Progress = Callable[[int, int], None]
+ShowsReview = Callable[[int, int], None]
 """Told how many more are done, of how many."""
 _DECISIONS = {EventKind.VOTED, EventKind.ARCHIVED}
 """What a reviewer's decision about a lesson is in its log, first of all."""
@@ -60,7 +60,7 @@ class BatchReview:
         *,
         only: Collection[str] | None = None,
         audience: Audience | None = None,
-        progress: Progress | None = None,
+        progress: ShowsReview | None = None,
     ) -> Decided:
         """Approve what waits, or `only` these, for those it is meant for, or for this `audience`.
 
@@ -81,7 +81,7 @@ class BatchReview:
         by: Reviewer,
         *,
         only: Collection[str] | None = None,
-        progress: Progress | None = None,
+        progress: ShowsReview | None = None,
     ) -> Decided:
         """Archive what waits, or `only` these; each can be restored."""
 
@@ -172,7 +172,7 @@ class BatchReview:
         batch_id: str,
         by: Reviewer,
         only: Collection[str] | None,
-        progress: Progress | None,
+        progress: ShowsReview | None,
         decide: _Decide,
         *,
         with_held_back: bool,

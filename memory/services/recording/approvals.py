@@ -121,7 +121,7 @@ def drop_permissions(tx: Transaction, workspace: str, person: str) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Use:
+class _ToolUse:
     """One node of the channel that used a tool, with the votes that speak about it."""
 
     node: Episode
@@ -136,7 +136,7 @@ class _Use:
         return bool(self.refusals) or self.node.verdict in (Verdict.FAILURE, Verdict.DISPUTED)
 
 
-def _uses(tx: Transaction, scope: Scope, tool: str) -> list[_Use]:
+def _uses(tx: Transaction, scope: Scope, tool: str) -> list[_ToolUse]:
     """The channel's newest uses of the tool, and the questions about it that were answered with no."""
     workspace = scope.workspace
     newest = EpisodeFilter(channel=scope.channel, action=tool, include_archived=True, limit=_NEWEST)
@@ -154,7 +154,7 @@ def _uses(tx: Transaction, scope: Scope, tool: str) -> list[_Use]:
     ]
     cast = tx.teaching.votes_of_runs(workspace, {each.run_id for each in found})
     return [
-        _Use(node=node, votes=tuple(vote for vote in cast.get(node.run_id, ()) if vote.node_id in ("", node.id)))
+        _ToolUse(node=node, votes=tuple(vote for vote in cast.get(node.run_id, ()) if vote.node_id in ("", node.id)))
         for node in found
     ]
 
@@ -170,11 +170,11 @@ def _is_same(node: Episode, tool: str, arguments: Mapping[str, object]) -> bool:
     return any(argument_kinds(each) == wanted for each in (*done, *asked))
 
 
-def _refused_since(use: _Use, since: datetime) -> bool:
+def _refused_since(use: _ToolUse, since: datetime) -> bool:
     return any(vote.at >= since for vote in use.refusals)
 
 
-def _learned(uses: Sequence[_Use]) -> Permission | None:
+def _learned(uses: Sequence[_ToolUse]) -> Permission | None:
     for use in uses:
         teachers = [vote.actor for vote in use.votes if vote.value > 0 and vote.role.may_promote]
         is_live = use.node.archived_at is None and not use.node.quarantine

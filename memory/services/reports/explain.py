@@ -120,7 +120,7 @@ class StrengthChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Use:
+class LessonUse:
     """One time it was shown, and the question's root, if that was not erased since."""
 
     retrieval: Retrieval
@@ -147,7 +147,7 @@ class LessonExplanation:
     salience_now: float
     moves: tuple[StrengthChange, ...]
     """Oldest first."""
-    uses: tuple[Use, ...]
+    uses: tuple[LessonUse, ...]
     """Newest first; `totals` counts the others too."""
     totals: dict[str, int]
     """How often each signal was found."""
@@ -216,7 +216,7 @@ class Explaining:
                 salience_now=salience_at(episode, now),
                 moves=tuple(_strength_changes(episode, log)),
                 uses=tuple(
-                    Use(retrieval=retrieval, item=item, asked=next(iter(asked.get(retrieval.run_id, ())), None))
+                    LessonUse(retrieval=retrieval, item=item, asked=next(iter(asked.get(retrieval.run_id, ())), None))
                     for retrieval, item in shown[:uses]
                 ),
                 totals={signal.value: signals[signal.value] for signal in Signal},

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given, strategies as st
 
-from bot.agent.control import Child, End, Flow, Outcome, Policy, judge, run_flow
+from bot.agent.control import Child, End, Flow, NodeOutcome, Policy, judge, run_flow
 from memory.model import Termination
 
 S, F, X = End.SUCCESS, End.FAILURE, End.STOPPED
@@ -14,8 +14,8 @@ MIRROR = {S: F, F: S, X: X}
 ends = st.lists(st.sampled_from(End), max_size=6)
 
 
-def outcome_of(end: End, output: str = "") -> Outcome:
-    return Outcome(termination=TERMINATIONS[end], output=output)
+def outcome_of(end: End, output: str = "") -> NodeOutcome:
+    return NodeOutcome(termination=TERMINATIONS[end], output=output)
 
 
 def run(flow: Flow, wanted: Sequence[End], policy: Policy = Policy.ALL) -> tuple[End, int]:
@@ -23,7 +23,7 @@ def run(flow: Flow, wanted: Sequence[End], policy: Policy = Policy.ALL) -> tuple
     ran: list[int] = []
 
     def child(number: int, end: End) -> Child:
-        async def pursue() -> Outcome:
+        async def pursue() -> NodeOutcome:
             ran.append(number)
             return outcome_of(end)
 
@@ -114,9 +114,9 @@ def test_what_parallel_decided_no_stopped_child_could_have_changed(wanted: list[
 
 
 def test_outputs_are_joined_in_order() -> None:
-    async def joined(flow: Flow, *wanted: Outcome) -> str:
-        def child(outcome: Outcome) -> Child:
-            async def pursue() -> Outcome:
+    async def joined(flow: Flow, *wanted: NodeOutcome) -> str:
+        def child(outcome: NodeOutcome) -> Child:
+            async def pursue() -> NodeOutcome:
                 return outcome
 
             return pursue
@@ -133,7 +133,7 @@ def test_outputs_are_joined_in_order() -> None:
 async def test_parallel_children_really_run_at_the_same_time() -> None:
     meeting = asyncio.Barrier(3)
 
-    async def child() -> Outcome:
+    async def child() -> NodeOutcome:
         await meeting.wait()  # one after another, they would wait here for ever
         return outcome_of(S)
 
@@ -144,7 +144,7 @@ async def test_parallel_children_really_run_at_the_same_time() -> None:
 async def test_a_fault_in_one_parallel_child_leaves_no_other_running() -> None:
     cancelled = asyncio.Event()
 
-    async def waits() -> Outcome:
+    async def waits() -> NodeOutcome:
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
@@ -152,7 +152,7 @@ async def test_a_fault_in_one_parallel_child_leaves_no_other_running() -> None:
             raise
         return outcome_of(S)
 
-    async def breaks() -> Outcome:
+    async def breaks() -> NodeOutcome:
         raise LookupError("a bug")
 
     with pytest.raises(ExceptionGroup) as caught:
