@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from hashlib import blake2b
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
@@ -85,6 +85,11 @@ _CHANGING = (
     "archived_at",
 )
 """What `update` stores, beside the verdicts; none of it is long."""
+_STORED = (*_SAME, *_FLAT, "verdict")
+_IN_VERDICTS = [f"verdicts.{name}" for name in _VERDICTS]
+_STORED_OF = attrgetter(*_SAME, *_IN_VERDICTS, *(f"usage.{name}" for name in _USAGE), "verdict")
+_CHANGED = tuple(f"new_{name}" for name in (*_CHANGING, *_FLAT[: len(_VERDICTS)], "verdict"))
+_CHANGED_OF = attrgetter(*_CHANGING, *_IN_VERDICTS, "verdict")
 _UPDATE = (
     update(episodes)
     .where(_t.workspace == bindparam("w"), _t.id == bindparam("e"))
@@ -148,7 +153,7 @@ class SqlEpisodeTable(SqlTable):
     def _counted(self, node: Episode) -> Episode:
         if not _is_attempt(node):
             return node
-        row = self._session.row(_ATTEMPTS, _attempt(node.workspace, node.person, node.channel, node.goal))
+        row = self._session.row(_ATTEMPTS, _attempt(node, _digest(node.goal)))
         return replace(node, rep=1 + int(row[0] if row is not None else 0))
 
     def update(self, *changed: Episode) -> None:
@@ -314,32 +319,28 @@ class SqlEpisodeTable(SqlTable):
 def _row(episode: Episode) -> dict[str, Any]:
     if not storable(episode).workspace or not episode.id:
         raise ValueError("an episode is stored under its workspace and id, one of them is empty")
-    row = {name: getattr(episode, name) for name in _SAME}
-    row.update({f"verdict_{name}": getattr(episode.verdicts, name) for name in _VERDICTS})
-    row.update({name: getattr(episode.usage, name) for name in _USAGE})
-    row.update(verdict=episode.verdict, goal_digest=_digest(episode.goal))
+    row = dict(zip(_STORED, _STORED_OF(episode), strict=True))
+    row["goal_digest"] = _digest(episode.goal)
     return row
 
 
 def _changes(episode: Episode) -> dict[str, Any]:
-    new = {name: getattr(episode, name) for name in _CHANGING}
-    new.update({f"verdict_{name}": getattr(episode.verdicts, name) for name in _VERDICTS}, verdict=episode.verdict)
-    return {"w": episode.workspace, "e": episode.id} | {f"new_{name}": value for name, value in storable(new).items()}
+    row = dict(zip(_CHANGED, storable(_CHANGED_OF(episode)), strict=True))
+    return {"w": episode.workspace, "e": episode.id} | row
 
 
 def _node_row(node: Episode) -> dict[str, Any]:
     row = _row(node)
-    del row["rep"]
-    attempt = _attempt(node.workspace, node.person, node.channel, node.goal)
-    return row | attempt | {"is_attempt": _is_attempt(node), "number": node.rep}
+    number = row.pop("rep")
+    return row | _attempt(node, row["goal_digest"]) | {"is_attempt": _is_attempt(node), "number": number}
 
 
 def _is_attempt(node: Episode) -> bool:
     return node.is_root and node.origin is Origin.RUN
 
 
-def _attempt(workspace: str, person: str, channel: str, goal: str) -> dict[str, str]:
-    return {"w": workspace, "asker": person, "here": channel, "digest": _digest(goal)}
+def _attempt(node: Episode, digest: str) -> dict[str, str]:
+    return {"w": node.workspace, "asker": node.person, "here": node.channel, "digest": digest}
 
 
 def _columns(*names: str) -> Callable[[Sequence[Any]], tuple[Any, ...]]:

@@ -93,9 +93,13 @@ class EnumText(_Direct[E], Generic[E]):
         self.enumeration = enumeration
         self._members: dict[str | None, E | None] = {str(member.value): member for member in enumeration}
         self._members[None] = None
+        self._stored = {member: text for text, member in self._members.items()}
 
     def to_stored(self, value: E | None) -> str | None:
-        return None if value is None else str(value.value)
+        return self._stored[value]
+
+    def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any]:
+        return self._stored.__getitem__
 
     def from_stored(self, stored: str | None) -> E | None:
         return self._members[stored]

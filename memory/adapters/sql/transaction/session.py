@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache, lru_cache
+from itertools import islice, repeat
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 from weakref import WeakSet
 
@@ -40,6 +42,8 @@ ID_LIMIT = 10_000
 
 _LONGEST = 64
 """How long a list may be for the words of its statement to be kept."""
+_FEW = 8
+"""Rows that are made one by one; it takes as long to begin with columns."""
 _run_before: WeakSet[Executable] = WeakSet()
 
 _BEGINNINGS = {
@@ -89,13 +93,15 @@ def among(table: FromClause, name: str) -> ColumnElement[bool]:
 def row_of(table: Table, value: object) -> dict[str, Any]:
     """A row of the table: of each column, the value's field of that name. Raises what `storable` raises."""
     storable(value)
-    return {name: getattr(value, name) for name in _names(table)}
+    names, values_of = _reader(table)
+    return dict(zip(names, values_of(value), strict=True))
 
 
 @cache
-def _names(table: Table) -> tuple[str, ...]:
-    """Of its columns; asking it every time takes longer than reading the values."""
-    return tuple(column.name for column in table.columns)
+def _reader(table: Table) -> tuple[Sequence[str], Maker]:
+    """The names of its columns and what reads the values of all; asking it every time takes longer than reading."""
+    names = [column.name for column in table.columns]
+    return names, attrgetter(*names)
 
 
 class _Prepared(NamedTuple):
@@ -117,7 +123,7 @@ class _Prepared(NamedTuple):
     def values(self, given: Parameters) -> Any:  # noqa: ANN401 - what this driver takes
         """The driver's values. A list of fewer than its names has its last one again, which changes no `IN`."""
         if not isinstance(given, Mapping):
-            return list(map(self.values, given))
+            return list(map(self.values, given)) if len(given) < _FEW else self._of_rows(given)
         every = {**self.constants, **given} if self.constants else given
         for name, names in self.lists.items():
             own = given[name]
@@ -126,6 +132,17 @@ class _Prepared(NamedTuple):
         for place, make in self.given:
             made[place] = make(made[place])
         return tuple(made) if self.is_positional else dict(zip(self.names, made, strict=True))
+
+    def _of_rows(self, given: Sequence[Mapping[str, Any]]) -> list[Any]:
+        """The same of many rows, column by column: in half of the time."""
+        columns: list[Iterable[Any]] = [
+            repeat(self.constants[name]) if name in self.constants else [row[name] for row in given]
+            for name in self.names
+        ]
+        for place, make in self.given:
+            columns[place] = map(make, columns[place])
+        made = islice(zip(*columns, strict=False), len(given))
+        return list(made) if self.is_positional else [dict(zip(self.names, row, strict=True)) for row in made]
 
     def rows(self, found: Iterable[Sequence[Any]]) -> Sequence[Row[Any]]:
         """The driver's rows as SQLAlchemy would give them."""
