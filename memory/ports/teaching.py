@@ -76,9 +76,11 @@ class TeachingTable(Protocol):
         ...
 
     def votes_around(
-        self, votes: Sequence[Vote], *, window: timedelta, limit: int
+        self, votes: Sequence[Vote], *, window: timedelta, limit: int, known: Iterable[Vote] = ()
     ) -> tuple[list[Vote], dict[str, TrustRecord]]:
         """The stored votes of the same people around each of these, which need not be stored; and their records.
+
+        Those `known` are stored as they are given, and may be left unread with their voters' records.
 
         Only votes that may be limited (`memory.rules.verdict.may_be_limited`); however many others stand among them, it
         costs the same. Of each those cast less than a window before or after it: the last `limit` before, and those

@@ -82,14 +82,13 @@ def _store(
 def _votes_of_registers(poll: Poll, known: KnownPeople) -> list[Vote]:
     """What the registers say, with the marks that the votes had, but for those that have no limit any more."""
     limited = {(vote.node_id, vote.actor) for vote in poll.votes if vote.is_limited}
-    return [
-        replace(
-            vote,
-            is_limited=may_be_limited(vote) and (vote.node_id, vote.actor) in limited,
-            standing=standing(vote, known),
-        )
-        for vote in fold_votes(poll.reactions)
-    ]
+    votes: list[Vote] = []
+    for vote in fold_votes(poll.reactions):
+        is_limited = (vote.node_id, vote.actor) in limited and may_be_limited(vote)
+        now = standing(vote, known)
+        is_same = (is_limited, now) == (vote.is_limited, vote.standing)
+        votes.append(vote if is_same else replace(vote, is_limited=is_limited, standing=now))
+    return votes
 
 
 def _update_standings(
@@ -211,9 +210,12 @@ def _update_limits(
     marked: dict[tuple[str, str, str], Vote] = {}
     waiting = {actor: deque(own) for actor, own in changed.items()}
     at_once = _AT_ONCE if sum(map(len, waiting.values())) < _MANY else None
+    stored = [vote for cast in votes.values() for vote in cast]
     while waiting:
         first = [vote for own in waiting.values() for vote in islice(own, at_once)]
-        around, known = tx.teaching.votes_around(first, window=policy.window, limit=policy.votes_per_window)
+        around, known = tx.teaching.votes_around(
+            first, window=policy.window, limit=policy.votes_per_window, known=stored
+        )
         records.update(known)
         by_actor: dict[str, list[Vote]] = {actor: [] for actor in waiting}
         for each in around:

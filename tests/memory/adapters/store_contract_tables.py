@@ -214,6 +214,18 @@ class TablesContract(StoreCase):
         assert around(vote("cy")) == around() == []
         assert around(early, vote("bo"), limit=0) == [early, vote("bo")]
 
+    def test_votes_around_many_are_the_same_whichever_of_them_are_known(self, store: Store) -> None:
+        cast = [replace(vote(), run_id=f"r{number:02}", at=at(-number)) for number in range(12)]
+        with store.write() as tx:
+            tx.teaching.put_votes(*cast, replace(vote(), run_id="r12", role=Role.ADMIN, at=at(-1)))
+        gone = replace(vote(), run_id="r13", at=at(-2))
+        for known in ([], cast[:5], cast[3:], [*cast, vote("bo")]):
+            with store.read() as tx:
+                found, _ = tx.teaching.votes_around(
+                    [*cast[2:], gone], window=timedelta(seconds=3), limit=2, known=known
+                )
+            assert found == [*reversed(cast)]
+
     def test_the_votes_around_one_are_those_that_may_be_limited(self, store: Store) -> None:
         sources = ["", "button", "emoji:👍", "grade", "correction", "correction:e1", "corrections", "Correction:e1"]
         sources += ["review", "review:e1", "reviewed", "emoji:review", "e:correction", ":correction"]

@@ -1,7 +1,7 @@
 """Reactions, votes and the ledger of sent messages."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -60,8 +60,7 @@ _DELETE_VOTE = delete(votes_table).where(matching(votes_table, "run_id", "node_i
 _PLACE = (_v.at, _v.run_id, _v.node_id)
 """The order of one person's votes, which is that of the index by voter and time: it ends with the key."""
 _WITHIN = (
-    select(votes_table, *RECORD)
-    .select_from(WITH_RECORD)
+    select(_v.run_id, _v.node_id)
     .where(
         matching(votes_table, "actor"),
         MAY_BE_LIMITED,
@@ -171,7 +170,7 @@ class SqlTeachingTable(SqlTable):
         return self.votes_of_runs(workspace, [run_id]).get(run_id, [])
 
     def votes_around(
-        self, votes: Sequence[Vote], *, window: timedelta, limit: int
+        self, votes: Sequence[Vote], *, window: timedelta, limit: int, known: Iterable[Vote] = ()
     ) -> tuple[list[Vote], dict[str, TrustRecord]]:
         found: dict[tuple[str, ...], Vote] = {}
         records: dict[str, TrustRecord] = {}
@@ -179,8 +178,9 @@ class SqlTeachingTable(SqlTable):
         for vote in votes:
             given.setdefault((vote.workspace, vote.actor), []).append(vote)
         many = [own for own in given.values() if len(own) > _MANY]
+        as_stored = {_key(vote): vote for vote in known} if many else {}
         for own in many:
-            found |= {_key(vote): vote for vote in self._around_many(own, window, limit, records)}
+            found |= {_key(vote): vote for vote in self._around_many(own, window, limit, as_stored)}
         few = [vote for own in given.values() if len(own) <= _MANY for vote in own]
         for some in chunks(few, _AT_ONCE):
             places = [_place(vote, window) for vote in some]
@@ -193,16 +193,17 @@ class SqlTeachingTable(SqlTable):
         return sorted(found.values(), key=lambda vote: (vote.at, vote.run_id, vote.node_id)), records
 
     def _around_many(
-        self, votes: Sequence[Vote], window: timedelta, limit: int, records: dict[str, TrustRecord]
+        self, votes: Sequence[Vote], window: timedelta, limit: int, known: Mapping[tuple[str, str, str, str], Vote]
     ) -> list[Vote]:
-        """`votes_around` of one voter's many: all that they cast from the first of them to the last are read."""
+        """`votes_around` of one voter's many: of all that they cast from the first to the last, what is not known."""
+        workspace, actor = votes[0].workspace, votes[0].actor
         places = [_place(vote, window) for vote in votes]
         begin, end = min(each["begin"] for each in places), max(each["end"] for each in places)
-        rows = self._session.rows(
-            _WITHIN, {"workspace": votes[0].workspace, "actor": votes[0].actor, "begin": begin, "end": end}
-        )
-        stored = [Vote(**dict(zip(_VOTE, row, strict=False))) for row in rows]
-        records |= {row.actor: (row.right, row.wrong) for row in rows[:1]}
+        within = {"workspace": workspace, "actor": actor, "begin": begin, "end": end}
+        keys = [(workspace, run, node, actor) for run, node in self._session.driver_rows(_WITHIN, within)]
+        read = self.votes_of_runs(workspace, [key[1] for key in keys if key not in known])
+        every = {**known, **{_key(vote): vote for cast in read.values() for vote in cast}}
+        stored = [every[key] for key in keys]
         order = [(vote.at, vote.run_id, vote.node_id) for vote in stored]
         wanted: set[int] = set()
         for each in places:
