@@ -73,10 +73,16 @@ def export_person(held: PersonalData, person: str) -> dict[str, object]:
     }
 
 
+_PLAIN = frozenset({str, bool, int, float, type(None)})
+
+
 def plain(value: object) -> object:
     """A dataclass as JSON values: times in ISO 8601, enums by value, tuples as lists."""
-    if type(value) is str:  # as most are
+    kind: type = type(value)
+    if kind in _PLAIN:
         return value
+    if names := _names(kind):
+        return {name: plain(getattr(value, name)) for name in names}
     match value:
         case None | bool() | int() | float():
             return value
@@ -90,15 +96,14 @@ def plain(value: object) -> object:
             return {str(key): plain(item) for key, item in value.items()}
         case list() | tuple():
             return [plain(item) for item in value]
-        case _ if is_dataclass(value) and not isinstance(value, type):
-            return {name: plain(getattr(value, name)) for name in _names(type(value))}
         case _:
             return str(value)
 
 
 @cache
 def _names(kind: type) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
+    """Of a dataclass, none of other values."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
 
 
 def _bare(memory: Exportable) -> Episode | MemoryEntry:

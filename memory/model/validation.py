@@ -3,7 +3,7 @@
 import math
 import sys
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import MAXYEAR, MINYEAR, UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TypeVar
 
@@ -109,6 +109,8 @@ def lifetime(value: object, name: str) -> timedelta:
 
 def is_in_calendar(moment: datetime) -> bool:
     """Whether an aware time has a date in UTC. Near the ends of the calendar a time zone may put it outside."""
+    if MINYEAR < moment.year < MAXYEAR:
+        return True
     try:
         moment.astimezone(UTC)
     except OverflowError:

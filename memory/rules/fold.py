@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memory.model import (
     NEEDS_QUESTION,
@@ -56,10 +56,11 @@ else:
         return new
 
 
-def facts(episode: Episode) -> Episode:
-    """The episode as the run made it, before anybody or anything touched it."""
+def facts(episode: Episode, **changes: Any) -> Episode:  # noqa: ANN401 - fields
+    """The episode as the run made it, before anybody or anything touched it; with these changes."""
     return replaced(
         episode,
+        **changes,
         status=EpisodeStatus.PENDING,
         verdicts=Verdicts(),
         outcome_reason="",
@@ -80,47 +81,57 @@ def facts(episode: Episode) -> Episode:
 
 def with_verdicts(episode: Episode, verdicts: Verdicts) -> Episode:
     """The episode with new verdicts and all that is derived from them."""
-    return replaced(
-        episode,
-        verdicts=verdicts,
-        status=derive_status(verdicts.overall, episode.termination),
-        strength=strength(verdicts, episode.nudge),
-    )
+    return replaced(episode, **_judged(episode, verdicts, episode.nudge))
 
 
-def apply(episode: Episode, event: Event) -> Episode:
-    """One step of the fold for events that touch the episode directly. Votes go through `reaction_of` and `judge`."""
+def apply(episode: Episode, event: Event, verdicts: Verdicts | None = None) -> Episode:
+    """One step of the fold for events that touch the episode directly, with new verdicts if they are given.
+
+    Votes go through `reaction_of` and `judge`.
+    """
+    changes = _changes(episode, event)
+    if verdicts is not None:
+        changes |= _judged(episode, verdicts, changes.get("nudge", episode.nudge))
+    return replaced(episode, **changes) if changes else episode
+
+
+def _judged(episode: Episode, verdicts: Verdicts, nudge: float) -> dict[str, Any]:
+    status = derive_status(verdicts.overall, episode.termination)
+    return {"verdicts": verdicts, "status": status, "strength": strength(verdicts, nudge)}
+
+
+def _changes(episode: Episode, event: Event) -> dict[str, Any]:
+    """What an event makes of an episode's fields."""
     detail = event.detail
     match event.kind:
         case EventKind.QUARANTINED | EventKind.RELEASED | EventKind.RESTATED:
-            held = replaced(episode, quarantine=_held(episode.quarantine, event))
+            held = {"quarantine": _held(episode.quarantine, event)}
             goal = str(detail.get("goal", ""))
-            return replaced(held, goal=goal, action_target=goal) if event.kind is EventKind.RESTATED else held
+            return held | ({"goal": goal, "action_target": goal} if event.kind is EventKind.RESTATED else {})
         case EventKind.GRADED | EventKind.REGRADED | EventKind.UNGRADED:
             # Without a word about the reason, the one that was given stays: nobody repeats it in their own name.
             reason = str(detail.get("reason", episode.outcome_reason))
             moment = episode.graded_at if event.kind is EventKind.UNGRADED else event.at
-            return replaced(episode, graded_at=moment, outcome_reason=reason)
+            return {"graded_at": moment, "outcome_reason": reason}
         case EventKind.CORRECTED:
-            return replaced(episode, correction=str(detail.get("text", "")))
+            return {"correction": str(detail.get("text", ""))}
         case EventKind.INJECTED | EventKind.QUERY_BUMP:
-            return replaced(
-                episode,
-                salience=bumped(episode.salience, episode.salience_at, event.at),
-                salience_at=max(event.at, episode.salience_at),
-                retrieval_count=episode.retrieval_count + (event.kind is EventKind.INJECTED),
-            )
+            return {
+                "salience": bumped(episode.salience, episode.salience_at, event.at),
+                "salience_at": max(event.at, episode.salience_at),
+                "retrieval_count": episode.retrieval_count + (event.kind is EventKind.INJECTED),
+            }
         case EventKind.USED | EventKind.IGNORED | EventKind.UNKNOWN | EventKind.CONTRADICTED:
             return _after_use(episode, Signal(event.kind.value))
         case EventKind.ARCHIVED:
-            return replaced(episode, archived_at=event.at)
+            return {"archived_at": event.at}
         case EventKind.RESTORED:
-            return replaced(episode, archived_at=None)
+            return {"archived_at": None}
         case EventKind.PROMOTED:
             audience = str(detail.get("audience", ""))
-            return replaced(episode, promoted=Audience(audience) if audience else None)
+            return {"promoted": Audience(audience) if audience else None}
         case _:
-            return episode
+            return {}
 
 
 def _held(before: Sequence[str], event: Event) -> tuple[str, ...]:
@@ -134,15 +145,14 @@ def _held(before: Sequence[str], event: Event) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*before, *map(str, flags if isinstance(flags, list | tuple) else ()))))
 
 
-def _after_use(episode: Episode, signal: Signal) -> Episode:
+def _after_use(episode: Episode, signal: Signal) -> dict[str, Any]:
     nudge = nudged(episode.nudge, signal)
-    return replaced(
-        episode,
-        nudge=nudge,
-        strength=strength(episode.verdicts, nudge),
-        used_count=episode.used_count + (signal is Signal.USED),
-        ignored_count=episode.ignored_count + (signal is Signal.IGNORED),
-    )
+    return {
+        "nudge": nudge,
+        "strength": strength(episode.verdicts, nudge),
+        "used_count": episode.used_count + (signal is Signal.USED),
+        "ignored_count": episode.ignored_count + (signal is Signal.IGNORED),
+    }
 
 
 def reaction_detail(reaction: Reaction) -> dict[str, object]:

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from memory.model import NEEDS_QUESTION, RESTATED, Episode, StepKind
 from memory.model.normal_form import normalised
-from memory.rules.retrieval.prompt import escapes, visible
+from memory.rules.retrieval.prompt import escapes, escapes_as_shown, visible
 
 LESSON_CHARACTERS = 4000
 """A longer lesson is looked at first: it would take two thirds of the room all lessons share in a prompt (1,500 tokens
@@ -74,14 +74,15 @@ def flags(text: str, *, limit: int | None = None) -> tuple[Flag, ...]:
     """Why this text should be looked at first; nothing for most. `limit` is the most characters it may have."""
     if not text:
         return ()
-    plain = normalised("NFKC", visible(text)).replace("\u200d", "").replace("\ufe0f", "").casefold()
+    shown = visible(text)
+    plain = normalised("NFKC", shown).replace("\u200d", "").replace("\ufe0f", "").casefold()
     found: list[Flag] = []
     folded = " ".join(plain.split())
-    if any(cue in folded for cue in _CUES) and _INJECTION.search(folded):
+    if any(map(folded.__contains__, _CUES)) and _INJECTION.search(folded):
         found.append(Flag.INJECTION)
     is_other = plain != (text.lower() if text.isascii() else text)  # capitals make no difference
     may_be_template = "<" in plain or "[" in plain or "##" in plain
-    if escapes(text) or (is_other and escapes(plain)) or (may_be_template and _TEMPLATE.search(plain)):
+    if escapes_as_shown(shown) or (is_other and escapes(plain)) or (may_be_template and _TEMPLATE.search(plain)):
         found.append(Flag.DELIMITER)
     if limit is not None and len(text) > limit:
         found.append(Flag.LENGTH)
@@ -102,4 +103,4 @@ def flags_of(episode: Episode, *, limit: int | None = None) -> tuple[Flag, ...]:
 def merged(found: Iterable[tuple[Flag, ...]]) -> tuple[Flag, ...]:
     """Each reason once, in the order of `Flag`."""
     every = {flag for each in found for flag in each}
-    return tuple(flag for flag in Flag if flag in every)
+    return tuple(flag for flag in Flag if flag in every) if every else ()

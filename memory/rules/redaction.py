@@ -208,13 +208,14 @@ def _changed(of: R, **parts: Any) -> R:  # noqa: ANN401 - fields
 def _known_forms(text: str) -> list[Secret]:
     found: list[Secret] = []
     folded = text.casefold()
+    has = folded.__contains__
     for kind, pattern in _FORMS if cues_in(folded, _CUES) else ():
         for match in pattern.finditer(text):
             start, end = match.span("secret" if "secret" in pattern.groupindex else 0)
             found.append(Secret(start=start, end=end, kind=kind))
-    is_key = "key" in folded and (not text.isascii() or any(part in folded for part in _KEY_OF))
-    is_named = is_key or any(part in folded for part in _NAME_PARTS)
-    is_given = is_named and any(sign in folded for sign in ":=：")
+    is_key = "key" in folded and (not text.isascii() or any(map(has, _KEY_OF)))
+    is_named = is_key or any(map(has, _NAME_PARTS))
+    is_given = is_named and any(map(has, ":=："))
     for pattern, is_secret in ((_ASSIGNED, _looks_secret), (_GIVEN, _is_no_word))[: is_named + is_given]:
         for match in pattern.finditer(text):
             value = match["secret"].rstrip(".,;:!?)]}>")

@@ -170,8 +170,8 @@ class Changes:
             return episode
         self.events.append(change)
         self._before.setdefault(episode.id, episode)
-        after = self._after[episode.id] = apply(episode, change)
-        return after if verdicts is None else self.keep(after, verdicts)
+        after = self._after[episode.id] = apply(episode, change, verdicts)
+        return after
 
     def keep(self, episode: Episode, verdicts: Verdicts) -> Episode:
         """The episode with these verdicts."""

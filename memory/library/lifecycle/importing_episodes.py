@@ -10,7 +10,7 @@ from memory.library.import_ import content_hash
 from memory.library.lifecycle.grades import vote_of
 from memory.model import Episode, EventKind, Origin, Role, Vector, Verdict, Visibility, Vote
 from memory.ports import Transaction
-from memory.rules.fold import facts, replaced
+from memory.rules.fold import facts
 from memory.rules.quarantine import flags_of
 from memory.services.core import event
 from memory.services.teaching.new_episodes import NewEpisode, record_new
@@ -47,16 +47,18 @@ class EpisodeImport:
         placed = self._placed(given)
         new = [each for each in placed if each is not None]
         runs = _Runs(self.tx, self.episodic, new)
-        record_new(self.episodic.memory.core, self.tx, [self._new(each, runs.run_id(each)) for each in new])
+        made = [self._new(each, runs.run_id(each)) for each in new]
+        record_new(self.episodic.memory.core, self.tx, made, runs.nodes)
         return [each is not None for each in placed]
 
     def _placed(self, given: Sequence[Episode]) -> list[_Placed | None]:
         """Where each goes; None for what is there already."""
         scope = self.episodic.scope
         digests = [content_hash(each) for each in given]
-        copies = [own_id(self.episodic, digest) for digest in digests]
+        sender_key, session_key = scope.sender_key, scope.session_key
+        copies = [own_id(sender_key, digest) for digest in digests]
         stored = self.tx.episodes.get_many(scope.workspace, {*(each.id for each in given), *copies} - {""})
-        mine = {each.id: content_hash(each) for each in stored.values() if each.scope.session_key == scope.session_key}
+        mine = {each.id: content_hash(each) for each in stored.values() if each.scope.session_key == session_key}
         taken = set(stored)
         placed: list[_Placed | None] = []
         for each, digest, copy_id in zip(given, digests, copies, strict=True):
@@ -79,21 +81,19 @@ class EpisodeImport:
         scope, given = self.episodic.scope, placed.given
         at = given.graded_at or given.created_at
         episode = facts(
-            replaced(
-                given,
-                id=placed.id,
-                run_id=run_id,
-                parent_id=placed.parent_id,
-                workspace=scope.workspace,
-                channel=scope.channel,
-                channel_visibility=self._readers,
-                thread=scope.thread,
-                person=scope.person,
-                author=scope.person,
-                visibility=scope.visibility,
-                origin=Origin.IMPORT,
-                exemplar_ids=(),
-            )
+            given,
+            id=placed.id,
+            run_id=run_id,
+            parent_id=placed.parent_id,
+            workspace=scope.workspace,
+            channel=scope.channel,
+            channel_visibility=self._readers,
+            thread=scope.thread,
+            person=scope.person,
+            author=scope.person,
+            visibility=scope.visibility,
+            origin=Origin.IMPORT,
+            exemplar_ids=(),
         )
         before = [
             event(episode, EventKind.CREATED, episode.author, episode.created_at),
@@ -124,27 +124,29 @@ class _Runs:
     """The runs that some new episodes name, as they are stored."""
 
     def __init__(self, tx: Transaction, episodic: EpisodicMemory, new: Sequence[_Placed]) -> None:
-        self._episodic = episodic
+        scope = episodic.scope
+        self._person, self._sender_key, self._session_key = scope.person, scope.sender_key, scope.session_key
         named = {each.given.run_id or each.id for each in new}
-        wanted = named | {own_id(episodic, each) for each in named}
-        workspace = episodic.scope.workspace
-        self._nodes = tx.episodes.of_runs(workspace, wanted)
+        self._own = {each: own_id(self._sender_key, each) for each in named}
+        wanted = {*named, *self._own.values()}
+        workspace = scope.workspace
+        self.nodes = {**dict.fromkeys(wanted, ()), **tx.episodes.of_runs(workspace, wanted)}
+        """What is stored of the runs that may be theirs."""
         self._votes: Mapping[str, Sequence[Vote]] = tx.teaching.votes_of_runs(workspace, wanted)
 
     def run_id(self, placed: _Placed) -> str:
         """The run's id; this person's own where that is a real answer's, somebody else's, or judged by others."""
         run_id = placed.given.run_id or placed.id
-        free = (each for each in (run_id, own_id(self._episodic, run_id)) if self._is_open(each))
-        return next(free, own_id(self._episodic, f"{run_id}/{placed.id}"))
+        free = (each for each in (run_id, self._own[run_id]) if self._is_open(each))
+        return next(free, "") or own_id(self._sender_key, f"{run_id}/{placed.id}")
 
     def _is_open(self, run_id: str) -> bool:
         """What others said of a whole run speaks for all of its nodes, so nothing is imported into one they judged."""
-        scope = self._episodic.scope
-        nodes, votes = self._nodes.get(run_id, ()), self._votes.get(run_id, ())
-        is_own = all(node.scope.session_key == scope.session_key and node.origin is Origin.IMPORT for node in nodes)
-        return is_own and all(vote.actor == scope.person for vote in votes)
+        nodes, votes = self.nodes[run_id], self._votes.get(run_id, ())
+        is_own = all(node.scope.session_key == self._session_key and node.origin is Origin.IMPORT for node in nodes)
+        return is_own and all(vote.actor == self._person for vote in votes)
 
 
-def own_id(episodic: EpisodicMemory, of: str) -> str:
+def own_id(sender_key: str, of: str) -> str:
     """An id that is this person's alone, and the same every time."""
-    return f"im{hashlib.sha256(f'{episodic.scope.sender_key}/{of}'.encode()).hexdigest()[:_ID_DIGITS]}"
+    return f"im{hashlib.sha256(f'{sender_key}/{of}'.encode()).hexdigest()[:_ID_DIGITS]}"

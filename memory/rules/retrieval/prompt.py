@@ -66,9 +66,12 @@ def neutralise(text: str) -> str:
 
 def escapes(text: str) -> bool:
     """Whether a text imitates the prompt around it: a tag of a block, the header of the lessons, a numbered lesson."""
-    plain = visible(text)
-    if not plain.isascii():
-        plain = _JOINER.sub("", plain)
+    return escapes_as_shown(visible(text))
+
+
+def escapes_as_shown(text: str) -> bool:
+    """The same of a text that is `visible` already."""
+    plain = text if text.isascii() else _JOINER.sub("", text)
     return bool(("<" in plain and _TAG.search(plain)) or _FORMAT.search(plain))
 
 

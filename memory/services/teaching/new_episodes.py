@@ -33,8 +33,10 @@ class NewEpisode:
     """Others than its author whose words it holds."""
 
 
-def record_new(core: Core, tx: Transaction, new: Sequence[NewEpisode]) -> None:
-    """Record new episodes of one workspace."""
+def record_new(
+    core: Core, tx: Transaction, new: Sequence[NewEpisode], stored: Mapping[str, Sequence[Episode]] | None = None
+) -> None:
+    """Record new episodes of one workspace. `stored` are those that some of their runs have already, by run."""
     if not new:
         return
     workspace = new[0].episode.workspace
@@ -46,7 +48,7 @@ def record_new(core: Core, tx: Transaction, new: Sequence[NewEpisode]) -> None:
         changes.add(episode, each.vector)
         made.setdefault(episode.run_id, []).append(episode)
     tx.log.append(*(event for each in new for event in each.before))
-    news = _judged(core, tx, [signal for each in new for signal in each.signals], made, changes)
+    news = _judged(core, tx, [signal for each in new for signal in each.signals], made, stored or {}, changes)
     for each in new:
         for event in each.after:
             changes.make(changes.now(each.episode), event)
@@ -56,14 +58,20 @@ def record_new(core: Core, tx: Transaction, new: Sequence[NewEpisode]) -> None:
 
 
 def _judged(
-    core: Core, tx: Transaction, signals: Sequence[Signals], made: Mapping[str, Sequence[Episode]], changes: Changes
+    core: Core,
+    tx: Transaction,
+    signals: Sequence[Signals],
+    made: Mapping[str, Sequence[Episode]],
+    stored: Mapping[str, Sequence[Episode]],
+    changes: Changes,
 ) -> Sequence[Reaction]:
     """What is said of new episodes goes into `changes`; the registers that it writes."""
     if not signals:
         return ()
     judged = list(dict.fromkeys(signal.reactions[-1].run_id for signal in signals))
     workspace = signals[0].reactions[-1].workspace
-    stored = tx.episodes.of_runs(workspace, judged)
+    if unread := [run_id for run_id in judged if run_id not in stored]:
+        stored = {**stored, **tx.episodes.of_runs(workspace, unread)}
     nodes = {
         run_id: sorted((*stored.get(run_id, ()), *made[run_id]), key=lambda node: (node.step_number, node.id))
         for run_id in judged

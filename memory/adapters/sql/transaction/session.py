@@ -2,48 +2,31 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from functools import cache, lru_cache
-from itertools import islice, repeat
+from functools import cache
 from operator import attrgetter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 from weakref import WeakSet
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Dialect,
-    FromClause,
-    RootTransaction,
-    Row,
-    Select,
-    TextClause,
-    and_,
-    bindparam,
-)
-from sqlalchemy.engine.result import IteratorResult, SimpleResultMetaData
+from sqlalchemy import ColumnElement, Connection, FromClause, RootTransaction, Row, Select, and_, bindparam
 from sqlalchemy.sql.base import Executable
 from sqlalchemy.sql.dml import ReturningInsert
 from sqlalchemy.sql.schema import Table
-from sqlalchemy.types import TupleType
 
 from memory.adapters.row_validation import chunks, storable
 from memory.adapters.sql.tables.dialect import Insert, insert
 from memory.adapters.sql.tables.episodes import counters
 from memory.adapters.sql.transaction.damage import Damage, damaged, in_rows
 from memory.adapters.sql.transaction.faults import Where, is_driver_error, translated
+from memory.adapters.sql.transaction.prepared import Maker, Parameters, Prepared, prepare
 from memory.errors import Conflict, NotFound, StoreUnavailable
 
 T = TypeVar("T")
-Parameters = Mapping[str, Any] | Sequence[Mapping[str, Any]]
-Maker = Callable[[Any], Any]
 
 ID_LIMIT = 10_000
 """How many ids one statement may name; SQLite takes 32,766 parameters."""
 
 _LONGEST = 64
 """How long a list may be for the words of its statement to be kept."""
-_FEW = 8
-"""Rows that are made one by one; it takes as long to begin with columns."""
 _run_before: WeakSet[Executable] = WeakSet()
 
 _BEGINNINGS = {
@@ -102,93 +85,6 @@ def _reader(table: Table) -> tuple[Sequence[str], Maker]:
     """The names of its columns and what reads the values of all; asking it every time takes longer than reading."""
     names = [column.name for column in table.columns]
     return names, attrgetter(*names)
-
-
-class _Prepared(NamedTuple):
-    """A statement in the words of a driver, and what makes its values of ours, and ours of its."""
-
-    words: str
-    is_positional: bool
-    names: Sequence[str]
-    """Of each value."""
-    given: Sequence[tuple[int, Maker]]
-    """Of the values where the driver takes another, what makes it of ours."""
-    constants: dict[str, Any]
-    lists: Mapping[str, Sequence[str]]
-    """Of each list that is given, the names of its values."""
-    columns: SimpleResultMetaData
-    found: Sequence[tuple[int, Maker]]
-    """Of the columns where ours is another, what makes it of the driver's value."""
-
-    def values(self, given: Parameters) -> Any:  # noqa: ANN401 - what this driver takes
-        """The driver's values. A list of fewer than its names has its last one again, which changes no `IN`."""
-        if not isinstance(given, Mapping):
-            return list(map(self.values, given)) if len(given) < _FEW else self._of_rows(given)
-        every = {**self.constants, **given} if self.constants else given
-        for name, names in self.lists.items():
-            own = given[name]
-            every = {**every, **dict.fromkeys(names, own[-1] if own else None), **dict(zip(names, own, strict=False))}
-        made = list(map(every.__getitem__, self.names))
-        for place, make in self.given:
-            made[place] = make(made[place])
-        return tuple(made) if self.is_positional else dict(zip(self.names, made, strict=True))
-
-    def _of_rows(self, given: Sequence[Mapping[str, Any]]) -> list[Any]:
-        """The same of many rows, column by column: in half of the time."""
-        columns: list[Iterable[Any]] = [
-            repeat(self.constants[name]) if name in self.constants else [row[name] for row in given]
-            for name in self.names
-        ]
-        for place, make in self.given:
-            columns[place] = map(make, columns[place])
-        made = islice(zip(*columns, strict=False), len(given))
-        return list(made) if self.is_positional else [dict(zip(self.names, row, strict=True)) for row in made]
-
-    def rows(self, found: Iterable[Sequence[Any]]) -> Sequence[Row[Any]]:
-        """The driver's rows as SQLAlchemy would give them."""
-        made = list(map(list, found))
-        for row in made:
-            for place, make in self.found:
-                row[place] = make(row[place])
-        return IteratorResult[Any](self.columns, iter(made)).all()
-
-
-@lru_cache(maxsize=1024)
-def _prepared(
-    statement: Any,  # noqa: ANN401 - of any kind
-    dialect: Dialect,
-    names: tuple[str, ...],
-    sizes: tuple[tuple[str, int], ...] = (),
-) -> _Prepared | None:
-    """A statement that is given these values, of which some are lists of so many; None where its words depend on more.
-
-    SQLAlchemy would look at all of it in several ways whenever it runs.
-    """
-    compiled = statement.compile(dialect=dialect, column_keys=list(names))
-    binds = {name: each for each, name in compiled.bind_names.items()}
-    lists = {name for name, each in binds.items() if each.expanding and name in names}
-    in_words = {compiled.bind_names[each] for each in compiled.literal_execute_params}
-    is_of_rows = any(isinstance(each.type, TupleType) for each in binds.values())
-    if compiled.escaped_bind_names or is_of_rows or in_words & set(names) or not lists <= dict(sizes).keys():
-        return None
-    sample = {name: [""] * size for name, size in sizes if name in lists}
-    state = compiled.construct_expanded_state({**compiled.params, **sample})
-    origins = {each: name for name, several in state.parameter_expansion.items() for each in several}
-    order = [(name, origins.get(name, name)) for name in state.positiontup or state.parameters]
-    of_binds = {name: each.type.dialect_impl(dialect).bind_processor(dialect) for name, each in binds.items()}
-    constants = {name: state.parameters[name] for name, origin in order if origin not in names}
-    columns = [] if isinstance(statement, TextClause) else list(getattr(statement, "exported_columns", ()))
-    of_results = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in columns]
-    return _Prepared(
-        words=state.statement,
-        is_positional=compiled.positional,
-        names=[name for name, _ in order],
-        given=[(place, make) for place, (_, origin) in enumerate(order) if (make := of_binds[origin]) is not None],
-        constants=constants,
-        lists={name: state.parameter_expansion[name] for name in lists},
-        columns=SimpleResultMetaData([column.key for column in columns]),
-        found=[(place, make) for place, make in enumerate(of_results) if make is not None],
-    )
 
 
 def _advance_statement() -> ReturningInsert[tuple[int]]:
@@ -259,7 +155,7 @@ class Session:
             with self._readable(statement, given):
                 return [row for row in [found.first()] if row is not None] if is_first else found.all()
 
-    def _prepared(self, statement: Executable, given: Parameters | None) -> _Prepared | None:
+    def _prepared(self, statement: Executable, given: Parameters | None) -> Prepared | None:
         """From its second time on: a statement that is made for one use is left to SQLAlchemy, which knows its like."""
         if not given or (isinstance(given, Mapping) and not self.is_sqlite):
             return None
@@ -267,12 +163,12 @@ class Session:
             _run_before.add(statement)
             return None
         if not isinstance(given, Mapping):
-            return _prepared(statement, self._connection.dialect, tuple(given[0]))
+            return prepare(statement, self._connection.dialect, tuple(given[0]))
         sizes = [(name, len(value)) for name, value in given.items() if type(value) is list]
         if max([size for _, size in sizes], default=0) > _LONGEST:
             return None
         rounded = tuple([(name, 1 << (size - 1).bit_length() if size else 0) for name, size in sizes])
-        return _prepared(statement, self._connection.dialect, tuple(given), rounded)
+        return prepare(statement, self._connection.dialect, tuple(given), rounded)
 
     def _on_driver(self, words: str, values: Any) -> Any:  # noqa: ANN401 - the driver's
         """SQLite's cursor behind a statement, with one row of values or many. SQLAlchemy's listeners are told of it."""
