@@ -18,8 +18,8 @@ from click.testing import CliRunner, Result
 
 from bot.adapters.discord import health_checks as discord_checks
 from bot.adapters.slack import health_checks as slack_checks
-from bot.adapters.slack.oauth import INSTALL_PATH, REDIRECT_PATH
-from bot.adapters.slack.scopes import SCOPES
+from bot.adapters.slack.installations.oauth import INSTALL_PATH, REDIRECT_PATH
+from bot.adapters.slack.installations.scopes import SCOPES
 from bot.cli.root import goodbot
 from bot.config import load_settings
 from bot.config.sources import SHORT_NAMES, known_names

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 
-from bot.app.build import Running, assemble
-from bot.app.knowledge import knowledge_kept
-from bot.app.lock import only_one
-from bot.app.scheduler import reminders_running
-from bot.app.watchdog import reporting, watching
+from bot.app.processes.lock import only_one
+from bot.app.processes.scheduler import reminders_running
+from bot.app.processes.watchdog import reporting, watching
+from bot.app.wiring.build import Running, assemble
+from bot.app.wiring.knowledge import knowledge_kept
 from bot.config import Settings
 from memory.adapters.system import utc_now
 from memory.services import Memory

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from bot.adapters.check_result import CheckResult, fault, fine, warning
-from bot.app.build import open_memory, open_store
-from bot.app.crash_report import last_report
-from bot.app.log_file import LogFile
-from bot.app.models import make_model, make_rewriter
-from bot.app.slack_installations import installation_database
-from bot.app.startup import make_embedder
+from bot.app.processes.crash_report import last_report
+from bot.app.processes.log_file import LogFile
+from bot.app.wiring.build import open_memory, open_store
+from bot.app.wiring.models import make_model, make_rewriter
+from bot.app.wiring.slack_installations import installation_database
+from bot.app.wiring.startup import make_embedder
 from bot.config import Settings
 from bot.config.mcp_settings import McpServer
 from bot.conversation.counts import count

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from bot.app.extras import needs_extra
-from bot.app.policies import emoji_map
-from bot.app.startup import stop_event
+from bot.app.wiring.extras import needs_extra
+from bot.app.wiring.policies import emoji_map
+from bot.app.wiring.startup import stop_event
 from bot.config import Settings
 from memory.model import Role, Scope
 from memory.model.api_key import Right

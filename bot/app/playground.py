@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from bot.app.build import Running
-from bot.app.extras import needs_extra
-from bot.app.lock import only_one
+from bot.app.processes.lock import only_one
+from bot.app.wiring.build import Running
+from bot.app.wiring.extras import needs_extra
 from bot.config import Settings
 from memory.adapters.system import utc_now
 from memory.services import Memory

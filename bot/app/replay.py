@@ -13,10 +13,10 @@ from enum import StrEnum
 
 from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
 from bot.agent.tree import AgentTree, RunResult
-from bot.app.build import make_agent, make_memory, open_store
-from bot.app.models import make_model
-from bot.app.startup import make_embedder
-from bot.app.tools import make_agent_tools
+from bot.app.wiring.build import make_agent, make_memory, open_store
+from bot.app.wiring.models import make_model
+from bot.app.wiring.startup import make_embedder
+from bot.app.wiring.tools import make_agent_tools
 from bot.config import Settings
 from bot.conversation.answers.background import MemoryRecall
 from bot.conversation.executor import Executor

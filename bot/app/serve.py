@@ -7,22 +7,29 @@ from contextlib import AsyncExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
-from bot.app.build import Running, assemble
-from bot.app.extras import needs_extra
-from bot.app.gc_tuning import keep_pauses_short
-from bot.app.knowledge import knowledge_kept
-from bot.app.lock import only_one
-from bot.app.logins import Login, SharedLogin
-from bot.app.metering import make_metering
-from bot.app.platform_runner import PlatformRunner, TakeOver
 from bot.app.playground import has_playground, playground_running
-from bot.app.scheduler import JOBS_S, SHARED_JOBS_S, grading_running, jobs_running, owner_name, reminders_running
-from bot.app.shards import shard_keeper
-from bot.app.sharing import shared_by, shared_platforms, sharing_running
-from bot.app.slack_installations import installation_database
-from bot.app.startup import stop_event
-from bot.app.watchdog import count_abnormal_exits, reporting, watching
+from bot.app.processes.gc_tuning import keep_pauses_short
+from bot.app.processes.lock import only_one
+from bot.app.processes.logins import Login, SharedLogin
+from bot.app.processes.platform_runner import PlatformRunner, TakeOver
+from bot.app.processes.scheduler import (
+    JOBS_S,
+    SHARED_JOBS_S,
+    grading_running,
+    jobs_running,
+    owner_name,
+    reminders_running,
+)
+from bot.app.processes.shards import shard_keeper
+from bot.app.processes.sharing import shared_by, shared_platforms, sharing_running
+from bot.app.processes.watchdog import count_abnormal_exits, reporting, watching
 from bot.app.web import is_configured, web_running
+from bot.app.wiring.build import Running, assemble
+from bot.app.wiring.extras import needs_extra
+from bot.app.wiring.knowledge import knowledge_kept
+from bot.app.wiring.metering import make_metering
+from bot.app.wiring.slack_installations import installation_database
+from bot.app.wiring.startup import stop_event
 from bot.config import Settings
 from bot.conversation.goodbot import Goodbot
 from bot.errors import BotError, ConfigError, MessengerError
@@ -32,7 +39,7 @@ from memory.errors import MemoryFault
 from memory.services import Memory
 
 if TYPE_CHECKING:
-    from bot.app.metering import Metering
+    from bot.app.wiring.metering import Metering
 
 log = logging.getLogger(__name__)
 
@@ -291,7 +298,7 @@ def _make_slack(settings: Settings, memory: Memory, goodbot: Goodbot) -> Messeng
             clock=utc_now,
             queries=goodbot.queries(),
         )
-    from bot.adapters.slack.workspaces import SlackWorkspaces
+    from bot.adapters.slack.installations.workspaces import SlackWorkspaces
 
     return SlackWorkspaces(
         settings.slack,

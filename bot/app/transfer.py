@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.app.slack_installations import move_installations
+from bot.app.wiring.slack_installations import move_installations
 from bot.config import Settings
 from memory.errors import InvalidInput
 

@@ -4,12 +4,12 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
-from bot.app.build import assemble
-from bot.app.extras import needs_extra
-from bot.app.platform_runner import PlatformRunner
 from bot.app.playground import has_playground, playground_running
-from bot.app.policies import emoji_map
-from bot.app.startup import stop_event
+from bot.app.processes.platform_runner import PlatformRunner
+from bot.app.wiring.build import assemble
+from bot.app.wiring.extras import needs_extra
+from bot.app.wiring.policies import emoji_map
+from bot.app.wiring.startup import stop_event
 from bot.config import Settings
 from memory.services import Memory
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from bot.adapters.web.playground.messenger import PlaygroundMessenger
-    from bot.app.metering import Metering
+    from bot.app.wiring.metering import Metering
 
 
 def is_configured(settings: Settings) -> bool:
@@ -37,9 +37,9 @@ def make_web(
     with needs_extra("web", "the web"):
         from bot.adapters.web.application import WebParts, make_application
         from bot.adapters.web.authentication import Keys, RequestPace
-        from bot.app.metering import make_metering
         from bot.app.pages import make_site
-        from bot.app.readiness import checks_of
+        from bot.app.processes.readiness import checks_of
+        from bot.app.wiring.metering import make_metering
 
     web, emoji = settings.web, emoji_map(settings)
     checks = checks_of(settings, memory, runners)
@@ -79,7 +79,7 @@ async def web_running(
 async def serve_web(settings: Settings, memory: Memory, show: Callable[[str], object]) -> None:
     """Serve the web until the process is told to end. `show` is given its URL."""
     stop = stop_event()
-    from bot.app.metering import make_metering
+    from bot.app.wiring.metering import make_metering
 
     async with AsyncExitStack() as stack:
         playground, metering = None, make_metering(memory)

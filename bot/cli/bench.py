@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
-from bot.app.log_file import note_failures
+from bot.app.processes.log_file import note_failures
 from bot.cli.output import print_table, progress
 from bot.cli.session import say, settings_of
 from memory.errors import InvalidInput
@@ -286,7 +286,7 @@ def tasks(rounds: int, count: int | None, seeds: list[int], json_file: Path | No
     is down a tap on each part.
     """
     from bot.app.bench.tasks.arms import compare_arms, head, plain, plot
-    from bot.app.startup import make_embedder
+    from bot.app.wiring.startup import make_embedder
 
     settings = settings_of()
     note_failures(settings)

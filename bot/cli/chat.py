@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from bot.app.log_file import start_log
-from bot.app.startup import load_early, make_embedder, read_settings
+from bot.app.processes.log_file import start_log
+from bot.app.wiring.startup import load_early, make_embedder, read_settings
 
 
 @click.command()
@@ -20,8 +20,8 @@ def chat(ctx: click.Context, teacher: bool, admin: bool) -> None:
     start_log(settings)
     load_early(embedder := make_embedder(settings))
     # Imported while that loads: half of the time until the first answer is importing.
-    from bot.app.build import open_memory
     from bot.app.chat import chat as run_chat
+    from bot.app.wiring.build import open_memory
 
     with open_memory(settings, embedder) as memory:
         asyncio.run(run_chat(settings, memory, teacher=teacher, admin=admin))

@@ -7,7 +7,7 @@ import click
 
 from bot.adapters.check_result import CheckResult
 from bot.app.health_checks import results, wrong_settings
-from bot.app.log_file import note_failures
+from bot.app.processes.log_file import note_failures
 from bot.cli.session import json_option, print_json, say, settings_of
 from bot.errors import ConfigError
 

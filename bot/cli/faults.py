@@ -3,8 +3,8 @@
 import logging
 from contextlib import suppress
 
-from bot.app.build import open_store
-from bot.app.log_file import note_failures
+from bot.app.processes.log_file import note_failures
+from bot.app.wiring.build import open_store
 from bot.cli.session import settings_of
 from bot.errors import BotError
 from memory.errors import NotADatabase

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from bot.app.learning import LearnReport, ShowsLearning, Target, learn, read_file
-from bot.app.policies import emoji_map
+from bot.app.wiring.policies import emoji_map
 from bot.cli.session import Result, administrator, memory_command, settings_of
 from bot.conversation.counts import count
 from memory.errors import InvalidInput

@@ -4,9 +4,9 @@ import asyncio
 
 import click
 
-from bot.app.build import open_memory
-from bot.app.log_file import start_log
 from bot.app.mcp import serve_http, serve_streams
+from bot.app.processes.log_file import start_log
+from bot.app.wiring.build import open_memory
 from bot.cli.session import say, scope_in_terminal, settings_of
 from memory.model import Role
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import click
 
-from bot.app.log_file import note_failures
+from bot.app.processes.log_file import note_failures
 from bot.app.replay import Replay, Replayed, ReplayedAnswer, ReplayRequest, replayed
 from bot.cli.output import progress
 from bot.cli.query import money

@@ -4,9 +4,9 @@ import asyncio
 
 import click
 
-from bot.app.build import open_memory
-from bot.app.log_file import start_log
+from bot.app.processes.log_file import start_log
 from bot.app.serve import configured, serve as run_platforms
+from bot.app.wiring.build import open_memory
 from bot.cli.session import settings_of
 from bot.config import Settings
 from bot.errors import ConfigError

@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 
 import click
 
-from bot.app.build import open_memory
-from bot.app.log_file import note_failures
-from bot.app.startup import read_settings
+from bot.app.processes.log_file import note_failures
+from bot.app.wiring.build import open_memory
+from bot.app.wiring.startup import read_settings
 from bot.config import Settings
 from memory.library.export import plain
 from memory.model import Scope, Visibility

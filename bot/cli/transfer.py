@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.app.log_file import note_failures
-from bot.app.slack_installations import installed_workspaces
+from bot.app.processes.log_file import note_failures
 from bot.app.transfer import back_up_memory, move_memory, planned_move
+from bot.app.wiring.slack_installations import installed_workspaces
 from bot.cli.output import print_table, progress
 from bot.cli.session import Result, json_option, memory_command, print_json, say, settings_of
 from bot.conversation.counts import count

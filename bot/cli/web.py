@@ -4,9 +4,9 @@ import asyncio
 
 import click
 
-from bot.app.build import open_memory
-from bot.app.log_file import start_log
+from bot.app.processes.log_file import start_log
 from bot.app.web import password_digest, serve_web
+from bot.app.wiring.build import open_memory
 from bot.cli.output import print_table
 from bot.cli.session import Result, administrator, memory_command, say, settings_of
 from memory.model.api_key import ApiKey, Right

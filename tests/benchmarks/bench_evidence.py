@@ -22,7 +22,7 @@ from bot.app.bench.embedding import PreparedEmbedder
 from bot.app.bench.labelled import LabelledMessage, first_of_each, read_splits, read_texts
 from bot.app.bench.people import AnswerWorth, Habits
 from bot.app.bench.stream import shuffled
-from bot.app.startup import make_embedder
+from bot.app.wiring.startup import make_embedder
 from bot.config import load_settings
 from memory.adapters.vectors.action_rows import FROM_ONE
 from memory.model import MOST_OPTIONS

@@ -25,8 +25,8 @@ from pathlib import Path
 
 from sqlalchemy import event
 
-from bot.app.build import Running, assemble
-from bot.app.policies import retrieval_config
+from bot.app.wiring.build import Running, assemble
+from bot.app.wiring.policies import retrieval_config
 from bot.config import load_settings
 from bot.model import BotMessage, MessageRef, PersonMessage, PersonReaction
 from memory.adapters.embedding import HashingEmbedder

@@ -23,8 +23,8 @@ from bot.app.bench.labelled import LabelledMessage, first_of_each, read_splits
 from bot.app.bench.messenger import BenchMessenger
 from bot.app.bench.people import CHANNEL, Habits, People
 from bot.app.bench.stream import shuffled
-from bot.app.build import assemble
-from bot.app.startup import make_embedder
+from bot.app.wiring.build import assemble
+from bot.app.wiring.startup import make_embedder
 from bot.config import ConversationSettings, load_settings
 from bot.model import PersonEvent
 from memory.model import offers_of

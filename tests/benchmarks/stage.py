@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from bot.app.build import assemble, open_memory
-from bot.app.gc_tuning import keep_pauses_short
+from bot.app.processes.gc_tuning import keep_pauses_short
 from bot.app.serve import make_messenger
+from bot.app.wiring.build import assemble, open_memory
 from bot.config import Settings, load_settings
 from memory.services import Memory
 

@@ -16,11 +16,11 @@ from aiohttp import ClientSession
 from pydantic import SecretStr
 from slack_sdk.oauth.installation_store import Installation
 
-from bot.adapters.slack.encryption import TokenCipher
-from bot.adapters.slack.installation_database import InstallationDatabase, InstallationFile, SharedInstallations
-from bot.adapters.slack.installations import Installations
-from bot.adapters.slack.oauth import INSTALL_PATH, REDIRECT_PATH
-from bot.adapters.slack.workspaces import SlackWorkspaces
+from bot.adapters.slack.installations.database import InstallationDatabase, InstallationFile, SharedInstallations
+from bot.adapters.slack.installations.encryption import TokenCipher
+from bot.adapters.slack.installations.installations import Installations
+from bot.adapters.slack.installations.oauth import INSTALL_PATH, REDIRECT_PATH
+from bot.adapters.slack.installations.workspaces import SlackWorkspaces
 from bot.config import SlackSettings
 from memory.adapters.system import utc_now
 from tests.bot.adapters.messenger_contract import Heard

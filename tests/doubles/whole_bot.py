@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from bot.app.build import Running, assemble, open_memory
+from bot.app.wiring.build import Running, assemble, open_memory
 from bot.config import load_settings
 from bot.model import PersonEvent
 from bot.ports import EventSink, Messenger

@@ -294,7 +294,8 @@ def test_what_nobody_expected_is_one_line_with_the_rest_in_the_log(home: Home) -
 @pytest.mark.parametrize("command", [["chat"], ["slack"]])
 def test_a_log_on_a_full_disk_is_told_once(home: Home, command: Sequence[str]) -> None:
     script = (
-        "import logging, sys; from bot.app.log_file import start_log; from bot.app.startup import read_settings\n"
+        "import logging, sys; from bot.app.processes.log_file import start_log\n"
+        "from bot.app.wiring.startup import read_settings\n"
         f"start_log(read_settings(), to_stderr={command == ['slack']})\n"
         "for number in range(3): logging.getLogger('bot').error('line %d', number)\n"
     )

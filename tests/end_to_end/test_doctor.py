@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bot.adapters.check_result import WARN, clock_result
-from bot.app.build import open_memory
+from bot.app.wiring.build import open_memory
 from bot.config import load_settings
 from memory.adapters.system import utc_now
 from memory.model import Incoming, Role, Scope

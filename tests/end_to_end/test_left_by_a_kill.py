@@ -15,7 +15,7 @@ pytestmark = pytest.mark.process
 QUICK_LINES = [
     sys.executable,
     "-c",
-    "import sys, bot.adapters.discord.typing_indicator as typing; from bot.cli.root import main; "
+    "import sys, bot.adapters.discord.outgoing.typing_indicator as typing; from bot.cli.root import main; "
     "typing.LINE_AFTER_S = 0.01; sys.argv = ['goodbot', 'run']; main()",
 ]
 ANSWER = "Because of Rayleigh."

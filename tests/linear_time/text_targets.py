@@ -7,12 +7,14 @@ import logging
 from collections.abc import Callable
 
 from bot.adapters import attachments, command_words, commonmark, naming
-from bot.adapters.discord import markdown as discord_markdown, plain_text as discord_plain, posting as discord_posting
-from bot.adapters.slack import blocks, events as slack_events, mrkdwn, streaming
+from bot.adapters.discord import plain_text as discord_plain
+from bot.adapters.discord.outgoing import markdown as discord_markdown, posting as discord_posting
+from bot.adapters.slack import events as slack_events
+from bot.adapters.slack.outgoing import blocks, mrkdwn, streaming
 from bot.adapters.terminal import commands, reactions, rich_screen, screen
 from bot.adapters.terminal.answer_list import AnswerList
 from bot.adapters.terminal.lines import PipedLines
-from bot.app.log_file import SecretlessFormatter
+from bot.app.processes.log_file import SecretlessFormatter
 from bot.cli import output
 from bot.conversation.answers import unknown_answers
 from bot.conversation.feedback import feedback_in_words, handler

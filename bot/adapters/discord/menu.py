@@ -11,7 +11,7 @@ from bot.adapters.discord.views import UserInteraction
 from memory.rules.chat_settings import CATALOGUE
 
 if TYPE_CHECKING:
-    from bot.adapters.discord.interactions import Interactions
+    from bot.adapters.discord.incoming.interactions import Interactions
 
 TEACH, WHY = "Teach the bot…", "Why this answer?"
 

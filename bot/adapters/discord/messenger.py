@@ -9,24 +9,24 @@ from functools import partial
 
 import discord
 
-from bot.adapters.discord import lookups
-from bot.adapters.discord.channel_changes import ChannelChanges
 from bot.adapters.discord.client import Client, HeldShards, use_api
-from bot.adapters.discord.context import HandlerContext
 from bot.adapters.discord.directory import PLATFORM, Channels, Roles, name_of
 from bot.adapters.discord.files import small_enough
-from bot.adapters.discord.intake import Intake
-from bot.adapters.discord.interactions import Interactions
-from bot.adapters.discord.long_answers import MOST_MESSAGES
-from bot.adapters.discord.lookups import answered_question, teacher_ids, teacher_names
+from bot.adapters.discord.incoming import lookups
+from bot.adapters.discord.incoming.channel_changes import ChannelChanges
+from bot.adapters.discord.incoming.context import HandlerContext
+from bot.adapters.discord.incoming.intake import Intake
+from bot.adapters.discord.incoming.interactions import Interactions
+from bot.adapters.discord.incoming.lookups import answered_question, teacher_ids, teacher_names
+from bot.adapters.discord.incoming.reactions import Reactions
+from bot.adapters.discord.incoming.servers import Servers
 from bot.adapters.discord.mentions import Mentions
 from bot.adapters.discord.menu import add_commands, spelled
-from bot.adapters.discord.posting import Posting, in_parts
-from bot.adapters.discord.reactions import Reactions
+from bot.adapters.discord.outgoing.long_answers import MOST_MESSAGES
+from bot.adapters.discord.outgoing.posting import Posting, in_parts
+from bot.adapters.discord.outgoing.streaming import PACE_S
+from bot.adapters.discord.outgoing.typing_indicator import StaleProgressLines, TypingIndicator
 from bot.adapters.discord.rest import FAULTS, Rest, translated
-from bot.adapters.discord.servers import Servers
-from bot.adapters.discord.streaming import PACE_S
-from bot.adapters.discord.typing_indicator import StaleProgressLines, TypingIndicator
 from bot.adapters.flow_control import Sleep, Tasks, until_reachable
 from bot.adapters.naming import Names, plain_name
 from bot.config import DiscordSettings

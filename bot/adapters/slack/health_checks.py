@@ -18,7 +18,7 @@ from bot.adapters.flow_control import Sleep
 from bot.adapters.slack.connection import EVENTS_PATH
 from bot.adapters.slack.directory import OWNERS
 from bot.adapters.slack.events import Json
-from bot.adapters.slack.scopes import EVENTS, SCOPES
+from bot.adapters.slack.installations.scopes import EVENTS, SCOPES
 from bot.adapters.slack.web import Method, Web, code_of
 from bot.config import SlackSettings
 from bot.conversation.counts import count
@@ -26,7 +26,7 @@ from bot.errors import ChannelNotFound, ConfigError, MessengerError, MessengerUn
 from memory.ports import Clock
 
 if TYPE_CHECKING:
-    from bot.adapters.slack.installation_database import InstallationDatabase
+    from bot.adapters.slack.installations.database import InstallationDatabase
 
 TOKENS, ACCOUNT, GRANTED, CONNECTION, SUBSCRIBED, CHANNELS, CLOCK, COMMAND, TEACHERS, INSTALLED = (
     f"GB02{number}" for number in range(10)
@@ -78,8 +78,8 @@ def serves_several(settings: SlackSettings) -> bool:
 
 def _oauth_findings(settings: SlackSettings) -> list[CheckResult]:
     # These bring a database's library with them, which one token does not need.
-    from bot.adapters.slack.encryption import TokenCipher
-    from bot.adapters.slack.workspaces import check_oauth
+    from bot.adapters.slack.installations.encryption import TokenCipher
+    from bot.adapters.slack.installations.workspaces import check_oauth
 
     try:
         TokenCipher(settings.token_key)
@@ -147,7 +147,7 @@ class SlackHealthChecks:
 
     async def _of_several(self) -> list[CheckResult]:
         """What can be known without the token of one workspace."""
-        from bot.adapters.slack.oauth import INSTALL_PATH
+        from bot.adapters.slack.installations.oauth import INSTALL_PATH
 
         pages = await self._port(INSTALL_PATH)
         socket = [await self._socket({})] if self._settings.mode == "socket" else []
@@ -158,8 +158,8 @@ class SlackHealthChecks:
 
     async def _installed(self, database: "InstallationDatabase") -> CheckResult:
         """Whether the token key of this process reads what this or another one stored."""
-        from bot.adapters.slack.encryption import TokenCipher
-        from bot.adapters.slack.installations import Installations
+        from bot.adapters.slack.installations.encryption import TokenCipher
+        from bot.adapters.slack.installations.installations import Installations
 
         settings = self._settings
         kept = Installations(

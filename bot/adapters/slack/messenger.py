@@ -12,22 +12,28 @@ from bot.adapters import command_words, commonmark
 from bot.adapters.flow_control import Sleep, until_reachable
 from bot.adapters.naming import Names, by_name
 from bot.adapters.private_reply import reply_to
-from bot.adapters.slack.acknowledgement import TimelyAcknowledgement
-from bot.adapters.slack.arrivals import Arrivals
-from bot.adapters.slack.blocks import PART_LIMIT, AnswerReference, fallback_text, message_blocks, question_blocks
 from bot.adapters.slack.connection import Connection, check_tokens, deliver, make_connections
-from bot.adapters.slack.context import HandlerContext, settings_in
 from bot.adapters.slack.directory import Channels, Roles, name_of
 from bot.adapters.slack.events import Json, ends_installation
 from bot.adapters.slack.files import Files
-from bot.adapters.slack.home import Home
-from bot.adapters.slack.intake import Intake
-from bot.adapters.slack.interactions import Interactions
-from bot.adapters.slack.listeners import WorkspaceListeners, make_app
+from bot.adapters.slack.incoming.acknowledgement import TimelyAcknowledgement
+from bot.adapters.slack.incoming.arrivals import Arrivals
+from bot.adapters.slack.incoming.context import HandlerContext, settings_in
+from bot.adapters.slack.incoming.home import Home
+from bot.adapters.slack.incoming.intake import Intake
+from bot.adapters.slack.incoming.interactions import Interactions
+from bot.adapters.slack.incoming.listeners import WorkspaceListeners, make_app
 from bot.adapters.slack.lookups import Lookups, Teachers
 from bot.adapters.slack.mentions import Mentions
-from bot.adapters.slack.posting import Poster
-from bot.adapters.slack.streaming import PACE_S, Streamer
+from bot.adapters.slack.outgoing.blocks import (
+    PART_LIMIT,
+    AnswerReference,
+    fallback_text,
+    message_blocks,
+    question_blocks,
+)
+from bot.adapters.slack.outgoing.posting import Poster
+from bot.adapters.slack.outgoing.streaming import PACE_S, Streamer
 from bot.adapters.slack.threads import Status, Threads
 from bot.adapters.slack.web import Identity, Web, code_of, names_token, require_own
 from bot.config import SlackSettings

@@ -19,8 +19,8 @@ from bot.app.bench.labelled import Label, LabelledMessage
 from bot.app.bench.messenger import BenchMessenger
 from bot.app.bench.people import CHANNEL
 from bot.app.bench.progress import ShowsStage, ShowsStep
-from bot.app.build import Running, assemble
-from bot.app.startup import make_embedder
+from bot.app.wiring.build import Running, assemble
+from bot.app.wiring.startup import make_embedder
 from bot.config import Settings
 from bot.model import PersonMessage
 from memory.errors import InvalidInput

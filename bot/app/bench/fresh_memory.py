@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from bot.app.build import make_memory
+from bot.app.wiring.build import make_memory
 from bot.config import Settings
 from memory.adapters.sql import SqlStore
 from memory.adapters.system import TimeOrderedIds

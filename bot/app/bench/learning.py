@@ -12,7 +12,7 @@ from bot.app.bench.plot import NamedCurves, svg
 from bot.app.bench.progress import ShowsStage
 from bot.app.bench.report import WINDOW, Shares, Summary, curve, last_count, mean, summary
 from bot.app.bench.stream import Arm, StreamResult, shuffled, stream, texts_of
-from bot.app.startup import make_embedder
+from bot.app.wiring.startup import make_embedder
 from bot.config import Settings
 
 

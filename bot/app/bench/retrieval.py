@@ -15,8 +15,8 @@ from bot.app.bench.messenger import BenchMessenger
 from bot.app.bench.people import CHANNEL
 from bot.app.bench.progress import ShowsStage
 from bot.app.bench.report import Times, times
-from bot.app.build import assemble
-from bot.app.startup import make_embedder
+from bot.app.wiring.build import assemble
+from bot.app.wiring.startup import make_embedder
 from bot.config import Settings
 from bot.model import PersonTeaching
 from memory.model.evidence import Evidence

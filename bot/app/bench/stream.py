@@ -14,7 +14,7 @@ from bot.app.bench.fresh_memory import SimulatedClock, fresh_memory
 from bot.app.bench.labelled import Label, LabelledMessage
 from bot.app.bench.messenger import BenchMessenger, PostedAnswer
 from bot.app.bench.people import CHANNEL, AnswerWorth, Habits, People
-from bot.app.build import Running, assemble
+from bot.app.wiring.build import Running, assemble
 from bot.config import ConversationSettings, Settings
 from bot.errors import BotError
 from bot.model import PersonEvent

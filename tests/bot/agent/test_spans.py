@@ -87,7 +87,7 @@ async def test_a_failure_is_told_by_its_kind() -> None:
 
 def test_without_the_setting_there_are_none(tmp_path: Path) -> None:
     from bot.agent.run import no_spans
-    from bot.app.build import make_spans
+    from bot.app.wiring.build import make_spans
 
     settings = load_settings({}, config_path=None, cwd=tmp_path, data_dir=tmp_path)
     assert make_spans(settings) is no_spans

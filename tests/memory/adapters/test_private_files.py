@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.app.log_file import LogFile
+from bot.app.processes.log_file import LogFile
 from memory.adapters import private_files
 from memory.adapters.private_files import is_open_to_others, is_plain_file, make_folder, write_whole
 from memory.adapters.sql import SqlStore

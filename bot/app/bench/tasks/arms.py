@@ -16,7 +16,7 @@ from bot.app.bench.plot import NamedCurves, svg
 from bot.app.bench.tasks.office import BY_TOOL, Act, Office
 from bot.app.bench.tasks.policy import TaskModel
 from bot.app.bench.tasks.task_set import Difficulty, OfficeTask, tasks
-from bot.app.build import Running, assemble
+from bot.app.wiring.build import Running, assemble
 from bot.config import ConversationSettings, Settings
 from bot.errors import BotError
 from bot.model import PersonEvent

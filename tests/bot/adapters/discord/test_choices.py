@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bot.adapters import forms
-from bot.adapters.discord import typing_indicator
 from bot.adapters.discord.menu import spelled
+from bot.adapters.discord.outgoing import typing_indicator
 from bot.adapters.discord.views import ChosenButton, choice_view
 from bot.model import BotMessage, Choice, PersonCommand, PersonEvent
 from memory.model import Role, Visibility

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bot.adapters.commonmark import INVISIBLE, size
-from bot.adapters.discord.markdown import harmless, one_line, to_discord, to_discord_quietly
+from bot.adapters.discord.outgoing.markdown import harmless, one_line, to_discord, to_discord_quietly
+from bot.adapters.discord.outgoing.posting import LIMIT, in_parts
 from bot.adapters.discord.plain_text import mentions, plain, without_mention
-from bot.adapters.discord.posting import LIMIT, in_parts
 
 
 @pytest.mark.parametrize(

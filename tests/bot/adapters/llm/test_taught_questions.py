@@ -14,7 +14,7 @@ from bot.adapters.llm.offline.model import OfflineModel
 from bot.app.bench.fresh_memory import SimulatedClock, fresh_memory
 from bot.app.bench.messenger import BenchMessenger
 from bot.app.bench.people import CHANNEL
-from bot.app.build import Running, assemble
+from bot.app.wiring.build import Running, assemble
 from bot.config import load_settings
 from bot.model import PersonMessage, PersonReaction, PersonTeaching
 from tests.bot.adapters.llm.offline_goals import TAUGHT

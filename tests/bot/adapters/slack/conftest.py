@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.adapters.slack import streaming
+from bot.adapters.slack.outgoing import streaming
 from tests.doubles.slack import Person, SlackServer
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from bot.adapters import forms
 from bot.adapters.flow_control import LIMITS
-from bot.adapters.slack import blocks, events
+from bot.adapters.slack import events
+from bot.adapters.slack.outgoing import blocks
 from bot.model import (
     PersonCommand,
     PersonCorrection,

@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator, Sequence
 import pytest
 
 from bot.adapters import forms
-from bot.adapters.slack.blocks import CHOICE, HOME_CHOICE
-from bot.adapters.slack.home import HOME_COMMAND
+from bot.adapters.slack.incoming.home import HOME_COMMAND
+from bot.adapters.slack.outgoing.blocks import CHOICE, HOME_CHOICE
 from bot.model import Attachment, Choice, PersonArrived, PersonCommand, PersonEvent
 from memory.model import Role, Visibility
 from tests.bot.adapters.messenger_contract import Heard

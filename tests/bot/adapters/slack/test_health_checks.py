@@ -15,9 +15,9 @@ from bot.adapters.check_result import CheckResult
 from bot.adapters.slack import health_checks
 from bot.adapters.slack.connection import HttpConnection
 from bot.adapters.slack.health_checks import SlackHealthChecks
-from bot.adapters.slack.installation_database import InstallationFile
-from bot.adapters.slack.oauth import INSTALL_PATH
-from bot.adapters.slack.scopes import EVENTS, SCOPES
+from bot.adapters.slack.installations.database import InstallationFile
+from bot.adapters.slack.installations.oauth import INSTALL_PATH
+from bot.adapters.slack.installations.scopes import EVENTS, SCOPES
 from memory.adapters.system import utc_now
 from tests.bot.adapters.slack.test_survival import listening
 from tests.doubles.slack import ConnectionReset, RateLimited, Refused, ServerBroken, SlackServer

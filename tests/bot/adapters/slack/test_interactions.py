@@ -7,7 +7,8 @@ from typing import TypeVar
 import pytest
 
 from bot.adapters import forms
-from bot.adapters.slack import acknowledgement, blocks
+from bot.adapters.slack.incoming import acknowledgement
+from bot.adapters.slack.outgoing import blocks
 from bot.errors import MessengerUnavailable
 from bot.model import (
     Attachment,

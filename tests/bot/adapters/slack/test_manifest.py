@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.adapters.slack import blocks, scopes
-from bot.adapters.slack.listeners import ENDS, EVENTS
+from bot.adapters.slack.incoming.listeners import ENDS, EVENTS
+from bot.adapters.slack.installations import scopes
+from bot.adapters.slack.outgoing import blocks
 from bot.config import SlackSettings
 from tests import CHECKOUT
 from tests.doubles.slack.request import METHODS
@@ -57,7 +58,7 @@ each is for one kind of conversation."""
 def called_methods() -> set[str]:
     """The Web API methods that the adapter names, by their names on the wire."""
     names: set[str] = set()
-    for path in (CHECKOUT / "bot" / "adapters" / "slack").glob("*.py"):
+    for path in (CHECKOUT / "bot" / "adapters" / "slack").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Attribute) and ast.unparse(node.value).endswith("client"):
                 names |= on_the_wire(node.attr)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot.adapters import forms
-from bot.adapters.slack import blocks
+from bot.adapters.slack.outgoing import blocks
 from bot.model import PersonMessage
 from tests.doubles.slack import Person, Refused, SlackServer
 from tests.doubles.slack.state import Message

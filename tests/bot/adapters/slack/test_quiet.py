@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot.adapters import forms
-from bot.adapters.slack import blocks
+from bot.adapters.slack.outgoing import blocks
 from tests.bot.adapters.slack.conversing import say, settled
 from tests.doubles.slack import Person, RateLimited, ServerBroken, SlackServer
 from tests.doubles.slack.faults import Fault

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from bot.adapters.command_words import ParsedCommand, command_in, slash_command, spelled
 from bot.adapters.commonmark import INVISIBLE
 from bot.adapters.slack.events import mentions, plain, without_mention
-from bot.adapters.slack.mrkdwn import harmless, to_mrkdwn
+from bot.adapters.slack.outgoing.mrkdwn import harmless, to_mrkdwn
 
 # From Slack -------------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.adapters import forms
-from bot.adapters.slack import blocks
+from bot.adapters.slack.outgoing import blocks
 from memory.errors import StoreUnavailable
 from memory.model import Incoming, Progress, Visibility
 from memory.services.recording.record import Recording

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from bot.adapters.slack.workspaces import SlackWorkspaces
+from bot.adapters.slack.installations.workspaces import SlackWorkspaces
 from bot.errors import ChannelNotFound, ConfigError, MessengerUnavailable, NotPermitted
 from bot.model import BotMessage, MessageRef, PersonCommand, PersonEvent, PersonMessage, PersonReaction, PersonVote
 from memory.model import Role

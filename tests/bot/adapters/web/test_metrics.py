@@ -10,7 +10,7 @@ from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.parser import text_string_to_metric_families
 
 from bot.adapters.web.metrics import FRESH_S, Metrics
-from bot.app.metering import Metering
+from bot.app.wiring.metering import Metering
 from bot.errors import ModelUnavailable
 from bot.model import ModelReply, ModelRequest, ModelTurn, PersonEvent, PersonMessage, PersonReaction
 from memory.adapters.sql import SqlStore

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bot.adapters.llm.provider_model import ProviderModel
-from bot.adapters.slack.mrkdwn import harmless
+from bot.adapters.slack.outgoing.mrkdwn import harmless
 from bot.conversation.answers.live_answers import LiveAnswer, LiveAnswers, certain
 from bot.errors import MessengerUnavailable
 from bot.model import BotMessage

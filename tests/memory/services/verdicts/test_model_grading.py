@@ -12,7 +12,7 @@ import pytest
 from bot.adapters.llm.offline.prompt_parser import read_prompt
 from bot.agent.dialogue import node_prompt
 from bot.agent.record import Task
-from bot.app.scheduler import grading_running
+from bot.app.processes.scheduler import grading_running
 from bot.config import load_settings
 from bot.conversation.executor import Executor
 from bot.conversation.explanations.explanation import explain

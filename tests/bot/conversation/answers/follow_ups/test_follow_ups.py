@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.app.build import assemble, open_memory
+from bot.app.wiring.build import assemble, open_memory
 from bot.config import load_settings
 from bot.conversation.goodbot import Goodbot
 from bot.model import PersonMessage, PersonTeaching

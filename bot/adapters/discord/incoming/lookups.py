@@ -1,0 +1,149 @@
+"""What is asked about a Discord server: what people wrote before, what a message answers, who can approve lessons."""
+
+from collections.abc import Sequence
+
+import discord
+
+from bot.adapters.discord.directory import PLATFORM, address
+from bot.adapters.discord.incoming.context import HandlerContext
+from bot.adapters.discord.incoming.message_facts import is_by_person
+from bot.adapters.discord.incoming.missing_intent_hint import own_role_in
+from bot.adapters.discord.plain_text import plain, without_mention
+from bot.adapters.naming import plain_name
+from bot.errors import MessengerError
+from bot.model import Remark
+from memory.model import Scope
+from memory.model.saved import AnsweredQuestion
+from memory.rules.chat_settings import TEACHERS
+
+
+async def remarks(
+    handlers: HandlerContext, scope: Scope, message_id: str, wanted: Sequence[str], last: int
+) -> list[Remark]:
+    """The messages of people with these ids, and the last ones before this; oldest first. What is gone is left out.
+
+    Without the intent Message Content, Discord shows only the text of messages to the bot.
+    """
+    asked = address(scope.channel, message_id)
+    if asked is None:
+        return []
+    place, before = asked
+    found: dict[int, discord.Message] = {}
+    for each in (address(scope.channel, _in_thread(scope, message)) for message in wanted):
+        message = await fetched(handlers, *each) if each else None
+        if message is not None:
+            found[message.id] = message
+    if last:
+        channel = _channel(handlers, place)
+
+        async def read() -> list[discord.Message]:
+            return [each async for each in channel.history(limit=last, before=discord.Object(before))]
+
+        found |= {each.id: each for each in await handlers.rest(f"reading channel {place}", read)}
+    return [
+        Remark(
+            message_id=str(each.id) if str(each.channel.id) == scope.channel else f"{scope.thread}-{each.id}",
+            person=str(each.author.id),
+            text=plain(each.content, _names(each)),
+            at=each.created_at,
+        )
+        for each in sorted(found.values(), key=lambda each: each.id)
+        if not each.author.bot and each.webhook_id is None and each.content and each.id != before
+    ]
+
+
+def _in_thread(scope: Scope, message_id: str) -> str:
+    """A thread has the id of the message it began with, which stands in the channel."""
+    return message_id if message_id != scope.thread else f"{scope.channel}-{message_id}"
+
+
+async def fetched(handlers: HandlerContext, place: int, message_id: int) -> discord.Message | None:
+    """A message; None if it is gone or may not be read. Raises `MessengerError` kinds that may pass."""
+    channel = _channel(handlers, place)
+    try:
+        return await handlers.rest(f"reading message {message_id}", lambda: channel.fetch_message(message_id))
+    except MessengerError as error:
+        if error.retryable:
+            raise
+        return None
+
+
+def _channel(handlers: HandlerContext, place: int) -> discord.abc.Messageable:
+    """The channel or thread as it is known, for only then Discord's library knows what its messages mention."""
+    known = handlers.client.get_channel(place)
+    return known if isinstance(known, discord.abc.Messageable) else handlers.client.get_partial_messageable(place)
+
+
+def _names(message: discord.Message) -> dict[str, str]:
+    """What a message mentions, by id: channels only where everybody of the server may look."""
+    open_to_all = [each for each in message.channel_mentions if _is_open(each)]
+    named = (*message.role_mentions, *open_to_all)
+    return {str(one.id): one.name for one in named} | {str(user.id): user.display_name for user in message.mentions}
+
+
+def _is_open(channel: discord.abc.GuildChannel | discord.Thread) -> bool:
+    place = channel.parent if isinstance(channel, discord.Thread) else channel
+    return place is not None and place.permissions_for(place.guild.default_role).view_channel
+
+
+async def answered_question(handlers: HandlerContext, scope: Scope, message_id: str) -> AnsweredQuestion | None:
+    """A message with what it replies to, else with what began its thread; None for others, and for bots.
+
+    Raises `MessengerError` kinds.
+    """
+    place = address(scope.channel, message_id)
+    answer = await fetched(handlers, *place) if place else None
+    if answer is None or not is_by_person(answer):
+        return None
+    asked = await _question(handlers, scope, answer)
+    if asked is None or not is_by_person(asked):
+        return None
+    return AnsweredQuestion(
+        message_id=message_id,
+        answer=await _text(handlers, answer),
+        author=str(answer.author.id),
+        question=await _text(handlers, asked),
+        asker=str(asked.author.id),
+        link=answer.jump_url,
+        thread=scope.thread,
+    )
+
+
+async def _question(handlers: HandlerContext, scope: Scope, answer: discord.Message) -> discord.Message | None:
+    replied = answer.reference
+    if replied is not None and replied.message_id is not None:
+        return await fetched(handlers, replied.channel_id, replied.message_id)
+    thread = answer.channel.id
+    if str(thread) == scope.channel or answer.id == thread:
+        return None
+    # A thread has the id of the message it began with, which stands in its channel; in a forum, in the thread.
+    return await fetched(handlers, int(scope.channel), thread) or await fetched(handlers, thread, thread)
+
+
+async def _text(handlers: HandlerContext, message: discord.Message) -> str:
+    text = without_mention(message.content, handlers.client.me, own_role_in(message))
+    return plain(text, await handlers.mentions.names(text, message.author, message.mentions))
+
+
+async def teacher_names(handlers: HandlerContext, guild: discord.Guild) -> list[str]:
+    """Who may approve for others, by name as far as Discord tells."""
+    named: list[str] = []
+    for each in dict.fromkeys([*await _named_in_chat(handlers, guild), *handlers.roles.deciders]):
+        role = guild.get_role(int(each)) if each.isdecimal() else None
+        if role is not None:
+            named.append(f"the role {plain_name(role.name)}")
+        elif name := plain_name(await handlers.posting.names.of(each)) if each.isdecimal() else each:
+            named.append(name)
+    return named
+
+
+async def _named_in_chat(handlers: HandlerContext, guild: discord.Guild) -> list[str]:
+    return (await handlers.queries.set_in_chat(f"{PLATFORM}:{guild.id}")).get(TEACHERS, "").split()
+
+
+async def teacher_ids(handlers: HandlerContext, guild: discord.Guild) -> list[str]:
+    """The people named in the settings; the server's owner where none is. Members of roles are not told to bots."""
+    roles = {str(role.id) for role in guild.roles}
+    deciders = dict.fromkeys([*handlers.roles.deciders, *await _named_in_chat(handlers, guild)])
+    named = [each for each in deciders if each.isdecimal() and each not in roles]
+    return named or ([str(guild.owner_id)] if guild.owner_id else [])

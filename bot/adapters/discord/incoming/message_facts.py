@@ -1,0 +1,96 @@
+"""What a message tells: whether a person wrote it, where it stands, what it replies to, whom it may be for."""
+
+import logging
+from functools import partial
+
+import discord
+
+from bot.adapters.discord.directory import ChannelInfo
+from bot.adapters.discord.incoming.context import HandlerContext
+from bot.errors import MessengerError
+from bot.model import Address, ThreadSoFar, Unaddressed
+
+_SPOKEN = (discord.MessageType.default, discord.MessageType.reply)
+"""Messages in which people say something; every other kind is a notice of Discord's."""
+
+
+def is_by_person(message: discord.Message) -> bool:
+    """Whether a person wrote it, rather than a bot or Discord itself."""
+    return not message.author.bot and message.webhook_id is None and message.type in _SPOKEN
+
+
+def order(message: discord.Message) -> tuple[int, ...]:
+    """What is taken in one after the other: a thread's or direct conversation's messages; elsewhere one person's."""
+    channel = message.channel
+    is_one_conversation = isinstance(channel, discord.Thread) or guild_id(message) is None
+    return (channel.id,) if is_one_conversation else (channel.id, message.author.id)
+
+
+def guild_id(message: discord.Message) -> int | None:
+    """The server a message stands in, also while that is unavailable; None for direct messages."""
+    if message.guild is not None:
+        return message.guild.id
+    return getattr(message.channel, "guild_id", None)
+
+
+def reply_target(message: discord.Message, place: ChannelInfo) -> str:
+    """The id of the message it replies to, in the same place; empty without one."""
+    reference = message.reference
+    is_here = reference is not None and reference.channel_id == message.channel.id
+    return place.message_id(reference.message_id) if reference and is_here and reference.message_id else ""
+
+
+log = logging.getLogger(__name__)
+
+_WHOLE_THREAD = 100
+"""Messages of one page. In a longer thread it is not looked who said something."""
+
+
+def replied_to(message: discord.Message, handlers: HandlerContext) -> discord.Message | None:
+    """The bot's message that this one replies to."""
+    replied = message.reference.resolved if message.reference else None
+    if isinstance(replied, discord.Message) and replied.author.id == handlers.client.me:
+        return replied
+    return None
+
+
+def unaddressed(
+    message: discord.Message, place: ChannelInfo, address: Address, text: str, handlers: HandlerContext
+) -> Unaddressed:
+    """A message without a mention, as whoever decides whom it is for wants to know it."""
+    replied, reference = replied_to(message, handlers), message.reference
+    others = [user for user in message.mentions if user.id != handlers.client.me]
+    replies_elsewhere = reference is not None and reference.message_id is not None and replied is None
+    return Unaddressed(
+        scope=place.scope(str(message.author.id)),
+        text=text,
+        address=address,
+        read_thread=partial(so_far, message, handlers),
+        replied_to=place.message_id(replied.id) if replied is not None else "",
+        is_for_others=bool(others or message.role_mentions or message.mention_everyone or replies_elsewhere),
+    )
+
+
+async def so_far(message: discord.Message, handlers: HandlerContext) -> ThreadSoFar | None:
+    """What was said before; None when Discord cannot say, or the thread is long. Whoever began it took part in it."""
+    channel = message.channel
+
+    async def read() -> list[discord.Message]:
+        return [each async for each in channel.history(limit=_WHOLE_THREAD, before=message)]
+
+    try:
+        newest_first = await handlers.rest(f"looking at what was said in thread {channel.id}", read, again=False)
+    except MessengerError as error:
+        log.info("could not read thread %s: %s", channel.id, error)
+        return None
+    if len(newest_first) == _WHOLE_THREAD:
+        return None
+    people = {each.author.id for each in newest_first if not each.author.bot}
+    if isinstance(channel, discord.Thread):
+        people.add(channel.owner_id)
+    last = newest_first[0] if newest_first else None
+    return ThreadSoFar(
+        people=frozenset(str(each) for each in people - {handlers.client.me}),
+        is_last_ours=last is not None and last.author.id == handlers.client.me,
+        last_text=last.content if last is not None else "",
+    )

@@ -1,0 +1,185 @@
+"""The gateway's payloads about reactions as events of people: votes, saves, and the sign to stop.
+
+What is left after cheap questions is handled side by side, but in order for one message. Field by field:
+discord.com/developers, "Gateway Events".
+"""
+
+from collections.abc import Callable, Hashable
+from typing import Any, Protocol
+
+import discord
+
+from bot.adapters.discord.directory import ChannelInfo, workspace_of
+from bot.adapters.discord.incoming.context import HandlerContext
+from bot.adapters.discord.incoming.private_replies import directly
+from bot.adapters.private_reply import replying_to
+from bot.model import PersonCommand, PersonEvent, PersonReaction, PersonSave, ReactionsCleared
+from memory.model import Role
+
+STOP = "🛑"
+SOMEBODY = "somebody"
+"""Discord does not say who deletes a message or clears its reactions."""
+
+
+class ChannelPayload(Protocol):
+    """A payload that names its channel."""
+
+    channel_id: int
+    guild_id: int | None
+
+
+def start(
+    handlers: HandlerContext, key: Hashable, there: ChannelPayload, event: Callable[[ChannelInfo], PersonEvent]
+) -> None:
+    """Deliver what happened in a channel, after the earlier ones with the same key."""
+
+    async def deliver() -> None:
+        await handlers.sink(event(await handlers.channels.of(there.channel_id, there.guild_id)))
+
+    handlers.tasks.start(key, deliver)
+
+
+class Reactions:
+    """Turns the gateway's events about reactions into events for the sink."""
+
+    def __init__(self, handlers: HandlerContext) -> None:
+        self._context = handlers
+        self.handlers: dict[str, Callable[[Any], object]] = {
+            "raw_reaction_add": self._added,
+            "raw_reaction_remove": self._removed,
+            "raw_reaction_clear": self._cleared,
+            "raw_reaction_clear_emoji": self._cleared,
+        }
+        """By the library's name of an event."""
+
+    def _added(self, reaction: discord.RawReactionActionEvent) -> None:
+        person = reaction.member or self._context.client.get_user(reaction.user_id)
+        emoji = spelling(reaction.emoji)
+        if reaction.user_id == self._context.client.me or (person is not None and person.bot):
+            return
+        if person is None or not self._refused_by(reaction, person):
+            self._take(reaction, person, emoji)
+        else:
+            where = (reaction.channel_id, reaction.message_id)
+            self._context.tasks.start(where, lambda: self._take_if_named(reaction, person, emoji))
+
+    async def _take_if_named(
+        self, reaction: discord.RawReactionActionEvent, person: discord.User | discord.Member, emoji: str
+    ) -> None:
+        """The settings file's lists refuse it; those that people keep in chat, in their place, may not."""
+        chosen = await self._context.queries.set_in_chat(workspace_of(reaction.guild_id))
+        if self._refused_by(reaction, person) <= chosen.keys():
+            self._take(reaction, person, emoji)
+
+    def _take(
+        self, reaction: discord.RawReactionActionEvent, person: discord.User | discord.Member | None, emoji: str
+    ) -> None:
+        role = self._context.roles.of(person) if person else self._context.roles.of_id(str(reaction.user_id))
+        if emoji == STOP and self._may_stop(reaction, role):
+            self._start_stop(reaction, role)
+        # Discord names the author of most messages; of the others the bot's own ledger tells.
+        if self._context.queries.teaches(emoji) and reaction.message_author_id in (None, self._context.client.me):
+            self._start_reaction(reaction, emoji, role)
+        if reaction.message_author_id != self._context.client.me and self._context.queries.saves(emoji):
+            self._start_save(reaction, role)
+
+    def _refused_by(self, reaction: discord.RawReactionActionEvent, person: discord.User | discord.Member) -> set[str]:
+        channel = self._context.client.get_channel(reaction.channel_id)
+        channels = (reaction.channel_id, getattr(channel, "parent_id", None))
+        return self._context.roles.refused_by(person, channels, is_direct=reaction.guild_id is None)
+
+    def _removed(self, reaction: discord.RawReactionActionEvent) -> None:
+        """Handle a removal, which names neither the member nor the author; taking something back is always allowed."""
+        emoji = spelling(reaction.emoji)
+        if reaction.user_id == self._context.client.me:
+            return
+        role = self._context.roles.of_id(str(reaction.user_id))
+        if self._context.queries.teaches(emoji):
+            self._start_reaction(reaction, emoji, role)
+        if self._context.queries.saves(emoji):
+            self._start_save(reaction, role)
+
+    def _start_reaction(self, reaction: discord.RawReactionActionEvent, emoji: str, role: Role) -> None:
+        at, event_id = self._context.clock(), self._event_id(reaction.guild_id)
+        added = reaction.event_type == "REACTION_ADD"
+        start(
+            self._context,
+            (reaction.channel_id, reaction.message_id),
+            reaction,
+            lambda place: PersonReaction(
+                event_id=event_id,
+                scope=place.scope(str(reaction.user_id)),
+                message_id=place.message_id(reaction.message_id),
+                emoji=emoji,
+                added=added,
+                # A removal does not name the author. It matters only where the reaction was taken in before.
+                on_own_message=added,
+                at=at,
+                role=role,
+            ),
+        )
+
+    def _start_save(self, reaction: discord.RawReactionActionEvent, role: Role) -> None:
+        at, event_id, person = self._context.clock(), self._event_id(reaction.guild_id), str(reaction.user_id)
+
+        async def deliver() -> None:
+            place = await self._context.channels.of(reaction.channel_id, reaction.guild_id)
+            event = PersonSave(
+                event_id=event_id,
+                scope=place.scope(person),
+                message_id=place.message_id(reaction.message_id),
+                added=reaction.event_type == "REACTION_ADD",
+                at=at,
+                role=role,
+            )
+            with replying_to(person, directly(self._context, person)):
+                await self._context.sink(event)
+
+        self._context.tasks.start((reaction.channel_id, reaction.message_id), deliver)
+
+    def _may_stop(self, reaction: discord.RawReactionActionEvent, role: Role) -> bool:
+        """While the bot works there, a person on their own question or on what the bot says, a teacher on any message.
+
+        Whose work it is, the bot knows when it is told to stop.
+        """
+        is_own = reaction.message_author_id in (reaction.user_id, self._context.client.me)
+        is_working = self._context.working.is_on(reaction.channel_id)
+        return is_working and (is_own or role in (Role.TEACHER, Role.ADMIN))
+
+    def _start_stop(self, reaction: discord.RawReactionActionEvent, role: Role) -> None:
+        at, event_id, person = self._context.clock(), self._event_id(reaction.guild_id), str(reaction.user_id)
+        start(
+            self._context,
+            (reaction.channel_id, reaction.message_id),
+            reaction,
+            lambda place: PersonCommand(
+                event_id=event_id, scope=place.scope(person), name="stop", argument="", at=at, role=role
+            ),
+        )
+
+    def _cleared(self, cleared: discord.RawReactionClearEvent | discord.RawReactionClearEmojiEvent) -> None:
+        emoji = spelling(cleared.emoji) if isinstance(cleared, discord.RawReactionClearEmojiEvent) else ""
+        if emoji and not self._context.queries.teaches(emoji):
+            return
+        at, event_id = self._context.clock(), self._event_id(cleared.guild_id)
+        start(
+            self._context,
+            (cleared.channel_id, cleared.message_id),
+            cleared,
+            lambda place: ReactionsCleared(
+                event_id=event_id,
+                scope=place.scope(SOMEBODY),
+                message_id=place.message_id(cleared.message_id),
+                at=at,
+                emoji=emoji,
+            ),
+        )
+
+    def _event_id(self, guild_id: int | None) -> str:
+        """Reactions have no id of their own; their place in the gateway's stream is one, also when sent again."""
+        return f"gateway/{self._context.client.position(guild_id)}"
+
+
+def spelling(emoji: discord.PartialEmoji) -> str:
+    """An emoji as people configure it: the character, or `name:id` of a server's own, which loses its name with it."""
+    return emoji.name if emoji.id is None else f"{emoji.name or 'emoji'}:{emoji.id}"

@@ -1,0 +1,122 @@
+"""Servers that come into view: where the bot is new it says so, and it reads what was asked while it was away.
+
+Discord does not send that again. Only messages of the last hour that mention the bot and that it has not replied to.
+Whether an earlier process heard one, memory knows: each is answered once.
+"""
+
+import logging
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+import discord
+
+from bot.adapters.discord.incoming.context import HandlerContext
+from bot.adapters.discord.incoming.lookups import teacher_names
+from bot.errors import MessengerError
+from bot.model import BotInvited
+
+log = logging.getLogger(__name__)
+
+_Readable = discord.TextChannel | discord.VoiceChannel | discord.Thread
+_NEW = timedelta(days=1)
+"""How long after the bot was invited: it may have been away then."""
+_AWAY = timedelta(hours=1)
+_MOST = 500
+"""Messages read of one channel, the oldest first: a request brings a hundred."""
+
+
+class Servers:
+    """Delivers `BotInvited` for each server that invited the bot lately, where there is a channel to say something.
+
+    Of what was said in a server before the bot came, it gives `take` what mentions it.
+    """
+
+    def __init__(self, handlers: HandlerContext, take: Callable[[discord.Message], None]) -> None:
+        self._context = handlers
+        self._take = take
+        self.handlers: dict[str, Callable[[Any], object]] = {
+            "shard_ready": self._ready,
+            "guild_available": self._in_view,
+            "guild_join": self._in_view,
+        }
+        """By the library's name of an event."""
+
+    def _ready(self, shard: int) -> None:
+        """A session has begun. Servers that Discord has not shown by then become available later."""
+        for guild in self._context.client.guilds:
+            if guild.shard_id == shard and not guild.unavailable:
+                self._in_view(guild)
+
+    def _in_view(self, guild: discord.Guild) -> None:
+        now, since = self._context.clock(), guild.me.joined_at
+        self._context.tasks.start(("catch up", guild.id), lambda: self._read(guild, now))
+        if since is not None and now - since < _NEW:
+            self._context.tasks.start(("arrival", guild.id), lambda: self._tell(guild))
+
+    async def _read(self, guild: discord.Guild, now: datetime) -> None:
+        there: list[_Readable] = [*guild.text_channels, *guild.voice_channels, *guild.threads]
+        for channel in there:
+            newest = channel.last_message_id
+            if newest is not None and discord.utils.snowflake_time(newest) > now - _AWAY and _may_read(guild, channel):
+                try:
+                    await self._read_channel(guild, channel, now)
+                except MessengerError as error:
+                    log.info("could not read messages sent while the bot was away: %s", error)
+
+    async def _read_channel(self, guild: discord.Guild, channel: _Readable, now: datetime) -> None:
+        async def page() -> list[discord.Message]:
+            return [
+                each async for each in channel.history(limit=_MOST, after=now - _AWAY, before=now, oldest_first=True)
+            ]
+
+        me, rest = self._context.client.me, self._context.rest
+        messages = await rest(f"reading a channel of server {guild.id}", page)
+        answered = {each.reference.message_id for each in messages if each.author.id == me and each.reference}
+        for message in messages:
+            is_for_me = any(user.id == me for user in message.mentions)
+            if not is_for_me or message.id in answered or message.author.bot:
+                continue
+            # What the channel's history says of an author has no roles in it.
+            fetch = partial(guild.fetch_member, message.author.id)
+            try:
+                message.author = await rest(f"looking up member {message.author.id}", fetch)
+            except MessengerError as error:
+                log.info("could not answer a question asked while the bot was away: %s", error)
+            else:
+                self._take(message)
+
+    async def _tell(self, guild: discord.Guild) -> None:
+        channel = self._channel(guild)
+        if channel is not None:
+            place = await self._context.channels.of(channel.id, guild.id)
+            await self._context.sink(
+                BotInvited(
+                    event_id=f"arrival/{guild.id}",
+                    scope=place.scope(str(self._context.client.me)),
+                    at=self._context.clock(),
+                    teachers=partial(teacher_names, self._context, guild),
+                    is_server=True,
+                )
+            )
+
+    def _channel(self, guild: discord.Guild) -> discord.TextChannel | None:
+        """Where newcomers are greeted, else the first channel that everybody sees, else any, if the bot may write."""
+        order = sorted(
+            guild.text_channels,
+            key=lambda each: (not each.permissions_for(guild.default_role).view_channel, each != guild.system_channel),
+        )
+        may_write = (each for each in order if _may_write(guild, each))
+        admits = self._context.roles.admit
+        return next((each for each in may_write if admits(guild.me, [each.id], is_direct=False)), None)
+
+
+def _may_read(guild: discord.Guild, channel: _Readable) -> bool:
+    rights = channel.permissions_for(guild.me)
+    return rights.view_channel and rights.read_message_history
+
+
+def _may_write(guild: discord.Guild, channel: discord.TextChannel) -> bool:
+    rights = channel.permissions_for(guild.me)
+    return rights.view_channel and rights.send_messages

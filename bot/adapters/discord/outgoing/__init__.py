@@ -1,0 +1,1 @@
+"""What the bot says on Discord: Markdown, posted once, streamed, long answers, signs that it works."""

@@ -1,0 +1,342 @@
+"""Posts messages: in Discord's Markdown, within its limits, once, without pinging anybody."""
+
+import io
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import discord
+from discord import ui
+
+from bot.adapters.commonmark import INVISIBLE, size, split
+from bot.adapters.discord.client import Client
+from bot.adapters.discord.directory import DIRECT_WORKSPACE, address
+from bot.adapters.discord.outgoing.long_answers import LongAnswers, as_document, in_thread
+from bot.adapters.discord.outgoing.markdown import one_line, to_discord
+from bot.adapters.discord.outgoing.streaming import AT_ONCE, beginning, stream
+from bot.adapters.discord.rest import (
+    BLOCKED,
+    NO_HISTORY,
+    UNKNOWN_EMOJI,
+    UNKNOWN_MESSAGE,
+    Rest,
+    code_of,
+    nonce_for,
+)
+from bot.adapters.discord.views import DOWN, FIX, TELL, UP, choice_view, row
+from bot.adapters.flow_control import Sleep
+from bot.adapters.naming import Names, by_name
+from bot.adapters.private_reply import reply_to
+from bot.errors import ChannelNotFound, MessengerError, NotPermitted, TooLong
+from bot.model import Attachment, BotMessage, MessageRef
+from memory.ports import NewId
+
+log = logging.getLogger(__name__)
+
+LIMIT = 2000
+"""Characters of one message. Counted here in UTF-16 units, which are never fewer than Discord counts."""
+
+_STILL_WRITTEN = " …"
+"""Stands behind what there is of an answer."""
+_SMALLEST_PART = 100
+_SMALL_PRINT, _LESSON = "-# ", "↳ used lesson: "
+_LESSON_LENGTH = 200
+_MOST_LESSONS = 5
+_HELD_BACK = "What I wanted to say here was blocked by this server's rules for messages (AutoMod)."
+
+
+class Posting:
+    """Sends through one connected client."""
+
+    def __init__(
+        self,
+        client: Client,
+        rest: Rest,
+        names: Names,
+        *,
+        new_id: NewId,
+        sleep: Sleep,
+        streams: bool = True,
+        long_answers: LongAnswers = "thread",
+    ) -> None:
+        self._client = client
+        self._sleep = sleep
+        self._streams = streams
+        """Whether a long answer is streamed instead of appearing as a whole."""
+        self._long_answers = long_answers
+        self._rest = rest
+        self._new_id = new_id
+        self.names = names
+        self._partials: dict[str, tuple[str, str]] = {}
+        """Answers that are still written, by run: the message that shows the beginning, and where it is."""
+
+    async def stream_partial(self, message: BotMessage) -> None:
+        """Show what there is of an answer in one message, where they are streamed. Raises `MessengerError` kinds."""
+        text = to_discord(message.text)
+        if not self._streams or size(text) > LIMIT - size(_STILL_WRITTEN):
+            return
+        known = self._partials.get(message.run_id)
+        if known is None:
+            self._partials[message.run_id] = ("", message.channel)
+            self._partials[message.run_id] = (
+                await self._send(message, text + _STILL_WRITTEN, attempt="partial"),
+                message.channel,
+            )
+        elif known[0]:
+            await self._change(message, known[0], text + _STILL_WRITTEN, None, is_all=False)
+
+    async def drop_partial(self, message: BotMessage) -> None:
+        """Delete what was shown of an answer that is not to come. Raises `MessengerError` kinds."""
+        sent, channel = self._partials.pop(message.run_id, ("", ""))
+        if sent:
+            await self._rest(f"taking the beginning of answer {sent} away", self._message(channel, sent).delete)
+
+    async def post(self, message: BotMessage) -> MessageRef:
+        """Send it, to one person alone where their act opened a way. A notice may take several messages.
+
+        Raises `TooLong` for an answer above the limit, and the other `MessengerError` kinds.
+        """
+        message = await by_name(message, self.names.of)
+        tell = reply_to(message.private_to) if message.private_to and not message.is_answer else None
+        if tell is not None:
+            return _ref(message, await tell(message.text, choices=message.choices))
+        if message.is_answer:
+            return _ref(message, await self._send_answer(message))
+        if message.is_direct:
+            view = choice_view(message.choices, int(message.channel))
+            return _ref(message, await self.direct(message.private_to, message.text, view=view))
+        try:
+            return await self._notice(message)
+        except (ChannelNotFound, NotPermitted):
+            if not message.private_to or message.workspace == DIRECT_WORKSPACE:
+                raise
+        return _ref(message, await self.direct(message.private_to, message.text))
+
+    async def _notice(self, message: BotMessage) -> MessageRef:
+        *first, last = in_parts(message.text)
+        for part in first:
+            await self._send(message, to_discord(part))
+        # In a server everybody sees it: only what asks whose it is, or is for all, has buttons there.
+        has_choices = message.workspace == DIRECT_WORKSPACE or message.run_id or message.is_for_all
+        view = choice_view(message.choices) if has_choices else None
+        return _ref(message, await self._send(message, to_discord(last), view=view))
+
+    async def ask(self, message: BotMessage, answer: str) -> MessageRef:
+        """Put a question about an answer of the bot's, with a button that opens the form."""
+        return _ref(message, await self._send(message, to_discord(message.text), view=row(TELL, answer=answer)))
+
+    async def reply(
+        self, channel: int, to: int | None, text: str, file: Attachment | None = None, view: ui.View | None = None
+    ) -> str:
+        """Reply to a message: a file with the first part, buttons under the last, whose id is returned."""
+        sent, parts = "", in_parts(text)
+        for number, part in enumerate(parts, start=1):
+            attached, under = file if number == 1 else None, view if number == len(parts) else None
+            sent = await self._to(channel, to_discord(part), reply_to=to, file=attached, view=under)
+        return sent
+
+    async def direct(self, person: str, text: str, file: Attachment | None = None, view: ui.View | None = None) -> str:
+        """Write to a person's direct messages. Raises `NotPermitted` when they take none."""
+        user = discord.Object(int(person))
+        channel = await self._rest(f"opening direct messages with {person}", lambda: self._client.create_dm(user))
+        return await self.reply(channel.id, None, text, file, view)
+
+    async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
+        """Give a file to one person: by the way their act opened, else in their direct messages."""
+        if tell := reply_to(message.private_to):
+            await tell(message.text, attachment)
+        else:
+            await self.direct(message.private_to, message.text, attachment)
+
+    async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
+        """Put the bot's emoji on a message of its own, or take it off; both may be repeated."""
+        place = address(ref.channel, ref.message_id)
+        if place is None:
+            raise ChannelNotFound(f"cannot mark message {ref.message_id} in channel {ref.channel}: no ids of Discord's")
+        channel, message_id = place
+        message = self._client.get_partial_messageable(channel).get_partial_message(message_id)
+        me = discord.Object(self._client.me)
+        what = f"marking message {message_id} in channel {channel} with {emoji}"
+        try:
+            if present:
+                await self._rest(what, lambda: message.add_reaction(emoji))
+            else:
+                await self._rest(what, lambda: message.remove_reaction(emoji, me))
+        except MessengerError as error:
+            if present or code_of(error) not in (UNKNOWN_EMOJI, UNKNOWN_MESSAGE):
+                raise
+
+    # one message ------------------------------------------------------------------------------------------------
+
+    async def _send_answer(self, message: BotMessage) -> str:
+        """Send an answer's part. Only a long first one is streamed, one of more than a message comes with a file."""
+        text, view = _answer(message), _under_answer(message)
+        if size(text) > LIMIT and self._long_answers == "file":
+            with suppress(MessengerError):
+                await self.drop_partial(message)
+            return await self._send(message, _opening(message.text), view=view, file=as_document(message))
+        if self._long_answers == "thread":
+            message = await in_thread(self._client, self._rest, message)
+        shown = self._partials.pop(message.run_id, ("", ""))[0] if message.part == 1 else ""
+        if shown:
+            return await self._whole(message, shown, text, view)
+        if not self._streams or message.part > 1 or not AT_ONCE < size(text) <= LIMIT:
+            return await self._send(message, text, view=view)
+        sent = await self._send(message, beginning(text))
+        try:
+            await stream(
+                text, lambda content, is_all: self._change(message, sent, content, view, is_all=is_all), self._sleep
+            )
+        except MessengerError as error:
+            return await self._anew(message, sent, text, view, error)
+        return sent
+
+    async def _whole(self, message: BotMessage, sent: str, text: str, view: ui.View | None) -> str:
+        """Make the beginning of an answer the whole of it."""
+        try:
+            await self._change(message, sent, text, view, is_all=True)
+        except MessengerError as error:
+            if code_of(error) == UNKNOWN_MESSAGE:
+                return await self._send(message, text, view=view, attempt="whole")
+            if error.retryable:
+                self._partials[message.run_id] = (sent, message.channel)
+            return await self._anew(message, sent, text, view, error)
+        return sent
+
+    async def _anew(
+        self, message: BotMessage, sent: str, text: str, view: ui.View | None, error: MessengerError
+    ) -> str:
+        """Send the whole answer in place of its beginning, unless that may still be completed: then raise the error."""
+        if error.retryable:
+            raise error
+        # Offered again, its beginning would stand there once more each time that Discord has forgotten the nonce.
+        log.info("could not stream an answer, posting it whole: %s", error)
+        with suppress(MessengerError):
+            await self._rest(f"taking the beginning of answer {sent} away", self._message(message.channel, sent).delete)
+        return await self._send(message, text, view=view, attempt="whole")
+
+    async def _change(
+        self, message: BotMessage, sent: str, content: str, view: ui.View | None, *, is_all: bool
+    ) -> object:
+        """Let an answer's message say this; only what is all of it has buttons."""
+        partial, under = self._message(message.channel, sent), view if is_all else None
+        return await self._rest(
+            f"streaming the answer {sent} in channel {message.channel}",
+            lambda: partial.edit(content=content, view=under, allowed_mentions=discord.AllowedMentions.none()),
+            again=is_all,
+        )
+
+    def _message(self, channel: str, sent: str) -> discord.PartialMessage:
+        place, message_id = address(channel, sent) or (0, 0)
+        return self._client.get_partial_messageable(place).get_partial_message(message_id)
+
+    async def _send(
+        self,
+        message: BotMessage,
+        text: str,
+        *,
+        view: ui.View | None = None,
+        attempt: str = "",
+        file: Attachment | None = None,
+    ) -> str:
+        place = message.thread or message.channel
+        if not place.isdecimal():
+            raise ChannelNotFound(f"cannot post in channel {place!r} of {message.workspace}: no id of Discord's")
+        answered = address(message.channel, message.reply_to) if message.part == 1 else None
+        reply_to = answered[1] if answered is not None and answered[0] == int(place) else None
+        of_answer = f"{message.run_id}/{message.part}{attempt}" if message.run_id and message.is_answer else ""
+        sent = await self._to(int(place), text, of_answer, reply_to=reply_to, view=view, file=file)
+        return f"{message.thread}-{sent}" if message.thread else sent
+
+    async def _to(
+        self,
+        channel: int,
+        text: str,
+        once: str = "",
+        *,
+        reply_to: int | None = None,
+        view: ui.View | None = None,
+        file: Attachment | None = None,
+    ) -> str:
+        """Send one message; `once` is what makes it the same one, even after a restart."""
+        if size(text) > LIMIT:
+            raise TooLong(f"posting {size(text)} characters in channel {channel}: split them", limit=LIMIT)
+        where, nonce = self._client.get_partial_messageable(channel), nonce_for(once or self._new_id())
+
+        async def send(reference: discord.MessageReference | None, content: str = text) -> discord.Message:
+            options: dict[str, Any] = {"nonce": nonce, "reference": reference, "view": view, "file": as_file(file)}
+            return await where.send(
+                content or "…", suppress_embeds=True, allowed_mentions=discord.AllowedMentions.none(), **options
+            )
+
+        quoted = (
+            discord.MessageReference(message_id=reply_to, channel_id=channel, fail_if_not_exists=False)
+            if reply_to
+            else None
+        )
+        what = f"posting in channel {channel}"
+        try:
+            # A second try with the same nonce finds the first one, if that had happened.
+            sent = await self._rest(what, lambda: send(quoted))
+        except MessengerError as error:
+            if code_of(error) == NO_HISTORY:
+                sent = await self._rest(what, lambda: send(None))
+            elif code_of(error) in BLOCKED:
+                log.warning("%s", error)
+                sent = await self._rest(what, lambda: send(quoted, _HELD_BACK))
+            else:
+                raise
+        return str(sent.id)
+
+
+def in_parts(text: str, room: int = LIMIT, *, shown: Callable[[str], str] = to_discord) -> list[str]:
+    """CommonMark in parts that fit into a message each once they are in Discord's dialect, which can be longer."""
+    parts: list[str] = []
+    for part in split(text, room):
+        if size(shown(part)) <= LIMIT or room <= _SMALLEST_PART:
+            parts.append(part)
+        else:
+            parts.extend(in_parts(part, max(room * 3 // 4, _SMALLEST_PART), shown=shown))
+    return parts
+
+
+def as_file(attachment: Attachment | None) -> discord.File | None:
+    """A file to send; each try needs a fresh one."""
+    if attachment is None:
+        return None
+    return discord.File(io.BytesIO(attachment.content), filename=attachment.name)
+
+
+def _under_answer(message: BotMessage) -> ui.View | None:
+    """What is offered, if the answer is a question; else the thumbs, under the last part."""
+    return choice_view(message.choices) or (row(UP, DOWN, FIX) if message.is_last else None)
+
+
+def _answer(message: BotMessage) -> str:
+    """An answer's text, with its note and the lessons it used in small print as far as there is room."""
+    text = to_discord(message.text)
+    below = [f"{_LESSON}{one_line(lesson, _LESSON_LENGTH)}" for lesson in message.lessons[:_MOST_LESSONS]]
+    for small in (*([message.note] if message.note else []), *below):
+        line = f"\n{_SMALL_PRINT}{small}"
+        if size(text) + size(line) <= LIMIT:
+            text += line
+    return text
+
+
+def _opening(text: str) -> str:
+    """The beginning of an answer whose whole is attached."""
+    note = f"\n{_SMALL_PRINT}the whole answer is in the file"
+    return to_discord(in_parts(text, LIMIT - size(note))[0])[: LIMIT - size(note)] + note
+
+
+def without_small_print(shown: str) -> str:
+    """The text of a posted answer, without what is under it and invisible characters."""
+    lines = shown.replace(INVISIBLE, "").split("\n")
+    while lines and lines[-1].startswith(_SMALL_PRINT):
+        lines.pop()
+    return "\n".join(lines)
+
+
+def _ref(message: BotMessage, message_id: str) -> MessageRef:
+    return MessageRef(workspace=message.workspace, channel=message.channel, message_id=message_id)

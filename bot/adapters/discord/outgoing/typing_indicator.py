@@ -1,0 +1,164 @@
+"""The typing indicator while the bot works, then a line with a stop button; and such lines of a killed process."""
+
+import asyncio
+import logging
+from contextlib import suppress
+from datetime import datetime, timedelta
+from functools import partial
+
+import discord
+
+from bot.adapters.discord.client import Client
+from bot.adapters.discord.outgoing.markdown import one_line
+from bot.adapters.discord.rest import UNKNOWN_MESSAGE, Rest, code_of, nonce_for
+from bot.adapters.discord.views import STOP, is_stop_line, row
+from bot.adapters.ttl_cache import TtlCache
+from bot.errors import MessengerError
+from memory.ports import Clock, NewId
+
+log = logging.getLogger(__name__)
+
+_AGAIN_S = 8.0
+"""Discord shows typing for ten seconds."""
+LINE_AFTER_S = 6.0
+"""Shorter work needs no more than typing."""
+PACE_S = 1.5
+"""Between two changes of the line: a channel takes five changes in five seconds."""
+_LONGEST_LINE = 200
+
+
+class _TypingTask:
+    """Work that goes on in one place."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.changed = asyncio.Event()
+        self.ended = asyncio.Event()
+        self.tasks: list[asyncio.Task[None]] = []
+
+
+class TypingIndicator:
+    """Shows in which channels and threads work goes on."""
+
+    def __init__(self, client: discord.Client, rest: Rest, *, new_id: NewId) -> None:
+        self._client = client
+        self._rest = rest
+        self._new_id = new_id
+        self._shown: dict[int, _TypingTask] = {}
+        self._ending: set[asyncio.Task[None]] = set()
+
+    def show(self, channel: int, text: str) -> None:
+        """Work goes on there (`text` says on what), or ended (no text). Doing either twice is fine."""
+        work = self._shown.get(channel)
+        if not text:
+            self._end(channel)
+        elif work is not None:
+            work.text = text
+            work.changed.set()
+        else:
+            work = self._shown[channel] = _TypingTask(text)
+            typing, line = (asyncio.create_task(show(channel, work)) for show in (self._type, self._tell))
+            work.tasks = [typing, line]
+
+    def is_on(self, channel: int) -> bool:
+        """Whether the bot works on something there."""
+        return channel in self._shown
+
+    async def close(self) -> None:
+        """End everywhere."""
+        for channel in list(self._shown):
+            self._end(channel)
+        await asyncio.gather(*self._ending, return_exceptions=True)
+
+    def _end(self, channel: int) -> None:
+        work = self._shown.pop(channel, None)
+        if work is None:
+            return
+        work.ended.set()
+        work.changed.set()
+        typing, line = work.tasks
+        typing.cancel()
+        # The line is seen to its end: one that is being sent must be taken away too.
+        self._ending.add(line)
+        line.add_done_callback(self._ending.discard)
+
+    async def _type(self, channel: int, _: _TypingTask) -> None:
+        where = self._client.get_partial_messageable(channel)
+        try:
+            while True:
+                await self._rest(f"showing typing in channel {channel}", where.typing, again=False)
+                await asyncio.sleep(_AGAIN_S)
+        except MessengerError as error:
+            log.info("could not show the typing indicator: %s", error)
+
+    async def _tell(self, channel: int, work: _TypingTask) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(work.ended.wait(), LINE_AFTER_S)
+            return
+        try:
+            await self._keep_line(channel, work)
+        except MessengerError as error:
+            log.info("could not show progress: %s", error)
+
+    async def _keep_line(self, channel: int, work: _TypingTask) -> None:
+        """Send the line, let it say what is being done, take it away."""
+        where, what = self._client.get_partial_messageable(channel), f"showing the work in channel {channel}"
+        shown_text, once = work.text, nonce_for(self._new_id())
+
+        async def send() -> discord.Message:
+            return await where.send(_line(shown_text), view=row(STOP), nonce=once, silent=True, suppress_embeds=True)
+
+        # A second try finds the first one: a line that nobody knows of would stay.
+        line = await self._rest(what, send)
+        try:
+            while not work.ended.is_set():
+                await work.changed.wait()
+                work.changed.clear()
+                if work.text != shown_text and not work.ended.is_set():
+                    shown_text = work.text
+                    await self._rest(what, partial(line.edit, content=_line(shown_text)), again=False)
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(work.ended.wait(), PACE_S)
+        finally:
+            try:
+                await self._rest(what, line.delete)
+            except MessengerError as error:
+                if code_of(error) != UNKNOWN_MESSAGE:
+                    raise
+
+
+def _line(text: str) -> str:
+    return f"⏳ {one_line(text, _LONGEST_LINE)}"
+
+
+_MOST_CHANNELS = 5000
+_NEWEST = 100
+"""Messages looked through: what one request brings."""
+
+
+class StaleProgressLines:
+    """Removes such lines, once in each channel and thread. `begun` is when this process began."""
+
+    def __init__(self, client: Client, rest: Rest, clock: Clock, *, begun: datetime) -> None:
+        self._client = client
+        self._rest = rest
+        self._begun = begun
+        self._seen: TtlCache[int, bool] = TtlCache(clock, size=_MOST_CHANNELS, keep=timedelta(days=1))
+
+    async def take_away(self, channel: int) -> None:
+        """Remove them from a channel, unless it was done before."""
+        if self._seen.get(channel):
+            return
+        self._seen.put(channel, True)
+        where = self._client.get_partial_messageable(channel)
+
+        async def newest() -> list[discord.Message]:
+            return [message async for message in where.history(limit=_NEWEST)]
+
+        try:
+            for message in await self._rest(f"reading channel {channel}", newest, again=False):
+                if message.author.id == self._client.me and message.created_at < self._begun and is_stop_line(message):
+                    await self._rest(f"taking a line away in channel {channel}", message.delete)
+        except MessengerError as error:
+            if code_of(error) != UNKNOWN_MESSAGE:
+                log.info("could not remove a stale progress line: %s", error)

@@ -1,0 +1,312 @@
+"""Handles Slack's events: each becomes an event of a person, delivered before it is acknowledged."""
+
+import logging
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+
+from bot.adapters.attachments import Attached
+from bot.adapters.command_words import CORRECT, ParsedCommand, command_in, correction_in
+from bot.adapters.flow_control import KeyedLock, RateLimiter
+from bot.adapters.private_reply import no_reply, replying_to
+from bot.adapters.slack.events import (
+    SHARED,
+    DeletedMessage,
+    EditedMessage,
+    Json,
+    Location,
+    MessageReaction,
+    NewMessage,
+    at,
+    message_id_of,
+    names_somebody,
+    read_channel_change,
+    read_message,
+    read_reaction,
+    timed,
+)
+from bot.adapters.slack.incoming.context import HandlerContext
+from bot.adapters.ttl_cache import TtlCache
+from bot.errors import MessengerError
+from bot.model import (
+    UNADDRESSED,
+    Address,
+    ChannelChanged,
+    PersonDeletion,
+    PersonEdit,
+    PersonMessage,
+    PersonRateLimited,
+    PersonReaction,
+    PersonSave,
+    ThreadSoFar,
+    Unaddressed,
+)
+from memory.model.teaching import normalised_emoji
+
+log = logging.getLogger(__name__)
+
+_STOP_SIGNS = frozenset({"octagonal_sign", "stop_sign", "🛑"})
+_KEEP = timedelta(hours=1)
+"""Slack repeats an event for some minutes at most."""
+
+
+class Intake:
+    """Handles messages, edits, deletions, reactions and the stop button.
+
+    Raising means: not safely stored, so Slack keeps the event and sends it again.
+    """
+
+    def __init__(self, handlers: HandlerContext) -> None:
+        self._context = handlers
+        self._in_order = KeyedLock()
+        self._rate_limit = RateLimiter(handlers.clock)
+        self._accepted: TtlCache[tuple[str, str, Address], bool] = TtlCache(handlers.clock, size=5000, keep=_KEEP)
+        self._overtaken: TtlCache[tuple[str, str], EditedMessage | DeletedMessage] = TtlCache(
+            handlers.clock, size=5000, keep=_KEEP
+        )
+        """Changes by message: one that arrives before its message holds for it."""
+
+    async def message(self, body: Json) -> None:
+        """A `message` or `app_mention` event."""
+        if read_channel_change(body["event"], self._context.identity.user) is not None:
+            await self.channel_changed(body)
+            return
+        event, bot = self._event(body), self._context.identity.user
+        read = read_message(event, bot)
+        if read is None or not await self._context.roles.admits(read.location):
+            return
+        async with self._in_order(("message", read.location.channel, read.location.user)):
+            if names_somebody(event, bot):
+                event = await self._context.mentions.in_event(event)
+            match read_message(event, bot):
+                case NewMessage() as new:
+                    await self._on_message(new)
+                case EditedMessage() as edited:
+                    await self._edited(edited, str(body["event_id"]))
+                case DeletedMessage() as deleted:
+                    await self._deleted(deleted, str(body["event_id"]))
+
+    async def reaction(self, body: Json) -> None:
+        """A `reaction_added` or `reaction_removed` event. Most are of no interest, and cost nothing."""
+        read = read_reaction(self._event(body))
+        if read is None or not await self._context.roles.admits(read.location):
+            return
+        if normalised_emoji(read.emoji) in _STOP_SIGNS:
+            if read.added:
+                await self._stop_sign(read, str(body["event_id"]))
+            return
+        is_own = read.author in ("", self._context.identity.user)
+        takes = self._reacted if is_own and self._context.queries.teaches(read.emoji) else None
+        if read.author != self._context.identity.user and self._context.queries.saves(read.emoji):
+            takes = self._saved
+        if takes is not None:
+            async with self._in_order(("reaction", read.location.channel, read.location.user)):
+                await takes(read, str(body["event_id"]))
+
+    async def channel_changed(self, body: Json) -> None:
+        """A channel's readers changed, so memory files anew what was said in it."""
+        event = self._event(body)
+        location = read_channel_change(event, self._context.identity.user)
+        if location is None:
+            return
+        self._context.channels.changed(location.channel)
+        await self._context.sink(
+            ChannelChanged(
+                event_id=str(body["event_id"]),
+                scope=await self._context.channels.scope(location),
+                at=at(str(event["event_ts"])),
+            )
+        )
+
+    async def session_stopped(self, body: Json) -> None:
+        """Somebody pressed Slack's own stop button."""
+        event = self._event(body)
+        location = Location(channel=str(event["channel"]), user=str(event["user"]), thread=str(event["thread_ts"]))
+        if not await self._context.roles.admits(location):
+            return
+        if self._context.status.is_busy(location.channel, location.thread):
+            await self._context.stop(location, event_id=str(body["event_id"]), at=at(str(event["event_ts"])))
+            return
+        # Nothing runs there any more, perhaps since a restart: the button would stay for ever.
+        try:
+            await self._context.status.end(location.channel, location.thread)
+        except MessengerError as error:
+            log.info("could not clear the status of an idle thread: %s", error)
+
+    def _event(self, body: Json) -> Json:
+        event = timed(body["event"], float(body.get("event_time") or self._context.clock().timestamp()))
+        return {**event, SHARED: body.get(SHARED)}
+
+    # Inside -------------------------------------------------------------------------------------------------------
+
+    async def _on_message(self, message: NewMessage) -> None:
+        key = (message.location.channel, message.ts, message.address)
+        change = self._overtaken.get((message.location.channel, message.ts))
+        if self._accepted.get(key) or isinstance(change, DeletedMessage):
+            return
+        text = change.text if change is not None else message.text
+        typed = command_in(change.text if change is not None else message.typed)
+        if message.address in UNADDRESSED:
+            # Among people, only "stop" is meant for the bot, while it works there, and what corrects its answer.
+            if typed is not None and typed.name == "stop":
+                if not self._context.status.is_busy(message.location.channel, message.location.thread):
+                    return
+            elif typed is None or typed.name != CORRECT or message.address is Address.OPEN:
+                typed = None
+                if not await self._context.queries.is_for_bot(await self._unaddressed(message, text)):
+                    return
+        if typed is None and not text and not message.files and message.address is Address.MENTION:
+            typed = ParsedCommand("help")
+        if typed is not None and typed.name == "stop":
+            await self._command(message, typed)
+        else:
+            await self._within_pace(message, typed, text)
+        # The same message under its other name (`app_mention`) is not delivered again.
+        self._accepted.put(key, True)
+
+    async def _unaddressed(self, message: NewMessage, text: str) -> Unaddressed:
+        handlers, location = self._context, message.location
+
+        async def read_thread() -> ThreadSoFar | None:
+            return await handlers.threads.so_far(location.channel, location.thread, message.ts, handlers.identity)
+
+        return Unaddressed(
+            scope=await handlers.channels.scope(location),
+            text=text,
+            address=message.address,
+            read_thread=read_thread,
+            is_for_others=message.is_for_others,
+        )
+
+    async def _within_pace(self, message: NewMessage, typed: ParsedCommand | None, text: str) -> None:
+        """Hand it over, unless its author writes like a program. Corrections count even then, without a reply."""
+        location = message.location
+        thread = location.thread if message.address is Address.FOLLOW_UP else ""
+        refused = self._rate_limit.refused((location.channel, thread, location.user))
+        if refused is None:
+            await (self._command(message, typed) if typed is not None else self._question(message, text))
+            return
+        correction = correction_in(typed, text)
+        if correction is not None:
+            with replying_to(location.user, no_reply):
+                await self._command(message, correction)
+        if refused.is_first:
+            await self._context.sink(
+                PersonRateLimited(
+                    event_id=f"{message_id_of(location.channel, message.ts)}/too fast",
+                    scope=await self._context.channels.scope(self._replied_in(message)),
+                    at=at(message.ts),
+                    role=self._context.roles.at_hand(location),
+                    rest=refused.rest,
+                )
+            )
+
+    @staticmethod
+    def _replied_in(message: NewMessage) -> Location:
+        """Where a private reply shows: not in a channel thread that has no replies."""
+        if message.address is Address.DIRECT or message.is_in_thread:
+            return message.location
+        return replace(message.location, thread="")
+
+    async def _question(self, message: NewMessage, text: str) -> None:
+        handlers, location = self._context, message.location
+        handlers.threads.asked(location.channel, location.thread, message.ts, location.user)
+        attached = await handlers.files.read(message.files) if message.files else Attached()
+        await handlers.sink(
+            PersonMessage(
+                event_id=message_id_of(location.channel, message.ts),
+                scope=await handlers.channels.scope(location),
+                message_id=message.ts,
+                text=text,
+                at=at(message.ts),
+                role=handlers.roles.at_hand(location),
+                address=message.address,
+                files=attached.files,
+                images=attached.images,
+                find_role=partial(handlers.roles.of, location),
+            )
+        )
+
+    async def _command(self, message: NewMessage, typed: ParsedCommand) -> None:
+        """A typed command, answered privately."""
+        location = self._replied_in(message)
+        event_id = message_id_of(location.channel, message.ts)
+        await self._context.command(
+            typed, location, event_id=event_id, at=at(message.ts), address=message.address, typed_in=message.ts
+        )
+
+    async def _edited(self, edited: EditedMessage, event_id: str) -> None:
+        self._overtaken.put((edited.location.channel, edited.ts), edited)
+        handlers = self._context
+        was_accepted = any(self._accepted.get((edited.location.channel, edited.ts, address)) for address in Address)
+        attached = await handlers.files.read(edited.files if was_accepted else ())
+        await handlers.sink(
+            PersonEdit(
+                event_id=event_id,
+                scope=await handlers.channels.scope(edited.location),
+                message_id=edited.ts,
+                text=edited.text,
+                at=edited.at,
+                role=handlers.roles.at_hand(edited.location),
+                files=attached.files,
+                images=attached.images,
+            )
+        )
+
+    async def _deleted(self, deleted: DeletedMessage, event_id: str) -> None:
+        self._overtaken.put((deleted.location.channel, deleted.ts), deleted)
+        handlers = self._context
+        await handlers.sink(
+            PersonDeletion(
+                event_id=event_id,
+                scope=await handlers.channels.scope(deleted.location),
+                message_id=deleted.ts,
+                at=deleted.at,
+                role=handlers.roles.at_hand(deleted.location),
+            )
+        )
+
+    async def _reacted(self, reacted: MessageReaction, event_id: str) -> None:
+        handlers, location = self._context, reacted.location
+        role, thread = await handlers.roles.of(location), handlers.threads.known(location.channel, reacted.ts)
+        await handlers.sink(
+            PersonReaction(
+                event_id=event_id,
+                scope=await handlers.channels.scope(location, thread=thread),
+                message_id=reacted.ts,
+                emoji=reacted.emoji,
+                added=reacted.added,
+                at=reacted.at,
+                role=role,
+                on_own_message=True,
+            )
+        )
+
+    async def _saved(self, reacted: MessageReaction, event_id: str) -> None:
+        handlers, location = self._context, reacted.location
+        thread = handlers.threads.known(location.channel, reacted.ts)
+        await handlers.sink(
+            PersonSave(
+                event_id=event_id,
+                scope=await handlers.channels.scope(location, thread=thread),
+                message_id=reacted.ts,
+                added=reacted.added,
+                at=reacted.at,
+                role=await handlers.roles.of(location),
+            )
+        )
+
+    async def _stop_sign(self, reacted: MessageReaction, event_id: str) -> None:
+        """A 🛑 on any message of a busy thread: allowed to whoever asked there, and to teachers.
+
+        Several people may have asked in the thread: whose question it is that the bot works on, the bot knows.
+        """
+        handlers, location = self._context, reacted.location
+        busy = handlers.status.busy_threads(location.channel)
+        if not busy:
+            return
+        thread = reacted.ts if reacted.ts in busy else await handlers.threads.of(location.channel, reacted.ts)
+        askers = handlers.threads.askers(location.channel, thread)
+        may_have_asked = not askers or location.user in askers
+        if thread in busy and (may_have_asked or await handlers.roles.teaches(location)):
+            await handlers.stop(replace(location, thread=thread), event_id=event_id, at=reacted.at)

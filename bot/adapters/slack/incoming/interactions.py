@@ -1,0 +1,282 @@
+"""Handles interactions: buttons, modals, shortcuts and the slash command."""
+
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from bot.adapters import forms
+from bot.adapters.command_words import ParsedCommand, slash_command
+from bot.adapters.private_reply import replying_to
+from bot.adapters.slack.events import Json, Location, as_command, at, message_id_of, plain, without_mention
+from bot.adapters.slack.incoming.acknowledgement import Ack, TimelyAcknowledgement
+from bot.adapters.slack.incoming.context import HandlerContext
+from bot.adapters.slack.outgoing import blocks
+from bot.adapters.slack.outgoing.blocks import AnswerReference, chosen
+from bot.adapters.slack.outgoing.response_url import ResponseUrl
+from bot.errors import MessengerError
+from bot.model import PersonRetry, PersonVote
+from memory.model import Audience
+
+log = logging.getLogger(__name__)
+
+_ASKED = "Noted. What would have been right?"
+_NOT_ADMITTED = "I may not be used here, or not by you. Ask whoever installed me."
+_NOT_OPENED = "Slack was too slow to open the form. Please try again."
+
+
+class Interactions:
+    """Turns interactions into events for the sink."""
+
+    def __init__(self, handlers: HandlerContext, in_time: TimelyAcknowledgement) -> None:
+        self._context = handlers
+        self._in_time = in_time
+        self._responder = ResponseUrl(handlers.web)
+
+    async def take(self, ack: Ack, body: Json, act: Callable[[Json], Coroutine[Any, Any, None]]) -> None:
+        """Do what a person asked for, and acknowledge it in time; one who may not use the bot here does nothing."""
+        if await self._context.roles.admits(_location(body)):
+            await self._in_time(ack, act(body))
+        elif "command" in body:
+            await ack(_NOT_ADMITTED)  # Otherwise the command would vanish without a word.
+        else:
+            await ack()
+
+    # Thumbs and corrections ---------------------------------------------------------------------------------------
+
+    async def vote(self, body: Json) -> None:
+        """A thumb under an answer. It counts first; 👎 then asks what would have been right."""
+        handlers, action = self._context, body["actions"][0]
+        location, answer = _location(body), _answer(body)
+        await handlers.sink(
+            PersonVote(
+                event_id=f"vote/{answer.channel}/{answer.ts}/{location.user}/{action['action_ts']}",
+                scope=await handlers.channels.scope(location),
+                message_id=answer.ts,
+                value=1 if action["value"] == blocks.VOTE_UP else -1,
+                at=at(str(action["action_ts"])),
+                role=await handlers.roles.of(location),
+            )
+        )
+        if action["value"] == blocks.VOTE_DOWN and not await self._open(body, blocks.correction_view(answer)):
+            await self._ask_by_message(location, answer)
+
+    async def question_button(self, body: Json) -> None:
+        """A button of the question that follows a 👎 reaction."""
+        action = body["actions"][0]
+        answer = AnswerReference.unpacked(action["value"])
+        if action["action_id"] == blocks.TELL:
+            if not await self._open(body, blocks.correction_view(answer)):
+                return  # The question stays, so that its button can be pressed once more.
+        elif action["action_id"] == blocks.RETRY:
+            await self._retry(body, answer, str(action["action_ts"]))
+        if url := body.get("response_url"):
+            await self._responder.change(str(url), delete_original=True)
+
+    async def correction(self, body: Json) -> None:
+        """The correction modal was submitted."""
+        handlers, view = self._context, body["view"]
+        answer = AnswerReference.unpacked(view["private_metadata"])
+        location = _at(body, answer)
+        fields = await self._entered(view, answer.channel)
+        if event := forms.correction_event(
+            fields,
+            event_id=f"correction/{view['id']}",
+            scope=await handlers.channels.scope(location),
+            at=handlers.clock(),
+            role=await handlers.roles.of(location),
+            message_id=answer.ts,
+        ):
+            await handlers.sink(event)
+        if forms.AGAIN in fields:
+            await self._retry(body, answer, str(view["id"]))
+
+    async def _entered(self, view: Json, channel: str) -> dict[str, str]:
+        """What was entered, with names for whom it mentions."""
+        named = self._context.mentions.in_text
+        return {name: await named(text, channel) for name, text in blocks.entered(view).items()}
+
+    async def _retry(self, body: Json, answer: AnswerReference, occasion: str) -> None:
+        handlers = self._context
+        thread = answer.thread or await handlers.threads.of(answer.channel, answer.ts)
+        location = _at(body, AnswerReference(channel=answer.channel, ts=answer.ts, thread=thread))
+        handlers.threads.asked(location.channel, location.thread, answer.ts, location.user)
+        await handlers.sink(
+            PersonRetry(
+                event_id=f"{occasion}/{message_id_of(answer.channel, answer.ts)}",
+                scope=await handlers.channels.scope(location),
+                message_id=answer.ts,
+                at=handlers.clock(),
+                role=await handlers.roles.of(location),
+            )
+        )
+
+    # Commands -----------------------------------------------------------------------------------------------------
+
+    async def choice(self, body: Json) -> None:
+        """A command that the bot offered as a button. Only a notice that the presser alone sees is replaced."""
+        action, container = body["actions"][0], body["container"]
+        pressed = _location(body)
+        thread = str(container.get("thread_ts") or "")
+        location = Location(channel=pressed.channel, user=pressed.user, thread=thread, team=pressed.team)
+        typed = chosen(action)
+        if typed.name == forms.OPENS_A_FORM:
+            about = AnswerReference(channel=location.channel, ts=typed.argument, thread=thread)
+            label = str(action.get("text", {}).get("text", ""))
+            text = await forms.prefilled(self._waiting(location, typed.argument))
+            if await self._open(body, blocks.answer_view(about, label, text)):
+                return
+        is_private = bool(container.get("is_ephemeral")) or location.channel.startswith("D")
+        is_replaced = is_private and not typed.leaves_its_message
+        way = self._responder.way(str(body["response_url"]), replaces=is_replaced)
+        with replying_to(location.user, way):
+            await self._context.command(
+                typed,
+                location,
+                event_id=f"choice/{location.channel}/{container['message_ts']}/{location.user}/{action['action_ts']}",
+                at=at(str(action["action_ts"])),
+            )
+        if typed.refuses_all:
+            await self._open(body, blocks.correction_view(_answer(body)))
+
+    async def _waiting(self, location: Location, ending: str) -> str:
+        """What the lesson to be changed says."""
+        handlers = self._context
+        scope, role = await handlers.channels.scope(location), await handlers.roles.of(location)
+        return await handlers.queries.lesson_text(scope, role, ending)
+
+    async def answer(self, body: Json) -> None:
+        """The form for the answer to one question was submitted."""
+        view = body["view"]
+        about = AnswerReference.unpacked(view["private_metadata"])
+        pressed = _at(body, about)
+        await self._context.command(
+            forms.answer_command(await self._entered(view, about.channel), about.ts),
+            Location(channel=about.channel, user=pressed.user, thread=about.thread, team=pressed.team),
+            event_id=f"answer/{view['id']}",
+            at=self._context.clock(),
+        )
+
+    # Teaching and explaining --------------------------------------------------------------------------------------
+
+    async def teach(self, body: Json) -> None:
+        """The shortcut "Teach the bot..." on any message."""
+        message = body["message"]
+        thread = str(message.get("thread_ts") or "")
+        place = AnswerReference(channel=_location(body).channel, ts=str(message["ts"]), thread=thread)
+        question = ""
+        if thread and thread != place.ts:
+            question = await forms.prefilled(self._asked(place.channel, thread))
+        answer_text = await self._plain(message, place.channel)
+        if not await self._open(body, blocks.teaching_view(place, question, answer_text)):
+            await self._responder.change(
+                str(body["response_url"]), response_type="ephemeral", replace_original=False, text=_NOT_OPENED
+            )
+
+    async def _asked(self, channel: str, thread: str) -> str:
+        return await self._plain(await self._context.threads.root(channel, thread), channel)
+
+    async def _plain(self, message: Json, channel: str) -> str:
+        """What a message says, without the bot's name, and with names for whom it mentions."""
+        text = without_mention(str(message.get("text") or ""), self._context.identity.user)
+        return plain(await self._context.mentions.labelled(text, channel))
+
+    async def teaching(self, body: Json) -> None:
+        """The teaching modal was submitted."""
+        handlers, view = self._context, body["view"]
+        place = AnswerReference.unpacked(view["private_metadata"])
+        location = _at(body, place)
+        fields = await self._entered(view, place.channel)
+        is_wide = fields.get(forms.AUDIENCE) == Audience.WORKSPACE
+        await handlers.sink(
+            forms.teaching_event(
+                fields,
+                event_id=f"teaching/{view['id']}",
+                scope=await handlers.channels.scope(location),
+                at=handlers.clock(),
+                role=await handlers.roles.of(location, is_wide=is_wide),
+            )
+        )
+
+    async def why(self, body: Json) -> None:
+        """The shortcut "Why this answer?" on any message."""
+        message, location = body["message"], _location(body)
+        with replying_to(location.user, self._responder.way(str(body["response_url"]))):
+            await self._context.command(
+                ParsedCommand("why"),
+                location,
+                event_id=f"why/{message_id_of(location.channel, str(message['ts']))}/{body['trigger_id']}",
+                at=self._context.clock(),
+                about=str(message["ts"]),
+            )
+
+    async def slash(self, body: Json) -> None:
+        """The slash command with one of the bot's words."""
+        location = Location(channel=str(body["channel_id"]), user=str(body["user_id"]))
+        text = await self._context.mentions.labelled(str(body.get("text") or ""), location.channel)
+        with replying_to(location.user, self._responder.way(str(body["response_url"]))):
+            await self._context.command(
+                slash_command(as_command(text)),
+                location,
+                event_id=f"slash/{body['trigger_id']}",
+                at=self._context.clock(),
+            )
+
+    async def _open(self, body: Json, view: blocks.Block) -> bool:
+        """Open a modal. What the person did counts without it. False if Slack was too slow for it."""
+        web = self._context.web
+        try:
+            await web.once(web.client.views_open, "a modal", patience_s=0, trigger_id=body["trigger_id"], view=view)
+        except MessengerError as error:
+            log.warning("could not open a modal: %s", error)
+            return False
+        return True
+
+    async def _ask_by_message(self, location: Location, answer: AnswerReference) -> None:
+        """The question that a modal would have asked: its button opens one with a trigger of its own."""
+        web = self._context.web
+        try:
+            await web.once(
+                web.client.chat_postEphemeral,
+                answer.channel,
+                channel=answer.channel,
+                user=location.user,
+                thread_ts=answer.thread or None,
+                text=_ASKED,
+                blocks=blocks.question_blocks(_ASKED, answer),
+            )
+        except MessengerError as error:
+            log.warning("could not ask %s for a correction: %s", location.user, error)
+
+
+def _location(body: Json) -> Location:
+    """Who acted where: on a message, with a shortcut, in a modal (which knows no channel) or by a slash command."""
+    if "channel_id" in body:
+        return Location(channel=str(body["channel_id"]), user=str(body["user_id"]))
+    message, user = body.get("message") or {}, body["user"]
+    channel = body.get("channel") or {}
+    container = body.get("container") or {}
+    ts = container.get("message_ts") or message.get("ts") or ""
+    return Location(
+        channel=str(channel.get("id") or container.get("channel_id") or _modal_channel(body)),
+        user=str(user["id"]),
+        thread=str(container.get("thread_ts") or message.get("thread_ts") or ts),
+        team=str(user.get("team_id") or ""),
+    )
+
+
+def _modal_channel(body: Json) -> str:
+    metadata = (body.get("view") or {}).get("private_metadata")
+    return AnswerReference.unpacked(metadata).channel if metadata else "D"
+
+
+def _at(body: Json, answer: AnswerReference) -> Location:
+    """The person in a modal, where the answer is that it is about."""
+    user = body["user"]
+    thread = answer.thread or answer.ts
+    return Location(channel=answer.channel, user=str(user["id"]), thread=thread, team=str(user.get("team_id") or ""))
+
+
+def _answer(body: Json) -> AnswerReference:
+    """The answer that a button belongs to."""
+    location = _location(body)
+    return AnswerReference(channel=location.channel, ts=str(body["container"]["message_ts"]), thread=location.thread)

@@ -1,0 +1,71 @@
+"""Installations from one database into another one, as they are: nobody needs the key of their tokens for it."""
+
+from sqlalchemy import Connection, Table, Text, func, select
+from sqlalchemy.exc import SQLAlchemyError
+
+from bot.adapters.slack.installations.database import InstallationDatabase
+from bot.errors import MessengerUnavailable
+
+
+def count_installations(database: InstallationDatabase) -> int:
+    """How many workspaces have the app. Raises `MessengerUnavailable`."""
+    try:
+        if not database.is_there():
+            return 0
+        bots, _ = _tables(database)
+        with database.engine.connect() as connection:
+            return connection.execute(select(func.count(bots.c.team_id.distinct()))).scalar_one()
+    except SQLAlchemyError as exc:
+        raise _cannot_be_used(database, exc) from exc
+    finally:
+        database.engine.dispose()
+
+
+def copy_installations(source: InstallationDatabase, target: InstallationDatabase) -> None:
+    """Copy all of them; those that the target had before are gone then. Raises `MessengerUnavailable`."""
+    tables = _tables(source)
+    try:
+        with source.engine.connect() as reading:
+            rows = [_rows(table, reading) for table in tables]
+    except SQLAlchemyError as exc:
+        raise _cannot_be_used(source, exc) from exc
+    finally:
+        source.engine.dispose()
+    try:
+        with target.make() as writing:
+            for table, values in zip(tables, rows, strict=True):
+                table.create(writing, checkfirst=True)
+                writing.execute(table.delete())
+                if values:
+                    writing.execute(table.insert(), values)
+    except (SQLAlchemyError, OSError) as exc:
+        raise _cannot_be_used(target, exc) from exc
+    finally:
+        target.engine.dispose()
+
+
+def _rows(table: Table, reading: Connection) -> list[dict[str, object]]:
+    """Without their numbers, which the target gives itself."""
+    rows = reading.execute(select(*(column for column in table.c if column.name != "id")).order_by(table.c.id))
+    return [dict(row) for row in rows.mappings()]
+
+
+def _tables(database: InstallationDatabase) -> tuple[Table, Table]:
+    """Without their cipher."""
+    from slack_sdk.oauth.installation_store.sqlalchemy import SQLAlchemyInstallationStore
+
+    from bot.adapters.slack.installations.installations import SECRETS
+
+    store = SQLAlchemyInstallationStore("", database.engine)
+    for table in (store.bots, store.installations):
+        for column in table.c:
+            if column.name in SECRETS:
+                column.type = Text()
+    return store.bots, store.installations
+
+
+def _cannot_be_used(database: InstallationDatabase, error: Exception) -> MessengerUnavailable:
+    reason = getattr(error, "orig", None) or type(error).__name__
+    return MessengerUnavailable(
+        f"the Slack installations in {database.name} cannot be used: {reason}; {database.remedy}"
+    )

@@ -1,0 +1,250 @@
+"""An answer as a native stream: it appears piece by piece, and ends as one message with its buttons.
+
+Slack's rules (docs.slack.dev/reference/methods/chat.startStream): only in a thread, in a channel only for a named
+person, 20 starts a minute for each workspace, about 12,000 characters and five minutes in all. A stream that cannot
+begin is an ordinary message; one that breaks off is completed by an update, now or at a later try, and where Slack
+refuses that for good it gives way to an ordinary message. A whole text of one piece is an ordinary message, and so is
+one with a link: only of those can Slack be told not to unfold what they link to.
+"""
+
+import html
+import logging
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+
+from bot.adapters.commonmark import size
+from bot.adapters.slack.events import stamp_in
+from bot.adapters.slack.outgoing.blocks import fallback_text, message_blocks, under_answer
+from bot.adapters.slack.outgoing.mrkdwn import harmless
+from bot.adapters.slack.outgoing.posting import metadata
+from bot.adapters.slack.threads import Threads
+from bot.adapters.slack.web import Web, code_of, may_have_happened
+from bot.errors import MessengerError
+from bot.model import BotMessage
+
+log = logging.getLogger(__name__)
+
+_PIECE = 2500
+_LIMIT = 11_000
+SHORTEST = _PIECE
+"""Characters. A whole answer that one piece holds appears at once either way, in one call, and without using up the
+starts of answers that are still written."""
+_LINK = re.compile(r"https?://", re.IGNORECASE)
+_LONG_REFERENCE = re.compile("&(?=#[0-9]{8})")
+"""Before a number that is no character's. `html.unescape` reads it all the same, and fails on very long ones."""
+_EMOJI_NAME = re.compile(r":[\w+'-]+:")
+PACE_S = 1.0
+"""Between two pieces of an answer that is still written: Slack takes a hundred a minute."""
+_AT_ONCE_S = 0.0
+"""An ordinary message now is better than a stream later."""
+
+
+class Streamer:
+    """Streams answers to the person who asked. Of each part at most one stream begins."""
+
+    def __init__(self, web: Web, threads: Threads) -> None:
+        self._web = web
+        self._threads = threads
+        self._unended: dict[tuple[str, int], str] = {}
+        """Streams that may have no end yet: run and part, and the time stamp, which is empty until it is found."""
+        self._shown: dict[tuple[str, int], str] = {}
+        """What those show that began before the answer was whole; nothing once one of them cannot go on."""
+
+    async def stream(self, message: BotMessage, team: str) -> str:
+        """The time stamp of the streamed message, complete; nothing if it must be posted in the ordinary way.
+
+        Raises `MessengerError` kinds when a message was begun, or may have been, and `complete` can end it later.
+        """
+        text = harmless(message.text)
+        is_streamable = len(text) > SHORTEST and size(text) <= _LIMIT and not _LINK.search(text)
+        recipient = self._recipient(message, team)
+        if _part(message) in self._unended or not is_streamable or recipient is None:
+            return ""
+        first = next(_pieces(text))
+        ts = await self._start(message, first, recipient)
+        return await self._ended(message, ts, text[len(first) :]) if ts else ""
+
+    async def _ended(self, message: BotMessage, ts: str, rest: str) -> str:
+        """The time stamp of a stream whose rest is said and which is ended. Raises what `stream` raises."""
+        try:
+            await self._finish(message, ts, list(_pieces(rest)) if rest else [])
+        except MessengerError as error:
+            if code_of(error) != "stopped_by_user":
+                log.info("a stream in %s broke off, completing it by an update: %s", message.channel, error)
+            return await self._completed(message, ts)
+        return ts
+
+    def _recipient(self, message: BotMessage, team: str) -> dict[str, str] | None:
+        """Whom Slack is told that a stream is for; None where there can be none."""
+        asker = self._threads.asker(message.channel, stamp_in(message.reply_to))
+        if not message.thread or not (asker or message.channel.startswith("D")):
+            return None
+        return {"recipient_user_id": asker, "recipient_team_id": team} if asker else {}
+
+    async def stream_partial(self, message: BotMessage, team: str) -> None:
+        """Begin a stream with what there is of an answer, or append what is new; `complete` ends it.
+
+        Where that cannot be, the answer appears when it is whole. Raises `MessengerError` kinds.
+        """
+        part, text = _part(message), harmless(message.text)
+        shown, recipient = self._shown.get(part), self._recipient(message, team)
+        if shown is None and recipient is not None and not _LINK.search(text):
+            self._shown[part] = ""
+            ts = await self._start(message, text, recipient)
+            if ts:
+                self._unended[part], self._shown[part] = ts, text
+        elif shown and text.startswith(shown) and size(text) <= _LIMIT and not _LINK.search(text):
+            self._shown[part] = ""
+            await self._append(message, self._unended[part], text[len(shown) :])
+            self._shown[part] = text
+
+    async def drop_partial(self, message: BotMessage) -> None:
+        """Delete a stream that began too early."""
+        self._shown.pop(_part(message), None)
+        if ts := self._unended.pop(_part(message), ""):
+            await self._withdraw(message.channel, ts)
+
+    async def complete(self, message: BotMessage, *, may_be_begun: bool) -> str:
+        """The time stamp of the stream that an earlier try began and did not end, completed now, or nothing.
+
+        `may_be_begun`: also of a try by an earlier process. Raises `MessengerError` kinds when it cannot be looked for
+        or completed at the moment.
+        """
+        text = harmless(message.text)
+        known = self._unended.get(_part(message))
+        if not message.thread or not text.strip() or (known is None and not may_be_begun):
+            return ""
+        ts = known or await self._begun(message, text)
+        if not ts:
+            return ""
+        shown = self._shown.pop(_part(message), "")
+        if known and _LINK.search(text):
+            # Only of an ordinary message can Slack be told not to unfold what it links to.
+            await self._withdraw(message.channel, ts)
+            return ""
+        if known and shown and text.startswith(shown) and size(text) <= _LIMIT:
+            return await self._ended(message, ts, text[len(shown) :])
+        return await self._completed(message, ts)
+
+    def posted(self, message: BotMessage) -> None:
+        """The part is there to stay: nothing needs to be taken up."""
+        self._unended.pop(_part(message), None)
+        self._shown.pop(_part(message), None)
+
+    async def _start(self, message: BotMessage, first: str, recipient: Mapping[str, str]) -> str:
+        try:
+            answer = await self._web.once(
+                self._web.client.chat_startStream,
+                message.channel,
+                patience_s=_AT_ONCE_S,
+                channel=message.channel,
+                thread_ts=message.thread,
+                markdown_text=first,
+                **recipient,
+            )
+        except MessengerError as error:
+            log.info("no stream in %s, posting instead: %s", message.channel, error)
+            if not may_have_happened(error):
+                return ""
+            self._unended[_part(message)] = ""
+            return await self._begun(message, first)
+        return str(answer["ts"])
+
+    async def _begun(self, message: BotMessage, text: str) -> str:
+        """The stream that began although Slack did not say so: the newest reply of ours that begins so and has no end.
+
+        What ended carries metadata. Raises `MessengerError` kinds when Slack cannot say at the moment: posting without
+        having looked could say it twice.
+        """
+        whole, found = _letters(text), ""
+        try:
+            async for reply in self._threads.messages(message.channel, message.thread):
+                if not reply.get("bot_id") or reply.get("metadata"):
+                    continue
+                posted = _letters(str(reply.get("text") or ""))
+                if posted and whole.startswith(posted):
+                    found = str(reply["ts"])
+        except MessengerError as error:
+            if error.retryable:
+                raise
+            log.warning("an answer in %s may appear twice: %s", message.channel, error)
+        return found
+
+    async def _append(self, message: BotMessage, ts: str, piece: str) -> None:
+        # Repeating an append would say the piece twice: the update after a failure repairs that.
+        append = self._web.client.chat_appendStream
+        await self._web.once(append, message.channel, channel=message.channel, ts=ts, markdown_text=piece)
+
+    async def _finish(self, message: BotMessage, ts: str, pieces: list[str]) -> None:
+        client = self._web.client
+        for piece in pieces:
+            await self._append(message, ts, piece)
+        await self._web.once(
+            client.chat_stopStream,
+            message.channel,
+            channel=message.channel,
+            ts=ts,
+            blocks=under_answer(message),
+            metadata=metadata(message),
+        )
+
+    async def _completed(self, message: BotMessage, ts: str) -> str:
+        """Make a message that may still be streaming what it was to be, and return its time stamp.
+
+        Where Slack refuses that for good, the message is deleted and nothing returned: it must be posted anew.
+        """
+        self._unended[_part(message)] = ts
+        client, channel, unstopped = self._web.client, message.channel, None
+        try:
+            await self._web.call(client.chat_stopStream, channel, channel=channel, ts=ts)
+        except MessengerError as error:
+            log.debug("the stream had ended: %s", error)
+            unstopped = error
+        try:
+            await self._web.call(
+                client.chat_update,
+                channel,
+                channel=channel,
+                ts=ts,
+                text=fallback_text(message.text),
+                blocks=message_blocks(message),
+                metadata=metadata(message),
+            )
+        except MessengerError as error:
+            if error.retryable:
+                raise
+            if unstopped is not None and unstopped.retryable:
+                raise unstopped from error
+            log.warning("could not complete a streamed answer in %s, posting it again: %s", channel, error)
+            await self._withdraw(channel, ts)
+            return ""
+        return ts
+
+    async def _withdraw(self, channel: str, ts: str) -> None:
+        client = self._web.client
+        try:
+            with suppress(MessengerError):  # it may have ended; what is open cannot be deleted
+                await self._web.call(client.chat_stopStream, channel, channel=channel, ts=ts)
+            await self._web.call(client.chat_delete, channel, channel=channel, ts=ts)
+        except MessengerError as error:
+            log.warning("could not remove an unfinished message in %s: %s", channel, error)
+
+
+def _part(message: BotMessage) -> tuple[str, int]:
+    return message.run_id, message.part
+
+
+def _letters(text: str) -> str:
+    """What is left of a text in whichever dialect: Slack keeps its own of what it streamed, with emoji by name."""
+    return "".join(filter(str.isalnum, _EMOJI_NAME.sub("", html.unescape(_LONG_REFERENCE.sub("", text)))))
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """The text in pieces that join to it, cut between words where there are any."""
+    rest = text
+    while len(rest) > _PIECE:
+        end = max(rest.rfind(mark, 0, _PIECE) for mark in ("\n", " ")) + 1
+        yield rest[: end or _PIECE]
+        rest = rest[end or _PIECE :]
+    yield rest

@@ -1,0 +1,160 @@
+"""One process at a time for each login on a platform: a lease in the database says which, and others stand by.
+
+Its holder keeps a lock of the operating system besides. So on one machine another process takes over as soon as the
+holder is dead, and from another machine when the lease has run out.
+"""
+
+import asyncio
+import hashlib
+import logging
+from contextlib import AsyncExitStack
+from datetime import timedelta
+from typing import Self
+
+from bot.adapters.flow_control import Sleep
+from bot.app.processes.lock import only_one
+from bot.config import Settings
+from bot.conversation.executor import Executor
+from memory.errors import MemoryFault
+from memory.services.upkeep.leases import Leases
+
+log = logging.getLogger(__name__)
+
+LEASE_FOR = timedelta(seconds=6)
+"""How long a holder on another machine that has died keeps others from its login."""
+RENEW_S = 2.0
+LOOK_S = 1.0
+"""How often whoever stands by looks whether the login is free."""
+
+
+class Login:
+    """The right of this process, named `owner`, to be the bot that a platform's token names. A context manager.
+
+    `sleep` is how it waits between two looks.
+    """
+
+    def __init__(
+        self, settings: Settings, platform: str, leases: Leases, owner: str, *, sleep: Sleep = asyncio.sleep
+    ) -> None:
+        self.platform = platform
+        self._part, self._lease = f"{platform}-{_digest(settings, platform)}", lease_name(settings, platform)
+        self._settings = settings
+        self._leases = leases
+        self._owner = owner
+        self._sleep = sleep
+        self._holding = AsyncExitStack()
+        self._renewing: asyncio.Task[None] | None = None
+        self._executor = Executor(threads=1)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it is this process's."""
+        return self._renewing is not None and not self._renewing.done()
+
+    async def take(self) -> str:
+        """Take the login. Returns an empty text if it is held now, else the name of the process that holds it."""
+        async with AsyncExitStack() as stack:
+            is_locked = stack.enter_context(only_one(self._settings, self._part))
+            if is_locked is False:
+                return await self._executor(self._leases.owner, self._lease) or "starting"
+            lease = await self._executor(self._leases.take, self._lease, self._owner, LEASE_FOR)
+            if is_locked and lease.owner != self._owner and _machine(lease.owner) == _machine(self._owner):
+                # It had the lock that is ours now, so it is dead.
+                await self._executor(self._leases.release, self._lease, lease.owner)
+                lease = await self._executor(self._leases.take, self._lease, self._owner, LEASE_FOR)
+            if lease.owner != self._owner:
+                return lease.owner
+            self._holding = stack.pop_all()
+            self._renewing = asyncio.create_task(self._renew())
+        return ""
+
+    async def taken(self) -> None:
+        """Wait until the login is free and take it. Says once that another process has it."""
+        is_told = False
+        while holder := await self._take_or_nobody():
+            if not is_told:
+                is_told = True
+                log.warning(
+                    "another process (%s) is on %s with the same token and database: this one stands by, and takes "
+                    "over when that one ends",
+                    holder,
+                    self.platform,
+                )
+            await self._sleep(LOOK_S)
+        if is_told:
+            log.info("the other process on %s has ended: this one takes over", self.platform)
+
+    async def lost(self) -> None:
+        """Return when another process has the login that this one held."""
+        if self._renewing is not None:
+            await asyncio.wait({self._renewing})
+
+    async def _renew(self) -> None:
+        while True:
+            await self._sleep(RENEW_S)
+            try:
+                lease = await self._executor(self._leases.take, self._lease, self._owner, LEASE_FOR)
+            except MemoryFault as error:
+                log.warning("the login on %s is not renewed for now: %s", self.platform, error)
+                continue
+            if lease.owner != self._owner:
+                log.error("%s took over on %s while this process did not answer", lease.owner, self.platform)
+                return
+
+    async def _take_or_nobody(self) -> str:
+        try:
+            return await self.take()
+        except MemoryFault as error:
+            log.warning("it is not known who is on %s: %s", self.platform, error)
+            return "which one is not known"
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._renewing is not None:
+            self._renewing.cancel()
+            await asyncio.wait({self._renewing})
+            try:
+                await self._executor(self._leases.release, self._lease, self._owner)
+            except MemoryFault as error:
+                log.warning("the login on %s was not released and will expire: %s", self.platform, error)
+        await self._holding.aclose()
+        self._executor.close()
+
+
+class SharedLogin:
+    """A login that every process has at the same time (`bot.app.processes.sharing`)."""
+
+    is_held = True
+
+    async def take(self) -> str:
+        """Nobody else keeps it."""
+        return ""
+
+    async def taken(self) -> None:
+        """It is there."""
+
+    async def lost(self) -> None:
+        """Never returns."""
+        await asyncio.Event().wait()
+
+
+def lease_name(settings: Settings, platform: str) -> str:
+    """The name of the lease of the login that the settings name; empty where they name none."""
+    digest = _digest(settings, platform)
+    return f"login/{platform}/{digest}" if digest else ""
+
+
+def _digest(settings: Settings, platform: str) -> str:
+    """A token's, which tells nothing of it."""
+    tokens = {
+        "slack": settings.slack.bot_token.get_secret_value() or settings.slack.client_id,
+        "discord": settings.discord.token.get_secret_value(),
+    }
+    return hashlib.sha256(tokens[platform].encode()).hexdigest()[:12] if tokens[platform] else ""
+
+
+def _machine(owner: str) -> str:
+    """The first part of a process's name (`bot.app.processes.scheduler.owner_name`)."""
+    return owner.partition("/")[0]

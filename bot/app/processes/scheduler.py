@@ -1,0 +1,128 @@
+"""What runs on APScheduler's clock: upkeep's jobs, reminders, and the grading model.
+
+The jobs run in whichever process holds the lease. Their times stand in the database, so APScheduler only asks every
+minute whether one is due: what was missed while no process ran is made up for at once, and when the owner dies another
+process takes over.
+"""
+
+import logging
+import os
+import socket
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from functools import partial
+
+from bot.app.wiring.build import Running
+from bot.app.wiring.models import make_one_model
+from bot.app.wiring.periodic import run_periodically
+from bot.config import Settings
+from bot.conversation.executor import Executor
+from bot.conversation.feedback.model_grading import ModelGrading
+from bot.conversation.notices.reminders import ReminderNotifier
+from bot.ports import Messenger
+from memory.adapters.system import utc_now
+from memory.errors import MemoryFault
+from memory.ports import Clock, NewId
+from memory.services import Memory, Upkeep
+from memory.services.upkeep import JOBS
+
+log = logging.getLogger(__name__)
+
+JOBS_S = 60.0
+"""How often each job is looked at."""
+SHARED_JOBS_S = 3.0
+"""The same where other processes see at once that whoever ran the jobs is dead (`bot.app.processes.sharing`)."""
+REMINDERS_S = 10.0
+"""How often it is looked for what is due."""
+GRADING_S = 60.0
+"""How often it is looked for answers to judge. Judging is off by default."""
+
+
+def owner_name(new_id: NewId) -> str:
+    """Who this process is: readable, and different from every process before it."""
+    return f"{socket.gethostname()}/{os.getpid()}/{new_id()[-6:]}"
+
+
+@asynccontextmanager
+async def jobs_running(upkeep: Upkeep, owner: str, *, clock: Clock, look_s: float = JOBS_S) -> AsyncIterator[None]:
+    """Run due jobs beside whatever else the event loop does; give the lease back at the end.
+
+    They have a thread of their own, so no message waits for one. A job that is under way at the end is waited for:
+    each takes one short transaction for each workspace.
+    """
+    executor = Executor(threads=1)
+
+    async def look(name: str) -> None:
+        try:
+            done = await executor(upkeep.run_due, name, owner)
+        except MemoryFault as error:
+            log.error("job %s was not looked at: %s", name, error)
+            return
+        if done is not None and not done.error:
+            log.info("job %s: %s", name, done.summary)
+
+    try:
+        async with run_periodically({job.name: partial(look, job.name) for job in JOBS}, every_s=look_s, clock=clock):
+            yield
+    finally:
+        try:
+            await executor(upkeep.release, owner)
+        except MemoryFault as error:
+            log.warning("the lease of the jobs was not released and will expire: %s", error)
+        executor.close()
+
+
+@asynccontextmanager
+async def reminders_running(running: Running, memory: Memory, messengers: Sequence[Messenger]) -> AsyncIterator[None]:
+    """Tell what is due on these platforms; the list may grow. What was missed while nothing ran is told late, once."""
+    teller = ReminderNotifier(memory, running.executor, running.goodbot.redeliver, messengers)
+    async with run_periodically({"reminders": teller.look}, every_s=REMINDERS_S, clock=memory.clock):
+        yield
+
+
+@asynccontextmanager
+async def grading_running(
+    settings: Settings, memory: Memory, owner: str, *, look_s: float = GRADING_S
+) -> AsyncIterator[None]:
+    """Judge what waits beside whatever else the event loop does. Nothing at all while it is off.
+
+    Raises `ConfigError` for a model that is not known.
+    """
+    grading = settings.grading
+    name = settings.model.name if grading.model == "same" else grading.model
+    if name == "offline":
+        log.warning("the offline model is no language model and judges nothing; set [grading] model to PROVIDER:NAME")
+    if name in ("off", "offline"):
+        yield
+        return
+    model, executor = make_one_model(settings, memory.embedder, name), Executor(threads=1)
+    judge = ModelGrading(
+        memory=memory,
+        executor=executor,
+        model=model,
+        idle=timedelta(minutes=grading.idle_minutes),
+        per_run=grading.per_run,
+        owner=owner,
+    )
+
+    async def look() -> None:
+        try:
+            count = await judge.run()
+        except MemoryFault as error:
+            log.error("answers nobody reacted to are not judged for now: %s", error)
+            return
+        if count:
+            log.info("%s judged %d answers nobody reacted to", name, count)
+
+    try:
+        # A model may take a minute to answer; what was being judged is judged another time.
+        async with run_periodically({"grading": look}, every_s=look_s, clock=utc_now, break_off=True):
+            yield
+    finally:
+        try:
+            await judge.release()
+        except MemoryFault as error:
+            log.warning("the grading lease was not released and will expire: %s", error)
+        await model.close()
+        executor.close()

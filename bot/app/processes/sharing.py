@@ -1,0 +1,102 @@
+"""Runs what this process shares with others on one PostgreSQL: it looks when there is news, else every second."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, closing, suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+from bot.app.processes.watchdog import count_abnormal_exits
+from bot.app.wiring.build import Running
+from bot.config import Settings
+from bot.conversation.answers.sharing import Sharing
+from bot.conversation.executor import Executor
+from bot.ports import Messenger
+from memory.errors import MemoryFault
+from memory.services import Memory
+
+if TYPE_CHECKING:
+    from memory.adapters.sql.engines.process_notifications import ProcessNotifications
+
+log = logging.getLogger(__name__)
+
+LOOK_S = 1.0
+"""How often it is looked where nothing is found."""
+
+
+def shared_platforms(settings: Settings) -> frozenset[str]:
+    """The platforms on which several processes answer.
+
+    Slack sends each event to one of those that listen or are connected, Discord with several shards to the one that
+    holds the server's (`bot.app.processes.shards`). Where only one process may be connected at a time, a login keeps
+    the others out (`bot.app.processes.logins`).
+    """
+    if settings.storage.is_file:
+        return frozenset()
+    slack, discord = settings.slack, settings.discord
+    is_shared = {
+        "slack": slack.bot_token.get_secret_value() or slack.client_id,
+        "discord": discord.token.get_secret_value() and discord.shards > 1,
+    }
+    return frozenset(platform for platform, shared in is_shared.items() if shared)
+
+
+def shared_by(settings: Settings, memory: Memory, running: Running, owner: str) -> Sharing | None:
+    """What this process, named `owner`, shares with others; None where the database is a file of this machine.
+
+    On a server it says at least that it lives, so that its leases are others' soon after it is dead.
+    """
+    if settings.storage.is_file:
+        return None
+    conversations, platforms = running.goodbot.conversations, shared_platforms(settings)
+    sharing = Sharing(memory, running.executor, conversations, process=owner, platforms=platforms)
+    conversations.others, running.answering.post = sharing, sharing.post
+    return sharing
+
+
+@asynccontextmanager
+async def sharing_running(
+    settings: Settings, memory: Memory, sharing: Sharing | None, messengers: Sequence[Messenger]
+) -> AsyncIterator[None]:
+    """Take turns on these platforms until the end; what is not finished then is for the other processes."""
+    if sharing is None:
+        yield
+        return
+    sharing.on_inherited = partial(_count_abnormal_exits, settings, memory)
+    sharing.messengers.update({each.platform: each for each in messengers})
+    from memory.adapters.sql.engines.process_notifications import ProcessNotifications
+
+    looking, listening = Executor(threads=1), Executor(threads=1)
+    with closing(ProcessNotifications(settings.storage.database_url.get_secret_value())) as news:
+        running = asyncio.create_task(_run(sharing, news, looking, listening))
+        try:
+            yield
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+            with suppress(MemoryFault):  # its lease runs out
+                await looking(memory.conversation_leases.end, sharing.process)
+            looking.close()
+            listening.close()
+
+
+def _count_abnormal_exits(settings: Settings, memory: Memory) -> None:
+    try:
+        count_abnormal_exits(settings, memory)
+    except OSError as error:
+        log.warning("it is not known what the other process left: %s", error)
+
+
+async def _run(sharing: Sharing, news: "ProcessNotifications", looking: Executor, listening: Executor) -> None:
+    found = frozenset[str]()
+    listens: asyncio.Task[frozenset[str]] | None = None
+    while True:
+        await sharing.look(looking, found)
+        listens = listens or asyncio.create_task(listening(news.wait, LOOK_S))
+        woken = asyncio.create_task(sharing.awake.wait())
+        await asyncio.wait({listens, woken}, return_when=asyncio.FIRST_COMPLETED)
+        woken.cancel()
+        found = frozenset()
+        if listens.done():
+            found, listens = listens.result(), None

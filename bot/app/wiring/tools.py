@@ -1,0 +1,139 @@
+"""The tools of a bot, as the settings have them."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+from bot.adapters.tools.plugins import found_tools
+from bot.app.wiring.extras import needs_extra
+from bot.config import Settings
+from bot.conversation.executor import Executor
+from bot.model import ToolSpec
+from bot.ports import Messenger
+from memory.model import Permission, Role, Scope
+from memory.services import Memory
+
+if TYPE_CHECKING:
+    from bot.adapters.tools.mcp_servers import McpServers
+    from bot.agent.tools.registry import Tool, ToolRegistry
+    from bot.agent.tools.similarity import Embed
+    from bot.app.wiring.knowledge import Knowledge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentTools:
+    """What the agent can do, and what that needs while it runs."""
+
+    tools: "ToolRegistry"
+    servers: "McpServers | None" = None
+    knowledge: "Knowledge | None" = None
+    messengers: dict[str, Messenger] = field(default_factory=dict[str, Messenger])
+    """By platform, for tools that ask them who somebody is."""
+
+    async def close(self) -> None:
+        """End what servers do."""
+        if self.servers is not None:
+            await self.servers.close()
+
+
+def make_agent_tools(settings: Settings, memory: Memory, executor: Executor) -> AgentTools:
+    """The tools that the settings name; those of servers come as these answer. Raises `ConfigError`."""
+    from bot.agent.tools.about import about_tool
+    from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
+    from bot.app.wiring.knowledge import make_knowledge
+    from bot.config.tool_rules import read_rule
+
+    async def permit(tool: Tool, arguments: Mapping[str, object], context: ToolContext) -> Permission | None:
+        return await executor(memory.approvals.permission, context.scope, context.goal, tool.name, arguments)
+
+    messengers: dict[str, Messenger] = {}
+    embed = executor.of(memory.embedder.embed)
+    knowledge = make_knowledge(settings, embed)
+    built_in = [*_own_tools(memory, executor, embed), *_tools_of_people(settings, memory, executor, messengers)]
+
+    def tools_for(scope: Scope, role: Role) -> Sequence[ToolSpec]:
+        return registry.within(scope, role).specs
+
+    registry = ToolRegistry(
+        [about_tool(tools_for), *built_in],
+        timeout_s=settings.agent.tool_timeout_s,
+        permit=permit,
+        rules=[read_rule(text) for text in settings.tools.only],
+    )
+    registry.put("outside", [*([knowledge.tool] if knowledge else []), *found_tools(), *page_tools(settings)])
+    servers = connect_servers(settings, registry)
+    if knowledge is not None:
+        knowledge.servers = servers
+    return AgentTools(tools=registry, servers=servers, knowledge=knowledge, messengers=messengers)
+
+
+def _own_tools(memory: Memory, executor: Executor, embed: "Embed") -> "list[Tool]":
+    """What needs nothing but the bot's memory."""
+    from bot.agent.tools.calculator import calculator_tool
+    from bot.agent.tools.clock import clock_tool
+    from bot.agent.tools.conversation import conversation_tool
+    from bot.agent.tools.notes import recall_tool, remember_tool
+    from bot.agent.tools.topics import change_tool, look_up_tool
+
+    return [
+        clock_tool(memory.clock),
+        calculator_tool(),
+        remember_tool(memory.clock),
+        recall_tool(),
+        conversation_tool(executor.of(memory.recording.messages_of), embed),
+        look_up_tool(executor.of(memory.facts.about), executor.of(memory.facts.attend)),
+        change_tool(executor.of(memory.facts.change)),
+    ]
+
+
+def _tools_of_people(
+    settings: Settings, memory: Memory, executor: Executor, messengers: Mapping[str, Messenger]
+) -> "list[Tool]":
+    """What needs to know who somebody is."""
+    from bot.agent.tools.reminders import cancel_tool, list_tool, remind_tool
+    from bot.agent.tools.who import who_tool
+    from bot.conversation.answers.people import People
+    from bot.conversation.notices.reminders import add_reminder
+
+    people = People(messengers, settings.tools.time_zone)
+    reminders_of = executor.of(memory.reminders.of)
+    return [
+        who_tool(people.profile, people.zone_of, people.channel, memory.clock),
+        remind_tool(executor.of(partial(add_reminder, memory)), people.zone_of, memory.clock),
+        list_tool(reminders_of),
+        cancel_tool(reminders_of, executor.of(memory.reminders.cancel)),
+    ]
+
+
+def page_tools(settings: Settings) -> "list[Tool]":
+    """Reading pages and searching the web, where they are wanted. Raises `ConfigError` without the extra."""
+    pages = settings.pages
+    if pages.fetch == "off" and not pages.search_url:
+        return []
+    with needs_extra("pages", "[pages]"):
+        import pypdf  # noqa: F401 - only whether it is there
+        import trafilatura  # noqa: F401 - only whether it is there
+
+        from bot.adapters.tools.guarded_http import Fetcher
+        from bot.adapters.tools.pages import KnownAddresses, fetch_tool, search_tool
+    known = KnownAddresses()
+    made: list[Tool] = []
+    if pages.fetch == "on":
+        limits = Fetcher(max_bytes=pages.max_bytes, timeout_s=pages.timeout_s, allows_private=pages.allow_private)
+        made.append(fetch_tool(limits, known))
+    if pages.search_url:
+        made.append(search_tool(pages.search_url, Fetcher(timeout_s=pages.timeout_s, allows_private=True), known))
+    return made
+
+
+def connect_servers(settings: Settings, registry: "ToolRegistry") -> "McpServers | None":
+    """Let the registry have the configured servers' tools as they come. Raises `ConfigError` without the extra."""
+    if not settings.mcp.servers:
+        return None
+    with needs_extra("mcp", "[mcp] servers"):
+        from bot.adapters.tools.mcp_servers import McpServers
+    servers = McpServers(settings.mcp.servers, registry.put, environ=os.environ, timeout_s=settings.mcp.timeout_s)
+    servers.start()
+    return servers
