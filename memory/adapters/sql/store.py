@@ -33,7 +33,7 @@ from memory.adapters.sql.recall.plane_cache import PlaneCache
 from memory.adapters.sql.tables.deliveries import incoming, outgoing
 from memory.adapters.sql.tables.episodes import episodes
 from memory.adapters.sql.tables.topics import topics
-from memory.adapters.sql.transaction.faults import translated
+from memory.adapters.sql.transaction.driver import translated
 from memory.adapters.sql.transaction.session import Session
 from memory.errors import InvalidInput, StoreUnavailable
 from memory.model.upkeep import DamagedRow

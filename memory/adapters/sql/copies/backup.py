@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from memory.adapters.private_files import whole_file
-from memory.adapters.sql.transaction.faults import translated
+from memory.adapters.sql.transaction.driver import translated
 from memory.errors import InvalidInput, NotADatabase
 
 _PAGES = 4_096

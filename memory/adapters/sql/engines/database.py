@@ -6,7 +6,7 @@ from typing import Protocol
 
 from sqlalchemy import Connection, Engine, RootTransaction, TextClause
 
-from memory.adapters.sql.transaction.faults import Where
+from memory.adapters.sql.transaction.driver import Where
 from memory.model.upkeep import DamagedRow
 
 RECOUNT = "; then run `goodbot rebuild`"

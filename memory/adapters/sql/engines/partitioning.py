@@ -11,7 +11,7 @@ from sqlalchemy import Connection, MetaData, text
 
 from memory.adapters.sql.engines.schema import create_tables
 from memory.adapters.sql.tables.columns import metadata
-from memory.adapters.sql.transaction.faults import translated
+from memory.adapters.sql.transaction.driver import translated
 from memory.errors import InvalidInput
 
 OF_ALL_WORKSPACES = frozenset({"leases", "job_runs"})

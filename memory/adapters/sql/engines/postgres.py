@@ -23,7 +23,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from memory.adapters.sql.engines.database import RECOUNT
 from memory.adapters.sql.tables.columns import metadata
 from memory.adapters.sql.transaction.damage import find
-from memory.adapters.sql.transaction.faults import fault, translated
+from memory.adapters.sql.transaction.driver import fault, translated
 from memory.adapters.sql.transaction.session import begin
 from memory.errors import Conflict, InvalidInput, StoreUnavailable
 from memory.model.upkeep import DamagedRow

@@ -4,7 +4,7 @@ from sqlalchemy import Connection, MetaData, text
 
 from memory.adapters.sql.engines.database import Database
 from memory.adapters.sql.tables.columns import metadata
-from memory.adapters.sql.transaction.faults import translated
+from memory.adapters.sql.transaction.driver import translated
 from memory.errors import MoveUnfinished, NotADatabase, SchemaMismatch
 
 HEAD_REVISION = "0001_tables"

@@ -15,7 +15,7 @@ from memory.adapters.sql.engines.in_memory import IN_MEMORY, open_in_memory
 from memory.adapters.sql.engines.planner import advise_planner
 from memory.adapters.sql.engines.sqlite_engine import open_engine
 from memory.adapters.sql.transaction.damage import find
-from memory.adapters.sql.transaction.faults import may_write, read_only, translated
+from memory.adapters.sql.transaction.driver import may_write, read_only, translated
 from memory.adapters.sql.transaction.session import begin
 from memory.errors import InvalidInput, NotADatabase, SchemaMismatch, StoreReadOnly, StoreUnavailable
 from memory.model.upkeep import DamagedRow

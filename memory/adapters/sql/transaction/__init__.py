@@ -1,1 +1,1 @@
-"""One transaction: its statements, the driver's errors in the words of memory, rows that cannot be read."""
+"""One transaction: its statements in the words of the driver, errors in those of memory, rows that cannot be read."""

@@ -10,7 +10,7 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from memory.adapters.row_validation import storable
 from memory.adapters.sql.tables.columns import READ_AS, metadata
-from memory.adapters.sql.transaction.faults import Where
+from memory.adapters.sql.transaction.driver import Where
 from memory.errors import NotADatabase
 
 _FAULTS = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)

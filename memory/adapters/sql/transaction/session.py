@@ -16,8 +16,15 @@ from memory.adapters.row_validation import chunks, storable
 from memory.adapters.sql.tables.dialect import Insert, insert
 from memory.adapters.sql.tables.episodes import counters
 from memory.adapters.sql.transaction.damage import Damage, damaged, in_rows
-from memory.adapters.sql.transaction.faults import Where, is_driver_error, translated
-from memory.adapters.sql.transaction.prepared import Maker, Parameters, Prepared, prepare
+from memory.adapters.sql.transaction.driver import (
+    Maker,
+    Parameters,
+    Prepared,
+    Where,
+    is_driver_error,
+    prepare,
+    translated,
+)
 from memory.errors import Conflict, NotFound, StoreUnavailable
 
 T = TypeVar("T")

@@ -16,7 +16,7 @@ from sqlalchemy.exc import OperationalError
 
 from memory.adapters.sql import SqlStore
 from memory.adapters.sql.engines.sqlite import SqliteDatabase
-from memory.adapters.sql.transaction.faults import fault
+from memory.adapters.sql.transaction.driver import fault
 from memory.errors import (
     Conflict,
     InvalidInput,
