@@ -120,6 +120,7 @@ async def measure(
             for lesson in lessons:
                 await sink(people.teach(lesson.text, lesson.label.text))
                 clock.advance(timedelta(minutes=2))
+            memory.confusion.update(CHANNEL.workspace)  # as upkeep does within the hour
             for kind, questions in filter(lambda each: each[1], asked.items()):
                 answered = [[await right(text, wanted) for text, wanted in together] for together in questions]
                 found = [tuple(all(each) for each in zip(*together, strict=True)) for together in answered]

@@ -58,6 +58,8 @@ class EvidenceConfig:
     author_effect: float = 7.5
     """Variance of the bias that all approvals of one candidate by one other member share, and all their refusals of it:
     what one person alone says of an answer, however often, is believed to 1 / (1 + author_effect) at most."""
+    lone_refusal: float = 3.0
+    """How many times as large it is of what nobody else refuses: one 👎 unmakes nothing that two approved."""
     suggested_effect: float = 1.0
     """The same in how far something is suggested, which is asked about and not followed: there one person's word goes
     half of the way (measured: `tests/README.md`)."""
@@ -69,7 +71,7 @@ class EvidenceConfig:
             raise ValueError("the evidence rule needs at least one lesson, and a sharpness above 0")
         if (
             min(self.member_noise, self.biased_noise, self.trusted_noise, self.tap_noise) <= 0
-            or min(self.author_effect, self.suggested_effect) < 0
+            or min(self.author_effect, self.lone_refusal, self.suggested_effect) < 0
         ):
             raise ValueError("noise must be above 0, and the effects of an author not below it")
 
@@ -177,7 +179,7 @@ def posterior(
         return Posterior(values=at_goal, suggested=at_goal, weights=np.zeros(0), effects=at_lessons)
     kernel = np.exp(config.sharpness * (np.minimum(cosines, 1.0) - 1))
     unbiased = kernel[1:, 1:] + np.diag([each.noise for each in observations])
-    shared = _shared_biases(observations, judged)
+    shared = _shared_biases(observations, judged, config.lone_refusal)
     weights = np.linalg.solve(unbiased + config.author_effect * shared, kernel[0, 1:])
     rows = np.array([row for row, columns in enumerate(judged) for _ in columns])
     columns = np.array([column for columns in judged for column in columns])
@@ -195,14 +197,21 @@ def posterior(
     return Posterior(values=values, suggested=suggested, weights=weights, effects=effects)
 
 
-def _shared_biases(observations: Sequence[NoisyVerdict], judged: Sequence[Sequence[int]]) -> "Matrix":
+def _shared_biases(
+    observations: Sequence[NoisyVerdict], judged: Sequence[Sequence[int]], lone_refusal: float
+) -> "Matrix":
     """The covariances of verdicts' biases, in author effects: each has the mean of its voices', by their weights.
 
     A voice of weight w has the variance (noise + author effect) / w, so a verdict of one such voice has just that. It
-    has a bias for each candidate that it approves or refuses; of a verdict on several at once, their mean's size.
+    has a bias for each candidate that it approves or refuses; of a verdict on several at once, their mean's size. If it
+    is the only one that refuses a candidate, that bias has `lone_refusal` times the variance.
     """
     import numpy as np
 
+    refusing: dict[int, set[str]] = {}
+    for each, about in zip(observations, judged, strict=True):
+        for candidate in () if each.approves else about:
+            refusing.setdefault(candidate, set()).update([voice.author for voice in each.voices])
     columns: dict[tuple[str, bool, int], int] = {}
     rows, places, shares = list[int](), list[int](), list[float]()
     for row, (each, about) in enumerate(zip(observations, judged, strict=True)):
@@ -210,8 +219,9 @@ def _shared_biases(observations: Sequence[NoisyVerdict], judged: Sequence[Sequen
             continue
         together = sum([weight for _, weight in each.voices]) * math.sqrt(len(about))
         for author, weight in each.voices:
-            share = math.sqrt(weight) / together
             for candidate in about:
+                is_alone = not each.approves and len(refusing[candidate]) == 1
+                share = math.sqrt(weight * lone_refusal if is_alone else weight) / together
                 rows.append(row)
                 places.append(columns.setdefault((author, each.approves, candidate), len(columns)))
                 shares.append(share)

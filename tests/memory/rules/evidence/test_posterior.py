@@ -48,14 +48,26 @@ def believed(seed: int, said: list[Said], config: EvidenceConfig = CONFIG) -> Po
     return believed_of(said, goals @ goals.T, prior, config)
 
 
-def shared_bias(one: Said, other: Said) -> float:
+def refusers(said: list[Said]) -> dict[int, set[str]]:
+    """Who refuses each candidate."""
+    return {
+        candidate: {
+            voice.author for each in said if not each.approves and candidate in each.candidates for voice in each.voices
+        }
+        for candidate in range(ACTIONS)
+    }
+
+
+def shared_bias(one: Said, other: Said, refusing: dict[int, set[str]]) -> float:
     """Covariance of two means of voices, where each voice of weight w has a bias of variance 1 / w.
 
-    It has it on each candidate that both approve, or both refuse.
+    It has it on each candidate that both approve, or both refuse; three times as much where nobody else refuses it.
     """
     if one.approves is not other.approves:
         return 0.0
-    alike = len({*one.candidates} & {*other.candidates}) / sqrt(len(one.candidates) * len(other.candidates))
+    both = {*one.candidates} & {*other.candidates}
+    sizes = [CONFIG.lone_refusal if not one.approves and len(refusing[each]) == 1 else 1 for each in both]
+    alike = sum(sizes) / sqrt(len(one.candidates) * len(other.candidates))
     pairs = [(ours, theirs) for ours in one.voices for theirs in other.voices if ours.author == theirs.author]
     whole = sum(each.weight for each in one.voices) * sum(each.weight for each in other.voices)
     return alike * sum(sqrt(ours.weight * theirs.weight) for ours, theirs in pairs) / (whole or 1)
@@ -70,7 +82,7 @@ def test_it_is_the_dense_solution_of_the_mixed_model(seed: int, said: list[Said]
     rewards = prior[1:].copy()
     for i, one in enumerate(said):
         for j, other in enumerate(said):
-            shared[i, j] = shared_bias(one, other)
+            shared[i, j] = shared_bias(one, other, refusers(said))
         if one.approves:
             rewards[i] = 0
         rewards[i, list(one.candidates)] = 1 if one.approves else CONFIG.refused * one.reliability

@@ -158,6 +158,18 @@ def test_one_refusal_leaves_an_answer_that_several_approved_believed() -> None:
     assert world.recalled(GOAL, scope("vic")) == [answer.id]
 
 
+def test_one_refusal_leaves_what_two_approved_sure_enough_to_be_told() -> None:
+    world = World()
+    answer = answered(world, "bob", "cy")
+    clock = ActionText(name="clock", description="Tells the time of day.")
+    weighing = world.memory.recalling.weighing
+    world.react(answer, "👎", by="eve")
+    assert weighing.weigh(scope("vic"), GOAL, ()).is_sure
+    assert weighing.weigh(scope("vic"), GOAL, [clock]).is_sure
+    world.react(answer, "👎", by="dan")
+    assert not weighing.weigh(scope("vic"), GOAL, ()).is_sure
+
+
 def test_who_was_proven_right_is_believed_more() -> None:
     world = World()
     for number in range(2):
