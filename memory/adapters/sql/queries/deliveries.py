@@ -329,10 +329,7 @@ class SqlDeliveryTable(SqlTable):
         return self.outgoing_of_runs(workspace, [run_id]).get(run_id, [])
 
     def outgoing_of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[Outgoing]]:
-        found: dict[str, list[Outgoing]] = {}
-        for row in self._session.each(_OUTGOING, workspace, run_ids):
-            found.setdefault(row.run_id, []).append(Outgoing(**row._mapping))
-        return found
+        return self._session.grouped("run_id", Outgoing, _OUTGOING, workspace, run_ids)
 
     def drop_unsent(self, workspace: str, run_id: str) -> bool:
         return self._session.run(_DROP_UNSENT, {"workspace": workspace, "run_id": run_id}) > 0

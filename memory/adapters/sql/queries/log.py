@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Select, and_, bindparam, delete, func, select
+from sqlalchemy import and_, bindparam, delete, func, select
 
 from memory.adapters.row_validation import claim_key, one_workspace, storable
 from memory.adapters.sql.tables.dialect import insert
@@ -81,16 +80,10 @@ class SqlEventLog(SqlTable):
         return self._session.all(Event, _OF_EPISODE, workspace=workspace, episode_id=episode_id)
 
     def of_episodes(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, list[Event]]:
-        return self._by_episode(_OF_EPISODES, workspace, episode_ids)
+        return self._session.grouped("episode_id", Event, _OF_EPISODES, workspace, episode_ids)
 
     def gradings(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, list[Event]]:
-        return self._by_episode(_GRADINGS, workspace, episode_ids)
-
-    def _by_episode(self, statement: Select[Any], workspace: str, episode_ids: Iterable[str]) -> dict[str, list[Event]]:
-        found: dict[str, list[Event]] = {}
-        for row in self._session.each(statement, workspace, episode_ids):
-            found.setdefault(row.episode_id, []).append(Event(**row._mapping))
-        return found
+        return self._session.grouped("episode_id", Event, _GRADINGS, workspace, episode_ids)
 
     def of_run(self, workspace: str, run_id: str) -> list[Event]:
         return self._session.all(Event, _OF_RUN, workspace=workspace, run_id=run_id)

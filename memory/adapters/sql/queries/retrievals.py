@@ -79,9 +79,8 @@ class SqlRetrievalTable(SqlTable):
 
     def of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[tuple[Retrieval, list[RetrievalItem]]]]:
         found: dict[str, list[tuple[Retrieval, list[RetrievalItem]]]] = {}
-        runs, items = list(run_ids), dict[str, list[RetrievalItem]]()
-        for row in self._session.each(_ITEMS_OF_RUNS, workspace, runs):
-            items.setdefault(row.retrieval_id, []).append(RetrievalItem(**row._mapping))
+        runs = list(run_ids)
+        items = self._session.grouped("retrieval_id", RetrievalItem, _ITEMS_OF_RUNS, workspace, runs)
         for row in self._session.each(_OF_RUNS, workspace, runs):
             found.setdefault(row.run_id, []).append((Retrieval(**row._mapping), items.get(row.id, [])))
         return found

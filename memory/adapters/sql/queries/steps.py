@@ -80,10 +80,7 @@ class SqlStepTable(SqlTable):
             self._session.run(insert(step_grades), row)
 
     def grades(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, list[StoredGrade]]:
-        found: dict[str, list[StoredGrade]] = {}
-        for row in self._session.each(_GRADES, workspace, episode_ids):
-            found.setdefault(row.episode_id, []).append(grade_of(**row._mapping))
-        return found
+        return self._session.grouped("episode_id", grade_of, _GRADES, workspace, episode_ids)
 
     def grades_by(self, workspace: str, actor: str) -> list[StoredGrade]:
         theirs = select(step_grades).where(_g.workspace == workspace, _g.actor == actor)

@@ -215,10 +215,7 @@ class SqlTeachingTable(SqlTable):
         return [stored[number] for number in sorted(wanted)]
 
     def votes_of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[Vote]]:
-        found: dict[str, list[Vote]] = {}
-        for row in self._session.each(_VOTES_OF_RUNS, workspace, run_ids):
-            found.setdefault(row.run_id, []).append(Vote(**row._mapping))
-        return found
+        return self._session.grouped("run_id", Vote, _VOTES_OF_RUNS, workspace, run_ids)
 
     def runs_voted_on(self, workspace: str, actors: Iterable[str], *, within_limit: bool = False) -> set[str]:
         voted_on = _VOTED_ON_WITHIN_LIMIT if within_limit else _VOTED_ON

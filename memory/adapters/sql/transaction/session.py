@@ -214,6 +214,15 @@ class Session:
         for some in chunks(dict.fromkeys(ids), ID_LIMIT):
             yield from self.rows(statement, {"workspace": workspace, "ids": some})
 
+    def grouped(
+        self, by: str, kind: Callable[..., T], statement: Executable, workspace: str, ids: Iterable[str]
+    ) -> dict[str, list[T]]:
+        """The same by the values of one column, of each row what `kind` makes of its columns."""
+        found: dict[str, list[T]] = {}
+        for row in self.each(statement, workspace, ids):
+            found.setdefault(row._mapping[by], []).append(kind(**row._mapping))
+        return found
+
     def put(self, table: Table, *values: object) -> None:
         """Insert rows, or rewrite those with the same keys."""
         self.run(put_statement(table), [row_of(table, each) for each in values])
