@@ -38,9 +38,10 @@ class ConfusionEstimate:
         return found
 
     def is_due(self, workspace: str, since: datetime | None) -> bool:
-        """Whether anybody taught anything since then."""
+        """Whether anything happened to a lesson since then: taught, approved, archived."""
         with self._core.store.read() as tx:
-            return bool(tx.episodes.search(workspace, EpisodeFilter(written_only=True, since=since, limit=1)))
+            newest = tx.log.newest(workspace, limit=1)
+        return bool(newest) and (since is None or newest[0].at >= since)
 
     def _left_out(self, tx: Transaction, workspace: str) -> Iterator[LeftOut]:
         lessons = _sample(tx.episodes.search(workspace, EpisodeFilter(written_only=True, limit=_NEWEST)))

@@ -215,7 +215,7 @@ def _confusion(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
     taught = [workspace for workspace in core.store.workspaces() if estimate.is_due(workspace, last)]
     for workspace in taught:
         estimate.update(workspace)
-    return f"{len(taught)} workspaces where something was taught"
+    return f"{len(taught)} workspaces where something changed"
 
 
 JOBS = (

@@ -6,6 +6,7 @@ import pytest
 
 from memory.model import Audience, Episode, Role
 from memory.model.evidence import START
+from memory.ports import EpisodeFilter
 from memory.services.verdicts.tally import threshold_of
 from tests.doubles.memory_world import World, scope
 
@@ -101,12 +102,27 @@ def test_it_stays_when_people_judge_and_when_what_they_judged_is_erased(world: W
     assert stored.confusion == found
 
 
-def test_upkeep_estimates_it_where_something_was_taught_since_it_last_did(world: World) -> None:
+def test_upkeep_estimates_it_where_something_changed_since_it_last_did(world: World) -> None:
     teach_apart(world)
     world.clock.tick()
-    assert world.memory.upkeep.run("confusion").summary == "1 workspaces where something was taught"
+    assert world.memory.upkeep.run("confusion").summary == "1 workspaces where something changed"
     assert threshold(world) < START
     world.clock.tick(hours=2)
-    assert world.memory.upkeep.run("confusion").summary == "0 workspaces where something was taught"
+    assert world.memory.upkeep.run("confusion").summary == "0 workspaces where something changed"
     teach(world, "who cleans the roof", "roof crew")
-    assert world.memory.upkeep.run("confusion").summary == "1 workspaces where something was taught"
+    assert world.memory.upkeep.run("confusion").summary == "1 workspaces where something changed"
+
+
+def test_what_comes_back_counts_from_the_next_time_on(world: World) -> None:
+    teach_apart(world)
+    lessons = world.memory.audit.episodes(W, EpisodeFilter(written_only=True, limit=None))
+    for lesson in lessons:
+        world.memory.teaching.archive(W, lesson.id, actor="adm")
+    world.clock.tick()
+    world.memory.upkeep.run("confusion")
+    assert threshold(world) == START
+    world.clock.tick(hours=1)
+    for lesson in lessons:
+        world.memory.teaching.restore(W, lesson.id, actor="adm")
+    world.memory.upkeep.run("confusion")
+    assert threshold(world) < START
