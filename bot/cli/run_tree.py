@@ -56,8 +56,7 @@ def _print_node(node: Episode, *, is_focus: bool) -> None:
 def _step(step: Step) -> str:
     match step.kind:
         case StepKind.ACT:
-            arguments = ", ".join(f"{name}={value!r}" for name, value in step.arguments.items())
-            return shown_line(f"act {step.tool}({arguments})" if step.tool else f"answer {step.text}", 200)
+            return shown_line(f"act {step.call}" if step.tool else f"answer {step.text}", 200)
         case StepKind.OBSERVE:
             origin = " (from outside)" if step.is_untrusted else ""
             return shown_line(f"{'error' if step.is_error else 'observe'}{origin} {step.text}", 200)

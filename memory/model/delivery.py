@@ -242,6 +242,12 @@ class Outgoing:
     channel_visibility: Visibility | None = None
     """Who can read its channel now, from the store's record of it; None where there is none. Never stored with it."""
 
+    @classmethod
+    def to(cls, scope: Scope, run_id: str, text: str, part: int = 1) -> "Outgoing":
+        """A part of what is said in a place."""
+        workspace, channel, thread = scope.workspace, scope.channel, scope.thread
+        return cls(workspace=workspace, run_id=run_id, part=part, channel=channel, thread=thread, text=text)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Posted:

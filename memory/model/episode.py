@@ -35,6 +35,11 @@ class Step:
     is_untrusted: bool = False
     """What was observed came from outside: a page, a search, a server, somebody's function."""
 
+    @property
+    def call(self) -> str:
+        """The tool with its arguments: `clock(zone='Europe/Paris')`."""
+        return f"{self.tool}({', '.join(f'{name}={value!r}' for name, value in self.arguments.items())})"
+
 
 def step_as_json(step: Step) -> dict[str, object]:
     """A step in JSON values, without what is empty."""

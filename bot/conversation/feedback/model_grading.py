@@ -88,8 +88,7 @@ def request_for(nodes: Sequence[Episode]) -> ModelRequest:
 def _step(step: Step) -> str:
     match step.kind:
         case StepKind.ACT if step.tool:
-            arguments = ", ".join(f"{name}={value!r}" for name, value in step.arguments.items())
-            return one_line(f"{step.tool}({arguments})", _STEP_CHARACTERS)
+            return one_line(step.call, _STEP_CHARACTERS)
         case StepKind.OBSERVE:
             return one_line(f"{'error' if step.is_error else 'result'}: {step.text}", _STEP_CHARACTERS)
         case StepKind.EXPAND:

@@ -264,8 +264,7 @@ def _steps(trajectory: Sequence[Step]) -> str:
     done: list[str] = []
     for step in trajectory:
         if step.kind is StepKind.ACT and step.tool:
-            arguments = ", ".join(f"{name}={value!r}" for name, value in step.arguments.items())
-            done.append(one_line(f"{step.tool}({arguments})", _STEP_CHARACTERS))
+            done.append(one_line(step.call, _STEP_CHARACTERS))
         elif step.kind is StepKind.EXPAND:
             subgoals = " | ".join(one_line(goal, _STEP_CHARACTERS) for goal in step.subgoals)
             done.append(f"{one_line(step.flow, _ACTION_CHARACTERS)}: {subgoals}")

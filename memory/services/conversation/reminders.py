@@ -139,11 +139,7 @@ def _put(tx: Transaction, reminder: Reminder, run_id: str, text: str, now: datet
     )
     if tx.deliveries.accept(message) is None or tx.deliveries.answer(scope.workspace, event_id, run_id, "") is None:
         return False
-    tx.deliveries.put_outgoing(
-        Outgoing(
-            workspace=scope.workspace, run_id=run_id, part=1, channel=scope.channel, thread=scope.thread, text=text
-        )
-    )
+    tx.deliveries.put_outgoing(Outgoing.to(scope, run_id, text))
     return True
 
 

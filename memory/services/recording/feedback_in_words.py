@@ -72,10 +72,7 @@ class FeedbackInWords:
             judged = self._judge(tx, message, opinion, prepared, message.at)
             if judged is None:
                 raise NotFound(f"message {message.event_id} in {scope.workspace} was taken in before")
-            text = self._core.redactor.text(reply(judged))
-            part = Outgoing(
-                workspace=scope.workspace, run_id=run_id, part=1, channel=scope.channel, thread=scope.thread, text=text
-            )
+            part = Outgoing.to(scope, run_id, self._core.redactor.text(reply(judged)))
             tx.deliveries.put_outgoing(part)
             return Answer(parts=(part,), total=1, lessons=())
 

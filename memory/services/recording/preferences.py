@@ -80,9 +80,7 @@ class Preferences:
             if not is_first:
                 raise NotFound(f"message {message.event_id} in {scope.workspace} was edited or taken in before")
             _put(tx, scope.workspace, scope.person, preference, now)
-            part = Outgoing(
-                workspace=scope.workspace, run_id=run_id, part=1, channel=scope.channel, thread=scope.thread, text=reply
-            )
+            part = Outgoing.to(scope, run_id, reply)
             tx.deliveries.put_outgoing(part)
             return Answer(parts=(part,), total=1, lessons=())
 

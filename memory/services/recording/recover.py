@@ -55,16 +55,7 @@ class Recovering:
         tx.deliveries.put_exit_counts(scope.workspace, message.event_id, crashes=crashes, kills=kills)
         tx.deliveries.drop_unsent(scope.workspace, run_id)
         sent = tx.deliveries.outgoing(scope.workspace, run_id)
-        tx.deliveries.put_outgoing(
-            Outgoing(
-                workspace=scope.workspace,
-                run_id=run_id,
-                part=sent[-1].part + 1 if sent else 1,
-                channel=scope.channel,
-                thread=scope.thread,
-                text=note,
-            )
-        )
+        tx.deliveries.put_outgoing(Outgoing.to(scope, run_id, note, sent[-1].part + 1 if sent else 1))
         tx.deliveries.advance(scope.workspace, message.event_id, message.progress, Progress.SET_ASIDE, run_id)
         return replace(message, progress=Progress.SET_ASIDE, run_id=run_id, crashes=crashes, kills=kills)
 
