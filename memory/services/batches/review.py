@@ -12,9 +12,9 @@ from memory.rules.audience import visibility_of
 from memory.rules.quarantine import Flag
 from memory.rules.verdict import REVIEW
 from memory.services.batches.batches import Narrow, everything, existing_batch, is_waiting, outlines_waiting
-from memory.services.core import Core, act, event, existing, note_words_of, record
-from memory.services.teaching.correct import lesson_flags, own_vote, taught_lesson, usable
-from memory.services.verdicts.quarantine import hold_back, release_undone
+from memory.services.core import Core, act, event, existing, record
+from memory.services.teaching.correct import Draft, own_vote
+from memory.services.verdicts.quarantine import release_undone
 from memory.services.verdicts.verdicts import settle, withdraw_votes, write_votes
 
 CHUNK = 200
@@ -104,9 +104,8 @@ class BatchReview:
 
         Raises `InvalidInput` also for an unusable text.
         """
-        asked, answered = usable(question, "a lesson needs a question"), usable(answer, "a lesson needs an answer")
-        goal, words = self._core.redactor.text(asked), self._core.redactor.text(answered)
-        vector = self._core.embedded(goal)
+        draft = Draft.of(self._core, question, answer, ("a lesson needs a question", "a lesson needs an answer"))
+        vector = self._core.embedded(draft.question)
         with self._core.store.write() as tx:
             now = self._core.clock()
             former = existing(tx, workspace, lesson_id)
@@ -115,17 +114,13 @@ class BatchReview:
                 raise NotFound(f"no lesson {lesson_id} that was learned from a file")
             if not by.role.may_promote or not is_waiting(former):
                 raise InvalidInput("only a teacher may edit what was learned from a file, and only while it waits")
-            lesson = taught_lesson(self._core, replace(former.scope, person=by.actor), goal, words, now)
-            tx.episodes.put(lesson)
-            tx.log.append(event(lesson, EventKind.CREATED, by.actor, now, detail={"batch": row.batch_id}))
-            _keep_words(tx, former, lesson)
-            if vector is not None:
-                tx.episodes.put_vector(workspace, lesson.id, self._core.embedder.name, vector)
+            place, came_by = replace(former.scope, person=by.actor), {"batch": row.batch_id}
+            # What is edited still holds words of whoever wrote it, and of whoever asked.
+            others = [former.author, *tx.episodes.words_of_others(workspace, [lesson_id]).get(lesson_id, ())]
+            lesson = draft.store(self._core, tx, place, now, vector, detail=came_by, words_of=others)
             act(tx, former, EventKind.ARCHIVED, by.actor, now, {"superseded_by": lesson.id})
             same = [each for each in tx.batches.lessons(workspace, row.batch_id) if each.lesson_id == former.id]
             tx.batches.put_lessons(*(replace(each, lesson_id=lesson.id) for each in same))
-            has_secret = (goal, words) != (asked, answered)
-            hold_back(tx, lesson, lesson_flags(lesson, has_secret=has_secret), now)
             self._approve(tx, existing(tx, workspace, lesson.id), audience or row.audience, by, now)
             return existing(tx, workspace, lesson.id)
 
@@ -214,12 +209,6 @@ def parts(ids: Sequence[str]) -> Iterator[Sequence[str]]:
     """The ids, as many at a time as one transaction takes."""
     for start in range(0, len(ids), CHUNK):
         yield ids[start : start + CHUNK]
-
-
-def _keep_words(tx: Transaction, former: Episode, lesson: Episode) -> None:
-    """What is edited still holds words of whoever wrote it, and of whoever asked."""
-    others = tx.episodes.words_of_others(former.workspace, [former.id]).get(former.id, ())
-    note_words_of(tx, lesson, [former.author, *others])
 
 
 def _approval(lesson: Episode, by: Reviewer, at: datetime) -> Reaction:

@@ -1,6 +1,6 @@
 """Corrections: what would have been right, kept on the failed episode and made a lesson of its author's."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -36,6 +36,7 @@ from memory.services.verdicts.verdicts import withdraw_votes, write_votes
 
 CORRECTION_CHARACTERS = 8000
 """Longest correction taken; a lesson has to fit into a prompt."""
+_WHEN_EMPTY = "a lesson needs a question: when should this be the answer?", "a lesson needs an answer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +68,45 @@ def usable(text: str, when_empty: str) -> str:
     if len(words) > CORRECTION_CHARACTERS:
         raise InvalidInput(f"this has {len(words)} characters; {CORRECTION_CHARACTERS} are taken. Please shorten it.")
     return words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What a lesson in a person's own words says, without secrets."""
+
+    question: str
+    answer: str
+    has_secret: bool
+
+    @classmethod
+    def of(cls, core: Core, question: str, answer: str, when_empty: tuple[str, str] = _WHEN_EMPTY) -> "Draft":
+        """Raises `InvalidInput`, which says `when_empty` of an empty question or answer."""
+        written = usable(question, when_empty[0]), usable(answer, when_empty[1])
+        clean = core.redactor.text(written[0]), core.redactor.text(written[1])
+        return cls(question=clean[0], answer=clean[1], has_secret=clean != written)
+
+    def store(
+        self,
+        core: Core,
+        tx: Transaction,
+        place: Scope,
+        now: datetime,
+        vector: Vector | None = None,
+        detail: Mapping[str, object] | None = None,
+        words_of: Collection[str] = (),
+    ) -> Episode:
+        """A new lesson in the name of the place's person, held back where it looks suspicious.
+
+        `vector` is its question's, and `words_of` are others whose words it holds.
+        """
+        lesson = taught_lesson(core, place, self.question, self.answer, now)
+        tx.episodes.put(lesson)
+        tx.log.append(event(lesson, EventKind.CREATED, lesson.author, now, detail=detail))
+        if words_of:
+            note_words_of(tx, lesson, words_of)
+        if vector is not None:
+            tx.episodes.put_vector(lesson.workspace, lesson.id, core.embedder.name, vector)
+        return hold_back(tx, lesson, lesson_flags(lesson, has_secret=self.has_secret), now)
 
 
 @dataclass(frozen=True, slots=True)

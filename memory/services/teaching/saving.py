@@ -13,13 +13,14 @@ from memory.model.saved import AnsweredQuestion, SavedMessage
 from memory.ports import Transaction
 from memory.rules.quarantine import Flag
 from memory.rules.verdict import REVIEW
-from memory.services.core import Core, act, event, existing, note_words_of
-from memory.services.teaching.correct import lesson_flags, own_vote, taught_lesson, usable
+from memory.services.core import Core, act, existing
+from memory.services.teaching.correct import Draft, own_vote
 from memory.services.verdicts.quarantine import hold_back
 from memory.services.verdicts.verdicts import withdraw_votes, write_votes
 
 SAVED = f"{REVIEW}:saved"
 """Source of the vote of whoever saves a message. A teacher's makes the lesson count, as in a review."""
+_WHEN_EMPTY = "the message answers nothing that I can read", "the message has no text that I can keep"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,15 +30,6 @@ class SavedLesson:
     lesson: Episode
     is_reopened: bool = False
     """It was approved, and waits for review now because its message was edited."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Draft:
-    """What a lesson would say, without secrets."""
-
-    question: str
-    answer: str
-    has_secret: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +47,7 @@ class Saving:
         """
         if role is Role.GUEST:
             raise InvalidInput("guests cannot save messages; ask a member to do it")
-        draft = self._draft(found.question, found.answer)
+        draft = Draft.of(self._core, found.question, found.answer, _WHEN_EMPTY)
         vector = self._core.embedded(draft.question)
         with self._core.store.write() as tx:
             now = self._core.clock()
@@ -63,9 +55,9 @@ class Saving:
                 return None
             lesson = self._unchanged(tx, scope, found.message_id, draft)
             if lesson is None:
-                lesson = self._store(tx, replace(scope, person=found.author), found, draft, now)
-                if vector is not None:
-                    tx.episodes.put_vector(lesson.workspace, lesson.id, self._core.embedder.name, vector)
+                place = replace(scope, person=found.author)
+                lesson = draft.store(self._core, tx, place, now, vector, words_of={found.asker})
+                tx.saved.put(_saved(lesson, found, now))
             vote = _save(lesson, scope.person, role, at, event_id)
             write_votes(self._core, tx, now, vote, reason="a person saved what somebody answered")
             return SavedLesson(lesson=existing(tx, scope.workspace, lesson.id))
@@ -92,7 +84,7 @@ class Saving:
         if saved is None or former is None:
             return None
         try:
-            draft = self._draft(former.goal, text)
+            draft = Draft.of(self._core, former.goal, text, _WHEN_EMPTY)
         except InvalidInput:
             self.deleted(scope, message_id, event_id=event_id)
             return None
@@ -120,13 +112,7 @@ class Saving:
             tx.saved.delete(saved)
             return act(tx, lesson, EventKind.ARCHIVED, lesson.author, now, {"message": "deleted"})
 
-    def _draft(self, question: str, answer: str) -> _Draft:
-        asked = usable(question, "the message answers nothing that I can read")
-        answered = usable(answer, "the message has no text that I can keep")
-        clean = self._core.redactor.text(asked), self._core.redactor.text(answered)
-        return _Draft(question=clean[0], answer=clean[1], has_secret=clean != (asked, answered))
-
-    def _unchanged(self, tx: Transaction, scope: Scope, message_id: str, draft: _Draft) -> Episode | None:
+    def _unchanged(self, tx: Transaction, scope: Scope, message_id: str, draft: Draft) -> Episode | None:
         """The lesson that the message is, if it still counts and says this."""
         saved = tx.saved.get(scope.workspace, scope.channel, message_id)
         lesson = tx.episodes.get(scope.workspace, saved.lesson_id) if saved is not None else None
@@ -138,37 +124,15 @@ class Saving:
         act(tx, lesson, EventKind.ARCHIVED, lesson.author, now, {"message": "edited"})
         return None
 
-    def _store(self, tx: Transaction, place: Scope, found: AnsweredQuestion, draft: _Draft, now: datetime) -> Episode:
-        lesson = self._keep(tx, place, draft, now, {found.asker})
-        tx.saved.put(
-            SavedMessage(
-                workspace=lesson.workspace,
-                channel=lesson.channel,
-                message_id=found.message_id,
-                lesson_id=lesson.id,
-                link=found.link,
-                saved_at=now,
-            )
-        )
-        return lesson
-
-    def _keep(self, tx: Transaction, place: Scope, draft: _Draft, now: datetime, others: set[str]) -> Episode:
-        """A new lesson in its author's name, which holds words of others."""
-        lesson = taught_lesson(self._core, place, draft.question, draft.answer, now)
-        tx.episodes.put(lesson)
-        tx.log.append(event(lesson, EventKind.CREATED, lesson.author, now))
-        note_words_of(tx, lesson, others)
-        return hold_back(tx, lesson, lesson_flags(lesson, has_secret=draft.has_secret), now)
-
     def _replace(
-        self, tx: Transaction, saved: SavedMessage, former: Episode, draft: _Draft, at: datetime, now: datetime
+        self, tx: Transaction, saved: SavedMessage, former: Episode, draft: Draft, at: datetime, now: datetime
     ) -> SavedLesson:
         """The lesson as its message is now. It stays saved, but what people approved was another text."""
         workspace = former.workspace
         vectors: dict[str, tuple[str, Vector]] = tx.episodes.vectors(workspace, [former.id])
         others = set(tx.episodes.words_of_others(workspace, [former.id]).get(former.id, ()))
         act(tx, former, EventKind.ARCHIVED, former.author, now, {"message": "edited"})
-        lesson = self._keep(tx, former.scope, draft, now, others)
+        lesson = draft.store(self._core, tx, former.scope, now, words_of=others)
         for model, vector in vectors.values():
             tx.episodes.put_vector(workspace, lesson.id, model, vector)
         if Flag.NEEDS_QUESTION in former.quarantine:
@@ -193,6 +157,17 @@ def take_back(core: Core, tx: Transaction, own: Reaction, at: datetime, now: dat
     if saved is not None:
         tx.saved.delete(saved)
     return act(tx, lesson, EventKind.ARCHIVED, own.actor, now)
+
+
+def _saved(lesson: Episode, found: AnsweredQuestion, now: datetime) -> SavedMessage:
+    return SavedMessage(
+        workspace=lesson.workspace,
+        channel=lesson.channel,
+        message_id=found.message_id,
+        lesson_id=lesson.id,
+        link=found.link,
+        saved_at=now,
+    )
 
 
 def _save(lesson: Episode, person: str, role: Role, at: datetime, event_id: str) -> Reaction:

@@ -15,15 +15,13 @@ from memory.services.settings.chat_settings import admitted
 from memory.services.teaching.correct import (
     Corrected,
     Correcting,
-    lesson_flags,
+    Draft,
     own_vote,
-    taught_lesson,
-    usable,
 )
 from memory.services.teaching.saving import SAVED, take_back
 from memory.services.verdicts.archive import why_archived
 from memory.services.verdicts.channels import note, note_change
-from memory.services.verdicts.quarantine import hold_again, hold_back, release, restore_texts, usable_reason
+from memory.services.verdicts.quarantine import hold_again, release, restore_texts, usable_reason
 from memory.services.verdicts.verdicts import (
     LessonMark,
     VoteResult,
@@ -165,22 +163,14 @@ class Teaching:
         A teacher's may be promoted to the workspace in the same step. None if the event was handled before. Raises
         `InvalidInput` for an unusable text.
         """
-        goal = usable(question, "a lesson needs a question: when should this be the answer?")
-        output = usable(answer, "a lesson needs an answer")
-        clean_goal, clean_output = self._core.redactor.text(goal), self._core.redactor.text(output)
-        vector = self._core.embedded(clean_goal)
+        draft = Draft.of(self._core, question, answer)
+        vector = self._core.embedded(draft.question)
         with self._core.store.write() as tx:
             now = self._core.clock()
             if event_id and not tx.log.claim(scope.workspace, event_id, now):
                 return None
-            lesson = taught_lesson(self._core, scope, clean_goal, clean_output, now)
-            tx.episodes.put(lesson)
             came_by = {"role": role.value, "event": event_id}
-            tx.log.append(event(lesson, EventKind.CREATED, lesson.author, now, detail=came_by))
-            flags = lesson_flags(lesson, has_secret=(clean_goal, clean_output) != (goal, output))
-            lesson = hold_back(tx, lesson, flags, now)
-            if vector is not None:
-                tx.episodes.put_vector(lesson.workspace, lesson.id, self._core.embedder.name, vector)
+            lesson = draft.store(self._core, tx, scope, now, vector, detail=came_by)
             is_public = visibility_of(existing(tx, scope.workspace, lesson.id)) is Visibility.PUBLIC
             if audience is Audience.WORKSPACE and role.may_promote and is_public:
                 self._promoted(tx, lesson, audience, scope.person, role, now)
