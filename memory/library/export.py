@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from memory.errors import InvalidInput
 from memory.model import Episode, Exemplar, GradeSource, Lesson, MemoryEntry
@@ -81,10 +81,12 @@ def plain(value: object) -> object:
     kind: type = type(value)
     if kind in _PLAIN:
         return value
+    if kind is tuple or kind is list:
+        return [plain(item) for item in cast("Sequence[object]", value)]
     if names := _names(kind):
         return {name: plain(getattr(value, name)) for name in names}
     match value:
-        case None | bool() | int() | float():
+        case bool() | int() | float():
             return value
         case StrEnum():
             return value.value

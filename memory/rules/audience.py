@@ -77,7 +77,7 @@ def partitions_of(episode: Episode) -> list[IndexEntry]:
     Empty for archived, quarantined and undecided ones; of one that waits for a teacher only because it was restated,
     where its author alone looks.
     """
-    if episode.archived_at is not None or not set(episode.quarantine) <= {RESTATED}:
+    if episode.archived_at is not None or (episode.quarantine and set(episode.quarantine) != {RESTATED}):
         return []
     entries: list[IndexEntry] = []
 

@@ -28,6 +28,7 @@ from memory.ports import EpisodeFilter
 from memory.services import Memory
 from tests.benchmarks.bench_message import TableEmbedder, fill
 from tests.benchmarks.bulk import ANSWER
+from tests.doubles.compiled_once import compile_once
 from tests.doubles.emoji import DEFAULT_EMOJI
 from tests.doubles.memory_world import World, scope
 
@@ -107,6 +108,7 @@ def main() -> None:
     parser.add_argument("--episodes", type=int, default=2_000)
     count = parser.parse_args().episodes
     gc.set_threshold(20_000, 20, 50)  # as the command line does
+    compile_once()
     measure(FEW, untimed)
     measure(count, timed)
 

@@ -77,7 +77,7 @@ def escapes_as_shown(text: str) -> bool:
 
 def visible(text: str) -> str:
     """Text without control characters and other things nobody sees: fit for a person's screen."""
-    if text.isprintable() or text.replace("\n", "").isprintable():
+    if (text.replace("\n", "") if "\n" in text else text).isprintable():
         return text
     shown = {ord(each): _shown(each) for each in set(text)}  # of each character once, which texts of people have few of
     return text.translate(shown)

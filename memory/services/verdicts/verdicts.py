@@ -298,12 +298,13 @@ def _rejudge(
     for episode in nodes:
         before, verdicts = episode.verdicts, judge(episode, votes, policy, weighed)
         after = episode
-        if verdicts != before and _words(verdicts) == _words(before):
+        was, now = _words(before), _words(verdicts)
+        if verdicts != before and was == now:
             after = changes.keep(episode, verdicts)  # nothing is decided: the votes' own events tell it
         elif verdicts != before:
             by, at, reason = causes.get(episode.id, causes[""])
             kind = EventKind.GRADED if episode.graded_at is None else EventKind.REGRADED
-            detail = {"from": _words(before), "to": _words(verdicts)}
+            detail = {"from": was, "to": now}
             if reason or not verdicts.overall.is_validated:
                 detail["reason"] = reason if verdicts.overall.is_validated else ""
             after = changes.make(episode, event(episode, kind, by, at, detail=detail), verdicts)

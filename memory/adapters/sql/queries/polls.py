@@ -126,7 +126,8 @@ def polls(session: Session, workspace: str, run_ids: Iterable[str], asked_for: I
                 rows[row.run_id].append(row)
     everybody = KnownPeople(known_from=known, taught_from=taught_from)
     counted = _threshold(workspace, beside) if beside else None
-    return {run_id: _poll(of_one, everybody, counted) for run_id, of_one in rows.items()}
+    nothing_said = _poll((), everybody, counted)
+    return {run_id: _poll(of_one, everybody, counted) if of_one else nothing_said for run_id, of_one in rows.items()}
 
 
 def _threshold(workspace: str, rows: Mapping[int, Row[Any]]) -> Threshold:
