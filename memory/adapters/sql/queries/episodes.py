@@ -160,7 +160,8 @@ class SqlEpisodeTable(SqlTable):
         self._session.run(_UPDATE, [_changes(each) for each in changed])
 
     def get(self, workspace: str, episode_id: str) -> Episode | None:
-        return self._session.first(episode_of, _GET, workspace=workspace, id=episode_id)
+        row = self._session.row(_GET, {"workspace": workspace, "id": episode_id})
+        return None if row is None else _whole(row)
 
     def get_many(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, Episode]:
         found = map(_whole, self._session.each(_GET_MANY, workspace, episode_ids))

@@ -85,7 +85,8 @@ class Prepared(NamedTuple):
         for row in made:
             for place, make in self.found:
                 row[place] = make(row[place])
-        return IteratorResult[Any](self.columns, iter(made)).all()
+        result: IteratorResult[Any] = IteratorResult(self.columns, iter(made))
+        return result.all()
 
 
 @lru_cache(maxsize=1024)
@@ -136,14 +137,19 @@ def translated(where: Where) -> Iterator[None]:
     """Raise the package's errors for those of the database library. Other exceptions pass."""
     try:
         yield
-    except UnicodeEncodeError as exc:
-        where = f"character {exc.start + 1} of {len(exc.object)}"
-        raise InvalidInput(f"A text is not UTF-8 ({where}) and cannot be looked up. Type it again.") from exc
-    except OverflowError as exc:
-        raise InvalidInput(f"A number cannot be looked up in the database: {exc}.") from exc
     except Exception as exc:
-        if not is_driver_error(exc):
-            raise
+        raise_ours(exc, where)
+        raise
+
+
+def raise_ours(exc: Exception, where: Where) -> None:
+    """The same for an exception that was caught: where many statements run, a context each takes some of the time."""
+    if isinstance(exc, UnicodeEncodeError):
+        place = f"character {exc.start + 1} of {len(exc.object)}"
+        raise InvalidInput(f"A text is not UTF-8 ({place}) and cannot be looked up. Type it again.") from exc
+    if isinstance(exc, OverflowError):
+        raise InvalidInput(f"A number cannot be looked up in the database: {exc}.") from exc
+    if is_driver_error(exc):
         raise fault(exc, where) from exc
 
 

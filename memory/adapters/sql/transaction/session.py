@@ -23,6 +23,7 @@ from memory.adapters.sql.transaction.driver import (
     Where,
     is_driver_error,
     prepare,
+    raise_ours,
     translated,
 )
 from memory.errors import Conflict, NotFound, StoreUnavailable
@@ -51,8 +52,21 @@ def begin(connection: Connection, *, writes: bool) -> RootTransaction:
     A listener for SQLAlchemy's own beginnings would do it too, and make every statement look for listeners.
     """
     transaction = connection.begin()
-    connection.exec_driver_sql(_BEGINNINGS[connection.dialect.name, writes])
+    words = _BEGINNINGS[connection.dialect.name, writes]
+    if connection.dialect.name == "sqlite":
+        on_driver(connection, words, ())
+    else:
+        connection.exec_driver_sql(words)
     return transaction
+
+
+def on_driver(connection: Connection, words: str, values: Any) -> Any:  # noqa: ANN401 - the driver's
+    """SQLite's cursor behind a statement, with one row of values or many. SQLAlchemy's listeners are told of it."""
+    cursor, is_many = connection.connection.cursor(), isinstance(values, list)
+    for listener in connection.dispatch.before_cursor_execute:
+        listener(connection, cursor, words, values, None, is_many)
+    (cursor.executemany if is_many else cursor.execute)(words, values)
+    return cursor
 
 
 @cache
@@ -145,22 +159,28 @@ class Session:
     def driver_rows(self, statement: Executable, parameters: dict[str, Any]) -> Sequence[Any]:
         """What a query finds, with little spent on it: of a row's values, what is true may be 1 or True."""
         self._require_open()
-        with translated(self._where):
+        try:
             if prepared := self._prepared(statement, parameters):
-                return list(self._on_driver(prepared.words, prepared.values(parameters)))
+                return list(on_driver(self._connection, prepared.words, prepared.values(parameters)))
+        except Exception as exc:
+            raise_ours(exc, self._where)
+            raise
         return self.rows(statement, parameters)
 
     def _found(self, statement: Executable, given: Parameters | None, *, is_first: bool = False) -> Sequence[Row[Any]]:
         self._require_open()
-        with translated(self._where):
+        try:
             if isinstance(given, Mapping) and (prepared := self._prepared(statement, given)):
-                cursor = self._on_driver(prepared.words, prepared.values(given))
+                cursor = on_driver(self._connection, prepared.words, prepared.values(given))
                 rows = cursor.fetchmany(1) if is_first else cursor.fetchall()
-                with self._readable(statement, given):
-                    return prepared.rows(rows)
+                return self._read(statement, given, lambda: prepared.rows(rows))
             found = self._connection.execute(statement, given)
-            with self._readable(statement, given):
-                return [row for row in [found.first()] if row is not None] if is_first else found.all()
+            if is_first:
+                return self._read(statement, given, lambda: [row for row in [found.first()] if row is not None])
+            return self._read(statement, given, found.all)
+        except Exception as exc:
+            raise_ours(exc, self._where)
+            raise
 
     def _prepared(self, statement: Executable, given: Parameters | None) -> Prepared | None:
         """From its second time on: a statement that is made for one use is left to SQLAlchemy, which knows its like."""
@@ -177,22 +197,14 @@ class Session:
         rounded = tuple([(name, 1 << (size - 1).bit_length() if size else 0) for name, size in sizes])
         return prepare(statement, self._connection.dialect, tuple(given), rounded)
 
-    def _on_driver(self, words: str, values: Any) -> Any:  # noqa: ANN401 - the driver's
-        """SQLite's cursor behind a statement, with one row of values or many. SQLAlchemy's listeners are told of it."""
-        cursor, is_many = self._connection.connection.cursor(), isinstance(values, list)
-        for listener in self._connection.dispatch.before_cursor_execute:
-            listener(self._connection, cursor, words, values, None, is_many)
-        (cursor.executemany if is_many else cursor.execute)(words, values)
-        return cursor
-
     def all(self, kind: Callable[..., T], statement: Executable, /, **parameters: object) -> list[T]:
         """What a query finds, of each row what `kind` makes of its columns."""
-        return [kind(**row._mapping) for row in self.rows(statement, parameters)]
+        return [kind(**dict(zip(row._fields, row, strict=True))) for row in self.rows(statement, parameters)]
 
     def first(self, kind: Callable[..., T], statement: Executable, /, **parameters: object) -> T | None:
         """The same of the first row, or None."""
         row = self.row(statement, parameters)
-        return None if row is None else kind(**row._mapping)
+        return None if row is None else kind(**dict(zip(row._fields, row, strict=True)))
 
     def batches(self, statement: str, parameters: Sequence[object], size: int) -> Iterator[list[tuple[Any, ...]]]:
         """What a query in SQLite's own words finds, as the driver has it, so many rows at a time."""
@@ -235,11 +247,10 @@ class Session:
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as exc:
             raise damaged(self._where, ()) from exc
 
-    @contextmanager
-    def _readable(self, statement: Executable, parameters: Parameters | None) -> Iterator[None]:
-        """Say which row it is that holds what no column of ours can. The statement runs again to find out."""
+    def _read(self, statement: Executable, parameters: Parameters | None, rows: Callable[[], T]) -> T:
+        """The rows. Says which it is that holds what no column of ours can; the statement runs again to find out."""
         try:
-            yield
+            return rows()
         except Exception as exc:
             if is_driver_error(exc):
                 raise
@@ -281,11 +292,14 @@ class Session:
         self.require_writing()
         if isinstance(parameters, Sequence) and not parameters:
             return 0
-        with translated(self._where):
+        try:
             if parameters and (prepared := self._prepared(statement, parameters)):
-                run = self._on_driver if self.is_sqlite else self._connection.exec_driver_sql
-                return int(run(prepared.words, prepared.values(parameters)).rowcount)
+                run = on_driver if self.is_sqlite else Connection.exec_driver_sql
+                return int(run(self._connection, prepared.words, prepared.values(parameters)).rowcount)
             return self._connection.execute(statement, parameters).rowcount
+        except Exception as exc:
+            raise_ours(exc, self._where)
+            raise
 
     def changed(self, statement: Executable, parameters: Mapping[str, Any]) -> Row[Any] | None:
         """Change a row; what the statement returns of it, or None if it changed none.
