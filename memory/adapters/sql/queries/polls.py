@@ -1,5 +1,6 @@
 """All that is stored of what people said about some answers, in one statement; judgements and thresholds."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -49,17 +50,12 @@ _OF_RUN = select(judgements).where(matching(judgements, "run_id")).order_by(_j.a
 _OF_RUNS = select(judgements).where(among(judgements, "run_id"))
 _DELETE = delete(judgements).where(matching(judgements, "run_id", "actor"))
 _DELETE_RUNS = delete(judgements).where(among(judgements, "run_id"))
-_newest = (
-    select(_j.actor, _j.confidence, _j.is_right, _j.is_known, _j.is_checked)
+_NEWEST = (
+    select(_j.actor, _j.confidence, _j.is_right, _j.is_known, _j.is_checked)  # as `JudgementCount` has them
     .where(matching(judgements))
     .order_by(_j.at.desc(), _j.run_id.desc(), _j.actor.desc())  # as the index has them
     .limit(bindparam("newest"))
-    .subquery()
 )
-_n = _newest.c
-_COUNTS = select(
-    _n.actor, _n.confidence, _n.is_right, _n.is_known, _n.is_checked, func.count().label("number")
-).group_by(*_n)  # as `JudgementCount` has them
 _GET_THRESHOLD = select(thresholds).where(matching(thresholds))
 
 
@@ -211,7 +207,12 @@ class SqlJudgementTable(SqlTable):
         return sum(self._session.run(_DELETE_RUNS, {"workspace": workspace, "ids": ids}) for ids in some)
 
     def counts(self, workspace: str, newest: int) -> list[JudgementCount]:
-        return list(map(JudgementCount._make, self._session.rows(_COUNTS, {"workspace": workspace, "newest": newest})))
+        # Counted here: to group them takes the database as long as to find them.
+        alike = Counter(map(tuple, self._session.driver_rows(_NEWEST, {"workspace": workspace, "newest": newest})))
+        return [
+            JudgementCount(actor, confidence, bool(is_right), bool(is_known), bool(is_checked), number)
+            for (actor, confidence, is_right, is_known, is_checked), number in alike.items()
+        ]
 
     def put_threshold(self, threshold: Threshold) -> None:
         self._session.put(thresholds, threshold)

@@ -136,6 +136,7 @@ ledger = Table(
 )
 
 # A fold of the votes and of the evidence of the runs they are on, kept to be counted at once.
+_COUNTED = ("is_right", "is_known", "is_checked")
 judgements = Table(
     "judgements",
     metadata,
@@ -146,7 +147,8 @@ judgements = Table(
     Column("is_known", Boolean, nullable=False),
     Column("is_checked", Boolean, nullable=False),
     PrimaryKeyConstraint("workspace", "run_id", "actor"),
-    Index(None, "workspace", "at"),
+    # With all that a threshold is counted from: it would be another search for each of a thousand judgements.
+    Index("ix_judgements_newest", "workspace", "at", "run_id", "actor", "confidence", *_COUNTED),
     sqlite_with_rowid=False,
     info={READ_AS: Judgement},
 )
