@@ -139,7 +139,8 @@ class VectorPartition:
         count, found = len(self._ids), np.empty(len(self._ids), np.float32)
         for block, start in zip(self._blocks, range(0, count, BLOCK), strict=False):
             np.vecdot(block[: count - start], vector, out=found[start : start + BLOCK])
-        return np.clip(found, -1.0, 1.0, out=found)
+        np.maximum(found, -1.0, out=found)
+        return np.minimum(found, 1.0, out=found)
 
     def find(
         self, query: "Vector", k: int, min_cosine: float, actions: tuple[str, ...], *, gave_up: bool
@@ -163,11 +164,13 @@ class VectorPartition:
 
     def nearest(self, scores: "NDArray[np.float32]", k: int, min_cosine: float) -> list[Hit]:
         """The k best rows with at least this cosine, and those that are as good as the last of them, in any order."""
-        is_near = scores >= min_cosine
-        if np.count_nonzero(is_near) > k > 0:
-            is_near = scores >= np.partition(scores, len(scores) - k)[len(scores) - k]
-        places = np.flatnonzero(is_near) if k > 0 else np.empty(0, np.intp)
+        if k < 1:
+            return []
+        (places,) = (scores >= min_cosine).nonzero()
         near = scores[places]
+        if len(near) > k:
+            (best_of,) = (near >= np.partition(near, len(near) - k)[len(near) - k]).nonzero()
+            places, near = places[best_of], near[best_of]
         named, numbers = places.tolist(), self._numbers[places].tolist()
         whose, kinds = map(self._ids.__getitem__, named), map(self._kinds.__getitem__, numbers)
         return list(zip(near.tolist(), whose, kinds, named, repeat(self)))

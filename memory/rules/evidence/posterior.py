@@ -15,6 +15,7 @@ in `tests/README.md`.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -181,8 +182,8 @@ def posterior(
     unbiased = kernel[1:, 1:] + np.diag([each.noise for each in observations])
     shared = _shared_biases(observations, judged, config.lone_refusal)
     weights = np.linalg.solve(unbiased + config.author_effect * shared, kernel[0, 1:])
-    rows = np.array([row for row, columns in enumerate(judged) for _ in columns])
-    columns = np.array([column for columns in judged for column in columns])
+    rows = np.repeat(np.arange(len(judged)), list(map(len, judged)))
+    columns = np.fromiter(chain.from_iterable(judged), np.intp, len(rows))
     approves = np.array([each.approves for each in observations])
     # A refusal tells of the refused candidate alone: of the others it leaves the prior as it is.
     beyond_prior = np.where(approves[:, None], -at_lessons, 0.0)

@@ -76,7 +76,7 @@ class JudgedLesson(NamedTuple):
     """The verdict. The voices are the members behind it, where they are others than the asker and it is not trusted."""
     decided_at: datetime
     """When the first of those behind it said so, whatever others said since; when it was decided, if nobody voted."""
-    people: frozenset[str] = frozenset()
+    people: tuple[str, ...] = ()
     """Everybody whose verdict it is; whoever made it, where nobody voted."""
     is_own: bool = False
     """Whether it is a lesson of the asker's own scope."""
@@ -103,7 +103,7 @@ class JudgedLesson(NamedTuple):
     @property
     def author(self) -> str:
         """The only person whose verdict it is; empty where there are several."""
-        return next(iter(self.people)) if len(self.people) == 1 else ""
+        return self.people[0] if len(self.people) == 1 else ""
 
 
 def noise_of(
@@ -204,9 +204,9 @@ def _prior(
     import numpy as np
 
     approves = np.zeros((len(lessons), len(actions)))
-    for row, (lesson, (column, *_)) in enumerate(zip(lessons, judged, strict=True)):
-        if lesson.approves and lesson.is_counted and column < len(actions):
-            approves[row, column] = 1
+    for row, (lesson, about) in enumerate(zip(lessons, judged, strict=True)):
+        if about[0] < len(actions) and lesson.approves and lesson.is_counted:
+            approves[row, about[0]] = 1
     lessons_of, cosines_of = np.array([fits.get(action.name, _NONE) for action in actions]).T
     return action_prior(learned_fits(described, lessons_of, cosines_of, cosines, approves, config), config)
 

@@ -45,7 +45,10 @@ class Weighing:
             lambda standing, right, wrong, role: voice_weight(standing, right, wrong, role, core.policy)
         )
         self._described = lru_cache(maxsize=8)(
-            lambda actions: rows(core.embedder.embed([each.text for each in actions]))
+            lambda actions: (
+                tuple([each.name for each in actions]),
+                rows(core.embedder.embed([each.text for each in actions])),
+            )
         )
 
     def weigh(self, scope: Scope, goal: str, actions: Sequence[ActionText], *, run_id: str = "") -> Evidence:
@@ -109,7 +112,11 @@ class Weighing:
         """
         hits = near.hits[: self.config.lessons]
         read = tx.episodes.weighing_input(scope.workspace, scope.channel, [hit.episode_id for hit in hits])
-        stored, names = read.lessons, tuple([action.name for action in actions])
+        try:
+            names, descriptions = self._described(tuple(actions)) if actions else ((), rows([goal]))
+        except EmbeddingFailed:
+            return Evidence(), read
+        stored = read.lessons
         reliability = read.threshold.reliability if read.threshold else _ALL_RELIABLE
         lessons, vectors, plan = list[JudgedLesson](), list[Vector](), ""
         for hit in hits:
@@ -122,10 +129,6 @@ class Weighing:
                 judged = self._judged(summary, hit, scope.person, names, reliability)
                 lessons += judged
                 vectors += [hit.vector] * len(judged)
-        try:
-            descriptions = self._described(tuple(actions)) if actions else rows([goal])
-        except EmbeddingFailed:
-            return Evidence(), read
         least = self._threshold(tx, scope.workspace, read.threshold)
         found = weigh(goal, lessons, vectors, actions, descriptions, self.config, near.fits, threshold=least)
         return replace(found, plan=plan), read
@@ -188,16 +191,18 @@ def _judged(
     candidates = tuple([Candidate.of(*each) for each in judged])
     is_own, is_decided = hit.audience is _PERSONAL, hit.verdict in _DECIDED
     counted = [vote for vote in summary.votes if not vote.is_limited or vote.actor == person]
-    if not is_decided and not is_question and _is_balanced(counted, weight_of):
+    sides = [
+        (approves, behind, _voices(behind, weight_of))
+        for approves in ((hit.verdict is _SUCCESS,) if is_decided else (True, False))
+        for behind in ([vote for vote in counted if (vote.value > 0) is approves],)
+        if behind or is_decided
+    ]
+    if not is_decided and not is_question and len(sides) == 2 and _weight(sides[0][2]) == _weight(sides[1][2]):
         return []
     found: list[JudgedLesson] = []
-    for approves in (hit.verdict is _SUCCESS,) if is_decided else (True, False):
-        behind = [vote for vote in counted if (vote.value > 0) is approves]
-        if not behind and not is_decided:
-            continue
-        voices = _voices(behind, weight_of)
+    for approves, behind, voices in sides:
         # Of what the asker alone decided, nothing goes by the voice; and whoever agrees makes it no less.
-        if is_decided and is_own and (len(behind) < 2 or sum([voice.weight for voice in voices]) < 1):
+        if is_decided and is_own and (len(behind) < 2 or _weight(voices) < 1):
             voices = ()
         says_nothing = is_question and approves  # that the question was liked is no opinion of what it offered
         if (is_decided or voices) and not says_nothing:
@@ -208,7 +213,7 @@ def _judged(
                 candidates=candidates,
                 observation=_observation(approves, summary, hit, behind, voices, reliability, config),
                 decided_at=min([vote.at for vote in behind], default=summary.decided_at),
-                people=frozenset([vote.actor for vote in behind]) or frozenset([summary.author]),
+                people=tuple([vote.actor for vote in behind]) or (summary.author,),
                 is_own=is_own,
                 is_question=is_question,
                 is_written=summary.origin is not _RUN,
@@ -246,13 +251,9 @@ def _observation(
     return NoisyVerdict(approves, noise, biased, together)
 
 
-def _is_balanced(votes: Sequence[Ballot], weight_of: WeightOf) -> bool:
-    """Whether those who approve and those who refuse weigh the same."""
-    approving, refusing = (
-        sum([voice.weight for voice in _voices([vote for vote in votes if (vote.value > 0) is approves], weight_of)])
-        for approves in (True, False)
-    )
-    return approving == refusing
+def _weight(voices: Sequence[Voice]) -> float:
+    """What they weigh together."""
+    return sum([voice.weight for voice in voices])
 
 
 def _voices(votes: Sequence[Ballot], weight_of: WeightOf) -> tuple[Voice, ...]:

@@ -306,6 +306,8 @@ class _Search:
         mistake alone names it.
         """
         by_author = Counter(e.episode.author for e in exemplars if e.lesson is Lesson.REPEAT)
+        if all(exemplar.lesson is not Lesson.AVOID for exemplar in exemplars):
+            return exemplars
         mistakes = [e.episode.id for e in exemplars if e.lesson is Lesson.AVOID and e.episode.correction]
         seen = corrections_for(self.tx, self.scope, mistakes, self.stored, self.lessons) if mistakes else {}
         self.corrections = frozenset((lesson.id, mistake) for mistake, by in seen.items() for lesson in by)

@@ -50,6 +50,6 @@ def _lesson(number: int, goal: str, action: str, text: str, *, approves: bool) -
         action=action,
         candidates=(Candidate.of(action, text if action == ANSWER else ""),),
         observation=NoisyVerdict(approves, noise_of(_CONFIG, is_trusted=True)),
-        people=frozenset([str(number)]),
+        people=(str(number),),
         decided_at=_UNDATED,
     )

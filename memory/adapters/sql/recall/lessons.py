@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from operator import itemgetter
+from sys import intern
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -116,7 +117,7 @@ def _beside(what: str, number: ColumnElement[Any] | None = None, **given: Column
 _s = settings.c
 _here = bindparam("here", type_=String())
 _OF_VOTE = itemgetter(9, 10)
-_OUTPUT, _ASKED = 7, 15
+_OUTPUT = 7
 _SEVERAL, _AT_ONCE = 48, 500
 """How many lessons a statement reads: one for each number of them would take longer to put together than to run."""
 # What the driver has, of which there is much, is turned into what it means by looking it up.
@@ -151,16 +152,15 @@ def _weighing(count: int) -> CompoundSelect[Any]:
 
 
 class ReadLesson(NamedTuple):
-    """A lesson, and the rows that it was made of."""
+    """A lesson, and this process's hash of the rows that it was made of: they would take as much as the lesson."""
 
     lesson: LessonSummary
-    rows: Sequence[Sequence[Any]]
+    digest: int
 
     @property
     def nbytes(self) -> int:
-        """About how much its texts take."""
-        texts = self.rows[0][3], self.rows[0][_OUTPUT], self.rows[0][_ASKED]
-        return sum([len(each) for each in texts if each])
+        """About how much it takes."""
+        return _OF_ONE + len(self.lesson.goal) + len(self.lesson.output)
 
 
 def weighing_input(
@@ -181,9 +181,10 @@ def weighing_input(
     with session.readable():
         lessons = {
             episode_id: made
-            if (made := known.get(episode_id)) is not None and made.rows == rows
-            else ReadLesson(_summary(rows), rows)
+            if (made := known.get(episode_id)) is not None and made.digest == digest
+            else ReadLesson(_summary(rows), digest)
             for episode_id, rows in of_one.items()
+            for digest in (hash(tuple(rows)),)
         }
         return lessons, WeighingInput(
             lessons={},
@@ -228,11 +229,11 @@ def _summary(rows: Sequence[Any]) -> LessonSummary:
         _, actor, role, value, is_limited, source, _, _, standing, right, wrong, at = row[9:21]
         if actor is not None:
             votes_on[actor] = Ballot(
-                actor,
+                author if actor == author else actor,
                 _ROLES[role],
                 value,
                 bool(is_limited),
-                source,
+                intern(source),
                 _STANDINGS[standing],
                 right,
                 wrong,
@@ -244,7 +245,7 @@ def _summary(rows: Sequence[Any]) -> LessonSummary:
         goal,
         _ORIGINS[origin],
         author,
-        action,
+        intern(action),
         output,
         UtcDateTime.of_stored(decided_at),
         tuple(votes_on.values()),
@@ -325,9 +326,9 @@ class LessonCache:
     ) -> None:
         for name, lesson in lessons.items():
             if name in known.lessons:
-                known.nbytes -= _nbytes(known.lessons.pop(name)[1])
+                known.nbytes -= known.lessons.pop(name)[1].nbytes
             known.lessons[name] = mark, lesson
-            known.nbytes += _nbytes(lesson)
+            known.nbytes += lesson.nbytes
         if known.mark == mark:  # another thread may have met a later one meanwhile
             known.nbytes += 0 if channel in known.beside else _OF_ONE
             known.beside[channel] = beside
@@ -340,10 +341,6 @@ class LessonCache:
         workspace, oldest = next(iter(self._known.items()))
         if not oldest.lessons:
             return self._known.pop(workspace).nbytes
-        nbytes = _nbytes(oldest.lessons.pop(next(iter(oldest.lessons)))[1])
+        nbytes = oldest.lessons.pop(next(iter(oldest.lessons)))[1].nbytes
         oldest.nbytes -= nbytes
         return nbytes
-
-
-def _nbytes(lesson: ReadLesson) -> int:
-    return _OF_ONE + lesson.nbytes

@@ -84,7 +84,10 @@ class PartitionCache:
 
     def take(self, key: Key, epoch: int = 0, seq: int = 0) -> CachedPartition:
         """Out of here, for it may be changed; an empty one, at this epoch and `seq`, if it is not here."""
-        copy, nbytes = self._kept.pop(key, (CachedPartition(epoch, seq, VectorPartition(key.dimension)), 0))
+        kept = self._kept.pop(key, None)
+        if kept is None:
+            return CachedPartition(epoch, seq, VectorPartition(key.dimension))
+        copy, nbytes = kept
         self._nbytes -= nbytes
         return copy
 

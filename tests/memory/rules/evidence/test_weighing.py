@@ -15,7 +15,7 @@ TOOL = ActionText(name="clock", description="Tells the time.")
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
 
-ANA = frozenset({"ana"})
+ANA = ("ana",)
 
 
 def lesson(
@@ -25,7 +25,7 @@ def lesson(
     number: int = 0,
     approves: bool = True,
     action: str = "answer",
-    people: frozenset[str] = ANA,
+    people: tuple[str, ...] = ANA,
 ) -> JudgedLesson:
     """One of ana's, about the very goal."""
     return JudgedLesson(
@@ -53,13 +53,13 @@ def test_of_one_question_the_latest_answer_of_the_same_author_counts() -> None:
 
 
 def test_of_what_several_approved_one_of_them_makes_nothing_void() -> None:
-    question, both = "who is on call?", ANA | {"ben"}
+    question, both = "who is on call?", (*ANA, "ben")
     approved = lesson(question, "Rosa.", people=both)
     assert answers(weighed(approved, lesson(question, "Ivan.", number=1))) == {"Rosa.": True, "Ivan.": True}
     assert answers(weighed(lesson(question, "Rosa."), lesson(question, "Ivan.", number=1, people=both))) == {
         "Ivan.": True
     }
-    nobodys = [lesson(question, text, number=n, people=frozenset()) for n, text in enumerate(("Rosa.", "Ivan."))]
+    nobodys = [lesson(question, text, number=n, people=()) for n, text in enumerate(("Rosa.", "Ivan."))]
     assert answers(weighed(*nobodys)) == {"Rosa.": True, "Ivan.": True}
 
 
@@ -71,8 +71,8 @@ def test_whoever_writes_down_what_they_refused_before_thinks_otherwise_now() -> 
     assert weighed(refused, written).beliefs == weighed(written).beliefs
     assert alone == {"rosa": True}
     for other in (
-        refused._replace(people=frozenset({"ben"})),
-        refused._replace(people=ANA | {"ben"}),
+        refused._replace(people=("ben",)),
+        refused._replace(people=(*ANA, "ben")),
         refused._replace(decided_at=NOW + timedelta(seconds=3)),
         refused._replace(goal="who is on call on Monday?"),
     ):
@@ -97,7 +97,7 @@ def test_what_was_refused_is_handed_out_behind_however_many_answers() -> None:
 def test_what_is_suggested_most_is_handed_out_behind_however_many_of_ones_own() -> None:
     goal, *others = np.eye(BELIEFS + 2, dtype=np.float32)
     own = [lesson(f"question {n}", f"answer number {n}", number=n) for n in range(BELIEFS + 1)]
-    of_ben = lesson("one more", "What ben said.", number=99, people=frozenset({"ben"}))
+    of_ben = lesson("one more", "What ben said.", number=99, people=("ben",))
     of_ben = of_ben._replace(observation=NoisyVerdict(True, 1.0, (Voice("ben"),)))
     vectors = [np.float32(0.6) * goal + np.float32(0.8) * other for other in others]
     evidence = weigh(goal, [*own, of_ben], [*vectors, goal], [], np.zeros((0, len(goal))), EvidenceConfig())
