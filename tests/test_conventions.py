@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -108,6 +109,17 @@ IN_PARTS = [path for path in SOURCES if path.parent.name != "versions"]
 def test_no_file_is_long(paths: list[Path], limit: int) -> None:
     lengths = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in paths}
     assert {name: length for name, length in lengths.items() if length > limit} == {}
+
+
+def test_no_folder_holds_more_than_a_glance_takes_in() -> None:
+    sizes = Counter(name_of(path.parent) for path in SOURCES if path.name != "__init__.py")
+    assert {name: size for name, size in sizes.items() if size > 24} == {}
+
+
+def test_every_folder_says_in_one_line_what_belongs_there() -> None:
+    first_lines = {name_of(path): path.read_text(encoding="utf-8").partition("\n")[0] for path in SOURCES}
+    inits = {name: line for name, line in first_lines.items() if name.endswith("__init__.py")}
+    assert {name for name, line in inits.items() if not re.match(r'""".*\.(""")?$', line)} == set()
 
 
 def test_every_function_fits_a_screen() -> None:
