@@ -60,7 +60,8 @@ class EvidenceConfig:
     """Variance of the bias that all approvals of one candidate by one other member share, and all their refusals of it:
     what one person alone says of an answer, however often, is believed to 1 / (1 + author_effect) at most."""
     lone_refusal: float = 3.0
-    """How many times as large it is of what nobody else refuses: one 👎 unmakes nothing that two approved."""
+    """How many times as large it is of what nobody else refuses as near the goal: one 👎 unmakes nothing that two
+    approved."""
     suggested_effect: float = 1.0
     """The same in how far something is suggested, which is asked about and not followed: there one person's word goes
     half of the way (measured: `tests/README.md`)."""
@@ -72,9 +73,11 @@ class EvidenceConfig:
             raise ValueError("the evidence rule needs at least one lesson, and a sharpness above 0")
         if (
             min(self.member_noise, self.biased_noise, self.trusted_noise, self.tap_noise) <= 0
-            or min(self.author_effect, self.lone_refusal, self.suggested_effect) < 0
+            or min(self.author_effect, self.lone_refusal - 1, self.suggested_effect) < 0
         ):
-            raise ValueError("noise must be above 0, and the effects of an author not below it")
+            raise ValueError(
+                "noise must be above 0, the effects of an author not below it, a lone refusal's not below 1"
+            )
 
 
 class Voice(NamedTuple):
@@ -180,7 +183,7 @@ def posterior(
         return Posterior(values=at_goal, suggested=at_goal, weights=np.zeros(0), effects=at_lessons)
     kernel = np.exp(config.sharpness * (np.minimum(cosines, 1.0) - 1))
     unbiased = kernel[1:, 1:] + np.diag([each.noise for each in observations])
-    shared = _shared_biases(observations, judged, config.lone_refusal)
+    shared = _shared_biases(observations, judged, kernel, config.lone_refusal)
     weights = np.linalg.solve(unbiased + config.author_effect * shared, kernel[0, 1:])
     rows = np.repeat(np.arange(len(judged)), list(map(len, judged)))
     columns = np.fromiter(chain.from_iterable(judged), np.intp, len(rows))
@@ -199,34 +202,55 @@ def posterior(
 
 
 def _shared_biases(
-    observations: Sequence[NoisyVerdict], judged: Sequence[Sequence[int]], lone_refusal: float
+    observations: Sequence[NoisyVerdict], judged: Sequence[Sequence[int]], kernel: "Matrix", lone_refusal: float
 ) -> "Matrix":
     """The covariances of verdicts' biases, in author effects: each has the mean of its voices', by their weights.
 
     A voice of weight w has the variance (noise + author effect) / w, so a verdict of one such voice has just that. It
-    has a bias for each candidate that it approves or refuses; of a verdict on several at once, their mean's size. If it
-    is the only one that refuses a candidate, that bias has `lone_refusal` times the variance.
+    has a bias for each candidate that it approves or refuses; of a verdict on several at once, their mean's size. What
+    it alone refuses has a second one, which fades with distance: if it were the same everywhere, what the voice refuses
+    elsewhere would tell how large it is here.
     """
     import numpy as np
 
-    refusing: dict[int, set[str]] = {}
-    for each, about in zip(observations, judged, strict=True):
-        for candidate in () if each.approves else about:
-            refusing.setdefault(candidate, set()).update([voice.author for voice in each.voices])
+    sizes = _refusal_sizes(observations, judged, kernel[0, 1:], lone_refusal)
     columns: dict[tuple[str, bool, int], int] = {}
-    rows, places, shares = list[int](), list[int](), list[float]()
+    rows, places = list[int](), list[int]()
+    shares, alone = list[float](), list[float]()
     for row, (each, about) in enumerate(zip(observations, judged, strict=True)):
         if not each.voices:
             continue
         together = sum([weight for _, weight in each.voices]) * math.sqrt(len(about))
         for author, weight in each.voices:
             for candidate in about:
-                is_alone = not each.approves and len(refusing[candidate]) == 1
-                share = math.sqrt(weight * lone_refusal if is_alone else weight) / together
+                share = math.sqrt(weight) / together
                 rows.append(row)
                 places.append(columns.setdefault((author, each.approves, candidate), len(columns)))
                 shares.append(share)
-    bias = np.zeros((len(observations), len(columns)))
-    bias[rows, places] = shares
-    shared: Matrix = bias @ bias.T
+                alone.append(0.0 if each.approves else share * math.sqrt(sizes[author, candidate] - 1))
+    bias, local = np.zeros((2, len(observations), len(columns)))
+    bias[rows, places], local[rows, places] = shares, alone
+    shared: Matrix = bias @ bias.T + kernel[1:, 1:] * (local @ local.T)
     return shared
+
+
+def _refusal_sizes(
+    observations: Sequence[NoisyVerdict], judged: Sequence[Sequence[int]], nearness: "Matrix", lone_refusal: float
+) -> dict[tuple[str, int], float]:
+    """How many times as large the bias of each voice is that refuses a candidate.
+
+    1 if somebody else refuses it as near the goal, `lone_refusal` if nobody else does at all: what is wrong elsewhere
+    may be right here. A verdict without voices is somebody else's.
+    """
+    nearest: dict[int, dict[str, float]] = {}
+    for each, about, near in zip(observations, judged, nearness.tolist(), strict=True):
+        for candidate in () if each.approves else about:
+            of_candidate = nearest.setdefault(candidate, {})
+            for author in [voice.author for voice in each.voices] or [""]:
+                of_candidate[author] = max(near, of_candidate.get(author, 0.0))
+    found: dict[tuple[str, int], float] = {}
+    for candidate, by_author in nearest.items():
+        for author, own in by_author.items():
+            others = max([near for other, near in by_author.items() if other != author], default=0.0)
+            found[author, candidate] = lone_refusal - (lone_refusal - 1) * min(1.0, others / own)
+    return found

@@ -1,5 +1,6 @@
 """The laws of the evidence rule."""
 
+from itertools import product
 from math import sqrt
 from random import Random
 from typing import TYPE_CHECKING
@@ -48,29 +49,34 @@ def believed(seed: int, said: list[Said], config: EvidenceConfig = CONFIG) -> Po
     return believed_of(said, goals @ goals.T, prior, config)
 
 
-def refusers(said: list[Said]) -> dict[int, set[str]]:
-    """Who refuses each candidate."""
-    return {
-        candidate: {
-            voice.author for each in said if not each.approves and candidate in each.candidates for voice in each.voices
-        }
-        for candidate in range(ACTIONS)
-    }
+def refusal_size(said: list[Said], near: "Matrix", author: str, candidate: int) -> float:
+    """How much larger the bias of a refusal is, the farther from the goal everybody else refuses the candidate."""
+    own, others = [0.0], [0.0]
+    for each, nearness in zip(said, near, strict=True):
+        if not each.approves and candidate in each.candidates:
+            authors = {voice.author for voice in each.voices}
+            own += [nearness] if author in authors else []
+            others += [nearness] if authors != {author} else []
+    return CONFIG.lone_refusal - (CONFIG.lone_refusal - 1) * min(1.0, max(others) / max(own))
 
 
-def shared_bias(one: Said, other: Said, refusing: dict[int, set[str]]) -> float:
+def shared_bias(said: list[Said], i: int, j: int, kernel: "Matrix") -> float:
     """Covariance of two means of voices, where each voice of weight w has a bias of variance 1 / w.
 
-    It has it on each candidate that both approve, or both refuse; three times as much where nobody else refuses it.
+    It has it on each candidate that both approve, or both refuse; where it is alone with that a second one,
+    which fades with distance.
     """
+    one, other = said[i], said[j]
     if one.approves is not other.approves:
         return 0.0
-    both = {*one.candidates} & {*other.candidates}
-    sizes = [CONFIG.lone_refusal if not one.approves and len(refusing[each]) == 1 else 1 for each in both]
-    alike = sum(sizes) / sqrt(len(one.candidates) * len(other.candidates))
-    pairs = [(ours, theirs) for ours in one.voices for theirs in other.voices if ours.author == theirs.author]
     whole = sum(each.weight for each in one.voices) * sum(each.weight for each in other.voices)
-    return alike * sum(sqrt(ours.weight * theirs.weight) for ours, theirs in pairs) / (whole or 1)
+    whole *= sqrt(len(one.candidates) * len(other.candidates))
+    found = 0.0
+    for ours, theirs in product(one.voices, other.voices):
+        for candidate in {*one.candidates} & {*other.candidates} if ours.author == theirs.author else ():
+            size = 1 if one.approves else refusal_size(said, kernel[0, 1:], ours.author, candidate)
+            found += (1 + (size - 1) * kernel[1 + i, 1 + j]) * sqrt(ours.weight * theirs.weight)
+    return found / (whole or 1)
 
 
 @given(st.integers(0, 1000), observations)
@@ -81,8 +87,8 @@ def test_it_is_the_dense_solution_of_the_mixed_model(seed: int, said: list[Said]
     noise, shared = np.diag([each.noise for each in said]), np.zeros((len(said), len(said)))
     rewards = prior[1:].copy()
     for i, one in enumerate(said):
-        for j, other in enumerate(said):
-            shared[i, j] = shared_bias(one, other, refusers(said))
+        for j in range(len(said)):
+            shared[i, j] = shared_bias(said, i, j, kernel)
         if one.approves:
             rewards[i] = 0
         rewards[i, list(one.candidates)] = 1 if one.approves else CONFIG.refused * one.reliability
@@ -197,8 +203,59 @@ def test_who_is_trusted_more_is_believed_more(weight: float, more: float) -> Non
 
 
 def test_one_refusal_does_not_undo_what_several_approved() -> None:
-    refusal = Said(candidates=(0,), approves=False, noise=1.0, voices=(Voice("eve"),))
-    assert same_question([approval("ann", "ben", "cy"), refusal])[0] > START
+    assert same_question([approval("ann", "ben", "cy"), refusal("eve", noise=1.0)])[0] > START
+
+
+def at(*cosines: float) -> "Matrix":
+    """The cosines of a goal with some that are as near to it, and as far from each other as they can be."""
+    apart = np.diag(np.sqrt([1 - each * each for each in cosines]))
+    goals = np.vstack([np.eye(1, 1 + len(cosines)), np.hstack([np.array(cosines)[:, None], apart])])
+    found: Matrix = goals @ goals.T
+    return found
+
+
+def refusal(author: str, noise: float = CONFIG.biased_noise) -> Said:
+    return Said(candidates=(0,), approves=False, noise=noise, voices=(Voice(author),))
+
+
+def of_answer(said: list[Said], cosines: "Matrix") -> float:
+    """The belief in the candidate that all of it is about."""
+    return float(believed_of(said, cosines, np.zeros((len(said) + 1, ACTIONS)), CONFIG).values[0])
+
+
+@pytest.mark.parametrize("by", [("dan",), ("dan", "dan"), ("eve",), ("eve",) * 5, ()])
+@given(st.floats(0.0, 0.2))
+def test_a_refusal_alone_is_so_whatever_is_refused_elsewhere(by: tuple[str, ...], far: float) -> None:
+    """The same answer may well be wrong for another question."""
+    elsewhere = [refusal(author) for author in by]
+    approved = approval("ann", "ben")
+    assert of_answer([approved, refusal("eve"), *elsewhere], at(1.0, 1.0, *[far] * len(by))) > START
+
+
+said_of_one = st.lists(
+    st.tuples(st.booleans(), st.sampled_from("abcd"), st.sampled_from([0.3, 0.7, 0.9, 1.0])), max_size=8
+)
+
+
+@given(said_of_one, st.booleans(), st.sampled_from("abcdefg"))
+def test_who_joins_for_the_same_question_moves_the_belief_their_way(
+    before: list[tuple[bool, str, float]], approves: bool, author: str
+) -> None:
+    said = [approval(each) if is_right else refusal(each) for is_right, each, _ in before]
+    joined = [*said, approval(author) if approves else refusal(author)]
+    same = np.ones((len(joined) + 1, len(joined) + 1))
+    moved = of_answer(joined, same) - of_answer(said, same[:-1, :-1])
+    assert moved >= -1e-9 if approves else moved <= 1e-9
+
+
+@given(said_of_one)
+def test_who_approves_for_the_first_time_never_lowers_what_is_refused_at_any_distance(
+    before: list[tuple[bool, str, float]],
+) -> None:
+    said = [approval(each) if is_right else refusal(each) for is_right, each, _ in before]
+    cosines = at(*[each for _, _, each in before], 1.0)
+    joined = of_answer([*said, approval("kim")], cosines)
+    assert joined >= of_answer(said, cosines[:-1, :-1]) - 1e-9
 
 
 def test_a_teachers_word_outweighs_a_members() -> None:
@@ -240,7 +297,15 @@ def test_among_many_actions_it_is_less_likely_that_none_fits() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"lessons": 0}, {"sharpness": 0.0}, {"member_noise": 0.0}, {"biased_noise": 0.0}, {"author_effect": -1.0}]
+    "wrong",
+    [
+        {"lessons": 0},
+        {"sharpness": 0.0},
+        {"member_noise": 0.0},
+        {"biased_noise": 0.0},
+        {"author_effect": -1.0},
+        {"lone_refusal": 0.9},
+    ],
 )
 def test_numbers_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=r"evidence rule|noise"):

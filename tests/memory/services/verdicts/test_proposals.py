@@ -160,7 +160,7 @@ def test_one_refusal_leaves_an_answer_that_several_approved_believed() -> None:
 
 def test_one_refusal_leaves_what_two_approved_sure_enough_to_be_told() -> None:
     world = World()
-    answer = answered(world, "bob", "cy")
+    answer = answered(world, "ana", "bob")
     clock = ActionText(name="clock", description="Tells the time of day.")
     weighing = world.memory.recalling.weighing
     world.react(answer, "👎", by="eve")
@@ -168,6 +168,14 @@ def test_one_refusal_leaves_what_two_approved_sure_enough_to_be_told() -> None:
     assert weighing.weigh(scope("vic"), GOAL, [clock]).is_sure
     world.react(answer, "👎", by="dan")
     assert not weighing.weigh(scope("vic"), GOAL, ()).is_sure
+
+
+@pytest.mark.parametrize("by", ["dan", "eve"])
+def test_one_refusal_is_alone_though_the_answer_was_refused_for_another_question(by: str) -> None:
+    world = World()
+    world.react(world.ask("who won the cup last year", RIGHT), "👎", by=by)
+    world.react(answered(world, "ana", "bob"), "👎", by="eve")
+    assert weigh(world).is_sure
 
 
 def test_who_was_proven_right_is_believed_more() -> None:
