@@ -40,7 +40,8 @@ _PUT_COUNTER = (
 )
 MOST_BYTES = 320 * 2**20
 """How much of the files stays mapped, without vectors: what is used again is mapped again."""
-_BATCH = 4096
+_BATCH = 1024
+"""Rows that planes are made of at once: what that takes in memory is not given back."""
 _SAMPLED = 1024
 """Of how many rows of a large partition it is looked which actions they approve."""
 _MOST_SAMPLES = 200
