@@ -173,6 +173,8 @@ class ToolRegistry:
             return f"There is no tool named {call.name[:64]!r}. The tools are: {known}."
         if call.arguments is None:
             return f"The arguments of {tool.name} were not a JSON object: {call.raw[:200]}"
+        if _are_wanted_texts(tool.parameters, call.arguments):
+            return ""
         problem = await asyncio.to_thread(_schema_problem, tool.parameters, call.arguments)
         return f"{tool.name} cannot take these arguments: {problem}" if problem else ""
 
@@ -225,6 +227,36 @@ def text_argument(arguments: Mapping[str, object], name: str) -> str:
 
 def _mistake(content: str) -> ToolResult:
     return ToolResult(content=content, is_error=True, is_mistake=True)
+
+
+def _are_wanted_texts(schema: Mapping[str, object], arguments: Mapping[str, object]) -> bool:
+    """Whether a tool takes texts alone, as most do, and these are: what needs no validator, which needs a thread."""
+    if schema.get("type") != "object" or not schema.keys() <= {
+        "type",
+        "properties",
+        "required",
+        "additionalProperties",
+    }:
+        return False
+    match schema:
+        case {"properties": dict() as known}:
+            required = schema.get("required", [])
+        case _:
+            return False
+    return (
+        isinstance(required, list)
+        and all(isinstance(name, str) and name in arguments for name in required)
+        and all(_is_text(known.get(name)) and isinstance(value, str) for name, value in arguments.items())
+    )
+
+
+def _is_text(schema: object) -> bool:
+    """Whether this is the schema of any text."""
+    match schema:
+        case {"type": "string", **rest}:
+            return rest.keys() <= {"description"}
+        case _:
+            return False
 
 
 def _schema_problem(schema: Mapping[str, object], arguments: Mapping[str, object]) -> str:

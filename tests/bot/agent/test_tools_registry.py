@@ -4,7 +4,15 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given, strategies as st
 
-from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry, ToolResult, text_schema
+from bot.agent.tools.registry import (
+    Tool,
+    ToolContext,
+    ToolRegistry,
+    ToolResult,
+    _are_wanted_texts,
+    _schema_problem,
+    text_schema,
+)
 from bot.errors import ToolFailed, ToolRetry
 from bot.model import ToolCall
 from memory.library.working_memory import WorkingMemory
@@ -53,6 +61,44 @@ async def test_a_call_that_does_not_fit_is_a_mistake(call: ToolCall, told: str) 
     result = await ToolRegistry([echo()]).run(call, CONTEXT)
     assert told in result.content
     assert (result.is_error, result.is_mistake) == (True, True)
+
+
+PART = st.sampled_from(
+    [
+        {"type": "string"},
+        {"type": "string", "description": "x"},
+        {"type": "string", "minLength": 2},
+        {"type": "integer"},
+    ]
+)
+NAMES = st.sampled_from(["text", "name"])
+
+
+@given(
+    schema=st.fixed_dictionaries(
+        {
+            "type": st.just("object"),
+            "properties": st.dictionaries(NAMES, PART),
+            "required": st.lists(NAMES, max_size=2),
+        },
+        optional={"additionalProperties": st.booleans(), "maxProperties": st.just(1)},
+    ),
+    arguments=st.dictionaries(NAMES, st.one_of(st.sampled_from(["", "a", "text"]), st.integers())),
+)
+def test_texts_pass_without_a_validator_only_where_it_finds_nothing(
+    schema: dict[str, object], arguments: dict[str, object]
+) -> None:
+    if _are_wanted_texts(schema, arguments):
+        assert _schema_problem(schema, arguments) == ""
+
+
+async def test_texts_for_a_tool_that_takes_texts_need_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def run(arguments: Mapping[str, object], _: ToolContext) -> str:
+        return str(arguments["text"])
+
+    plain = Tool(name="plain", description="", parameters=text_schema("text", "What it is about."), run=run)
+    monkeypatch.setattr(asyncio, "to_thread", None)
+    assert (await ToolRegistry([plain]).run(tool_call("plain", text="a"), CONTEXT)).content == "a"
 
 
 async def test_errors_of_a_tool_are_observations() -> None:
