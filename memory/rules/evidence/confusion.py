@@ -22,26 +22,35 @@ class LeftOut(NamedTuple):
     """What would be answered to one lesson's question without the lesson, where another one teaches its answer, too."""
 
     author: str
+    """Whose word it is by which the lesson counts for others; where nobody's is, whoever wrote it."""
     is_known: bool
-    """Whether what its author says here counts for others."""
+    """Whether somebody's is."""
     confidence: float
+    """0 where no other lesson teaches its answer, which tells nothing."""
     is_right: bool
 
 
 def confusion(lessons: Iterable[LeftOut]) -> float:
     """How many times as many would be wrong as usually are at their confidence, above 0; 1 where nothing was taught.
 
-    Pure; the order does not matter. Of several authors each counts for at most `MOST_OF_ONE` lessons, and where
-    somebody's word counts for others, nobody else counts: as for the threshold itself.
+    Pure; the order does not matter. Of several authors each counts for at most `MOST_OF_ONE` lessons, and for at most
+    `USUAL` fewer wrong ones than usual, so that nobody more than halves it. Where somebody's word counts for others,
+    nobody else counts: as for the threshold itself.
     """
-    every = [each for each in lessons if each.confidence >= LOWEST / 100]
+    every = list(lessons)
     counted = [each for each in every if each.is_known] or every
-    by_author: dict[str, list[LeftOut]] = {}
+    by_author: dict[str, list[LeftOut]] = {each.author: [] for each in counted}
     for each in counted:
-        by_author.setdefault(each.author, []).append(each)
+        if each.confidence >= LOWEST / 100:
+            by_author[each.author].append(each)
     wrong = expected = 0.0
     for of_one in by_author.values():
-        share = min(1.0, MOST_OF_ONE / len(of_one)) if len(by_author) > 1 else 1.0
-        wrong += share * sum(not each.is_right for each in of_one)
-        expected += share * sum(share_wrong(each.confidence) for each in sorted(of_one))
+        wrong_of_one = float(sum(not each.is_right for each in of_one))
+        expected_of_one = sum(share_wrong(each.confidence) for each in sorted(of_one))
+        if len(by_author) > 1:
+            share = min(1.0, MOST_OF_ONE / max(1, len(of_one)))
+            wrong_of_one *= share
+            expected_of_one = min(share * expected_of_one, wrong_of_one + USUAL)
+        wrong += wrong_of_one
+        expected += expected_of_one
     return (wrong + MARGIN * math.sqrt(wrong) + USUAL) / (expected + USUAL)

@@ -1,6 +1,6 @@
 """How often a workspace's taught answers are confused with each other, by asking for each with its lesson left out."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, islice, zip_longest
@@ -14,10 +14,10 @@ from memory.services.core import Core
 from memory.services.recall.evidence import Weighing
 from memory.services.verdicts.tally import count_threshold
 
-_NEWEST = 2_000
-"""Among how many lessons that people wrote those are chosen ..."""
 _ASKED = 400
-"""... that are asked for: about a second's work."""
+"""How many lessons are asked for: about a second's work."""
+_AT_ONCE, _PAGES = 2_000, 10
+"""Among how many that people wrote they are chosen, and how often so many more are looked through at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,50 +44,63 @@ class ConfusionEstimate:
         return bool(newest) and (since is None or newest[0].at >= since)
 
     def _left_out(self, tx: Transaction, workspace: str) -> Iterator[LeftOut]:
-        lessons = _sample(tx.episodes.search(workspace, EpisodeFilter(written_only=True, limit=_NEWEST)))
-        vectors = tx.episodes.vectors(workspace, [lesson.id for lesson in lessons])
-        for lesson in lessons:
+        sample, is_known = self._sample(tx, workspace)
+        vectors = tx.episodes.vectors(workspace, [lesson.id for _, lesson in sample])
+        for author, lesson in sample:
             model, vector = vectors.get(lesson.id, ("", None))
             if vector is not None and model == self._core.embedder.name:
-                found = self._without(tx, lesson, vector)
-                if found is not None:
-                    yield found
+                confidence, is_right = self._without(tx, lesson, vector)
+                yield LeftOut(author, is_known, confidence, is_right=is_right)
 
-    def _without(self, tx: Transaction, lesson: Episode, vector: Vector) -> LeftOut | None:
-        """What would be answered to its author without it; None if no other lesson says the same."""
+    def _sample(self, tx: Transaction, workspace: str) -> tuple[list[tuple[str, Episode]], bool]:
+        """Of the lessons that count for others the newest, as many of each author as can be, and whether there are any.
+
+        Where there are none it is those that count for their authors. What corrects an answer is left out: people
+        correct what is hard, so it would look harder than it is.
+        """
+        known, unknown, after = dict[str, list[Episode]](), dict[str, list[Episode]](), ""
+        for _ in range(_PAGES):
+            page = tx.episodes.search(workspace, EpisodeFilter(written_only=True, limit=_AT_ONCE, after=after))
+            taught = [lesson for lesson in page if lesson.origin is not Origin.CORRECTION]
+            summaries = tx.episodes.weighing_input(workspace, "", [lesson.id for lesson in taught]).lessons
+            for lesson in taught:
+                behind = self._behind(summaries[lesson.id])
+                of_authors = known if behind else unknown
+                of_authors.setdefault(behind or lesson.author, []).append(lesson)
+            if len(page) < _AT_ONCE or (len(known) > 1 and sum(map(len, known.values())) >= _ASKED):
+                break
+            after = page[-1].id
+        pairs = [[(author, lesson) for lesson in lessons] for author, lessons in (known or unknown).items()]
+        in_turn = (each for each in chain.from_iterable(zip_longest(*pairs)) if each is not None)
+        return list(islice(in_turn, _ASKED)), bool(known)
+
+    def _behind(self, lesson: LessonSummary) -> str:
+        """By whose word the lesson counts for others: its author's before anybody else's; empty if by nobody's."""
+        policy = self._core.policy
+        people = [
+            vote.actor
+            for vote in lesson.votes
+            if vote.value > 0
+            and not vote.is_limited
+            and voice_weight(vote.standing, vote.right, vote.wrong, vote.role, policy)
+        ]
+        return lesson.author if lesson.author in people else min(people, default="")
+
+    def _without(self, tx: Transaction, lesson: Episode, vector: Vector) -> tuple[float, bool]:
+        """How sure what would be answered to its author without it is, and if it is right.
+
+        0 if no other lesson says the same, or the lesson does not count.
+        """
         near = self._weighing.near(tx, lesson.scope, vector)
         own = next((hit for hit in near.hits if hit.episode_id == lesson.id), None)
         if own is None or own.verdict is not Verdict.SUCCESS:
-            return None
+            return 0.0, False
         evidence, read = self._weighing.weighed(tx, lesson.scope, vector, near, (), run_id=lesson.run_id)
-        summary = read.lessons[lesson.id]
-        words = AnswerWords.of(summary.output)
+        words = AnswerWords.of(read.lessons[lesson.id].output)
         same = (
             place for place, each in enumerate(evidence.beliefs) if AnswerWords.of(each.text).says_the_same_as(words)
         )
         place = next(same, None)
         if place is None or not any(weight.approves for weight in evidence.beliefs[place].weights):
-            return None
-        return LeftOut(lesson.author, self._is_known(summary), evidence.confidence, is_right=place == 0)
-
-    def _is_known(self, lesson: LessonSummary) -> bool:
-        policy = self._core.policy
-        return any(
-            vote.value > 0
-            and not vote.is_limited
-            and voice_weight(vote.standing, vote.right, vote.wrong, vote.role, policy)
-            for vote in lesson.votes
-        )
-
-
-def _sample(lessons: Iterable[Episode]) -> list[Episode]:
-    """Of the lessons taught for themselves the newest, as many of each author as can be.
-
-    What corrects an answer is left out: people correct what is hard, so it would look harder than it is.
-    """
-    of_authors: dict[str, list[Episode]] = {}
-    for lesson in lessons:
-        if lesson.origin is not Origin.CORRECTION:
-            of_authors.setdefault(lesson.author, []).append(lesson)
-    in_turn = chain.from_iterable(zip_longest(*of_authors.values()))
-    return list(islice((lesson for lesson in in_turn if lesson is not None), _ASKED))
+            return 0.0, False
+        return evidence.confidence, place == 0

@@ -83,6 +83,18 @@ def test_one_of_several_counts_for_so_many_lessons_at_most() -> None:
     assert confusion([*honest, *often]) == pytest.approx(confusion([*honest, *once]))
 
 
+@pytest.mark.parametrize("attackers", [1, 2, 3])
+def test_of_several_nobody_more_than_halves_it_with_answers_that_are_hardly_in_doubt(attackers: int) -> None:
+    honest = lessons(1, 0, confidence=0.0)
+    easy = [each for n in range(attackers) for each in lessons(400, 0, author=f"eve-{n}", confidence=0.06)]
+    assert confusion([*honest, *easy]) >= 1 / (1 + attackers)
+
+
+def test_who_is_known_and_tells_nothing_leaves_nothing_to_others() -> None:
+    known, strangers = lessons(1, 0, confidence=0.0), lessons(10, 30, author="eve", is_known=False)
+    assert confusion([*known, *strangers]) == 1.0
+
+
 def test_what_would_not_be_answered_anyway_says_nothing() -> None:
     assert confusion(lessons(0, 50, confidence=0.04)) == 1.0
 

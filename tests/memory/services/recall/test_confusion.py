@@ -4,9 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from memory.model import Audience, Episode, Role
+from memory.model import Audience, Episode, Role, Verdict
 from memory.model.evidence import START
 from memory.ports import EpisodeFilter
+from memory.rules.evidence import confusion as rule
+from memory.services.recall import confusion as estimate
 from memory.services.verdicts.tally import threshold_of
 from tests.doubles.memory_world import World, scope
 
@@ -73,6 +75,38 @@ def test_answers_that_are_taken_for_each_other_raise_it(world: World) -> None:
 def test_one_lesson_for_each_answer_tells_nothing(world: World) -> None:
     teach_apart(world, of_each=1)
     assert world.memory.confusion.update(W) == 1.0
+
+
+def test_newcomers_decide_nothing_where_what_known_people_taught_tells_nothing(world: World) -> None:
+    teach_apart(world, of_each=1)
+    world.clock.tick(days=30)
+    teach_alike(world, "eve")
+    assert world.memory.confusion.update(W) == 1.0
+
+
+def test_newcomers_keep_no_lesson_of_others_out_however_many_they_teach(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(estimate, "_AT_ONCE", 10)
+    teach_apart(world)
+    found = world.memory.confusion.update(W)
+    world.clock.tick(days=30)
+    teach_alike(world, "eve")
+    assert world.memory.confusion.update(W) == found < 1
+
+
+def test_what_newcomers_teach_and_one_member_approves_counts_as_that_members(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rule, "MOST_OF_ONE", 1.0)
+    teach(world, "who cleans the roof", "roof crew", "bo")
+    world.react(world.ask("hello"), by="ana")
+    world.clock.tick(days=30)
+    for eve in ("eve-1", "eve-2"):
+        teach_alike(world, eve)
+        for lesson in world.memory.audit.episodes(W, EpisodeFilter(author=eve, limit=None)):
+            world.memory.teaching.grade(W, lesson.id, Verdict.SUCCESS, actor="ana", role=Role.MEMBER)
+    assert 1 < world.memory.confusion.update(W) < 1.2
 
 
 def test_corrections_are_left_out_as_people_correct_what_is_hard(world: World) -> None:
