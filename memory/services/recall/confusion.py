@@ -1,6 +1,5 @@
 """How often a workspace's taught answers are confused with each other, by asking for each with its lesson left out."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, islice, zip_longest
@@ -28,13 +27,18 @@ class ConfusionEstimate:
     _weighing: Weighing
 
     def update(self, workspace: str) -> float:
-        """Estimate it anew, and count the threshold by it; 1 where nothing was taught that something can be told by."""
+        """Estimate it anew, and count the threshold by it; 1 where nothing was taught that something can be told by.
+
+        While lessons wait to be embedded by the embedder in use, it stays what it was.
+        """
         with self._core.store.read() as tx:
-            found = confusion(self._left_out(tx, workspace))
+            found = self._estimated(tx, workspace)
         with self._core.store.write() as tx:
             stored = tx.judgements.threshold(workspace)
-            if found != (stored.confusion if stored else 1.0):
-                count_threshold(tx, workspace, self._core.policy.error_budget, stored=stored, confusion=found)
+            before = stored.confusion if stored else 1.0
+            if found is None or found == before:
+                return before
+            count_threshold(tx, workspace, self._core.policy.error_budget, stored=stored, confusion=found)
         return found
 
     def is_due(self, workspace: str, since: datetime | None) -> bool:
@@ -43,14 +47,17 @@ class ConfusionEstimate:
             newest = tx.log.newest(workspace, limit=1)
         return bool(newest) and (since is None or newest[0].at >= since)
 
-    def _left_out(self, tx: Transaction, workspace: str) -> Iterator[LeftOut]:
+    def _estimated(self, tx: Transaction, workspace: str) -> float | None:
         sample, is_known = self._sample(tx, workspace)
         vectors = tx.episodes.vectors(workspace, [lesson.id for _, lesson in sample])
+        if any(model != self._core.embedder.name for model, _ in vectors.values()):
+            return None
+        left_out = list[LeftOut]()
         for author, lesson in sample:
-            model, vector = vectors.get(lesson.id, ("", None))
-            if vector is not None and model == self._core.embedder.name:
-                confidence, is_right = self._without(tx, lesson, vector)
-                yield LeftOut(author, is_known, confidence, is_right=is_right)
+            if lesson.id in vectors:
+                confidence, is_right = self._without(tx, lesson, vectors[lesson.id][1])
+                left_out.append(LeftOut(author, is_known, confidence, is_right=is_right))
+        return confusion(left_out)
 
     def _sample(self, tx: Transaction, workspace: str) -> tuple[list[tuple[str, Episode]], bool]:
         """Of the lessons that count for others the newest, as many of each author as can be, and whether there are any.

@@ -211,7 +211,8 @@ def _embed(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
 def _confusion(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
     estimate = ConfusionEstimate(core, Weighing(core))
     with core.store.read() as tx:
-        last = max((run.started_at for run in tx.upkeep.job_runs() if run.name == CONFUSION), default=None)
+        runs = (run for run in tx.upkeep.job_runs() if run.name == CONFUSION and not run.error)
+        last = next((run.started_at for run in runs), None)
     taught = [workspace for workspace in core.store.workspaces() if estimate.is_due(workspace, last)]
     for workspace in taught:
         estimate.update(workspace)

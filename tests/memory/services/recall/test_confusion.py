@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from memory.adapters.embedding import HashingEmbedder
+from memory.adapters.sql import SqlStore
 from memory.model import Audience, Episode, Role, Verdict
 from memory.model.evidence import START
 from memory.ports import EpisodeFilter
@@ -160,3 +162,25 @@ def test_what_comes_back_counts_from_the_next_time_on(world: World) -> None:
         world.memory.teaching.restore(W, lesson.id, actor="adm")
     world.memory.upkeep.run("confusion")
     assert threshold(world) < START
+
+
+def test_a_run_that_failed_is_made_up_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    teach_apart(world)
+    world.clock.tick()
+    with monkeypatch.context() as broken:
+        broken.setattr(estimate, "confusion", lambda _: 1 / 0)
+        assert world.memory.upkeep.run("confusion").error
+    world.clock.tick(hours=1)
+    assert world.memory.upkeep.run("confusion").summary == "1 workspaces where something changed"
+    assert threshold(world) < START
+
+
+def test_it_stays_until_all_is_embedded_by_a_new_embedder() -> None:
+    store = SqlStore.in_memory()
+    before = World(store)
+    teach_apart(before)
+    found = before.memory.confusion.update(W)
+    now = World(store, embedder=HashingEmbedder(128))
+    assert now.memory.confusion.update(W) == found < 1
+    now.memory.upkeep.run("embed")
+    assert now.memory.confusion.update(W) != found
