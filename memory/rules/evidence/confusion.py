@@ -34,8 +34,8 @@ def confusion(lessons: Iterable[LeftOut]) -> float:
     """How many times as many would be wrong as usually are at their confidence, above 0; 1 where nothing was taught.
 
     Pure; the order does not matter. Of several authors each counts for at most `MOST_OF_ONE` lessons, and for at most
-    `USUAL` fewer wrong ones than usual, so that nobody more than halves it. Where somebody's word counts for others,
-    nobody else counts: as for the threshold itself.
+    `USUAL` more or fewer wrong ones than usual, so that nobody more than halves it or much more than doubles it. Where
+    somebody's word counts for others, nobody else counts: as for the threshold itself.
     """
     every = list(lessons)
     counted = [each for each in every if each.is_known] or every
@@ -49,8 +49,9 @@ def confusion(lessons: Iterable[LeftOut]) -> float:
         expected_of_one = sum(share_wrong(each.confidence) for each in sorted(of_one))
         if len(by_author) > 1:
             share = min(1.0, MOST_OF_ONE / max(1, len(of_one)))
-            wrong_of_one *= share
-            expected_of_one = min(share * expected_of_one, wrong_of_one + USUAL)
+            wrong_of_one, expected_of_one = share * wrong_of_one, share * expected_of_one
+            wrong_of_one = min(wrong_of_one, expected_of_one + USUAL)
+            expected_of_one = min(expected_of_one, wrong_of_one + USUAL)
         wrong += wrong_of_one
         expected += expected_of_one
     return (wrong + MARGIN * math.sqrt(wrong) + USUAL) / (expected + USUAL)

@@ -90,6 +90,13 @@ def test_of_several_nobody_more_than_halves_it_with_answers_that_are_hardly_in_d
     assert confusion([*honest, *easy]) >= 1 / (1 + attackers)
 
 
+def test_one_of_several_does_not_much_more_than_double_it() -> None:
+    honest = lessons(1, 0, confidence=0.0)
+    worst = confusion([*honest, *lessons(0, 400, author="eve", confidence=0.6)])
+    assert 1.5 < worst < 2.3
+    assert threshold([], BUDGET, worst) < 2 * threshold([], BUDGET, 1.0) + 0.01
+
+
 def test_who_is_known_and_tells_nothing_leaves_nothing_to_others() -> None:
     known, strangers = lessons(1, 0, confidence=0.0), lessons(10, 30, author="eve", is_known=False)
     assert confusion([*known, *strangers]) == 1.0
