@@ -163,23 +163,13 @@ def _check_text(text: str, where: str) -> None:
         raise InvalidInput(f"{where} contains half a character (a lone surrogate); remove it and try again.") from exc
 
 
-def json_writer(encoder: json.JSONEncoder) -> Callable[[object], str]:
-    """What writes as this encoder does, in a third of the time: that makes another one in C for each value."""
-    make: Any = getattr(json.encoder, "c_make_encoder", None)
-    if make is None:
-        return encoder.encode
-    text = json.encoder.encode_basestring_ascii if encoder.ensure_ascii else vars(json.encoder)["encode_basestring"]
-    signs = encoder.key_separator, encoder.item_separator
-    parts = make(None, encoder.default, text, None, *signs, encoder.sort_keys, encoder.skipkeys, encoder.allow_nan)
-    return lambda value: "".join(parts(value, 0))
-
-
-_compact = json_writer(json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False))
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+"""Made once: `json.dumps` makes another one for each value."""
 
 
 def to_json(value: object) -> str:
     """Compact JSON; raises `ValueError` or `TypeError` for what JSON cannot say."""
-    return "[]" if type(value) is list and not value else _compact(value)
+    return "[]" if type(value) is list and not value else _ENCODER.encode(value)
 
 
 def half(vector: "Vector") -> "Vector":

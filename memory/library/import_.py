@@ -14,7 +14,7 @@ from functools import lru_cache
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from memory.adapters.row_validation import json_writer, storable
+from memory.adapters.row_validation import storable
 from memory.errors import InvalidInput
 from memory.library.export import plain
 from memory.model import Episode, MemoryEntry
@@ -27,7 +27,7 @@ _ENTRIES = TypeAdapter(list[MemoryEntry], config=_STRICT)
 _EPISODES = TypeAdapter(list[Episode], config=_STRICT)
 _ENTRY_MARKS = frozenset({"internal_state", "step_num", "env_pre"})
 _TO_READ = json.JSONEncoder(ensure_ascii=False)
-_to_compare = json_writer(json.JSONEncoder(ensure_ascii=True, sort_keys=True))
+_TO_COMPARE = json.JSONEncoder(ensure_ascii=True, sort_keys=True)
 _EPISODE_CONTENT = (
     "goal", "trajectory", "output", "thoughts", "action", "action_target", "termination", "context_before",
     "context_after", "node_path", "step_number", "created_at",
@@ -101,7 +101,7 @@ def content_hash(memory: Episode | MemoryEntry) -> str:
         raise InvalidInput(f"only episodes and memory entries have a content hash, got {shown(memory)}")
     names = _EPISODE_CONTENT if isinstance(memory, Episode) else _ENTRY_CONTENT
     content = {name: plain(getattr(memory, name)) for name in names}
-    text = _to_compare([type(memory).__name__, content])
+    text = _TO_COMPARE.encode([type(memory).__name__, content])
     return hashlib.sha256(text.encode()).hexdigest()
 
 
