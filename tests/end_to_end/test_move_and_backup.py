@@ -96,7 +96,7 @@ def test_another_embedder_is_told_by_doctor_and_brought_by_one_command(taught: H
 
 DIES_HALF_WAY = begun_with(
     "import signal\n"
-    "from memory.services import reembedding\n"
+    "from memory.services.upkeep import reembedding\n"
     "reembedding.BATCH, batch = 1, reembedding.Reembedding._episodes\n"
     "def dying(self, *given):\n"
     "    batch(self, *given)\n"
