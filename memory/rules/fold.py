@@ -38,8 +38,6 @@ __all__ = ["replaced"]
 
 _FIELDS = {field.name: place for place, field in enumerate(fields(Episode))}
 _VALUES = attrgetter(*_FIELDS)
-_CHECKED = {"trajectory", "created_at", "graded_at", "archived_at", "salience_at"}
-"""What `Episode.__post_init__` looks at."""
 _WRITERS = [getattr(Episode, name).__set__ for name in _FIELDS]
 
 if TYPE_CHECKING:
@@ -54,8 +52,7 @@ else:
         new = object.__new__(Episode)
         for write, value in zip(_WRITERS, values, strict=True):
             write(new, value)
-        if not _CHECKED.isdisjoint(changes):
-            new.__post_init__()
+        new.__post_init__()
         return new
 
 

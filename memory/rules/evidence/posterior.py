@@ -213,6 +213,8 @@ def _shared_biases(
     """
     import numpy as np
 
+    if not any(each.voices for each in observations):  # as for whoever is alone
+        return np.zeros((len(observations), len(observations)))
     sizes = _refusal_sizes(observations, judged, kernel[0, 1:], lone_refusal)
     columns: dict[tuple[str, bool, int], int] = {}
     rows, places = list[int](), list[int]()

@@ -213,10 +213,10 @@ def _confusion(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
     with core.store.read() as tx:
         runs = (run for run in tx.upkeep.job_runs() if run.name == CONFUSION and not run.error)
         last = next((run.started_at for run in runs), None)
-    taught = [workspace for workspace in core.store.workspaces() if estimate.is_due(workspace, last)]
-    for workspace in taught:
+    changed = [workspace for workspace in core.store.workspaces() if estimate.is_due(workspace, last)]
+    for workspace in changed:
         estimate.update(workspace)
-    return f"{len(taught)} workspaces where something changed"
+    return f"{len(changed)} workspaces where something changed"
 
 
 JOBS = (
