@@ -21,8 +21,7 @@ KEPT_FROM = 0.005
 """A belief or an effect below this is 0.00 to a person, and not kept."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ActionText:
+class ActionText(NamedTuple):
     """An action an agent may choose, with the words that say what it does."""
 
     name: str
@@ -64,19 +63,18 @@ class InfluentialLesson(NamedTuple):
     """The belief in what it approved or refused."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Belief:
+class Belief(NamedTuple):
     """How far the evidence speaks for one candidate: about 1 is certain, 0 is nothing, below 0 is against it."""
 
     action: str
-    text: str = ""
-    """The answer, for the action `answer`."""
     value: float
     prior: float
     """What is believed without the lessons near it: how well the action's description and all goals it was approved
     for fit the goal, 0 for an answer."""
     suggested: float = 0.0
     """How far it is worth asking about, where that is more: the value if one member's word alone went farther."""
+    text: str = ""
+    """The answer, for the action `answer`."""
     weights: tuple[LessonWeight, ...] = ()
     """The lessons with the largest effects, largest first."""
 

@@ -177,8 +177,8 @@ class Stream:
         if not self._arm.as_answers:
             rows = np.concatenate([vector[None], self._lessons.vectors[places]]).astype(np.float64)
             means = (self._sums @ vector) / np.maximum(self._approved, 1)
-            approves = np.zeros((len(places), len(self._descriptions)))
-            for row, place in enumerate(places):
+            approves = np.zeros((1 + len(places), len(self._descriptions)))
+            for row, place in enumerate(places, 1):
                 if self._lessons.observations[place].approves:
                     approves[row, self._lessons.candidates[place][0]] = 1
             described, of_one = rows @ self._descriptions.T, np.minimum(self._approved, FROM_ONE)

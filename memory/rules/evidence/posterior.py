@@ -143,21 +143,22 @@ def learned_fits(
     likely to be meant here. Shape (1 + n, actions), as `described`, the cosines of the goals with the descriptions: the
     asked goal first, then those of n lessons. `lessons` and `cosines`, of shape (actions,), tell how many lessons
     approve each action, and the mean cosine of their goals with the asked one. `between` (1 + n, 1 + n) are the cosines
-    of the goals, `approves` (n, actions) is 1 where a lesson approves the action.
+    of the goals, `approves` (1 + n, actions) is 1 where a lesson approves the action; nothing does at the asked goal.
 
     At the goal of a lesson the mean is that without the lesson itself: what is approved near it is known exactly, and
     the rest is taken to be as much nearer or farther than from the asked goal as the description is.
     """
     import numpy as np
 
-    near, at_goal = approves.sum(axis=0), between[0, 1:]
+    at_goal, near = between[0, 1:], approves.sum(axis=0)
     many = np.maximum(lessons, near)
-    nearer = between[1:, 1:] - at_goal
-    np.fill_diagonal(nearer, -at_goal)
-    moved = nearer @ approves + (many - near) * (described[1:] - described[0])
     left = many - approves
-    means = np.vstack([cosines, (many * cosines + moved) / np.maximum(left, 1)])
-    counts = np.vstack([lessons, np.minimum(left, lessons)])
+    # Of each goal, how much nearer those of the lessons are to it than to the asked one; nothing is nearer to itself.
+    nearer = between[:, 1:] - at_goal
+    nearer.flat[len(at_goal) :: len(at_goal) + 1] = -at_goal
+    moved = nearer @ approves[1:] + (many - near) * (described - described[0])
+    means = (many * cosines + moved) / np.maximum(left, 1)
+    counts = np.minimum(left, lessons)
     together = config.description_worth * described + counts * (means - config.goals_alike)
     learned: Matrix = together / (config.description_worth + counts)
     return learned
@@ -182,58 +183,75 @@ def posterior(
     if not observations:
         return Posterior(values=at_goal, suggested=at_goal, weights=np.zeros(0), effects=at_lessons)
     kernel = np.exp(config.sharpness * (np.minimum(cosines, 1.0) - 1))
-    unbiased = kernel[1:, 1:] + np.diag([each.noise for each in observations])
+    unbiased = kernel[1:, 1:].copy()
+    unbiased.flat[:: len(unbiased) + 1] += [each.noise for each in observations]
     shared = _shared_biases(observations, judged, kernel, config.lone_refusal)
-    weights = np.linalg.solve(unbiased + config.author_effect * shared, kernel[0, 1:])
-    rows = np.repeat(np.arange(len(judged)), list(map(len, judged)))
-    columns = np.fromiter(chain.from_iterable(judged), np.intp, len(rows))
-    approves = np.array([each.approves for each in observations])
-    # A refusal tells of the refused candidate alone: of the others it leaves the prior as it is.
-    beyond_prior = np.where(approves[:, None], -at_lessons, 0.0)
-    worth = np.array([1.0 if each.approves else config.refused * each.reliability for each in observations])
-    beyond_prior[rows, columns] = worth[rows] - at_lessons[rows, columns]
-    effects = weights[:, None] * beyond_prior
+    sizes = (config.author_effect, config.suggested_effect)
+    covariances = np.array([unbiased] if shared is None else [unbiased + size * shared for size in sizes])
+    solved = np.linalg.solve(covariances, kernel[0, 1:, None])
+    weights, of_suggestion = solved[0], solved[-1, :, 0]
+    beyond_prior = _beyond_prior(observations, judged, at_lessons, config.refused)
+    effects = weights * beyond_prior
     values = at_goal + effects.sum(axis=0)
-    suggested = values
-    if shared.any():
-        suggested_weights = np.linalg.solve(unbiased + config.suggested_effect * shared, kernel[0, 1:])
-        suggested = at_goal + suggested_weights @ beyond_prior
-    return Posterior(values=values, suggested=suggested, weights=weights, effects=effects)
+    suggested = values if shared is None else at_goal + of_suggestion @ beyond_prior
+    return Posterior(values=values, suggested=suggested, weights=weights[:, 0], effects=effects)
+
+
+def _beyond_prior(
+    observations: Sequence[NoisyVerdict], judged: Sequence[Sequence[int]], at_lessons: "Matrix", refused: float
+) -> "Matrix":
+    """Shape (n, m), as the prior `at_lessons`: what each verdict says of each candidate, less what was believed before.
+
+    A refusal tells of the refused candidate alone: of the others it leaves the prior as it is.
+    """
+    import numpy as np
+
+    approves = np.array([each.approves for each in observations], np.float64)
+    reliability = np.array([each.reliability for each in observations])
+    beyond_prior: Matrix = -at_lessons * approves[:, None]
+    rows = np.repeat(np.arange(len(judged)), list(map(len, judged)))
+    columns = np.array(list(chain.from_iterable(judged)))
+    beyond_prior[rows, columns] = np.where(approves, 1.0, refused * reliability)[rows] - at_lessons[rows, columns]
+    return beyond_prior
 
 
 def _shared_biases(
     observations: Sequence[NoisyVerdict], judged: Sequence[Sequence[int]], kernel: "Matrix", lone_refusal: float
-) -> "Matrix":
+) -> "Matrix | None":
     """The covariances of verdicts' biases, in author effects: each has the mean of its voices', by their weights.
 
     A voice of weight w has the variance (noise + author effect) / w, so a verdict of one such voice has just that. It
     has a bias for each candidate that it approves or refuses; of a verdict on several at once, their mean's size. What
     it alone refuses has a second one, which fades with distance: if it were the same everywhere, what the voice refuses
-    elsewhere would tell how large it is here.
+    elsewhere would tell how large it is here. None where nobody's bias matters, as for whoever is alone.
     """
     import numpy as np
 
-    if not any(each.voices for each in observations):  # as for whoever is alone
-        return np.zeros((len(observations), len(observations)))
+    entries = [
+        (row, (author, each.approves, candidate), math.sqrt(weight) / together)
+        for row, (each, about) in enumerate(zip(observations, judged, strict=True))
+        if each.voices
+        for together in (sum([weight for _, weight in each.voices]) * math.sqrt(len(about)),)
+        for author, weight in each.voices
+        for candidate in about
+    ]
+    if not entries:
+        return None
+    rows, biases, shares = zip(*entries, strict=True)
+    column_of = {bias: column for column, bias in enumerate(dict.fromkeys(biases))}
+    shape, places = (len(observations), len(column_of)), (rows, [column_of[bias] for bias in biases])
+    bias = np.zeros(shape)
+    bias[places] = shares
+    shared: Matrix = bias @ bias.T
+    if all(approves for _, approves, _ in column_of):
+        return shared
     sizes = _refusal_sizes(observations, judged, kernel[0, 1:], lone_refusal)
-    columns: dict[tuple[str, bool, int], int] = {}
-    rows, places = list[int](), list[int]()
-    shares, alone = list[float](), list[float]()
-    for row, (each, about) in enumerate(zip(observations, judged, strict=True)):
-        if not each.voices:
-            continue
-        together = sum([weight for _, weight in each.voices]) * math.sqrt(len(about))
-        for author, weight in each.voices:
-            for candidate in about:
-                share = math.sqrt(weight) / together
-                rows.append(row)
-                places.append(columns.setdefault((author, each.approves, candidate), len(columns)))
-                shares.append(share)
-                alone.append(0.0 if each.approves else share * math.sqrt(sizes[author, candidate] - 1))
-    bias, local = np.zeros((2, len(observations), len(columns)))
-    bias[rows, places], local[rows, places] = shares, alone
-    shared: Matrix = bias @ bias.T + kernel[1:, 1:] * (local @ local.T)
-    return shared
+    local = np.zeros(shape)
+    local[places] = [
+        0.0 if approves else share * math.sqrt(sizes[author, candidate] - 1)
+        for (author, approves, candidate), share in zip(biases, shares, strict=True)
+    ]
+    return shared + kernel[1:, 1:] * (local @ local.T)
 
 
 def _refusal_sizes(

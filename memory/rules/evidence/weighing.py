@@ -203,8 +203,8 @@ def _prior(
     """What is believed of the actions without the lessons near a goal; of the asked goal first, shaped as described."""
     import numpy as np
 
-    approves = np.zeros((len(lessons), len(actions)))
-    for row, (lesson, about) in enumerate(zip(lessons, judged, strict=True)):
+    approves = np.zeros((1 + len(lessons), len(actions)))
+    for row, (lesson, about) in enumerate(zip(lessons, judged, strict=True), 1):
         if about[0] < len(actions) and lesson.approves and lesson.is_counted:
             approves[row, about[0]] = 1
     lessons_of, cosines_of = np.array([fits.get(action.name, _NONE) for action in actions]).T
@@ -269,13 +269,11 @@ def _candidates(
         candidates.append(candidate)
         return len(candidates) - 1
 
-    judged = [
-        (column_of(lesson.candidates[0]),)
-        if len(lesson.candidates) == 1
-        else tuple(dict.fromkeys(map(column_of, lesson.candidates)))
-        for lesson in lessons
-    ]
-    return candidates, judged
+    columns_of: dict[tuple[Candidate, ...], tuple[int, ...]] = {}
+    for lesson in lessons:
+        if lesson.candidates not in columns_of:
+            columns_of[lesson.candidates] = tuple(dict.fromkeys(map(column_of, lesson.candidates)))
+    return candidates, [columns_of[lesson.candidates] for lesson in lessons]
 
 
 def _beliefs(

@@ -46,7 +46,7 @@ class Weighing:
         )
         self._described = lru_cache(maxsize=8)(
             lambda actions: (
-                tuple([each.name for each in actions]),
+                frozenset([each.name for each in actions]),
                 rows(core.embedder.embed([each.text for each in actions])),
             )
         )
@@ -113,7 +113,7 @@ class Weighing:
         hits = near.hits[: self.config.lessons]
         read = tx.episodes.weighing_input(scope.workspace, scope.channel, [hit.episode_id for hit in hits])
         try:
-            names, descriptions = self._described(tuple(actions)) if actions else ((), rows([goal]))
+            names, descriptions = self._described(tuple(actions)) if actions else (frozenset[str](), rows([goal]))
         except EmbeddingFailed:
             return Evidence(), read
         stored = read.lessons
@@ -138,7 +138,7 @@ class Weighing:
         summary: LessonSummary,
         hit: Neighbour,
         person: str,
-        actions: tuple[str, ...],
+        actions: frozenset[str],
         reliability: Mapping[str, float],
     ) -> Sequence[JudgedLesson]:
         """The lesson as it is judged; for everybody alike, unless a vote counts for its voter only."""

@@ -33,7 +33,8 @@ def fits(goals: "Matrix", descriptions: "Matrix", approves: "Matrix") -> "Matrix
     """Where all lessons that there are were found."""
     lessons = approves.sum(axis=0)
     cosines = (goals[0] @ goals[1:].T @ approves) / np.maximum(lessons, 1)
-    return learned_fits(goals @ descriptions.T, lessons, cosines, goals @ goals.T, approves, CONFIG)
+    at_goals = np.vstack([np.zeros(ACTIONS), approves])
+    return learned_fits(goals @ descriptions.T, lessons, cosines, goals @ goals.T, at_goals, CONFIG)
 
 
 @given(st.integers(0, 10_000), st.integers(1, 12))
@@ -55,7 +56,7 @@ def test_what_nobody_approved_is_as_its_description_says() -> None:
 
 def test_lessons_that_were_not_found_move_with_the_description() -> None:
     goals, descriptions, _ = case(5, 1)
-    described, nothing = goals @ descriptions.T, np.zeros((1, ACTIONS))
+    described, nothing = goals @ descriptions.T, np.zeros((2, ACTIONS))
     of_each, means = np.full(ACTIONS, 7.0), np.full(ACTIONS, 0.3)
     at_goal, at_lesson = learned_fits(described, of_each, means, goals @ goals.T, nothing, CONFIG)
     assert at_lesson - at_goal == pytest.approx(described[1] - described[0])
