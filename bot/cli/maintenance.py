@@ -33,7 +33,9 @@ def rebuild(memory: Memory, check: bool) -> Result:
     ]
     if not found:
         lines.append("Everything stored is what the event log says.")
-    elif not check:
+    elif check:
+        lines.append("`goodbot rebuild` makes these what the log says.")
+    else:
         lines.append(f"{repaired} values repaired.")
     return Result({"differences": found, "repaired": repaired}, "\n".join(lines), has_failed=check and bool(found))
 

@@ -1,5 +1,6 @@
 """Evidence: what people's verdicts on similar goals say together about what could be done or said for one goal."""
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -281,3 +282,7 @@ class Threshold:
     """How many times as many answers as usual are taken to be wrong before anybody says so, above 0."""
     reliability: Mapping[str, float] = field(default_factory=dict[str, float])
     """How far the word of those can be relied on who refuse what is right, by person, above 0 and below 1."""
+
+    def __post_init__(self) -> None:
+        if not (0 < self.budget < 1 and 0 <= self.value <= 1 and 0 < self.confusion < math.inf):
+            raise ValueError(f"no threshold: {self.value!r} for {self.budget!r}, confused {self.confusion!r} times")

@@ -180,7 +180,14 @@ class JudgementTable(Protocol):
         ...
 
     def threshold(self, workspace: str) -> Threshold | None:
-        """The workspace's threshold, or None where nobody judged anything yet."""
+        """The workspace's threshold, or None where nobody judged anything yet, or its row is damaged.
+
+        What is damaged is counted anew when somebody judges, and by `goodbot rebuild`.
+        """
+        ...
+
+    def threshold_damage(self, workspace: str) -> str:
+        """What is wrong with the row of the workspace's threshold, and in which database; empty if nothing."""
         ...
 
 

@@ -65,11 +65,14 @@ def faults_of_records(tx: Transaction, workspace: str, run_ids: Sequence[str]) -
 
 
 def faults_of_threshold(tx: Transaction, workspace: str) -> list[Fault]:
-    """The threshold, if it is not what the judgements say for its budget."""
-    stored = tx.judgements.threshold(workspace)
+    """The threshold, if it is not what the judgements say for its budget, or its row is damaged.
+
+    Where it is, nobody knows how often what was taught is confused: as often as usual, until it is estimated again.
+    """
+    stored, damage = tx.judgements.threshold(workspace), tx.judgements.threshold_damage(workspace)
     budget = stored.budget if stored else TeachingPolicy().error_budget
     counts = tx.judgements.counts(workspace, newest_counted(budget))
-    if stored is None and not counts:
+    if stored is None and not counts and not damage:
         return []
     expected = counted_threshold(workspace, counts, budget, stored.confusion if stored else 1.0)
     if stored == expected:
@@ -79,7 +82,7 @@ def faults_of_threshold(tx: Transaction, workspace: str) -> list[Fault]:
         Fault(
             episode_id="",
             what="threshold",
-            stored=stored and (stored.value, kept),
+            stored=damage or (stored and (stored.value, kept)),
             expected=(expected.value, counted),
             mend=partial(count_threshold, tx, workspace, budget, stored=stored),
         )

@@ -19,10 +19,12 @@ from sqlalchemy import (
     literal,
     or_,
     select,
+    type_coerce,
     union_all as together,
 )
 
 from memory.adapters.row_validation import chunks
+from memory.adapters.sql.recall.lessons import stored_threshold
 from memory.adapters.sql.tables.episodes import retrievals
 from memory.adapters.sql.tables.teaching import RECORD, WITH_RECORD, judgements, people, reactions, thresholds, votes
 from memory.adapters.sql.tables.types import nothing
@@ -36,6 +38,8 @@ _BOTH = [column.name for column in _r if column.name in _v]
 _OF_REACTION = [*_BOTH, "channel", "message_id", "is_active", "seq"]
 _OF_VOTE = [*_BOTH, "is_limited", "standing"]
 _REACTION, _VOTE, _PERSON, _TEACHER, _EVIDENCE, _JUDGEMENT, _BUDGET, _CONFUSION, _THRESHOLD = range(9)
+_reliability = type_coerce(thresholds.c.reliability, String()).label("reliability")
+"""As it is stored: `stored_threshold` makes of it what it says."""
 _columns: dict[str, ColumnElement[Any]] = {
     **{name: _r[name] for name in _OF_REACTION},
     **{name: _v[name] for name in _OF_VOTE if name not in _BOTH},
@@ -43,7 +47,7 @@ _columns: dict[str, ColumnElement[Any]] = {
     "is_checked": _j.is_checked,
     "evidence": _q.evidence,
     "number": thresholds.c.value,
-    "reliability": thresholds.c.reliability,
+    "reliability": _reliability,
 }
 
 _OF_RUN = select(judgements).where(matching(judgements, "run_id")).order_by(_j.actor)
@@ -56,7 +60,10 @@ _NEWEST = (
     .order_by(_j.at.desc(), _j.run_id.desc(), _j.actor.desc())  # as the index has them
     .limit(bindparam("newest"))
 )
-_GET_THRESHOLD = select(thresholds).where(matching(thresholds))
+_WHOLE_THRESHOLD = select(thresholds).where(matching(thresholds))
+_GET_THRESHOLD = _WHOLE_THRESHOLD.with_only_columns(
+    *(_reliability if column.name == "reliability" else column for column in thresholds.c)
+)
 
 
 def _part(what: int, given: Mapping[str, ColumnElement[Any]]) -> Select[Any]:
@@ -93,9 +100,7 @@ _POLLS = together(
     _part(_JUDGEMENT, _of_judgement).where(among(judgements, "run_id")),
     _part(_BUDGET, {"number": thresholds.c.budget}).where(matching(thresholds)),
     _part(_CONFUSION, {"number": thresholds.c.confusion}).where(matching(thresholds)),
-    _part(_THRESHOLD, {"number": thresholds.c.value, "reliability": thresholds.c.reliability}).where(
-        matching(thresholds)
-    ),
+    _part(_THRESHOLD, {"number": thresholds.c.value, "reliability": _reliability}).where(matching(thresholds)),
 )
 
 
@@ -126,14 +131,9 @@ def polls(session: Session, workspace: str, run_ids: Iterable[str], asked_for: I
     return {run_id: _poll(of_one, everybody, counted) if of_one else nothing_said for run_id, of_one in rows.items()}
 
 
-def _threshold(workspace: str, rows: Mapping[int, Row[Any]]) -> Threshold:
-    return Threshold(
-        workspace=workspace,
-        budget=rows[_BUDGET].number,
-        value=rows[_THRESHOLD].number,
-        confusion=rows[_CONFUSION].number,
-        reliability=rows[_THRESHOLD].reliability,
-    )
+def _threshold(workspace: str, rows: Mapping[int, Row[Any]]) -> Threshold | None:
+    budget, value, confusion = rows[_BUDGET], rows[_THRESHOLD], rows[_CONFUSION]
+    return stored_threshold(workspace, budget.number, value.number, confusion.number, value.reliability)
 
 
 def _poll(rows: Sequence[Row[Any]], known: KnownPeople, threshold: Threshold | None) -> Poll:
@@ -218,4 +218,9 @@ class SqlJudgementTable(SqlTable):
         self._session.put(thresholds, threshold)
 
     def threshold(self, workspace: str) -> Threshold | None:
-        return self._session.first(Threshold, _GET_THRESHOLD, workspace=workspace)
+        return self._session.first(stored_threshold, _GET_THRESHOLD, workspace=workspace)
+
+    def threshold_damage(self, workspace: str) -> str:
+        return self._session.damage(
+            thresholds, select(thresholds).where(matching(thresholds)), {"workspace": workspace}
+        )

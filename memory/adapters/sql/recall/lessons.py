@@ -42,6 +42,7 @@ from memory.adapters.sql.tables.episodes import episodes, links
 from memory.adapters.sql.tables.lesson_versions import erasures
 from memory.adapters.sql.tables.teaching import thresholds, trust_records, votes
 from memory.adapters.sql.tables.types import UtcDateTime, nothing, shares, trajectory
+from memory.adapters.sql.transaction.damage import FAULTS
 from memory.adapters.sql.transaction.session import Session, matching
 from memory.model import ASK, LinkKind, Origin, Role, Standing, Termination, options_of
 from memory.model.chat_setting import ChatSetting
@@ -198,10 +199,21 @@ def _threshold(workspace: str, beside: Mapping[str, Sequence[Sequence[Any]]]) ->
     if not beside[_THRESHOLD]:
         return None
     [budget], [confusion], [value] = beside[_BUDGET], beside[_CONFUSION], beside[_THRESHOLD]
-    reliability = shares.from_stored(value[_OUTPUT]) or {}
-    return Threshold(
-        workspace=workspace, budget=budget[-1], value=value[-1], confusion=confusion[-1], reliability=reliability
-    )
+    return stored_threshold(workspace, budget[-1], value[-1], confusion[-1], value[_OUTPUT])
+
+
+def stored_threshold(workspace: str, budget: Any, value: Any, confusion: Any, reliability: Any) -> Threshold | None:  # noqa: ANN401 - whatever is stored
+    """A threshold as it is stored; None where that is damaged, as it is counted anew."""
+    try:
+        return Threshold(
+            workspace=workspace,
+            budget=budget,
+            value=value,
+            confusion=confusion,
+            reliability=shares.from_stored(reliability) or {},
+        )
+    except FAULTS:
+        return None
 
 
 def _setting(workspace: str, row: Sequence[Any]) -> ChatSetting:

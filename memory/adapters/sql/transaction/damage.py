@@ -13,7 +13,8 @@ from memory.adapters.sql.tables.columns import READ_AS, metadata
 from memory.adapters.sql.transaction.driver import Where
 from memory.errors import NotADatabase
 
-_FAULTS = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
+FAULTS = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
+"""What may be raised where a value is read that no column of ours can hold."""
 _SHOWN = 80
 """Characters of a key that are shown; keys hold names that people chose."""
 
@@ -60,14 +61,16 @@ def find(query: Callable[[str], Iterable[Sequence[object]]], dialect: Dialect, *
 
 def _everywhere(query: Callable[[str], Iterable[Sequence[object]]], dialect: Dialect) -> Iterator[Damage]:
     for table in metadata.sorted_tables:
-        columns = list(table.columns)
-        names = ", ".join(f'"{column.name}"' for column in columns)
-        read = table.info.get(READ_AS)
+        names = ", ".join(f'"{column.name}"' for column in table.columns)
         for row in query(f'SELECT {names} FROM "{table.name}"'):  # noqa: S608 - names of our own tables
-            found = list(in_rows(columns, [row], dialect))
-            if not found and read is not None:
-                found = _row_damage(table, dict(zip(columns, row, strict=True)), read, dialect)
-            yield from found
+            yield from of_row(table, row, dialect)
+
+
+def of_row(table: Table, row: Sequence[object], dialect: Dialect) -> list[Damage]:
+    """The damage of a row as the driver has it, with all columns of its table."""
+    columns, read = list(table.columns), table.info.get(READ_AS)
+    found = list(in_rows(columns, [row], dialect))
+    return found or (_row_damage(table, dict(zip(columns, row, strict=True)), read, dialect) if read else [])
 
 
 def _row_damage(
@@ -76,7 +79,7 @@ def _row_damage(
     """The damage of a row whose values are each what their column holds."""
     try:
         storable(read(**{column.name: _value(column, stored, dialect) for column, stored in row.items()}))
-    except _FAULTS as error:
+    except FAULTS as error:
         key = tuple((column.name, stored) for column, stored in row.items() if column.primary_key)
         return [Damage(table=table.name, key=key, column="", reason=_error_text(error))]
     return []
@@ -110,7 +113,7 @@ def _reason(column: Column[Any], value: object, dialect: Dialect) -> str:
             return "bytes that are no UTF-8 text"
     try:
         _value(column, value, dialect)
-    except _FAULTS as error:
+    except FAULTS as error:
         return _error_text(error)
     return ""
 

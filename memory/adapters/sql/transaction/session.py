@@ -15,7 +15,7 @@ from sqlalchemy.sql.schema import Table
 from memory.adapters.row_validation import chunks, storable
 from memory.adapters.sql.tables.dialect import Insert, insert
 from memory.adapters.sql.tables.episodes import counters
-from memory.adapters.sql.transaction.damage import Damage, damaged, in_rows
+from memory.adapters.sql.transaction.damage import Damage, damaged, in_rows, of_row
 from memory.adapters.sql.transaction.driver import (
     Maker,
     Parameters,
@@ -255,6 +255,15 @@ class Session:
             if is_driver_error(exc):
                 raise
             raise damaged(self._where, self._damage(statement, parameters)) from exc
+
+    def damage(self, table: Table, statement: Select[Any], parameters: Mapping[str, Any]) -> str:
+        """What is wrong with the first row of this table that a query for all columns finds, and in which database."""
+        self._require_open()
+        with translated(self._where):
+            cursor = self._connection.execute(statement, parameters).cursor
+            row = cursor.fetchone() if cursor is not None else None
+        found = of_row(table, row, self._connection.dialect) if row is not None else []
+        return f"in the database {self._where}, {found[0]}" if found else ""
 
     def _damage(self, statement: Executable, parameters: Parameters | None) -> Iterator[Damage]:
         if not isinstance(statement, Select):

@@ -2,7 +2,9 @@
 
 import random
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,7 @@ from memory.model.evidence import START, ActionText, Threshold
 from memory.services import FinishedRun
 from memory.services.verdicts.tally import threshold_of
 from tests.doubles.memory_world import World, scope
+from tests.doubles.stores import open_file
 
 W = scope().workspace
 ACTIONS = (
@@ -244,6 +247,51 @@ def test_rebuild_finds_and_mends_what_is_not_as_the_votes_say() -> None:
     assert world.memory.audit.check() == []
     assert threshold(world) == right
     assert set(reliability(world)) == {"ana"}
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "told"),
+    [
+        ("budget", "much", "a damaged budget (str instead of float)"),
+        ("budget", 0, "makes no sense (ValueError: no threshold"),
+        ("value", "high", "a damaged value (str instead of float)"),
+        ("value", 1e999, "makes no sense (ValueError: no threshold"),
+        ("confusion", "often", "a damaged confusion (str instead of float)"),
+        ("confusion", -5.0, "makes no sense (ValueError: no threshold"),
+        ("confusion", 1e999, "makes no sense (ValueError: no threshold"),
+        ("reliability", "{", "a damaged reliability (JSONDecodeError"),
+        ("reliability", '{"ana": "wholly"}', "a damaged reliability (TypeError"),
+    ],
+)
+def test_a_damaged_threshold_is_found_and_counted_anew_and_keeps_nobody_from_anything(
+    tmp_path: Path, column: str, value: object, told: str
+) -> None:
+    path = tmp_path / "memory.db"
+    with closing(open_file(path)) as store:
+        world = World(store)
+        world.actions = ACTIONS
+        taught(world)
+        refused(world, 4)
+        with store.read() as tx:
+            right = tx.judgements.threshold(W)
+
+        def damage() -> None:
+            with store._engine.begin() as connection:
+                connection.exec_driver_sql(f"UPDATE thresholds SET {column} = ?", (value,))
+
+        damage()
+        (found,) = world.memory.audit.check()
+        assert found.what == "threshold"
+        assert all(part in found.stored for part in (str(path), "thresholds", W, told))
+        assert world.memory.audit.rebuild() == 1
+        assert world.memory.audit.check() == []
+        with store.read() as tx:
+            assert tx.judgements.threshold(W) == right
+        damage()
+        assert world.memory.recalling.weighing.weigh(scope(), GOAL, ACTIONS).threshold == START
+        assert world.memory.confusion.update(W) == 1.0
+        world.react(world.ask(GOAL, ANSWER, of=scope("bo")), "👎", by="bo")
+        assert world.memory.audit.check() == []
 
 
 @pytest.mark.parametrize("share", [0.0, -1.0, 1e-300, 7.0])
