@@ -12,6 +12,7 @@
     │  └─ SchemaMismatch   the database is older or newer than this code
     │     └─ MoveUnfinished  a move into it broke off
     ├─ EmbeddingFailed *   the embedder could not be loaded or could not embed
+    ├─ JobFailed           an upkeep job failed in some workspaces
     └─ GraderMissing       no grader was set
 
 `*` = worth trying again later (`retryable`). Messages say what was tried, on what, and what to do.
@@ -83,6 +84,10 @@ class EmbeddingFailed(MemoryFault):
     """The embedder could not be loaded, or failed on a text."""
 
     retryable = True
+
+
+class JobFailed(MemoryFault):
+    """An upkeep job failed in some workspaces; in the others it was done."""
 
 
 class GraderMissing(MemoryFault):

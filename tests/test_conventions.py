@@ -33,6 +33,7 @@ BOUNDARIES = {
     ("bot/conversation/goodbot.py", "_answer_unseen"),
     ("bot/conversation/answers/sharing.py", "look"),
     ("memory/services/upkeep/jobs.py", "run"),
+    ("memory/services/upkeep/workspaces.py", "each"),
 }
 """The functions that may swallow any exception: an event, a job, a check or a command ends there."""
 

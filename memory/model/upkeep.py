@@ -43,6 +43,17 @@ class JobRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JobProgress:
+    """How far a job is that takes one workspace after the other, and not all of them in every run."""
+
+    workspace: str
+    job: str
+    seq: int
+    """The last event of the workspace that it knows of; 0 if it never got to its end."""
+    tried_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
     """Who may do something alone, and until when. A lease that has run out is nobody's."""
 

@@ -8,7 +8,7 @@ from typing import Protocol
 from memory.model.api_key import ApiKey
 from memory.model.batch import Batch, BatchLesson
 from memory.model.chat_setting import ChatSetting
-from memory.model.upkeep import Erasure, JobRun, Lease, Rule
+from memory.model.upkeep import Erasure, JobProgress, JobRun, Lease, Rule
 
 
 class ApiKeyTable(Protocol):
@@ -161,7 +161,7 @@ class ConversationLeaseTable(Protocol):
 
 
 class UpkeepTable(Protocol):
-    """Jobs and leases belong to the whole database; rules and erasures to a workspace."""
+    """Jobs and leases belong to the whole database; progress, rules and erasures to a workspace."""
 
     def take_lease(self, lease: Lease, now: datetime) -> bool:
         """Take or renew it. False while another owner's has not run out."""
@@ -185,6 +185,18 @@ class UpkeepTable(Protocol):
 
     def job_runs(self) -> list[JobRun]:
         """The last run of every job that ever ran, by name."""
+        ...
+
+    def put_progress(self, progress: JobProgress) -> None:
+        """Keep how far a job is in a workspace; it replaces what was kept."""
+        ...
+
+    def progress(self, workspace: str, job: str) -> JobProgress | None:
+        """How far the job is there; None if it never was there."""
+        ...
+
+    def drop_progress(self, workspace: str, job: str) -> None:
+        """As if the job had never been there."""
         ...
 
     def set_rules(self, workspace: str, rules: Sequence[Rule]) -> None:

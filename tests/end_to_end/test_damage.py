@@ -13,6 +13,7 @@ import pytest
 from memory.adapters.sql import SqlStore
 from memory.adapters.sql.tables.columns import metadata
 from memory.errors import NotADatabase
+from memory.model.evidence import Threshold
 from memory.model.topic import TopicLink
 from memory.ports import EpisodeFilter
 from tests.doubles.process import GOODBOT, WORKSPACE, Finished, Home, begun_with, read_by
@@ -194,6 +195,21 @@ def test_an_unfinished_forget_that_meets_a_damaged_row_is_told_and_doctor_names_
 
 
 @pytest.mark.process
+def test_a_damaged_count_is_named_and_mended_by_rebuild(home: Home) -> None:
+    with closing(SqlStore.open(f"sqlite:///{home.database}")) as store, store.write() as tx:
+        tx.judgements.put_threshold(Threshold(workspace=WORKSPACE, budget=0.05, value=0.16))
+    spoil(home.database, "thresholds", "confusion", "often")
+    told = home.run("rebuild", "--check")
+    assert (told.code, told.err) == (1, "")
+    named, remedy = told.out.splitlines()
+    assert f"in the database {home.database}, the row of thresholds with workspace '{WORKSPACE}'" in named
+    assert remedy == "`goodbot rebuild` makes these what the log says."
+    assert home.run("rebuild").code == 0
+    assert home.run("rebuild", "--check").code == 0
+    assert home.run("doctor").code == 0
+
+
+@pytest.mark.process
 def test_the_remedy_of_doctor_mends_the_database(home: Home) -> None:
     spoil(home.database, "episodes", "trajectory", "{bad")
     with closing(SqlStore.open(f"sqlite:///{home.database}")) as store:
@@ -269,7 +285,7 @@ def test_a_failing_job_is_told_in_one_line_and_is_whole_in_the_log(home: Home) -
     done = home.run("jobs", "run", "consolidate")
     assert (done.code, done.err) == (1, "")
     (line,) = done.out.splitlines()
-    assert line.startswith("consolidate: FAILED: In the database ")
+    assert line.startswith(f"consolidate: FAILED: In {WORKSPACE}: In the database ")
     assert "damaged termination" in line
     assert "Traceback" in home.log.read_text(encoding="utf-8")
 

@@ -24,6 +24,8 @@ from memory.ports import EpisodeFilter, Store, Transaction
 from memory.rules.audience import visibility_of
 from memory.services.core import ALL, Core, note_words_of
 from memory.services.privacy.quotation import quoting, repeating, resting_on
+from memory.services.recall.confusion import ConfusionEstimate
+from memory.services.recall.evidence import Weighing
 from memory.services.recall.visible_corrections import as_seen_by
 from memory.services.teaching.restate import in_words_of, part_from_asker
 from memory.services.topics.erase import erase_person as erase_topics
@@ -81,6 +83,10 @@ class Privacy:
     """A person's data: to see, to copy and to erase."""
 
     _core: Core
+
+    @property
+    def _estimate(self) -> ConfusionEstimate:
+        return ConfusionEstimate(self._core, Weighing(self._core))
 
     def personal_data(self, workspace: str, person: str) -> PersonalData:
         """Everything stored about the person in this workspace."""
@@ -205,6 +211,7 @@ class Privacy:
             tx.teaching.delete_runs(workspace, gone)
             touched_runs |= runs_with_changed_standing(tx, workspace, taught_from)
             erase_judgements(tx, workspace, gone, self._core.policy.error_budget)
+            had_estimate = self._estimate.drop(tx, workspace)
             self._refold(tx, workspace, person, touched_runs - gone, now)
             unmerge(tx, workspace, parted, now, changed=kept_ids)
             erased = Erased(
@@ -217,6 +224,8 @@ class Privacy:
             counts = {"episodes": erased.episodes, "derived": erased.derived, "messages": erased.messages}
             tx.log.append(_tombstone(workspace, actor, now, counts))
             tx.upkeep.put_erasure(replace(erasure, person=""))
+        if had_estimate:
+            self._estimate.update_after_erasure(workspace)
         return erased
 
     def _refold(self, tx: Transaction, workspace: str, person: str, touched_runs: set[str], now: datetime) -> None:
@@ -235,8 +244,11 @@ class Privacy:
         """
         with self._core.store.write() as tx:
             erased = erase_run(self._core, tx, workspace, run_id)
+            had_estimate = self._estimate.drop(tx, workspace)
             if erased and actor:
                 tx.log.append(_tombstone(workspace, actor, self._core.clock(), {"episodes": erased}))
+        if had_estimate:
+            self._estimate.update_after_erasure(workspace)
         overwrite_erased(self._core.store)
         return erased
 

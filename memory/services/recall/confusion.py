@@ -1,10 +1,14 @@
 """How often a workspace's taught answers are confused with each other, by asking for each with its lesson left out."""
 
-from dataclasses import dataclass
-from datetime import datetime
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from itertools import chain, islice, zip_longest
 
+from memory.errors import MemoryFault
 from memory.model import Episode, Origin, Vector, Verdict
+from memory.model.upkeep import JobProgress
 from memory.ports import EpisodeFilter, LessonSummary, Transaction
 from memory.rules.evidence.confusion import LeftOut, confusion
 from memory.rules.retrieval.answer_words import AnswerWords
@@ -13,6 +17,12 @@ from memory.services.core import Core
 from memory.services.recall.evidence import Weighing
 from memory.services.verdicts.tally import count_threshold
 
+log = logging.getLogger(__name__)
+
+JOB = "confusion"
+_AT_MOST_EVERY = timedelta(hours=1)
+"""How often a workspace is estimated, as it takes a second or more of the processor."""
+_NEVER = datetime.min.replace(tzinfo=UTC)
 _ASKED = 400
 """How many lessons are asked for: about a second's work."""
 _AT_ONCE, _PAGES = 2_000, 10
@@ -29,35 +39,67 @@ class ConfusionEstimate:
     def update(self, workspace: str) -> float:
         """Estimate it anew, and count the threshold by it; 1 where nothing was taught that something can be told by.
 
-        While lessons wait to be embedded by the embedder in use, it stays what it was.
+        It stays what it was while lessons wait to be embedded by the embedder in use, and where somebody else began to
+        estimate it meanwhile, or something was erased (`drop`). No transaction lasts as long as the estimate.
         """
-        with self._core.store.read() as tx:
-            found = self._estimated(tx, workspace)
+        started = self._core.clock()
         with self._core.store.write() as tx:
-            stored = tx.judgements.threshold(workspace)
-            before = stored.confusion if stored else 1.0
-            if found is None or found == before:
-                return before
-            count_threshold(tx, workspace, self._core.policy.error_budget, stored=stored, confusion=found)
-        return found
-
-    def is_due(self, workspace: str, since: datetime | None) -> bool:
-        """Whether anything happened to a lesson since then: taught, approved, archived."""
+            before = tx.upkeep.progress(workspace, JOB)
+            begun = JobProgress(workspace=workspace, job=JOB, seq=before.seq if before else 0, tried_at=started)
+            tx.upkeep.put_progress(begun)
         with self._core.store.read() as tx:
             newest = tx.log.newest(workspace, limit=1)
-        return bool(newest) and (since is None or newest[0].at >= since)
+            sample, is_known = self._sample(tx, workspace)
+            vectors = tx.episodes.vectors(workspace, [lesson.id for _, lesson in sample])
+        is_told = all(model == self._core.embedder.name for model, _ in vectors.values())
+        found = confusion(self._left_out(sample, vectors, is_known=is_known)) if is_told else None
+        with self._core.store.write() as tx:
+            stored = tx.judgements.threshold(workspace)
+            known = stored.confusion if stored else 1.0
+            if found is None or tx.upkeep.progress(workspace, JOB) != begun:
+                return known
+            tx.upkeep.put_progress(replace(begun, seq=newest[0].seq if newest else 0))
+            if found != known:
+                count_threshold(tx, workspace, self._core.policy.error_budget, stored=stored, confusion=found)
+        return found
 
-    def _estimated(self, tx: Transaction, workspace: str) -> float | None:
-        sample, is_known = self._sample(tx, workspace)
-        vectors = tx.episodes.vectors(workspace, [lesson.id for _, lesson in sample])
-        if any(model != self._core.embedder.name for model, _ in vectors.values()):
-            return None
-        left_out = list[LeftOut]()
+    def waits_since(self, workspace: str) -> datetime | None:
+        """When it was last tried, if that was long enough ago and something happened since; None if it is not due."""
+        with self._core.store.read() as tx:
+            newest, last = tx.log.newest(workspace, limit=1), tx.upkeep.progress(workspace, JOB)
+        if not newest or last is None:
+            return _NEVER if newest else None
+        is_due = newest[0].seq > last.seq and last.tried_at + _AT_MOST_EVERY <= self._core.clock()
+        return last.tried_at if is_due else None
+
+    def drop(self, tx: Transaction, workspace: str) -> bool:
+        """Keep no number that what is erased in this transaction has part in; whether there was any.
+
+        An estimate under way comes to nothing.
+        """
+        tx.upkeep.drop_progress(workspace, JOB)
+        stored = tx.judgements.threshold(workspace)
+        if stored is None or stored.confusion == 1.0:
+            return False
+        count_threshold(tx, workspace, self._core.policy.error_budget, stored=stored, confusion=1.0)
+        return True
+
+    def update_after_erasure(self, workspace: str) -> None:
+        """The same as `update`, which may fail here: what was erased stays erased, and the job tries it again."""
+        try:
+            self.update(workspace)
+        except MemoryFault as error:
+            log.error("confusion in %s was not estimated: %s", workspace, error)
+
+    def _left_out(
+        self, sample: Sequence[tuple[str, Episode]], vectors: Mapping[str, tuple[str, Vector]], *, is_known: bool
+    ) -> Iterator[LeftOut]:
+        """Each in a transaction of its own: where readers take turns, nobody waits for all of them."""
         for author, lesson in sample:
             if lesson.id in vectors:
-                confidence, is_right = self._without(tx, lesson, vectors[lesson.id][1])
-                left_out.append(LeftOut(author, is_known, confidence, is_right=is_right))
-        return confusion(left_out)
+                with self._core.store.read() as tx:
+                    confidence, is_right = self._without(tx, lesson, vectors[lesson.id][1])
+                yield LeftOut(author, is_known, confidence, is_right=is_right)
 
     def _sample(self, tx: Transaction, workspace: str) -> tuple[list[tuple[str, Episode]], bool]:
         """Of the lessons that count for others the newest, as many of each author as can be, and whether there are any.

@@ -5,11 +5,12 @@ is decided by a lease in the database, so that several may stand ready; what was
 """
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from memory.errors import InvalidInput, MemoryFault
+from memory.errors import InvalidInput
 from memory.model import GAVE_UP, Episode, Event, EventKind, Link, LinkKind, Termination, Verdict
 from memory.model.normal_form import comparable
 from memory.model.upkeep import JobRun, UpkeepPolicy
@@ -19,11 +20,12 @@ from memory.rules.consolidation import advice_of, rules_of
 from memory.rules.retrieval.consensus import is_same_goal
 from memory.services.core import Core, event, record
 from memory.services.privacy.forget import Privacy, erase_run, overwrite_erased
-from memory.services.recall.confusion import ConfusionEstimate
+from memory.services.recall.confusion import JOB as CONFUSION, ConfusionEstimate
 from memory.services.recall.evidence import Weighing
 from memory.services.topics import World
 from memory.services.upkeep.leases import Leases
 from memory.services.upkeep.reembedding import Reembedding
+from memory.services.upkeep.workspaces import Workspaces, failure_text
 from memory.services.verdicts.archive import (
     ACTOR,
     MERGED,
@@ -92,7 +94,8 @@ log = logging.getLogger(__name__)
 
 EMBEDDED_AT_ONCE = 2_000
 """How many texts one run of the job embeds: it must end long before the lease does."""
-CONFUSION = "confusion"
+ESTIMATED_FOR = timedelta(minutes=1)
+"""For how long one run estimates confusion, for the same reason. The next one does the rest."""
 LEASE = "upkeep"
 LEASE_FOR = timedelta(minutes=3)
 """How long a process that has died keeps others from its jobs."""
@@ -131,17 +134,20 @@ def _sweep(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
 
 
 def _retain(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
-    erased = 0
-    for workspace in core.store.workspaces():
+    def erase(workspace: str) -> int:
+        erased = 0
         for run_id in forgotten_runs(core.store, workspace, now, policy):
             with core.store.write() as tx:
                 # Read again: somebody may have judged it meanwhile.
                 nodes = tx.episodes.of_run(workspace, run_id)
                 if nodes and is_forgotten(tx, workspace, run_id, nodes, now, policy):
                     erased += bool(erase_run(core, tx, workspace, run_id))
-    if erased:
+        return erased
+
+    work = Workspaces()
+    if erased := sum(work.each(core.store.workspaces(), erase).values()):
         overwrite_erased(core.store)
-    return f"{erased} answers nobody judged"
+    return work.summary(f"{erased} answers nobody judged")
 
 
 def forgotten_runs(store: Store, workspace: str, now: datetime, policy: UpkeepPolicy) -> list[str]:
@@ -176,30 +182,37 @@ def is_forgotten(
 
 
 def _archive(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
-    count = sum(archive_idle(core.store, workspace, now, policy) for workspace in core.store.workspaces())
-    return f"{count} lessons archived"
+    work = Workspaces()
+    found = work.each(core.store.workspaces(), lambda workspace: archive_idle(core.store, workspace, now, policy))
+    return work.summary(f"{sum(found.values())} lessons archived")
 
 
 def _join(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
-    results = [merge_duplicates(core.store, workspace, now) for workspace in core.store.workspaces()]
-    return f"{sum(joined for joined, _ in results)} lessons joined, {sum(parted for _, parted in results)} parted"
+    work = Workspaces()
+    found = work.each(core.store.workspaces(), lambda workspace: merge_duplicates(core.store, workspace, now)).values()
+    joined, parted = (sum(each[place] for each in found) for place in (0, 1))
+    return work.summary(f"{joined} lessons joined, {parted} parted")
 
 
 def _consolidate(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
-    count = 0
-    for workspace in core.store.workspaces():
+    def find(workspace: str) -> int:
         with core.store.write() as tx:
             rules = rules_of(workspace, tx.episodes.search(workspace, EpisodeFilter(limit=None)), policy.rule_from)
             tx.upkeep.set_rules(workspace, rules)
-            count += len(rules)
-    return f"{count} rules"
+        return len(rules)
+
+    work = Workspaces()
+    return work.summary(f"{sum(work.each(core.store.workspaces(), find).values())} rules")
 
 
 def _topics(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
     world = World(core.store, core.embedder, clock=core.clock, new_id=core.new_id, clean=core.redactor.text)
-    workspaces = core.store.workspaces()
-    joined = sum(len(world.revise(workspace)) for workspace in workspaces)
-    return f"{joined} topics joined, {sum(len(world.forget_idle(workspace)) for workspace in workspaces)} archived"
+    work = Workspaces()
+    found = work.each(
+        core.store.workspaces(), lambda workspace: (len(world.revise(workspace)), len(world.forget_idle(workspace)))
+    ).values()
+    joined, archived = (sum(each[place] for each in found) for place in (0, 1))
+    return work.summary(f"{joined} topics joined, {archived} archived")
 
 
 def _embed(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
@@ -210,13 +223,17 @@ def _embed(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
 
 def _confusion(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
     estimate = ConfusionEstimate(core, Weighing(core))
-    with core.store.read() as tx:
-        runs = (run for run in tx.upkeep.job_runs() if run.name == CONFUSION and not run.error)
-        last = next((run.started_at for run in runs), None)
-    changed = [workspace for workspace in core.store.workspaces() if estimate.is_due(workspace, last)]
-    for workspace in changed:
-        estimate.update(workspace)
-    return f"{len(changed)} workspaces where something changed"
+    work = Workspaces()
+    since = work.each(core.store.workspaces(), estimate.waits_since)
+    waiting = deque(name for _, name in sorted((at, name) for name, at in since.items() if at is not None))
+
+    def in_time() -> Iterator[str]:
+        while waiting and core.clock() < now + ESTIMATED_FOR:
+            yield waiting.popleft()
+
+    done = work.each(in_time(), estimate.update)
+    rest = f"; {len(waiting)} wait" if waiting else ""
+    return work.summary(f"{len(done)} workspaces where something changed{rest}")
 
 
 JOBS = (
@@ -229,8 +246,8 @@ JOBS = (
     Job(name="consolidate", every=timedelta(hours=6), what="find rules among many like lessons", run=_consolidate),
     Job(
         name=CONFUSION,
-        every=timedelta(hours=1),
-        what="estimate how often what was taught is confused",
+        every=timedelta(minutes=10),
+        what="estimate how often what was taught is confused, where that changed, once an hour",
         run=_confusion,
     ),
 )
@@ -287,7 +304,7 @@ class Upkeep:
             summary = job.run(self._core, self._policy, started)
         except Exception as error:
             log.error("job %s failed: %s", name, error, exc_info=error)
-            failure = _failure_text(error)
+            failure = failure_text(error)
         done = JobRun(name=name, started_at=started, finished_at=self._core.clock(), summary=summary, error=failure)
         with self._core.store.write() as tx:
             tx.upkeep.put_job_run(done)
@@ -308,10 +325,3 @@ class Upkeep:
     def run_due(self, name: str, owner: str) -> JobRun | None:
         """Run a job if its time has come and this owner holds the lease or can take it."""
         return self.run(name) if self.due(name) and self.hold(owner) else None
-
-
-def _failure_text(error: Exception) -> str:
-    """Why a job failed, as text that can be stored."""
-    expected = isinstance(error, MemoryFault) and str(error)
-    text = expected or f"{type(error).__name__}: {error}. Run `goodbot doctor`."
-    return text.replace("\0", "").encode(errors="replace").decode()

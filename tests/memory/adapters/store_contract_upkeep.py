@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from memory.model import Usage, Verdict
-from memory.model.upkeep import Erasure, JobRun, Lease, Rule
+from memory.model.upkeep import Erasure, JobProgress, JobRun, Lease, Rule
 from memory.ports import ArmCount, SpendingCount, Store
 from tests.memory.adapters.store_case import StoreCase
 from tests.memory.adapters.store_samples import NOW, episode, retrieval, vote
@@ -45,6 +45,19 @@ class UpkeepContract(StoreCase):
                 tx.upkeep.put_job_run(run)
         with store.read() as tx:
             assert tx.upkeep.job_runs() == [other, again]
+
+    def test_how_far_a_job_is_in_a_workspace_is_kept(self, store: Store) -> None:
+        first = JobProgress(workspace="w", job="b", seq=7, tried_at=NOW)
+        again = replace(first, seq=2**40, tried_at=NOW + timedelta(1))
+        others = [replace(first, workspace="v"), replace(first, job="a")]
+        with store.write() as tx:
+            for each in (first, *others, again):
+                tx.upkeep.put_progress(each)
+            assert tx.upkeep.progress("w", "b") == again
+            tx.upkeep.drop_progress("w", "b")
+        with store.read() as tx:
+            assert [tx.upkeep.progress(*each) for each in (("v", "b"), ("w", "a"))] == others
+            assert tx.upkeep.progress("w", "b") is None
 
     def test_rules_are_replaced_as_a_whole_in_one_workspace(self, store: Store) -> None:
         def rule(name: str, workspace: str = "w", partition: str = "p") -> Rule:

@@ -51,6 +51,7 @@ from memory.model.api_key import ApiKey, Right
 from memory.model.batch import Batch, BatchLesson
 from memory.model.evidence import BeliefRecord, EvidenceRecord, Judgement, Threshold, WeightRecord
 from memory.model.saved import SavedMessage
+from memory.model.upkeep import JobProgress
 from memory.ports import EpisodeFilter, IndexEntry, LessonUse, Neighbourhood, Store, Transaction
 
 NOW = datetime(2025, 3, 14, 15, 9, 26, 535897, tzinfo=UTC)
@@ -401,6 +402,7 @@ def fill(tx: Transaction, workspace: str) -> None:
     tx.retrievals.put(retrieval("q1", workspace), [item("q1", "e1", workspace=workspace)])
     tx.judgements.set(workspace, {"r1": [judgement(workspace=workspace)]})
     tx.judgements.put_threshold(Threshold(workspace=workspace, budget=0.125, value=0.25, reliability={"ana": 0.5}))
+    tx.upkeep.put_progress(JobProgress(workspace=workspace, job="confusion", seq=5, tried_at=at(3)))
     tx.steps.put_run(session_run(workspace=workspace))
     tx.steps.put(step(workspace=workspace))
     tx.steps.add_grade(grade(workspace=workspace))
@@ -486,6 +488,7 @@ def _dump_of_tables(tx: Transaction, workspace: str) -> dict[str, object]:
         "judgements": tx.judgements.of_run(workspace, "r1"),
         "judgement counts": tx.judgements.counts(workspace, 9),
         "threshold": tx.judgements.threshold(workspace),
+        "progress": tx.upkeep.progress(workspace, "confusion"),
         "injected": tx.retrievals.of_episode(workspace, "e1"),
         "session run": tx.steps.run(workspace, "ana", "person/ana", "s1", "run-1"),
         "session runs": tx.steps.runs(workspace, "ana", "s1"),

@@ -1,18 +1,20 @@
-"""Jobs, leases, rules and erasures."""
+"""Jobs, their progress, leases, rules and erasures."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from sqlalchemy import and_, bindparam, delete, insert, select
 
-from memory.adapters.sql.tables.administration import erasures, job_runs, leases, rules
+from memory.adapters.sql.tables.administration import erasures, job_progress, job_runs, leases, rules
 from memory.adapters.sql.transaction.session import SqlTable, among, matching, row_of
-from memory.model.upkeep import Erasure, JobRun, Lease, Rule
+from memory.model.upkeep import Erasure, JobProgress, JobRun, Lease, Rule
 
 _l = leases.c
 _r = rules.c
 _e = erasures.c
 _LEASE = select(leases).where(_l.name == bindparam("name"))
+_PROGRESS = select(job_progress).where(matching(job_progress, "job"))
+_DROP_PROGRESS = delete(job_progress).where(matching(job_progress, "job"))
 _LEASES = select(leases).where(_l.name.startswith(bindparam("beginning"))).order_by(_l.name)
 _RULES = select(rules).where(among(rules, "id")).order_by(_r.id)
 _ALL_RULES = select(rules).where(matching(rules)).order_by(_r.id)
@@ -44,6 +46,15 @@ class SqlUpkeepTable(SqlTable):
 
     def job_runs(self) -> list[JobRun]:
         return self._session.all(JobRun, select(job_runs).order_by(job_runs.c.name))
+
+    def put_progress(self, progress: JobProgress) -> None:
+        self._session.put(job_progress, progress)
+
+    def progress(self, workspace: str, job: str) -> JobProgress | None:
+        return self._session.first(JobProgress, _PROGRESS, workspace=workspace, job=job)
+
+    def drop_progress(self, workspace: str, job: str) -> None:
+        self._session.run(_DROP_PROGRESS, {"workspace": workspace, "job": job})
 
     def set_rules(self, workspace: str, rules_now: Sequence[Rule]) -> None:
         self._session.run(delete(rules).where(_r.workspace == workspace))

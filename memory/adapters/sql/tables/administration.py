@@ -1,6 +1,6 @@
 """The tables of API keys, batches, settings changed in chat, jobs, leases, rules and erasures."""
 
-from sqlalchemy import Column, ForeignKeyConstraint, Index, PrimaryKeyConstraint, Table
+from sqlalchemy import BigInteger, Column, ForeignKeyConstraint, Index, PrimaryKeyConstraint, Table
 
 from memory.adapters.sql.tables.columns import READ_AS, metadata, moment, prose, short
 from memory.adapters.sql.tables.types import EnumText, UtcDateTime, text_tuple
@@ -8,7 +8,7 @@ from memory.model import Audience, Verdict
 from memory.model.api_key import ApiKey, Right
 from memory.model.batch import Batch, BatchLesson
 from memory.model.chat_setting import ChatSetting
-from memory.model.upkeep import Erasure, JobRun, Lease, Rule
+from memory.model.upkeep import Erasure, JobProgress, JobRun, Lease, Rule
 
 api_keys = Table(
     "api_keys",
@@ -82,6 +82,17 @@ job_runs = Table(
     PrimaryKeyConstraint("name"),
     sqlite_with_rowid=False,
     info={READ_AS: JobRun},
+)
+
+job_progress = Table(
+    "job_progress",
+    metadata,
+    *short("workspace", "job"),
+    Column("seq", BigInteger, nullable=False),
+    *moment("tried_at"),
+    PrimaryKeyConstraint("workspace", "job"),
+    sqlite_with_rowid=False,
+    info={READ_AS: JobProgress},
 )
 
 rules = Table(

@@ -1,15 +1,18 @@
 """The confusion of what was taught, through the store: which lessons are asked for, and what follows."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
 
 import pytest
 
 from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.sql import SqlStore
+from memory.errors import StoreUnavailable
 from memory.model import Audience, Episode, Role, Verdict
-from memory.model.evidence import START
+from memory.model.evidence import START, Threshold
 from memory.ports import EpisodeFilter
 from memory.rules.evidence import confusion as rule
+from memory.rules.evidence.confusion import LeftOut
 from memory.services.recall import confusion as estimate
 from memory.services.verdicts.tally import threshold_of
 from tests.doubles.memory_world import World, scope
@@ -147,6 +150,115 @@ def test_upkeep_estimates_it_where_something_changed_since_it_last_did(world: Wo
     assert world.memory.upkeep.run("confusion").summary == "0 workspaces where something changed"
     teach(world, "who cleans the roof", "roof crew")
     assert world.memory.upkeep.run("confusion").summary == "1 workspaces where something changed"
+
+
+def test_what_is_known_late_counts_too(world: World) -> None:
+    """A reaction that a platform told hours later has the time when it was given."""
+    teach_apart(world)
+    world.clock.tick(hours=2)
+    world.memory.upkeep.run("confusion")
+    found = threshold(world)
+    world.clock.now -= timedelta(hours=2)
+    teach_alike(world)
+    world.clock.now += timedelta(hours=4)
+    assert world.memory.upkeep.run("confusion").summary == "1 workspaces where something changed"
+    assert threshold(world) > found
+
+
+def test_with_everything_forgotten_nothing_of_it_is_left(world: World) -> None:
+    teach_alike(world)
+    assert world.memory.confusion.update(W) > 1
+    world.clock.tick()
+    world.memory.privacy.forget(W, "ana")
+    with world.memory.store.read() as tx:
+        assert tx.judgements.threshold(W) == Threshold(workspace=W, budget=0.05, value=START)
+
+
+def test_after_somebody_was_forgotten_it_is_as_if_they_had_taught_nothing(world: World) -> None:
+    teach_apart(world)
+    found = world.memory.confusion.update(W)
+    teach_alike(world, "bob")
+    assert world.memory.confusion.update(W) != found
+    world.clock.tick()
+    world.memory.privacy.forget(W, "bob")
+    with world.memory.store.read() as tx:
+        stored = tx.judgements.threshold(W)
+    assert stored is not None
+    assert stored.confusion == found
+
+
+def test_what_was_forgotten_is_forgotten_where_nothing_can_be_estimated(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    teach_apart(world)
+    teach_alike(world, "bob")
+    world.memory.confusion.update(W)
+
+    def failing(*_: object) -> float:
+        raise StoreUnavailable("busy")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(estimate.ConfusionEstimate, "update", failing)
+        world.memory.privacy.forget(W, "bob")
+    assert threshold(world) == START
+    assert "was not estimated" in caplog.text
+    world.clock.tick(minutes=10)
+    world.memory.upkeep.run("confusion")
+    assert threshold(world) < START
+
+
+def test_an_estimate_under_way_comes_to_nothing_where_somebody_is_forgotten_meanwhile(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    teach_apart(world)
+    found = world.memory.confusion.update(W)
+    teach_alike(world, "bob")
+
+    def forgotten_meanwhile(lessons: Iterable[LeftOut]) -> float:
+        every = list(lessons)
+        monkeypatch.undo()
+        world.clock.tick()
+        world.memory.privacy.forget(W, "bob")
+        return rule.confusion(every)
+
+    monkeypatch.setattr(estimate, "confusion", forgotten_meanwhile)
+    assert world.memory.confusion.update(W) == found
+    with world.memory.store.read() as tx:
+        stored = tx.judgements.threshold(W)
+    assert stored is not None
+    assert stored.confusion == found
+
+
+def test_what_one_person_taught_and_was_purged_counts_no_more(world: World) -> None:
+    teach_apart(world)
+    found = world.memory.confusion.update(W)
+    teach_alike(world, "bob")
+    world.clock.tick()
+    assert world.memory.confusion.update(W) != found
+    world.clock.tick(hours=1)
+    world.memory.purging.purge(W, "bob", actor="adm", at=world.clock())
+    world.memory.upkeep.run("confusion")
+    with world.memory.store.read() as tx:
+        stored = tx.judgements.threshold(W)
+    assert stored is not None
+    assert stored.confusion == found
+
+
+def test_nobody_waits_for_all_of_an_estimate(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In memory a transaction waits for the one before it, so another one in between would never begin."""
+    teach_apart(world)
+    asked = list[str]()
+
+    def asked_between(lessons: Iterable[LeftOut]) -> float:
+        every = list[LeftOut]()
+        for each in lessons:
+            asked.append(world.ask("what is that?").id)
+            every.append(each)
+        return rule.confusion(every)
+
+    monkeypatch.setattr(estimate, "confusion", asked_between)
+    assert world.memory.confusion.update(W) < 1
+    assert len(asked) == 24
 
 
 def test_what_comes_back_counts_from_the_next_time_on(world: World) -> None:

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memory.adapters.sql import SqlStore
-from memory.errors import InvalidInput
+from memory.errors import InvalidInput, JobFailed
 from memory.model import Episode, EventKind, Verdict, Verdicts
 from memory.model.upkeep import Lease, Rule, UpkeepPolicy
 from memory.rules.consolidation import active_lessons, rule_line, rules_of
 from memory.rules.strength import is_ready_for_archive, salience_at, strength_at
 from memory.services.upkeep.jobs import JOBS, LEASE_FOR
+from memory.services.upkeep.workspaces import Workspaces
 from tests.doubles.memory_world import World, scope
 
 W = "terminal:w"
@@ -249,10 +250,48 @@ def test_a_failure_is_noted_and_an_unknown_job_refused(world: World, monkeypatch
         world.memory.upkeep.run("nap")
     monkeypatch.setattr("memory.services.upkeep.jobs.merge_duplicates", lambda *_: 1 / 0)
     learned(world, "where is the key", "under the pot")
-    assert world.memory.upkeep.run("join").error == "ZeroDivisionError: division by zero. Run `goodbot doctor`."
+    failed = (
+        "In terminal:w: ZeroDivisionError: division by zero. Run `goodbot doctor`. "
+        "Elsewhere: 0 lessons joined, 0 parted."
+    )
+    assert world.memory.upkeep.run("join").error == failed
     state = next(state for state in world.memory.upkeep.states() if state.job.name == "join")
     assert state.last is not None
-    assert state.last.error == "ZeroDivisionError: division by zero. Run `goodbot doctor`."
+    assert state.last.error == failed
+
+
+@pytest.mark.parametrize(
+    ("job", "days", "done"),
+    [
+        ("retain", 181, "1 answers nobody judged"),
+        ("archive", 300, "1 lessons archived"),
+        ("join", 1, "1 lessons joined, 0 parted"),
+        ("consolidate", 1, "1 rules"),
+    ],
+)
+def test_a_workspace_with_a_damaged_row_keeps_no_other_from_a_job(
+    job: str, days: int, done: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = SqlStore.in_memory()
+    world = World(store)
+    world.ask("what is that", of=scope(workspace="terminal:v"))
+    world.ask("what is that")
+    for goal in ("deploy the shop", "deploy the shop", "deploy the blog", "deploy the docs"):
+        learned(world, goal, "Run make release.")
+    world.clock.tick(days=days)
+    with store._engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE episodes SET created_at = 'x' WHERE workspace = 'terminal:v'")
+    error = world.memory.upkeep.run(job).error
+    assert error.startswith("In terminal:v: In the database")
+    assert error.endswith(f"Elsewhere: {done}.")
+    assert "a job failed in terminal:v" in caplog.text
+
+
+def test_a_failure_in_many_workspaces_names_a_few() -> None:
+    work = Workspaces()
+    assert work.each("abcdef", {"f": 1}.__getitem__) == {"f": 1}
+    with pytest.raises(JobFailed, match=r"^In a: KeyError: 'a'.*In c: .* It failed in 2 more. Elsewhere: 1 done.$"):
+        work.summary("1 done")
 
 
 def test_a_lease_must_be_for_some_time() -> None:
