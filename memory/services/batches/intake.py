@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
-from memory.errors import InvalidInput
+from memory.errors import Conflict, InvalidInput
 from memory.model import Episode, EventKind, Role, Scope, Vector, Visibility
 from memory.model.batch import Batch, BatchLesson, Proposal
 from memory.model.normal_form import comparable
@@ -99,6 +99,7 @@ class Intake:
         """Take proposals in, in one transaction; what became of each.
 
         Raises `EmbeddingFailed` and `StoreUnavailable` kinds; what was taken in before stays, and is known next time.
+        Raises `Conflict` where somebody took the batch back meanwhile.
         """
         self._read_answers()
         drafts = [self._draft(each) for each in proposals]
@@ -182,8 +183,11 @@ class Intake:
                 self._new(draft, lesson, vectors[draft.question], now)
                 for draft, lesson in zip(drafts, lessons, strict=True)
             ]
+            batch = tx.batches.get(self.batch.workspace, self.batch.id) or self.batch
+            if batch.undone_at is not None:  # nobody would ever look at what came now
+                raise Conflict(f"batch {batch.id} was taken back while it was learned; learn the file again")
             record_new(self._core, tx, new)
-            tx.batches.put(tx.batches.get(self.batch.workspace, self.batch.id) or self.batch)
+            tx.batches.put(batch)
             tx.batches.put_lessons(*(self._row(draft, each.id) for draft, each in zip(drafts, lessons, strict=True)))
             self._keep_joined(tx, joined)
 

@@ -58,6 +58,9 @@ class BatchUndo:
                 done += self._withdraw(tx, some, purge_id)
         with self._core.store.write() as tx:
             now = self._core.clock()
+            # What somebody still learned of the same file meanwhile.
+            if late := tx.batches.lessons(workspace, batch_id):
+                done += self._withdraw(tx, late, purge_id)
             tx.batches.put(replace(existing_batch(tx, workspace, batch_id), undone_at=now))
             detail = asdict(done) | {"purge": purge_id, "batch": batch_id}
             tx.log.append(

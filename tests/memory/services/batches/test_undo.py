@@ -1,10 +1,15 @@
 """A batch is taken back as a whole: its lessons, the votes on them and what rests on them; its file may come again."""
 
+from collections.abc import Iterator, Sequence
+
 import pytest
 
-from memory.errors import InvalidInput
+from memory.errors import Conflict, InvalidInput
 from memory.model import Verdict
+from memory.model.batch import BatchLesson
+from memory.ports import EpisodeFilter
 from memory.services import EntryStatus
+from memory.services.batches import BatchUndo
 from tests.doubles.memory_world import World, scope
 from tests.memory.services.batches.learning import TESS, learned, proposal, recalled, waiting
 
@@ -31,6 +36,29 @@ def test_all_of_it_goes_and_the_dry_run_says_so_before(world: World) -> None:
     assert world.memory.audit.check() == []
     with pytest.raises(InvalidInput):
         undo.purge(batch.workspace, batch.id, actor="cli:root")
+
+
+def test_what_is_learned_while_it_is_taken_back_goes_with_it_or_is_refused(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    intake = world.memory.batches.intake("terminal:w", "faq.csv", "d", actor="cli:root")
+    given = [proposal(f"who has key {number}?", f"Person {number}.") for number in range(4)]
+    intake.take(given[:1])
+    chunks = BatchUndo._chunks
+
+    def chunks_and_more(undo: BatchUndo, workspace: str, batch_id: str) -> Iterator[Sequence[BatchLesson]]:
+        yield from chunks(undo, workspace, batch_id)
+        intake.take(given[1:3])
+
+    monkeypatch.setattr(BatchUndo, "_chunks", chunks_and_more)
+    undone = world.memory.batch_undo.purge("terminal:w", intake.batch.id, actor="cli:root")
+    assert undone.lessons == 3
+    with pytest.raises(Conflict, match="taken back"):
+        intake.take(given[3:])
+    assert world.memory.audit.episodes("terminal:w", EpisodeFilter(limit=None)) == []
+    again, outcomes = learned(world, *given)
+    assert again.id != intake.batch.id
+    assert [each.status for each in outcomes] == [EntryStatus.ADDED] * 4
 
 
 def test_what_rested_on_it_is_a_lesson_no_more(world: World) -> None:
