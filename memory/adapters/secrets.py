@@ -13,7 +13,7 @@ from importlib import import_module
 from types import ModuleType
 
 from memory.ports.runtime import Secret
-from memory.rules.redaction import by_sign, cues_in
+from memory.rules.redaction import by_rare_character, cues_in
 
 _DETECTORS = (
     ("artifactory", "ArtifactoryDetector"),
@@ -87,8 +87,8 @@ def _by_cue() -> dict[str, list[int]]:
 
 
 _ALL = dict.fromkeys(cue for cues in _CUES.values() for cue in cues)
-_AS_IS = by_sign(cue for cue in _ALL if cue != cue.casefold())
-_IN_SMALL = by_sign(cue for cue in _ALL if cue == cue.casefold())
+_AS_IS = by_rare_character(cue for cue in _ALL if cue != cue.casefold())
+_IN_SMALL = by_rare_character(cue for cue in _ALL if cue == cue.casefold())
 """These are looked for in a text in small letters."""
 
 

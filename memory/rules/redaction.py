@@ -85,24 +85,25 @@ _FORMS = (
 )  # fmt: skip
 
 
-def by_sign(cues: Iterable[str]) -> dict[str, list[str]]:
-    """Cues of patterns, together by the first character that is no letter or digit: most texts are without most."""
+def by_rare_character(cues: Iterable[str]) -> dict[str, list[str]]:
+    """Cues of patterns, together by their first character that is no small letter: most texts are without most."""
     found: dict[str, list[str]] = {}
     for cue in cues:
-        found.setdefault(next((each for each in cue if not each.isalnum()), ""), []).append(cue)
+        found.setdefault(next((each for each in cue if not each.islower()), ""), []).append(cue)
     return found
 
 
 def cues_in(text: str, cues: Mapping[str, Iterable[str]]) -> list[str]:
-    """Those of the cues `by_sign` that are in the text."""
-    return [cue for sign, several in cues.items() if sign in text for cue in several if cue in text]
+    """Those of the cues `by_rare_character` that are in the text."""
+    return [cue for rare, several in cues.items() if rare in text for cue in several if cue in text]
 
 
-_CUES = by_sign((
-    "-----begin", "://", "bearer", "bas", "sk-", "github_pat_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "xox", "xapp-",
-    "hf_", "npm_", "aiza", "ya29.", "eyj", "akia", "asia", "abia", "acca",
+_CUES = by_rare_character((
+    "-----BEGIN", "://", "sk-", "github_pat_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "xox", "xapp-",
+    "hf_", "npm_", "AIza", "ya29.", "eyJ", "AKIA", "ASIA", "ABIA", "ACCA",
 ))  # fmt: skip
-"""One of them is in everything that these forms find, in small letters: a text without any needs no closer look."""
+_CUES_IN_SMALL = ("bearer", "bas")
+"""One of these or, in small letters, of those is in everything that the forms find: most texts are without any."""
 _PLACEHOLDER = re.compile(r"[<{$\[(%]|\*+$|x+$|\.\.\.|…", re.IGNORECASE)
 """How examples write "your password here"."""
 _SYMBOL = re.compile(r"[^\w.,;:?)\]}>/-]")
@@ -209,7 +210,7 @@ def _known_forms(text: str) -> list[Secret]:
     found: list[Secret] = []
     folded = text.casefold()
     has = folded.__contains__
-    for kind, pattern in _FORMS if cues_in(folded, _CUES) else ():
+    for kind, pattern in _FORMS if cues_in(text, _CUES) or any(map(has, _CUES_IN_SMALL)) else ():
         for match in pattern.finditer(text):
             start, end = match.span("secret" if "secret" in pattern.groupindex else 0)
             found.append(Secret(start=start, end=end, kind=kind))
