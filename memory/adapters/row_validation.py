@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from memory.model import Vector
 
 T = TypeVar("T")
+S = TypeVar("S", bound=Sequence[object])
 
 _BIGGEST = 2**63
 _TEXT = frozenset({str})
+_MANY = 8
+"""So many values are looked at together."""
 
 
 def storable(value: T) -> T:
@@ -37,6 +40,15 @@ def storable(value: T) -> T:
     if not (_has_only_texts_to_check(value, texts) and _is_storable("".join(texts))):
         _check(value, type(value).__name__)
     return value
+
+
+def all_storable(values: S) -> S:
+    """The values themselves if each is `storable`. What is of one kind is looked at together: in half of the time."""
+    texts: list[str] = []
+    if len(values) < _MANY or not (_have_only_texts_to_check(values, texts) and _is_storable("".join(texts))):
+        for each in values:
+            storable(each)
+    return values
 
 
 def _has_only_texts_to_check(value: object, texts: list[str]) -> bool:
@@ -61,6 +73,32 @@ def _has_only_texts_to_check(value: object, texts: list[str]) -> bool:
         elif not _has_only_texts_to_check(each, texts):
             return False
     return True
+
+
+def _have_only_texts_to_check(values: Collection[Any], texts: list[str]) -> bool:
+    """The same of many values, kind by kind."""
+    kinds = set(map(type, values))
+    if len(kinds) == 1:
+        return _are_texts_to_check(kinds.pop(), values, texts)
+    return all(_are_texts_to_check(kind, [each for each in values if type(each) is kind], texts) for kind in kinds)
+
+
+def _are_texts_to_check(kind: type, values: Collection[Any], texts: list[str]) -> bool:
+    """The same of values of one kind."""
+    if simple := _SIMPLE.get(kind):
+        return all(map(simple, values))
+    if getter := _getter(kind):
+        return all(_have_only_texts_to_check(column, texts) for column in zip(*map(getter, values), strict=True))
+    if issubclass(kind, str):
+        texts.extend(values)
+        return True
+    every: list[Any] = []
+    for value in values:
+        parts = () if value is None else _values(value)
+        if parts is None:
+            return False
+        every.extend(parts)
+    return _have_only_texts_to_check(every, texts)
 
 
 _SIMPLE: dict[type, Callable[[Any], bool]] = {
@@ -169,7 +207,9 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan
 
 def to_json(value: object) -> str:
     """Compact JSON; raises `ValueError` or `TypeError` for what JSON cannot say."""
-    return "[]" if type(value) is list and not value else _ENCODER.encode(value)
+    if not value and type(value) in (list, dict):
+        return "[]" if type(value) is list else "{}"
+    return _ENCODER.encode(value)
 
 
 def half(vector: "Vector") -> "Vector":

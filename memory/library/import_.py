@@ -14,7 +14,7 @@ from functools import lru_cache
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from memory.adapters.row_validation import storable
+from memory.adapters.row_validation import all_storable, storable
 from memory.errors import InvalidInput
 from memory.library.export import plain
 from memory.model import Episode, MemoryEntry
@@ -27,7 +27,7 @@ _ENTRIES = TypeAdapter(list[MemoryEntry], config=_STRICT)
 _EPISODES = TypeAdapter(list[Episode], config=_STRICT)
 _ENTRY_MARKS = frozenset({"internal_state", "step_num", "env_pre"})
 _TO_READ = json.JSONEncoder(ensure_ascii=False)
-_TO_COMPARE = json.JSONEncoder(ensure_ascii=True, sort_keys=True)
+_TO_COMPARE = json.JSONEncoder(ensure_ascii=True, sort_keys=True, default=plain)
 _EPISODE_CONTENT = (
     "goal", "trajectory", "output", "thoughts", "action", "action_target", "termination", "context_before",
     "context_after", "node_path", "step_number", "created_at",
@@ -83,7 +83,7 @@ def read_export(text: str) -> tuple[list[Episode | MemoryEntry], list[Unreadable
 def _episodes(text: str) -> list[Episode]:
     """The records if all are episodes as they are exported, read at once; none where one needs a closer look."""
     try:
-        episodes = storable(_EPISODES.validate_json(text))
+        episodes = all_storable(_EPISODES.validate_json(text))
         for step in [step for each in episodes for step in each.trajectory if step.arguments]:
             json_value([[[step.arguments]]], "it")  # as deep as it is in its record
     except (InvalidInput, ValueError, TypeError, OverflowError):
@@ -100,8 +100,7 @@ def content_hash(memory: Episode | MemoryEntry) -> str:
     if not isinstance(memory, Episode | MemoryEntry):
         raise InvalidInput(f"only episodes and memory entries have a content hash, got {shown(memory)}")
     names = _EPISODE_CONTENT if isinstance(memory, Episode) else _ENTRY_CONTENT
-    content = {name: plain(getattr(memory, name)) for name in names}
-    text = _TO_COMPARE.encode([type(memory).__name__, content])
+    text = _TO_COMPARE.encode([type(memory).__name__, {name: getattr(memory, name) for name in names}])
     return hashlib.sha256(text.encode()).hexdigest()
 
 

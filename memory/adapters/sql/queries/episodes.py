@@ -22,7 +22,7 @@ from sqlalchemy import (
     update,
 )
 
-from memory.adapters.row_validation import chunks, half, storable
+from memory.adapters.row_validation import all_storable, chunks, half, storable
 from memory.adapters.sql.queries import missing_vectors
 from memory.adapters.sql.queries.episode_filter import QUARANTINE, filtered
 from memory.adapters.sql.queries.people import channel_visibility
@@ -85,7 +85,7 @@ _CHANGING = (
     "archived_at",
 )
 """What `update` stores, beside the verdicts; none of it is long."""
-_STORED = (*_SAME, *_FLAT, "verdict")
+_STORED = (*_SAME, *_FLAT, "verdict", "goal_digest")
 _IN_VERDICTS = [f"verdicts.{name}" for name in _VERDICTS]
 _STORED_OF = attrgetter(*_SAME, *_IN_VERDICTS, *(f"usage.{name}" for name in _USAGE), "verdict")
 _CHANGED = tuple(f"new_{name}" for name in (*_CHANGING, *_FLAT[: len(_VERDICTS)], "verdict"))
@@ -131,13 +131,13 @@ class SqlEpisodeTable(SqlTable):
 
     def put(self, *new: Episode) -> None:
         last = {(each.workspace, each.id): each for each in new}
-        self._session.run(put_statement(episodes), [_row(each) for each in last.values()])
+        self._session.run(put_statement(episodes), _rows(list(last.values())))
         self._hold_back(last.values())
         free = [{"workspace": each.workspace, "episode_id": each.id} for each in last.values() if not each.quarantine]
         self._session.run(_CLEAR_QUARANTINE, free)
 
     def add(self, *nodes: Episode) -> None:
-        if self._session.run(_ADD, [_node_row(each) for each in nodes]) < len(nodes):  # one is there already
+        if self._session.run(_ADD, list(map(_node_row, nodes, _rows(nodes)))) < len(nodes):  # one is there already
             self.put(*(self._counted(each) for each in nodes))
         else:
             self._hold_back(nodes)
@@ -317,12 +317,10 @@ class SqlEpisodeTable(SqlTable):
         return sorted(found, key=lambda link: (link.from_id, link.to_id, link.kind.value))
 
 
-def _row(episode: Episode) -> dict[str, Any]:
-    if not storable(episode).workspace or not episode.id:
+def _rows(given: Sequence[Episode]) -> list[dict[str, Any]]:
+    if not all(each.workspace and each.id for each in all_storable(given)):
         raise ValueError("an episode is stored under its workspace and id, one of them is empty")
-    row = dict(zip(_STORED, _STORED_OF(episode), strict=True))
-    row["goal_digest"] = _digest(episode.goal)
-    return row
+    return [dict(zip(_STORED, (*_STORED_OF(each), _digest(each.goal)), strict=True)) for each in given]
 
 
 def _changes(episode: Episode) -> dict[str, Any]:
@@ -330,8 +328,7 @@ def _changes(episode: Episode) -> dict[str, Any]:
     return {"w": episode.workspace, "e": episode.id} | row
 
 
-def _node_row(node: Episode) -> dict[str, Any]:
-    row = _row(node)
+def _node_row(node: Episode, row: dict[str, Any]) -> dict[str, Any]:
     number = row.pop("rep")
     return row | _attempt(node, row["goal_digest"]) | {"is_attempt": _is_attempt(node), "number": number}
 

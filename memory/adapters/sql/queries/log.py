@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from operator import attrgetter
 
 from sqlalchemy import and_, bindparam, delete, func, select
 
-from memory.adapters.row_validation import claim_key, one_workspace, storable
+from memory.adapters.row_validation import all_storable, claim_key, one_workspace, storable
 from memory.adapters.sql.tables.dialect import insert
 from memory.adapters.sql.tables.episodes import IS_GRADING, episodes, events, processed_events
-from memory.adapters.sql.transaction.session import SqlTable, add_statement, among, matching, row_of
+from memory.adapters.sql.transaction.session import SqlTable, add_statement, among, matching
 from memory.model import Event, EventKind
 
 _t = events.c
@@ -18,7 +19,10 @@ _GIVE_BACK = delete(processed_events).where(matching(processed_events, "event_di
 _LAST_SEQ = (
     select(_t.seq).where(_t.workspace == bindparam("w"), _t.seq > 0).order_by(_t.seq.desc()).limit(1).scalar_subquery()
 )
+# There is one writer at a time, so the order of the numbers is the order of commits.
 _APPEND = insert(events).values(seq=func.coalesce(_LAST_SEQ, 0) + 1).on_conflict_do_nothing().inline()
+_COLUMNS = [column.name for column in _t if column.name != "seq"]
+_GIVEN, _VALUES = (*_COLUMNS, "w"), attrgetter(*_COLUMNS, "workspace")
 _LAST = (
     select(_t.source_event_id, _t.episode_id, _t.kind, _t.seq)
     .where(_t.workspace == bindparam("w"))
@@ -58,9 +62,7 @@ class SqlEventLog(SqlTable):
         if not new:
             return []
         workspace = one_workspace(new)
-        rows = [row_of(events, each) | {"w": workspace} for each in new]
-        for row in rows:
-            del row["seq"]  # there is one writer at a time, so the order of the numbers is the order of commits
+        rows = [dict(zip(_GIVEN, _VALUES(each), strict=True)) for each in all_storable(new)]
         count = self._session.run(_APPEND, rows)
         if count == len(rows) and not numbered:
             return list(new)

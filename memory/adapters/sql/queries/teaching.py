@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from sqlalchemy import (
@@ -23,7 +23,7 @@ from sqlalchemy import (
     union_all,
 )
 
-from memory.adapters.row_validation import check_of_run, chunks, storable
+from memory.adapters.row_validation import all_storable, check_of_run, chunks, storable
 from memory.adapters.sql.queries import polls
 from memory.adapters.sql.queries.chat_settings import is_set_in_chat
 from memory.adapters.sql.queries.people import channel_visibility
@@ -49,6 +49,8 @@ _l = ledger.c
 _REACTION = select(reactions).where(matching(reactions, "channel", "message_id", "node_id", "actor", "source"))
 _newest = select(func.max(events_table.c.seq)).where(events_table.c.workspace == bindparam("w")).scalar_subquery()
 _PUT_NUMBERED = put_statement(reactions).values(seq=_newest - bindparam("behind", type_=BigInteger()))
+_COLUMNS = [column.name for column in _r if column.name != "seq"]
+_REGISTER, _REGISTER_OF = (*_COLUMNS, "w"), attrgetter(*_COLUMNS, "workspace")
 _OF_RUN = select(reactions).where(matching(reactions, "run_id")).order_by(_r.seq)
 _UNCLAIMED = select(reactions).where(matching(reactions, "channel", "message_id"), _r.run_id == "").order_by(_r.seq)
 _BY_ACTOR = select(reactions).where(matching(reactions, "actor")).order_by(_r.at.desc(), _r.seq.desc())
@@ -126,11 +128,9 @@ class SqlTeachingTable(SqlTable):
 
     def put_reactions(self, *given: Reaction, events: int) -> None:
         rows = [
-            row_of(reactions, each) | {"w": each.workspace, "behind": events - 1 - place}
-            for place, each in enumerate(given)
+            {**dict(zip(_REGISTER, _REGISTER_OF(each), strict=True)), "behind": events - 1 - place}
+            for place, each in enumerate(all_storable(given))
         ]
-        for row in rows:
-            del row["seq"]
         self._session.run(_PUT_NUMBERED, rows)
 
     def reaction(self, key: tuple[str, str, str, str, str, str]) -> Reaction | None:
