@@ -10,7 +10,7 @@ could read it: `visibility_of`. `memory/README.md` has the table of what follows
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from urllib.parse import quote
 
 from memory.errors import InvalidInput
@@ -51,6 +51,7 @@ def stays(then: Visibility, now: Visibility | None) -> bool:
     return now is None or narrower(then, now) is now
 
 
+@lru_cache(maxsize=4096)
 def _name(*parts: str) -> str:
     """Join the parts of a partition's name; an id can never contain the separator, so no id can spell another name."""
     return "/".join(part if part.isascii() and part.isalnum() else quote(part, safe="") for part in parts)

@@ -1,7 +1,7 @@
 """Episodes of an export on their way into one person's memory, many at once."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -126,19 +126,24 @@ class _Runs:
     def __init__(self, tx: Transaction, episodic: EpisodicMemory, new: Sequence[_Placed]) -> None:
         scope = episodic.scope
         self._person, self._sender_key, self._session_key = scope.person, scope.sender_key, scope.session_key
-        named = {each.given.run_id or each.id for each in new}
-        self._own = {each: own_id(self._sender_key, each) for each in named}
-        wanted = {*named, *self._own.values()}
-        workspace = scope.workspace
-        self.nodes = {**dict.fromkeys(wanted, ()), **tx.episodes.of_runs(workspace, wanted)}
+        self._tx, self._workspace = tx, scope.workspace
+        self.nodes: dict[str, Sequence[Episode]] = {}
         """What is stored of the runs that may be theirs."""
-        self._votes: Mapping[str, Sequence[Vote]] = tx.teaching.votes_of_runs(workspace, wanted)
+        self._votes: dict[str, Sequence[Vote]] = {}
+        named = {each.given.run_id or each.id for each in new}
+        self._read(named)
+        self._own = {each: own_id(self._sender_key, each) for each in named if not self._is_open(each)}
+        self._read(self._own.values())
 
     def run_id(self, placed: _Placed) -> str:
         """The run's id; this person's own where that is a real answer's, somebody else's, or judged by others."""
-        run_id = placed.given.run_id or placed.id
-        free = (each for each in (run_id, self._own[run_id]) if self._is_open(each))
-        return next(free, "") or own_id(self._sender_key, f"{run_id}/{placed.id}")
+        named = placed.given.run_id or placed.id
+        run_id = self._own.get(named, named)
+        return run_id if self._is_open(run_id) else own_id(self._sender_key, f"{named}/{placed.id}")
+
+    def _read(self, run_ids: Collection[str]) -> None:
+        self.nodes |= {**dict.fromkeys(run_ids, ()), **self._tx.episodes.of_runs(self._workspace, run_ids)}
+        self._votes |= self._tx.teaching.votes_of_runs(self._workspace, run_ids)
 
     def _is_open(self, run_id: str) -> bool:
         """What others said of a whole run speaks for all of its nodes, so nothing is imported into one they judged."""

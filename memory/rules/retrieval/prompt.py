@@ -72,7 +72,8 @@ def escapes(text: str) -> bool:
 def escapes_as_shown(text: str) -> bool:
     """The same of a text that is `visible` already."""
     plain = text if text.isascii() else _JOINER.sub("", text)
-    return bool(("<" in plain and _TAG.search(plain)) or _FORMAT.search(plain))
+    may_be_format = "#" in plain or ":" in plain
+    return bool(("<" in plain and _TAG.search(plain)) or (may_be_format and _FORMAT.search(plain)))
 
 
 def visible(text: str) -> str:

@@ -12,6 +12,7 @@ from datetime import datetime
 from memory.model import (
     Episode,
     EventKind,
+    KnownPeople,
     LedgerEntry,
     Poll,
     Reaction,
@@ -193,7 +194,7 @@ def take_signals(
     for each in news:
         by_run.setdefault(each.run_id, []).append(each)
     after = {run_id: [changes.now(node) for node in nodes[run_id]] for run_id in by_run}
-    counted = {run_id: replace(_with_news(polls[run_id], new), people=people) for run_id, new in by_run.items()}
+    counted = {run_id: _with_news(polls[run_id], new, people) for run_id, new in by_run.items()}
     return Taken(news=news, runs=_settle(tx, after, counted, changes, core.policy, causes))
 
 
@@ -213,14 +214,14 @@ def withdraw_votes(
     return result
 
 
-def _with_news(poll: Poll, news: Sequence[Reaction]) -> Poll:
-    """The poll as it is once these reactions have arrived, in this order: of each register the last one."""
+def _with_news(poll: Poll, news: Sequence[Reaction], people: KnownPeople) -> Poll:
+    """The poll as it is once these reactions of these people have arrived, in this order: of each register the last."""
     registers = {each.key: each for each in poll.reactions}
     newest = max((each.seq for each in poll.reactions), default=0)
     for seq, each in enumerate(news, newest + 1):
         registers.pop(each.key, None)
         registers[each.key] = replace(each, seq=seq)
-    return replace(poll, reactions=tuple(registers.values()))
+    return replace(poll, reactions=tuple(registers.values()), people=people)
 
 
 def _vote_of(votes: Sequence[Vote], reaction: Reaction) -> Vote | None:
