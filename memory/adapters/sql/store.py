@@ -185,6 +185,7 @@ class SqlStore:
                     session.end()
                 with translated(where):
                     self._database.commit(connection, transaction)
+                recall.filings.update(session.filed)
             finally:
                 connection.close()
 

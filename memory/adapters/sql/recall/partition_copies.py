@@ -5,7 +5,7 @@ a copy takes. Of nothing that is in a column by itself the order is known, but i
 """
 
 import json
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -70,6 +70,8 @@ class CachedPartition:
     """The episodes whose rows came, changed or went since the planes that it is beside."""
     outdated: set[int] = field(default_factory=set[int])
     """The places in those planes of what changed, as far as searches met it."""
+    filings: int = 0
+    """Of the cache, in this workspace, when it was put there."""
 
 
 class PartitionCache:
@@ -78,9 +80,24 @@ class PartitionCache:
     def __init__(self) -> None:
         self._kept: OrderedDict[Key, tuple[CachedPartition, int]] = OrderedDict()
         self._nbytes = 0
+        self.filings = Counter[str]()
+        """How many transactions of this process changed what is findable, by workspace."""
 
     def __len__(self) -> int:
         return len(self._kept)
+
+    def perhaps_current(self, key: Key) -> CachedPartition | None:
+        """As the one used last, and not to be changed, if it is here and this process filed nothing since.
+
+        Another process may have.
+        """
+        if key not in self._kept:
+            return None
+        copy, _ = self._kept[key]
+        if copy.filings != self.filings[key.workspace]:
+            return None
+        self._kept.move_to_end(key)
+        return copy
 
     def take(self, key: Key, epoch: int = 0, seq: int = 0) -> CachedPartition:
         """Out of here, for it may be changed; an empty one, at this epoch and `seq`, if it is not here."""
@@ -93,6 +110,7 @@ class PartitionCache:
 
     def put(self, key: Key, copy: CachedPartition) -> None:
         """As the one used last."""
+        copy.filings = self.filings[key.workspace]
         nbytes = copy.vectors.nbytes + 1000  # even an empty one, of which there may be many, is no nothing
         self._kept[key] = (copy, nbytes)
         self._nbytes += nbytes
@@ -136,13 +154,19 @@ _is_found = and_(_t.model == _m, func.length(type_coerce(_t.vector, LargeBinary)
 """By a vector of the model and the dimension that are asked for; a row that only says that one is gone has none."""
 
 
+def _newest_of(n: int) -> ColumnElement[int | None]:
+    """The newest `seq` of the n-th partition."""
+    here = and_(_t.workspace == _w, _t.partition == bindparam(f"p{n}", type_=String()))
+    return select(func.max(_t.seq)).where(here).scalar_subquery()
+
+
 def _of_partition(n: int, *, is_sqlite: bool) -> Select[Any]:
     """What came to the n-th partition after a `seq`, and what of it can be found no longer.
 
     Neither if that is more than `most`. The newest `seq`, in any case.
     """
     name, since = bindparam(f"p{n}", type_=String()), bindparam(f"s{n}", type_=BigInteger())
-    newest = select(func.max(_t.seq)).where(_t.workspace == _w, _t.partition == name).scalar_subquery()
+    newest = _newest_of(n)
     is_new = and_(
         _t.workspace == _w,
         _t.partition == name,
@@ -175,6 +199,19 @@ def _news(count: int, counted: int, *, is_sqlite: bool) -> CompoundSelect[Any]:
     return union_all(*(_of_partition(n, is_sqlite=is_sqlite) for n in range(count)), *numbers)
 
 
+@cache
+def _numbers(count: int, counted: int) -> Select[Any]:
+    """One row: the workspace's mark, the newest `seq` of each of `count` partitions, and each counter."""
+    counter = [
+        select(counters.c.value)
+        .where(counters.c.workspace == _w, counters.c.name == bindparam(f"c{n}", type_=String()))
+        .scalar_subquery()
+        for n in range(counted)
+    ]
+    mark = select(lesson_versions.c.mark).where(lesson_versions.c.workspace == _w).scalar_subquery()
+    return select(mark, *map(_newest_of, range(count)), *counter)
+
+
 News = Sequence[Any]
 """Of some rows the columns above, and which episodes are found no longer."""
 
@@ -191,6 +228,19 @@ class State(NamedTuple):
     def epoch(self) -> int:
         """The one the index is in."""
         return self.numbers.get(EPOCH, 0)
+
+
+def read_numbers(session: Session, workspace: str, partitions: Sequence[str], planes: Sequence[str]) -> State:
+    """The same as `read`, but no rows: a fifth of its time. In SQLite, where another statement costs no way to it."""
+    counted = [EPOCH, *planes]
+    given = {"w": workspace}
+    given |= {f"p{n}": name for n, name in enumerate(partitions)}
+    given |= {f"c{n}": name for n, name in enumerate(counted)}
+    [(mark, *numbers)] = session.driver_rows(_numbers(len(partitions), len(counted)), given)
+    if mark is not None:
+        session.marks[workspace] = mark
+    found = zip([*partitions, *counted], numbers, strict=True)
+    return State({}, {name: number or 0 for name, number in found})
 
 
 def read(

@@ -160,7 +160,8 @@ class Session:
         """What a query finds, with little spent on it: of a row's values, what is true may be 1 or True."""
         self._require_open()
         try:
-            if prepared := self._prepared(statement, parameters):
+            dialect = self._connection.dialect
+            if dialect.name == "sqlite" and (prepared := prepare(statement, dialect, tuple(parameters))):
                 return list(on_driver(self._connection, prepared.words, prepared.values(parameters)))
         except Exception as exc:
             raise_ours(exc, self._where)
