@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import compress, repeat
-from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
@@ -26,7 +25,6 @@ class RowKind(NamedTuple):
     approves: RowApproval | None = None
 
 
-_RANK = itemgetter(0, 1)
 _SETS_OF_ACTIONS = 4
 """For how many sets of actions a partition keeps which rows approve them."""
 _BYTES_OF_ROW, _BYTES_OF_PLACE = 100, 120
@@ -250,34 +248,36 @@ def search(
     first: dict[str, Hit] = {}
     totals = np.zeros((2, len(actions)))
     least, wanted = min_cosine, tuple(actions)
-    is_usable = bool(np.isfinite(query).all())
+    is_usable = np.isfinite(query).all()
     for number, partition in enumerate((*partitions, *beside) if is_usable else ()):
+        if not len(partition):
+            continue
+        if len(first) >= k > 0:  # what is less like it than k others is not among the k best
+            least = max(least, sorted([hit[0] for hit in first.values()])[-k])
         of_these = wanted if number < len(partitions) else ()
         found, approved = partition.find(query, k, least, of_these, gave_up=gave_up)
         if approved is not None:
             totals += approved
         for hit in found:
             first.setdefault(hit[1], hit)
-        if found and len(first) >= k > 0:  # what is less like it than k others is not among the k best
-            least = max(least, sorted([hit[0] for hit in first.values()])[-k])
     fits = {
         action: ActionFit(lessons, total / lessons)
         for action, lessons, total in zip(actions, *totals.tolist(), strict=True)
         if lessons
     }
-    nearest = best([hit for hit in first.values() if hit[0] >= least], k)
-    vectors = [rows.vector(place) for _, _, _, place, rows in nearest]
-    # Of their own, for a row may move in its partition.
-    own = np.concatenate(vectors).reshape(len(vectors), -1) if vectors else ()
-    hits = tuple(
-        [
-            Neighbour(episode_id, cosine, kind.audience, kind.verdict, vector)
-            for (cosine, episode_id, kind, _, _), vector in zip(nearest, own, strict=True)
-        ]
-    )
-    return Neighbourhood(searched=sum(map(len, partitions)), hits=hits, fits=fits)
+    return Neighbourhood(searched=sum(map(len, partitions)), hits=_neighbours(best(first.values(), k)), fits=fits)
 
 
-def best(hits: list[Hit], k: int) -> list[Hit]:
-    """The k most alike, best first; equal ones by later id."""
-    return sorted(hits, key=_RANK, reverse=True)[: max(k, 0)]
+def _neighbours(hits: Sequence[Hit]) -> tuple[Neighbour, ...]:
+    """Hits with vectors of their own, for a row may move in its partition."""
+    if not hits:
+        return ()
+    own = np.concatenate([rows.vector(place) for _, _, _, place, rows in hits]).reshape(len(hits), -1)
+    cosines, ids, kinds, _, _ = zip(*hits, strict=True)
+    audiences, verdicts, _ = zip(*kinds, strict=True)
+    return tuple(map(Neighbour._make, zip(ids, cosines, audiences, verdicts, own, strict=True)))
+
+
+def best(hits: Iterable[Hit], k: int) -> list[Hit]:
+    """The k most alike, best first; equal ones by later id. None has the id of another."""
+    return sorted(hits, reverse=True)[: max(k, 0)]
