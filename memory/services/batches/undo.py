@@ -10,6 +10,7 @@ from memory.ports import Transaction, rolled_back
 from memory.services.batches.batches import existing_batch
 from memory.services.core import Core, act
 from memory.services.privacy.purge import Purging, Work, changed_runs
+from memory.services.recall.confusion import ConfusionEstimate
 
 CHUNK = 200
 """Lessons taken back in one transaction. Whoever is killed in between goes on with the same command."""
@@ -51,13 +52,14 @@ class BatchUndo:
         What was erased since does not come back with it. Raises `NotFound`, and `InvalidInput` for a batch that was
         taken back before.
         """
-        purge_id = self._core.new_id()
+        purge_id, estimate = self._core.new_id(), ConfusionEstimate.of(self._core)
         done = BatchPurge()
         for some in self._chunks(workspace, batch_id):
             with self._core.store.write() as tx:
                 done += self._withdraw(tx, some, purge_id)
         with self._core.store.write() as tx:
             now = self._core.clock()
+            had_estimate = estimate.drop(tx, workspace)
             # What somebody still learned of the same file meanwhile.
             if late := tx.batches.lessons(workspace, batch_id):
                 done += self._withdraw(tx, late, purge_id)
@@ -66,6 +68,8 @@ class BatchUndo:
             tx.log.append(
                 Event(workspace=workspace, episode_id="", kind=EventKind.PURGED, actor=actor, at=now, detail=detail)
             )
+        if had_estimate:
+            estimate.update_without(workspace)
         return done
 
     def _chunks(self, workspace: str, batch_id: str) -> Iterator[Sequence[BatchLesson]]:

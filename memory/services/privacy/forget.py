@@ -25,7 +25,6 @@ from memory.rules.audience import visibility_of
 from memory.services.core import ALL, Core, note_words_of
 from memory.services.privacy.quotation import quoting, repeating, resting_on
 from memory.services.recall.confusion import ConfusionEstimate
-from memory.services.recall.evidence import Weighing
 from memory.services.recall.visible_corrections import as_seen_by
 from memory.services.teaching.restate import in_words_of, part_from_asker
 from memory.services.topics.erase import erase_person as erase_topics
@@ -86,7 +85,7 @@ class Privacy:
 
     @property
     def _estimate(self) -> ConfusionEstimate:
-        return ConfusionEstimate(self._core, Weighing(self._core))
+        return ConfusionEstimate.of(self._core)
 
     def personal_data(self, workspace: str, person: str) -> PersonalData:
         """Everything stored about the person in this workspace."""
@@ -225,7 +224,7 @@ class Privacy:
             tx.log.append(_tombstone(workspace, actor, now, counts))
             tx.upkeep.put_erasure(replace(erasure, person=""))
         if had_estimate:
-            self._estimate.update_after_erasure(workspace)
+            self._estimate.update_without(workspace)
         return erased
 
     def _refold(self, tx: Transaction, workspace: str, person: str, touched_runs: set[str], now: datetime) -> None:
@@ -248,7 +247,7 @@ class Privacy:
             if erased and actor:
                 tx.log.append(_tombstone(workspace, actor, self._core.clock(), {"episodes": erased}))
         if had_estimate:
-            self._estimate.update_after_erasure(workspace)
+            self._estimate.update_without(workspace)
         overwrite_erased(self._core.store)
         return erased
 

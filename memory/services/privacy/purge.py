@@ -27,6 +27,7 @@ from memory.rules.audience import partitions_for, partitions_of
 from memory.rules.fold import DECISIONS, effective, replay, with_verdicts
 from memory.rules.verdict import CORRECTION
 from memory.services.core import ALL, Core, act, event, existing, record, update_index
+from memory.services.recall.confusion import ConfusionEstimate
 from memory.services.recording.approvals import drop_permissions
 from memory.services.topics.withdraw import withdraw_person
 from memory.services.verdicts.archive import merged_into, unmerge, why_archived
@@ -136,10 +137,12 @@ class Purging:
         Everything remains in the log; what they do later counts again, as a newcomer's. Raises `InvalidInput` if the
         role may not purge, or a teacher would purge an administrator.
         """
-        purge_id = self._core.new_id()
+        purge_id, estimate = self._core.new_id(), ConfusionEstimate.of(self._core)
+        had_estimate = False
         with self._core.store.write() as tx:
             done = self._purge(tx, workspace, taught_by, at, role, purge_id)
             if not done.is_empty:
+                had_estimate = estimate.drop(tx, workspace)
                 counts = {name: value for name, value in asdict(done).items() if isinstance(value, int)}
                 summary = Event(
                     workspace=workspace,
@@ -150,6 +153,8 @@ class Purging:
                     detail=counts | {"purge": purge_id},
                 )
                 tx.log.append(summary)
+        if had_estimate:
+            estimate.update_without(workspace)
         return done
 
     def _purge(self, tx: Transaction, workspace: str, person: str, at: datetime, role: Role, purge_id: str) -> Purge:

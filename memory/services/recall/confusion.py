@@ -36,11 +36,16 @@ class ConfusionEstimate:
     _core: Core
     _weighing: Weighing
 
+    @classmethod
+    def of(cls, core: Core) -> "ConfusionEstimate":
+        """With a weighing of its own."""
+        return cls(core, Weighing(core))
+
     def update(self, workspace: str) -> float:
         """Estimate it anew, and count the threshold by it; 1 where nothing was taught that something can be told by.
 
         It stays what it was while lessons wait to be embedded by the embedder in use, and where somebody else began to
-        estimate it meanwhile, or something was erased (`drop`). No transaction lasts as long as the estimate.
+        estimate it meanwhile, or something was erased or purged (`drop`). No transaction lasts as long as the estimate.
         """
         started = self._core.clock()
         with self._core.store.write() as tx:
@@ -69,11 +74,11 @@ class ConfusionEstimate:
             newest, last = tx.log.newest(workspace, limit=1), tx.upkeep.progress(workspace, JOB)
         if not newest or last is None:
             return _NEVER if newest else None
-        is_due = newest[0].seq > last.seq and last.tried_at + _AT_MOST_EVERY <= self._core.clock()
-        return last.tried_at if is_due else None
+        was_just_now = last.tried_at <= self._core.clock() < last.tried_at + _AT_MOST_EVERY
+        return last.tried_at if newest[0].seq > last.seq and not was_just_now else None
 
     def drop(self, tx: Transaction, workspace: str) -> bool:
-        """Keep no number that what is erased in this transaction has part in; whether there was any.
+        """Keep no number that what is erased or purged in this transaction has part in; whether there was any.
 
         An estimate under way comes to nothing.
         """
@@ -84,8 +89,8 @@ class ConfusionEstimate:
         count_threshold(tx, workspace, self._core.policy.error_budget, stored=stored, confusion=1.0)
         return True
 
-    def update_after_erasure(self, workspace: str) -> None:
-        """The same as `update`, which may fail here: what was erased stays erased, and the job tries it again."""
+    def update_without(self, workspace: str) -> None:
+        """The same as `update`, after `drop`. It may fail here: what is gone stays so, and the job tries it again."""
         try:
             self.update(workspace)
         except MemoryFault as error:

@@ -21,7 +21,6 @@ from memory.rules.retrieval.consensus import is_same_goal
 from memory.services.core import Core, event, record
 from memory.services.privacy.forget import Privacy, erase_run, overwrite_erased
 from memory.services.recall.confusion import JOB as CONFUSION, ConfusionEstimate
-from memory.services.recall.evidence import Weighing
 from memory.services.topics import World
 from memory.services.upkeep.leases import Leases
 from memory.services.upkeep.reembedding import Reembedding
@@ -222,7 +221,7 @@ def _embed(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
 
 
 def _confusion(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
-    estimate = ConfusionEstimate(core, Weighing(core))
+    estimate = ConfusionEstimate.of(core)
     work = Workspaces()
     since = work.each(core.store.workspaces(), estimate.waits_since)
     waiting = deque(name for _, name in sorted((at, name) for name, at in since.items() if at is not None))
@@ -253,6 +252,11 @@ JOBS = (
 )
 
 
+def _due_at(job: Job, last: JobRun | None, now: datetime) -> datetime:
+    """Now where it never ran, and where the clock was ahead when it last did."""
+    return now if last is None or last.started_at > now else last.started_at + job.every
+
+
 @dataclass(frozen=True, slots=True)
 class Upkeep:
     """Runs the jobs and records when they ran."""
@@ -271,7 +275,7 @@ class Upkeep:
             JobState(
                 job=job,
                 last=last.get(job.name),
-                due_at=last[job.name].started_at + job.every if job.name in last else now,
+                due_at=_due_at(job, last.get(job.name), now),
                 owner=owner,
             )
             for job in JOBS

@@ -9,10 +9,12 @@ from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.sql import SqlStore
 from memory.errors import StoreUnavailable
 from memory.model import Audience, Episode, Role, Verdict
+from memory.model.batch import Proposal
 from memory.model.evidence import START, Threshold
 from memory.ports import EpisodeFilter
 from memory.rules.evidence import confusion as rule
 from memory.rules.evidence.confusion import LeftOut
+from memory.services import Reviewer
 from memory.services.recall import confusion as estimate
 from memory.services.verdicts.tally import threshold_of
 from tests.doubles.memory_world import World, scope
@@ -235,9 +237,36 @@ def test_what_one_person_taught_and_was_purged_counts_no_more(world: World) -> N
     teach_alike(world, "bob")
     world.clock.tick()
     assert world.memory.confusion.update(W) != found
-    world.clock.tick(hours=1)
     world.memory.purging.purge(W, "bob", actor="adm", at=world.clock())
-    world.memory.upkeep.run("confusion")
+    with world.memory.store.read() as tx:
+        stored = tx.judgements.threshold(W)
+    assert stored is not None
+    assert stored.confusion == found
+
+
+def test_nothing_is_left_of_a_batch_that_was_taken_back(world: World) -> None:
+    teach_apart(world)
+    found = world.memory.confusion.update(W)
+    intake = world.memory.batches.intake(W, "faq.csv", "d", actor="cli:root")
+    questions = [f"who cleans the house {word}" for word in WORDS]
+    intake.take(
+        [
+            Proposal(
+                scope=scope("bob"),
+                question=question,
+                answer=f"crew {PLACES[number // 2]}",
+                key=question,
+                audience=Audience.CHANNEL,
+                source="",
+            )
+            for number, question in enumerate(questions)
+        ]
+    )
+    tess = Reviewer(actor="tess", role=Role.TEACHER)
+    world.memory.batch_review.approve(W, intake.batch.id, tess)
+    world.clock.tick()
+    assert world.memory.confusion.update(W) != found
+    world.memory.batch_undo.purge(W, intake.batch.id, actor="cli:root")
     with world.memory.store.read() as tx:
         stored = tx.judgements.threshold(W)
     assert stored is not None

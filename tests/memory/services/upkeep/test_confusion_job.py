@@ -96,6 +96,15 @@ def test_what_was_estimated_stays_so_where_the_process_is_killed(world: World, m
     assert estimated(world) == list("abcd")
 
 
+def test_a_workspace_that_was_estimated_when_the_clock_was_ahead_is_estimated_again(world: World) -> None:
+    world.clock.tick(days=900)
+    workspaces_with_lessons(world, "a")
+    world.memory.upkeep.run("confusion")
+    world.clock.tick(days=-900)
+    workspaces_with_lessons(world, "a")
+    assert world.memory.upkeep.run("confusion").summary == "1 workspaces where something changed"
+
+
 def test_a_workspace_that_fails_keeps_no_other_from_it() -> None:
     store = SqlStore.in_memory()
     world = World(store)

@@ -230,6 +230,14 @@ def test_a_job_is_due_when_its_time_has_come_and_missed_runs_count_once(world: W
     assert upkeep.run_due("sweep", "p1") is None
 
 
+def test_a_job_that_ran_when_the_clock_was_ahead_is_due(world: World) -> None:
+    world.clock.tick(days=900)
+    for job in JOBS:
+        world.memory.upkeep.run(job.name)
+    world.clock.tick(days=-900)
+    assert all(world.memory.upkeep.due(job.name) for job in JOBS)
+
+
 def test_one_process_has_the_jobs_until_it_dies_or_leaves(world: World) -> None:
     upkeep = world.memory.upkeep
     assert upkeep.hold("p1")
