@@ -293,6 +293,13 @@ class EpisodeTable(Protocol):
         """
         ...
 
+    def file_new(self, model: str, new: Sequence[tuple[Episode, Vector, IndexEntry]]) -> None:
+        """File episodes of one workspace that were added just now, with these embeddings by `model`, under entries.
+
+        What `change_index` does, without reading anything of them.
+        """
+        ...
+
     def nearest(
         self,
         workspace: str,

@@ -185,26 +185,30 @@ class Changes:
         `model` made the embeddings of the new ones. Returns how many events are the newest of the log with it.
         """
         logged = len(tx.log.append(*self.events))
-        tx.episodes.add(*(self._after[each] for each in self._vectors))
-        self._write_vectors(tx, model)
-        tx.episodes.update(*(after for episode_id, after in self._after.items() if episode_id not in self._vectors))
+        self._write_new(tx, model)
+        changed = [after for episode_id, after in self._after.items() if episode_id not in self._vectors]
+        tx.episodes.update(*changed)
         put: list[tuple[str, IndexEntry]] = []
         remove: list[tuple[str, IndexEntry]] = []
-        for episode_id, after in self._after.items():
-            is_new = episode_id in self._vectors
-            was = {} if is_new else {entry.partition: entry for entry in index_entries_of(self._before[episode_id])}
+        for after in changed:
+            was = {entry.partition: entry for entry in index_entries_of(self._before[after.id])}
             now = {entry.partition: entry for entry in index_entries_of(after)}
-            put += [(episode_id, entry) for name, entry in now.items() if was.get(name) != entry]
-            remove += [(episode_id, entry) for name, entry in was.items() if name not in now]
+            put += [(after.id, entry) for name, entry in now.items() if was.get(name) != entry]
+            remove += [(after.id, entry) for name, entry in was.items() if name not in now]
         if put or remove:
-            workspace = next(iter(self._after.values())).workspace
-            tx.episodes.change_index(workspace, put=put, remove=remove)
+            tx.episodes.change_index(changed[0].workspace, put=put, remove=remove)
         return logged
 
-    def _write_vectors(self, tx: Transaction, model: str) -> None:
+    def _write_new(self, tx: Transaction, model: str) -> None:
+        """Store the new episodes with their embeddings, and file them."""
+        tx.episodes.add(*(self._after[episode_id] for episode_id in self._vectors))
         embedded = {episode_id: vector for episode_id, vector in self._vectors.items() if vector is not None}
-        if embedded:
-            tx.episodes.add_vectors(self._after[next(iter(embedded))].workspace, model, embedded)
+        if not embedded:
+            return
+        tx.episodes.add_vectors(self._after[next(iter(embedded))].workspace, model, embedded)
+        findable = [(self._after[episode_id], vector) for episode_id, vector in embedded.items()]
+        filed = [(each, vector, entry) for each, vector in findable for entry in index_entries_of(each)]
+        tx.episodes.file_new(model, filed)
 
 
 def note_words_of(tx: Transaction, episode: Episode, people: Iterable[str]) -> None:

@@ -231,6 +231,18 @@ class RecallContract(StoreCase):
             tx.episodes.change_index("w", put=[("b", CHANNEL), ("b", EVERYONE)], remove=[("a", disputed)])
         assert near(store, *PARTITIONS) == near(store, "channel/C1") == ["b"]
 
+    def test_new_episodes_are_filed_without_being_read(self, store: Store) -> None:
+        learn(store, "gone", (1, 0, 0), EVERYONE, CHANNEL)
+        new = {"a": unit(1, 0, 0), "b": unit(0, 1, 0), "gone": unit(1, 1, 0)}
+        with store.write() as tx:
+            tx.episodes.delete("w", ["gone"])
+            tx.episodes.add(*map(episode, new))
+            tx.episodes.add_vectors("w", MODEL, new)
+            filed = [(episode(name), vector, entry) for name, vector in new.items() for entry in (EVERYONE, CHANNEL)]
+            tx.episodes.file_new(MODEL, filed)
+            assert [tx.episodes.index_of("w", name) for name in new] == 3 * [[CHANNEL, EVERYONE]]
+        assert near(store, "workspace") == near(store, "channel/C1") == ["a", "gone", "b"]
+
     def test_a_changed_verdict_is_seen(self, store: Store) -> None:
         learn(store, "a", (1, 0, 0))
         assert near(store, "workspace") == ["a"]
