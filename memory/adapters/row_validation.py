@@ -217,11 +217,16 @@ def half(vector: "Vector") -> "Vector":
 
     Raises `ValueError` unless it is one non-empty row of finite numbers.
     """
-    rounded = np.asarray(vector, dtype="<f2").astype(np.float32)
-    if rounded.ndim != 1 or rounded.size == 0 or not np.isfinite(rounded).all():
-        raise ValueError(f"a vector is one row of finite numbers, got shape {rounded.shape}")
+    return halves([vector])[0]
+
+
+def halves(vectors: Sequence["Vector"]) -> Sequence["Vector"]:
+    """The same of some vectors with one dimension."""
+    rounded = np.asarray(vectors, dtype="<f2").astype(np.float32)
+    if vectors and (rounded.ndim != 2 or rounded.size == 0 or not np.isfinite(rounded).all()):
+        raise ValueError(f"a vector is one row of finite numbers, got shape {rounded.shape[1:]}")
     rounded.setflags(write=False)
-    return rounded
+    return list(rounded)
 
 
 def exact(vector: "Vector") -> bytes:

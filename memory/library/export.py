@@ -86,10 +86,10 @@ def plain(value: object) -> object:
     if names := _names(kind):
         return {name: plain(getattr(value, name)) for name in names}
     match value:
-        case bool() | int() | float():
-            return value
         case StrEnum():
             return value.value
+        case bool() | int() | float():
+            return value
         case str():
             return value
         case datetime():

@@ -22,7 +22,7 @@ from sqlalchemy import (
     update,
 )
 
-from memory.adapters.row_validation import all_storable, chunks, half, storable
+from memory.adapters.row_validation import all_storable, chunks, half, halves, storable
 from memory.adapters.sql.queries import filing, missing_vectors
 from memory.adapters.sql.queries.episode_filter import QUARANTINE, filtered
 from memory.adapters.sql.queries.people import channel_visibility
@@ -221,9 +221,10 @@ class SqlEpisodeTable(SqlTable):
 
     def add_vectors(self, workspace: str, model: str, vectors: "Mapping[str, Vector]") -> None:
         rows = [
-            {"workspace": workspace, "episode_id": name, "model": storable(model), "vector": half(vector)}
-            for name, vector in vectors.items()
+            {"workspace": workspace, "episode_id": name, "model": model, "vector": vector}
+            for name, vector in zip(vectors, halves(list(vectors.values())), strict=True)
         ]
+        storable(model)
         with self._session.needing(f"episode {' or '.join(vectors)} in {workspace}; store it"):
             is_new = self._session.run(add_statement(episode_vectors), rows) == len(rows)
         for name, vector in vectors.items() if not is_new else ():

@@ -139,19 +139,19 @@ class OptionalJson(Json[T | None]):
         return None if stored is None else super().from_stored(stored)
 
 
-class HalfVector(TypeDecorator["Vector"]):
+class HalfVector(_Direct["Vector"]):
     """A vector as little-endian float16, 2 bytes per dimension: the same recall as float32 at half the size."""
 
     impl = LargeBinary
     cache_ok = True
 
-    def process_bind_param(self, value: "Vector | None", dialect: Dialect) -> bytes | None:
+    def to_stored(self, value: "Vector | None") -> bytes | None:
         return None if value is None else value.astype("<f2").tobytes()
 
-    def process_result_value(self, value: bytes | None, dialect: Dialect) -> "Vector | None":
-        if value is None:
+    def from_stored(self, stored: bytes | None) -> "Vector | None":
+        if stored is None:
             return None
-        vector = np.frombuffer(value, "<f2").astype(np.float32)
+        vector = np.frombuffer(stored, "<f2").astype(np.float32)
         vector.setflags(write=False)
         return vector
 
