@@ -97,7 +97,7 @@ def flags_of(episode: Episode, *, limit: int | None = None) -> tuple[Flag, ...]:
             shown += step.subgoals
         elif step.kind is StepKind.ACT:
             shown += map(str, step.arguments.values())
-    return merged(flags(text, limit=limit) for text in dict.fromkeys(shown))
+    return merged(flags(text, limit=limit) for text in dict.fromkeys(shown) if text)
 
 
 def merged(found: Iterable[tuple[Flag, ...]]) -> tuple[Flag, ...]:

@@ -2,6 +2,7 @@
 
 import re
 import zlib
+from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -50,17 +51,23 @@ class HashingEmbedder:
         return [self._cached(text) for text in texts]
 
     def _vector(self, text: str) -> "Vector":
-        vector = np.zeros(self._dimension, np.float32)
-        for feature, weight in Counter(_features(text)).items():
-            name, unit = feature
-            code = zlib.crc32(name.encode(errors="surrogatepass"))
-            sign = 1 if code >> 31 else -1
-            vector[code % self._dimension] += sign * unit * weight**0.5  # the root: repeating a word adds little
+        sums = array("f", bytes(4 * self._dimension))  # whose numbers are read and written faster than numpy's
+        for (name, unit), count in Counter(_features(text)).items():
+            code = zlib.crc32(name.encode("utf-8", "surrogatepass"))
+            weight = _weight(unit, count)
+            sums[code % self._dimension] += weight if code >> 31 else -weight
+        vector = np.frombuffer(sums, np.float32)
         length = np.linalg.norm(vector)
         if length > 0:
             vector /= length
         vector.flags.writeable = False  # the next caller gets the same one
         return vector
+
+
+@lru_cache(maxsize=1024)
+def _weight(unit: float, count: int) -> float:
+    """What a feature adds that is there so often, as a float32: repeating a word adds little."""
+    return float(np.float32(unit * count**0.5))
 
 
 def _features(text: str) -> Iterator[tuple[str, float]]:

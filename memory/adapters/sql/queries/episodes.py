@@ -333,8 +333,9 @@ def _changes(episode: Episode) -> dict[str, Any]:
 
 
 def _node_row(node: Episode, row: dict[str, Any]) -> dict[str, Any]:
-    number = row.pop("rep")
-    return row | _attempt(node, row["goal_digest"]) | {"is_attempt": _is_attempt(node), "number": number}
+    row |= _attempt(node, row["goal_digest"])
+    row |= {"is_attempt": _is_attempt(node), "number": row.pop("rep")}
+    return row
 
 
 def _is_attempt(node: Episode) -> bool:

@@ -23,7 +23,7 @@ from sqlalchemy import (
     union_all,
 )
 
-from memory.adapters.row_validation import all_storable, check_of_run, chunks, storable
+from memory.adapters.row_validation import all_storable, check_of_run, chunks
 from memory.adapters.sql.queries import polls
 from memory.adapters.sql.queries.chat_settings import is_set_in_chat
 from memory.adapters.sql.queries.people import channel_visibility
@@ -85,6 +85,7 @@ _COUNT_RECORDS = insert(trust_records).from_select(
     .group_by(_e.workspace, _e.actor),
 )
 _VOTE = [column.name for column in _v]
+_VOTE_OF = attrgetter(*_VOTE)
 _FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 _AT_ONCE = 100
 """How many votes one statement looks around; SQLite takes 500 parts of a compound."""
@@ -164,7 +165,8 @@ class SqlTeachingTable(SqlTable):
         self.put_votes(*(vote for key, vote in wanted.items() if stored.get(key) != vote))
 
     def put_votes(self, *votes: Vote) -> None:
-        self._session.put(votes_table, *votes)
+        rows = [dict(zip(_VOTE, _VOTE_OF(each), strict=True)) for each in all_storable(votes)]
+        self._session.run(put_statement(votes_table), rows)
 
     def votes(self, workspace: str, run_id: str) -> list[Vote]:
         return self.votes_of_runs(workspace, [run_id]).get(run_id, [])
@@ -175,7 +177,7 @@ class SqlTeachingTable(SqlTable):
         found: dict[tuple[str, ...], Vote] = {}
         records: dict[str, TrustRecord] = {}
         given: dict[tuple[str, str], list[Vote]] = {}
-        for vote in votes:
+        for vote in all_storable(votes):
             given.setdefault((vote.workspace, vote.actor), []).append(vote)
         many = [own for own in given.values() if len(own) > _MANY]
         as_stored = {_key(vote): vote for vote in known} if many else {}
@@ -306,7 +308,6 @@ def _around(count: int) -> CompoundSelect[Any]:
 
 
 def _place(vote: Vote, window: timedelta) -> dict[str, Any]:
-    storable(vote)
     place = {"w": vote.workspace, "actor": vote.actor, "at": vote.at, "run": vote.run_id, "node": vote.node_id}
     begin, end = vote.at - min(window, vote.at - _FIRST), vote.at + min(window, _LAST - vote.at)
     return place | {"begin": begin, "end": end}
