@@ -13,7 +13,7 @@ in `tests/README.md`.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -62,9 +62,6 @@ class EvidenceConfig:
     lone_refusal: float = 3.0
     """How many times as large it is of what nobody else refuses as near the goal: one 👎 unmakes nothing that two
     approved."""
-    agreement: float = 0.75
-    """How much smaller it is of what three people or more approve as near the goal: `(2 / people) ** agreement` times,
-    for many who agree are seldom wrong together. Of two it is not, for two may collude."""
     suggested_effect: float = 1.0
     """The same in how far something is suggested, which is asked about and not followed: there one person's word goes
     half of the way (measured: `tests/README.md`)."""
@@ -76,7 +73,7 @@ class EvidenceConfig:
             raise ValueError("the evidence rule needs at least one lesson, and a sharpness above 0")
         if (
             min(self.member_noise, self.biased_noise, self.trusted_noise, self.tap_noise) <= 0
-            or min(self.author_effect, self.lone_refusal - 1, self.agreement, self.suggested_effect) < 0
+            or min(self.author_effect, self.lone_refusal - 1, self.suggested_effect) < 0
         ):
             raise ValueError(
                 "noise must be above 0, the effects of an author not below it, a lone refusal's not below 1"
@@ -188,8 +185,9 @@ def posterior(
     kernel = np.exp(config.sharpness * (np.minimum(cosines, 1.0) - 1))
     unbiased = kernel[1:, 1:].copy()
     unbiased.flat[:: len(unbiased) + 1] += [each.noise for each in observations]
-    shared = _shared_biases(observations, judged, kernel, config)
-    covariances = np.array([unbiased] if shared is None else [unbiased + each for each in shared])
+    shared = _shared_biases(observations, judged, kernel, config.lone_refusal)
+    sizes = (config.author_effect, config.suggested_effect)
+    covariances = np.array([unbiased] if shared is None else [unbiased + size * shared for size in sizes])
     solved = np.linalg.solve(covariances, kernel[0, 1:, None])
     weights, of_suggestion = solved[0], solved[-1, :, 0]
     beyond_prior = _beyond_prior(observations, judged, at_lessons, config.refused)
@@ -218,15 +216,14 @@ def _beyond_prior(
 
 
 def _shared_biases(
-    observations: Sequence[NoisyVerdict], judged: Sequence[Sequence[int]], kernel: "Matrix", config: EvidenceConfig
-) -> "tuple[Matrix, Matrix] | None":
-    """The covariances of verdicts' biases, for what is believed and for what is suggested.
+    observations: Sequence[NoisyVerdict], judged: Sequence[Sequence[int]], kernel: "Matrix", lone_refusal: float
+) -> "Matrix | None":
+    """The covariances of verdicts' biases, in author effects: each has the mean of its voices', by their weights.
 
-    Each verdict has the mean of its voices' biases, by their weights. A voice of weight w has the variance (noise +
-    author effect) / w, so a verdict of one such voice has just that. It has a bias for each candidate that it approves
-    or refuses; of a verdict on several at once, their mean's size. What it alone refuses has a second one, which fades
-    with distance: if it were the same everywhere, what the voice refuses elsewhere would tell how large it is here.
-    None where nobody's bias matters, as for whoever is alone.
+    A voice of weight w has the variance (noise + author effect) / w, so a verdict of one such voice has just that. It
+    has a bias for each candidate that it approves or refuses; of a verdict on several at once, their mean's size. What
+    it alone refuses has a second one, which fades with distance: if it were the same everywhere, what the voice refuses
+    elsewhere would tell how large it is here. None where nobody's bias matters, as for whoever is alone.
     """
     import numpy as np
 
@@ -242,54 +239,38 @@ def _shared_biases(
         return None
     rows, biases, shares = zip(*entries, strict=True)
     column_of = {bias: column for column, bias in enumerate(dict.fromkeys(biases))}
-    places = rows, [column_of[bias] for bias in biases]
-    nearest = _nearest_voices(observations, judged, kernel[0, 1:])
-    bias, local = np.zeros((2, len(observations), len(column_of)))
+    shape, places = (len(observations), len(column_of)), (rows, [column_of[bias] for bias in biases])
+    bias = np.zeros(shape)
     bias[places] = shares
-    sizes = np.ones(len(column_of))
-    for (author, approves, candidate), column in column_of.items():
-        own, others = _own_and_others(nearest[approves, candidate], author)
-        if approves:
-            sizes[column] = _size_of_approval(own, others, config.agreement)
-        else:
-            local[:, column] = bias[:, column] * math.sqrt(_size_of_refusal(own, others, config.lone_refusal) - 1)
-    fading = kernel[1:, 1:] * (local @ local.T)
-    return (
-        config.author_effect * ((bias * sizes) @ bias.T + fading),
-        config.suggested_effect * (bias @ bias.T + fading),
-    )
+    shared: Matrix = bias @ bias.T
+    if all(approves for _, approves, _ in column_of):
+        return shared
+    sizes = _refusal_sizes(observations, judged, kernel[0, 1:], lone_refusal)
+    local = np.zeros(shape)
+    local[places] = [
+        0.0 if approves else share * math.sqrt(sizes[author, candidate] - 1)
+        for (author, approves, candidate), share in zip(biases, shares, strict=True)
+    ]
+    return shared + kernel[1:, 1:] * (local @ local.T)
 
 
-def _nearest_voices(
-    observations: Sequence[NoisyVerdict], judged: Sequence[Sequence[int]], nearness: "Matrix"
-) -> dict[tuple[bool, int], dict[str, float]]:
-    """How near the goal each voice approves a candidate, or refuses it. One without voices is somebody else's."""
-    nearest: dict[tuple[bool, int], dict[str, float]] = {}
+def _refusal_sizes(
+    observations: Sequence[NoisyVerdict], judged: Sequence[Sequence[int]], nearness: "Matrix", lone_refusal: float
+) -> dict[tuple[str, int], float]:
+    """How many times as large the bias of each voice is that refuses a candidate.
+
+    1 if somebody else refuses it as near the goal, `lone_refusal` if nobody else does at all: what is wrong elsewhere
+    may be right here. A verdict without voices is somebody else's.
+    """
+    nearest: dict[int, dict[str, float]] = {}
     for each, about, near in zip(observations, judged, nearness.tolist(), strict=True):
-        for candidate in about:
-            by_author = nearest.setdefault((each.approves, candidate), {})
+        for candidate in () if each.approves else about:
+            of_candidate = nearest.setdefault(candidate, {})
             for author in [voice.author for voice in each.voices] or [""]:
-                by_author[author] = max(near, by_author.get(author, 0.0))
-    return nearest
-
-
-def _own_and_others(nearest: Mapping[str, float], author: str) -> tuple[float, list[float]]:
-    return nearest[author], [near for other, near in nearest.items() if other != author]
-
-
-def _size_of_approval(own: float, others: Sequence[float], agreement: float) -> float:
-    """How many times as large the bias of a voice is that approves what others approve, so near the goal.
-
-    Others count in the square of how near they are: with what is approved for other questions one must not pass for
-    many here.
-    """
-    people = 1 + sum([min(1.0, near / own) ** 2 for near in others])
-    return math.pow(min(1.0, 2 / people), agreement)
-
-
-def _size_of_refusal(own: float, others: Sequence[float], lone_refusal: float) -> float:
-    """The same of a voice that refuses: 1 if somebody else refuses it as near the goal, `lone_refusal` if nobody does.
-
-    What is wrong elsewhere may be right here.
-    """
-    return lone_refusal - (lone_refusal - 1) * min(1.0, max(others, default=0.0) / own)
+                of_candidate[author] = max(near, of_candidate.get(author, 0.0))
+    found: dict[tuple[str, int], float] = {}
+    for candidate, by_author in nearest.items():
+        for author, own in by_author.items():
+            others = max([near for other, near in by_author.items() if other != author], default=0.0)
+            found[author, candidate] = lone_refusal - (lone_refusal - 1) * min(1.0, others / own)
+    return found

@@ -60,22 +60,11 @@ def refusal_size(said: list[Said], near: "Matrix", author: str, candidate: int) 
     return CONFIG.lone_refusal - (CONFIG.lone_refusal - 1) * min(1.0, max(others) / max(own))
 
 
-def approval_size(said: list[Said], near: "Matrix", author: str, candidate: int) -> float:
-    """How much smaller the bias of an approval is, the more people approve the candidate as near the goal."""
-    nearest: dict[str, float] = {}
-    for each, nearness in zip(said, near, strict=True):
-        for name in {voice.author for voice in each.voices} or {""}:
-            if each.approves and candidate in each.candidates:
-                nearest[name] = max(nearest.get(name, 0.0), nearness)
-    people = sum(min(1.0, each / nearest[author]) ** 2 for each in nearest.values())
-    return float(min(1.0, 2 / people) ** CONFIG.agreement)
-
-
-def shared_bias(said: list[Said], i: int, j: int, kernel: "Matrix", *, is_suggestion: bool) -> float:
+def shared_bias(said: list[Said], i: int, j: int, kernel: "Matrix") -> float:
     """Covariance of two means of voices, where each voice of weight w has a bias of variance 1 / w.
 
-    It has it on each candidate that both approve, or both refuse; a smaller one where many approve it; where it is
-    alone with a refusal a second one, which fades with distance.
+    It has it on each candidate that both approve, or both refuse; where it is alone with that a second one,
+    which fades with distance.
     """
     one, other = said[i], said[j]
     if one.approves is not other.approves:
@@ -85,13 +74,8 @@ def shared_bias(said: list[Said], i: int, j: int, kernel: "Matrix", *, is_sugges
     found = 0.0
     for ours, theirs in product(one.voices, other.voices):
         for candidate in {*one.candidates} & {*other.candidates} if ours.author == theirs.author else ():
-            size = 1.0
-            if not one.approves:
-                local = refusal_size(said, kernel[0, 1:], ours.author, candidate) - 1
-                size += local * kernel[1 + i, 1 + j]
-            elif not is_suggestion:
-                size = approval_size(said, kernel[0, 1:], ours.author, candidate)
-            found += size * sqrt(ours.weight * theirs.weight)
+            size = 1 if one.approves else refusal_size(said, kernel[0, 1:], ours.author, candidate)
+            found += (1 + (size - 1) * kernel[1 + i, 1 + j]) * sqrt(ours.weight * theirs.weight)
     return found / (whole or 1)
 
 
@@ -100,19 +84,17 @@ def test_it_is_the_dense_solution_of_the_mixed_model(seed: int, said: list[Said]
     goals, descriptions = unit(seed, len(said) + 1), unit(seed + 1, ACTIONS)
     prior = action_prior(goals @ descriptions.T, CONFIG)
     kernel = np.exp(CONFIG.sharpness * (np.minimum(goals @ goals.T, 1) - 1))
-    noise, shared = np.diag([each.noise for each in said]), np.zeros((2, len(said), len(said)))
+    noise, shared = np.diag([each.noise for each in said]), np.zeros((len(said), len(said)))
     rewards = prior[1:].copy()
     for i, one in enumerate(said):
         for j in range(len(said)):
-            for kind in (0, 1):
-                shared[kind, i, j] = shared_bias(said, i, j, kernel, is_suggestion=kind == 1)
+            shared[i, j] = shared_bias(said, i, j, kernel)
         if one.approves:
             rewards[i] = 0
         rewards[i, list(one.candidates)] = 1 if one.approves else CONFIG.refused * one.reliability
     found = believed(seed, said)
-    effects = (CONFIG.author_effect, CONFIG.suggested_effect)
-    for beliefs, effect, biases in zip((found.values, found.suggested), effects, shared, strict=True):
-        weights = kernel[0, 1:] @ np.linalg.inv(kernel[1:, 1:] + noise + effect * biases)
+    for beliefs, effect in ((found.values, CONFIG.author_effect), (found.suggested, CONFIG.suggested_effect)):
+        weights = kernel[0, 1:] @ np.linalg.inv(kernel[1:, 1:] + noise + effect * shared)
         assert np.allclose(beliefs, prior[0] + weights @ (rewards - prior[1:]))
 
 
@@ -239,26 +221,6 @@ def refusal(author: str, noise: float = CONFIG.biased_noise) -> Said:
 def of_answer(said: list[Said], cosines: "Matrix") -> float:
     """The belief in the candidate that all of it is about."""
     return float(believed_of(said, cosines, np.zeros((len(said) + 1, ACTIONS)), CONFIG).values[0])
-
-
-def approved_by(*people: tuple[str, float]) -> float:
-    """The belief in what each of them approves once, so near the goal."""
-    return of_answer([approval(name) for name, _ in people], at(*(near for _, near in people)))
-
-
-def test_of_three_who_agree_each_is_believed_farther_and_of_two_not() -> None:
-    alike = [(name, 1.0) for name in "abcdef"]
-    beliefs = [approved_by(*alike[:count]) for count in range(1, 7)]
-    biased = [1 / (1 + (CONFIG.author_effect + CONFIG.biased_noise) / count) for count in range(1, 7)]
-    assert beliefs[:2] == pytest.approx(biased[:2])
-    assert all(belief > plain + 0.02 for belief, plain in zip(beliefs[2:], biased[2:], strict=True))
-
-
-@given(st.integers(0, 47), st.floats(0.0, 0.6))
-def test_what_many_approve_for_other_questions_makes_nobody_sure_alone(many: int, far: float) -> None:
-    """Who teaches a well-known answer where it is wrong."""
-    elsewhere = [(str(number), far) for number in range(many)]
-    assert approved_by(("eve", 1.0), *elsewhere) - approved_by(*elsewhere or [("", 0.0)]) < START
 
 
 @pytest.mark.parametrize("by", [("dan",), ("dan", "dan"), ("eve",), ("eve",) * 5, ()])
