@@ -221,6 +221,4 @@ class SqlJudgementTable(SqlTable):
         return self._session.first(stored_threshold, _GET_THRESHOLD, workspace=workspace)
 
     def threshold_damage(self, workspace: str) -> str:
-        return self._session.damage(
-            thresholds, select(thresholds).where(matching(thresholds)), {"workspace": workspace}
-        )
+        return self._session.damage(thresholds, _WHOLE_THRESHOLD, {"workspace": workspace})

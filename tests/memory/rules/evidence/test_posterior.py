@@ -223,6 +223,15 @@ def of_answer(said: list[Said], cosines: "Matrix") -> float:
     return float(believed_of(said, cosines, np.zeros((len(said) + 1, ACTIONS)), CONFIG).values[0])
 
 
+@pytest.mark.parametrize(("others", "belief"), [(0, 0.116), (2, 0.158), (5, 0.262)])
+def test_who_agrees_with_several_elsewhere_is_believed_further_here(others: int, belief: float) -> None:
+    """A limit of the rule: with three of them it is sure. All approve the same, for one question unlike this one."""
+    names = ["eve", *map(str, range(others))] if others else []
+    directions = np.array([[1, 0], *[[0, 1]] * len(names), [1, 0]], float)
+    said = [*map(approval, names), approval("eve")]
+    assert of_answer(said, directions @ directions.T) == pytest.approx(belief, abs=0.001)
+
+
 @pytest.mark.parametrize("by", [("dan",), ("dan", "dan"), ("eve",), ("eve",) * 5, ()])
 @given(st.floats(0.0, 0.2))
 def test_a_refusal_alone_is_so_whatever_is_refused_elsewhere(by: tuple[str, ...], far: float) -> None:
