@@ -136,7 +136,7 @@ class ConversationLeaseTable(Protocol):
         ...
 
     def held(self, process: str) -> list[LeasedMessage]:
-        """Whose turn it is by this process, as far as they are unfinished."""
+        """Whose turn it is by this process, as far as they are unfinished, the oldest first."""
         ...
 
     def leave(self, process: str, messages: Collection[tuple[str, str]]) -> None:

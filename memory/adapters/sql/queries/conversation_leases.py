@@ -84,7 +84,11 @@ _STOP = _PUT.where(_i.turn == Turn.HAS).values(turn=Turn.STOPS)
 _UNFINISHED_IN = union(
     select(_i.workspace).where(_i.progress == Progress.ACCEPTED), select(_o.workspace).where(_o.sent_at.is_(None))
 )
-_HELD = select(*_KEY, _i.turn).where(_i.held_by == bindparam("process"), _i.turn.in_(AT_WORK), _IS_OPEN)
+_HELD = (
+    select(*_KEY, _i.turn)
+    .where(_i.held_by == bindparam("process"), _i.turn.in_(AT_WORK), _IS_OPEN)
+    .order_by(_i.at, _i.event_id)
+)
 _LEAVE = (
     update(incoming)
     .where(_i.held_by == bindparam("process"), _i.turn.in_(AT_WORK))
