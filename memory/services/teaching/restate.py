@@ -113,12 +113,13 @@ class Restating:
 
 
 def in_words_of(tx: Transaction, workspace: str, person: str, own: Collection[str]) -> tuple[list[str], list[str]]:
-    """(lessons of others, answers to others) whose question is in this person's words, by id; none of `own`.
+    """The ids of (lessons of others, answers to others) whose question is in this person's words; none of `own`.
 
-    A lesson that somebody wrote into the person's direct conversation is among them.
+    The oldest lesson is first. One that somebody wrote into the person's direct conversation is among them.
     """
     known = [*tx.episodes.with_words_of(workspace, person), *own]
-    found = tx.episodes.get_many(workspace, dict.fromkeys(known)).values()
+    read = tx.episodes.get_many(workspace, dict.fromkeys(known)).values()
+    found = sorted(read, key=lambda each: (each.created_at, each.id))
     lessons = [each.id for each in found if each.origin is not Origin.RUN and each.author not in ("", person)]
     # Whole, for a node repeats what those below it asked or found out.
     answers = {each.run_id for each in found if each.origin is Origin.RUN and each.id not in own}

@@ -51,13 +51,13 @@ _newest = select(func.max(events_table.c.seq)).where(events_table.c.workspace ==
 _PUT_NUMBERED = put_statement(reactions).values(seq=_newest - bindparam("behind", type_=BigInteger()))
 _COLUMNS = [column.name for column in _r if column.name != "seq"]
 _REGISTER, _REGISTER_OF = (*_COLUMNS, "w"), attrgetter(*_COLUMNS, "workspace")
-_OF_RUN = select(reactions).where(matching(reactions, "run_id")).order_by(_r.seq)
-_UNCLAIMED = select(reactions).where(matching(reactions, "channel", "message_id"), _r.run_id == "").order_by(_r.seq)
-_BY_ACTOR = (
-    select(reactions)
-    .where(matching(reactions, "actor"))
-    .order_by(_r.at.desc(), _r.seq.desc(), _r.channel, _r.message_id, _r.node_id, _r.source)
+_IDENTITY = (_r.channel, _r.message_id, _r.node_id, _r.actor, _r.source)
+"""The order of registers with one number."""
+_OF_RUN = select(reactions).where(matching(reactions, "run_id")).order_by(_r.seq, *_IDENTITY)
+_UNCLAIMED = (
+    select(reactions).where(matching(reactions, "channel", "message_id"), _r.run_id == "").order_by(_r.seq, *_IDENTITY)
 )
+_BY_ACTOR = select(reactions).where(matching(reactions, "actor")).order_by(_r.at.desc(), _r.seq.desc(), *_IDENTITY)
 _VOTES_OF_RUNS = select(votes_table).where(among(votes_table, "run_id")).order_by(_v.node_id, _v.actor)
 _OF_MEMBERS = (
     select(votes_table).where(matching(votes_table), _v.role == Role.MEMBER).order_by(_v.run_id, _v.node_id, _v.actor)
