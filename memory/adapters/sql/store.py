@@ -33,7 +33,7 @@ from memory.adapters.sql.recall.plane_cache import PlaneCache
 from memory.adapters.sql.tables.deliveries import incoming, outgoing
 from memory.adapters.sql.tables.episodes import episodes
 from memory.adapters.sql.tables.topics import topics
-from memory.adapters.sql.transaction.driver import translated
+from memory.adapters.sql.transaction.driver import raise_ours, translated
 from memory.adapters.sql.transaction.session import Session
 from memory.errors import InvalidInput, StoreUnavailable
 from memory.model.upkeep import DamagedRow
@@ -77,8 +77,8 @@ class SqlStore:
         """
         store = cls(_database_at(url, migrate=migrate))
         try:
-            require_schema(store._database, migrate=migrate, moving=moving)
             store._database.require_ready(lambda: None)
+            require_schema(store._database, migrate=migrate, moving=moving)
         except BaseException:
             store.close()
             raise
@@ -175,19 +175,25 @@ class SqlStore:
                 raise StoreUnavailable(f"The store on {where} is closed; open it again.")
             self._database.require_ready(self._replaced)
             recall = self._recall  # before connecting: copies of one file never meet another one's rows
-            with translated(where):
+            try:
                 connection, transaction = self._database.begin(writes=writes)
+            except Exception as exc:
+                raise_ours(exc, where)
+                raise
             try:
                 session = Session(connection, where, writes=writes)
                 try:
                     yield session, recall
                 finally:
                     session.end()
-                with translated(where):
+                try:
                     self._database.commit(connection, transaction)
+                except Exception as exc:
+                    raise_ours(exc, where)
+                    raise
                 recall.filings.update(session.filed)
             finally:
-                connection.close()
+                self._database.release(connection)
 
     def _replaced(self) -> None:
         """Another file is in the place of the one that was there."""

@@ -80,7 +80,7 @@ def test_files_of_an_earlier_version_are_narrowed_and_folders_left_alone(tmp_pat
 def test_no_file_is_ever_wider_than_it_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever could open it before it was narrowed could read it for good."""
     monkeypatch.setattr(private_files, "narrow", lambda path: None)
-    monkeypatch.setattr("memory.adapters.sql.engines.sqlite.narrow", lambda path: None)
+    monkeypatch.setattr("memory.adapters.sql.engines.sqlite_file.narrow", lambda path: None)
     with closing(SqlStore.open(f"sqlite:///{tmp_path}/a/memory.db")) as store, closing(LogFile(tmp_path / "b" / "log")):
         assert store.workspaces() == []
         write_whole(tmp_path / "export.json", b"[]")

@@ -60,6 +60,10 @@ class Database(Protocol):
         """End a transaction. Raises the driver's errors, and `Conflict` where it cannot be but rolled back."""
         ...
 
+    def release(self, connection: Connection) -> None:
+        """Give back what `begin` gave, once. A transaction that did not end is rolled back."""
+        ...
+
     def upgrading(self) -> AbstractContextManager[Connection]:
         """A writing transaction in which the schema may be changed by one process at a time."""
         ...

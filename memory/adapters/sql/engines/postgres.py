@@ -143,6 +143,9 @@ class PostgresDatabase:
             )
         transaction.commit()
 
+    def release(self, connection: Connection) -> None:
+        connection.close()
+
     @contextmanager
     def upgrading(self) -> Iterator[Connection]:
         connection, transaction = self.begin(writes=True)

@@ -27,8 +27,11 @@ def require_schema(database: Database, *, migrate: bool, moving: str = "") -> No
     """
     with translated(database.where):
         connection, transaction = database.begin(writes=False)
-        with connection, transaction:
-            revision = _revision(connection, database)
+        try:
+            with transaction:
+                revision = _revision(connection, database)
+        finally:
+            database.release(connection)
     if revision in (HEAD_REVISION, moving or HEAD_REVISION):
         return
     if not migrate:

@@ -3,22 +3,31 @@
 import shlex
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from pathlib import Path
-from threading import Lock, RLock, get_ident
+from threading import Condition, Lock, RLock, get_ident
+from weakref import WeakSet
 
-from sqlalchemy import Connection, RootTransaction, text
+from sqlalchemy import Connection, Engine, RootTransaction, text
+from sqlalchemy.exc import SQLAlchemyError, TimeoutError
 
-from memory.adapters.private_files import make_file, make_folder, narrow
 from memory.adapters.sql.engines.database import RECOUNT
 from memory.adapters.sql.engines.in_memory import IN_MEMORY, open_in_memory
 from memory.adapters.sql.engines.planner import advise_planner
 from memory.adapters.sql.engines.sqlite_engine import open_engine
+from memory.adapters.sql.engines.sqlite_file import make_folder_for, make_private, path_of
 from memory.adapters.sql.transaction.damage import find
 from memory.adapters.sql.transaction.driver import may_write, read_only, translated
 from memory.adapters.sql.transaction.session import begin
-from memory.errors import InvalidInput, NotADatabase, SchemaMismatch, StoreReadOnly, StoreUnavailable
+from memory.errors import NotADatabase, SchemaMismatch, StoreUnavailable
 from memory.model.upkeep import DamagedRow
+
+MOST_OPEN = 15
+"""How many transactions a process has in one file at once. Each has the file open twice, and keeps pages of it."""
+MOST_IDLE = 5
+"""How many connections stay open for the next transactions."""
+_WAIT_SECONDS = 30
+"""How long to wait for one of this process's transactions to end."""
 
 
 class SqliteDatabase:
@@ -33,23 +42,24 @@ class SqliteDatabase:
         self.engine = open_in_memory() if self._is_in_memory else open_engine(path)
         self._file: tuple[int, int] | None = None
         self._file_lock = RLock()
+        self._connections = _Connections(self.engine, most_idle=0 if self._is_in_memory else MOST_IDLE)
         self._one_at_a_time = Lock()
         self._busy_thread: int | None = None
 
     @classmethod
     def at(cls, url: str, *, migrate: bool) -> "SqliteDatabase":
         """The file that an address names, made private, and made at all if `migrate`. See `SqlStore.open`."""
-        path = _path_of(url)
+        path = path_of(url)
         if path.exists():
             if not path.is_file():
                 raise NotADatabase(f"{path} is not a file. Set DATABASE_URL to a database file.")
         elif migrate:
-            _make_folder(path)
+            make_folder_for(path)
         else:
             raise SchemaMismatch(f"There is no database at {path} yet. Run `goodbot migrate` to create it.")
         if not may_write(path):
             raise read_only(path)
-        _make_private(path)
+        make_private(path)
         return cls(path)
 
     @property
@@ -65,23 +75,24 @@ class SqliteDatabase:
             return
         with self._file_lock:
             if file != self._file:
-                self.engine.dispose()
+                self._connections.forget()
                 replaced()
                 self._file = file
 
-    @contextmanager
-    def turn(self, *, writes: bool) -> Iterator[None]:
+    def turn(self, *, writes: bool) -> AbstractContextManager[None]:
         # Readers of a file wait for nobody. The one connection of a database in memory has one transaction at a time.
-        with self._alone() if writes or self._is_in_memory else nullcontext():
-            yield
+        return self._alone() if writes or self._is_in_memory else nullcontext()
 
     def begin(self, *, writes: bool) -> tuple[Connection, RootTransaction]:
-        connection = self.engine.connect()
+        connection = self._connections.take()
         try:
             return connection, begin(connection, writes=writes)
         except BaseException:
-            connection.close()
+            self._connections.give_back(connection, is_sound=False)
             raise
+
+    def release(self, connection: Connection) -> None:
+        self._connections.give_back(connection)
 
     def commit(self, connection: Connection, transaction: RootTransaction) -> None:
         transaction.commit()
@@ -131,6 +142,7 @@ class SqliteDatabase:
             ]
 
     def close(self) -> None:
+        self._connections.close()
         self.engine.dispose()
 
     @contextmanager
@@ -170,38 +182,89 @@ def _text(content: bytes) -> str:
     return content.decode(errors="surrogateescape")
 
 
-def _path_of(url: str) -> Path:
-    """The file an address names, taken as it stands: `%`, `#` and blanks are part of the path."""
-    rest = url.partition("://")[2]
-    name = rest.removeprefix("/")
-    if name == rest or name in ("", ":memory:") or "?" in name or "\0" in name:
-        raise InvalidInput("DATABASE_URL must name a file and nothing else: sqlite:////absolute/path/goodbot.db.")
+class _Connections:
+    """An engine's connections for transactions, which are used again. Safe for threads.
+
+    To have one from SQLAlchemy's pool, and to give it back, takes longer than a transaction with few statements.
+    """
+
+    def __init__(self, engine: Engine, *, most_idle: int = MOST_IDLE) -> None:
+        self._engine, self._most_idle = engine, most_idle
+        self._change = Condition()
+        # Weak, because an interrupted thread may lose one: it counts no more then, and SQLAlchemy closes it.
+        self._open = WeakSet[Connection]()
+        self._idle: list[Connection] = []
+        self._opening = 0
+
+    def take(self) -> Connection:
+        """A connection without a transaction. Raises the errors of SQLAlchemy and the driver."""
+        with self._change:
+            if not self._idle and not self._change.wait_for(self._is_free, _WAIT_SECONDS):
+                raise TimeoutError("every connection is in use")  # as SQLAlchemy's own pools do
+            if self._idle:
+                return self._idle.pop()
+            those_of_now = self._open  # before connecting: the file may be replaced meanwhile
+            self._opening += 1
+        connection = None
+        try:
+            connection = self._engine.connect()
+        finally:
+            with self._change:
+                self._opening -= 1
+                if connection is None:
+                    self._change.notify()
+                else:
+                    those_of_now.add(connection)
+        return connection
+
+    def give_back(self, connection: Connection, *, is_sound: bool = True) -> None:
+        """After its transaction, which is rolled back if it did not end. What is not sound is closed."""
+        is_kept = False
+        try:
+            is_clean = is_sound and _cleaned(connection)
+            with self._change:
+                is_kept = is_clean and connection in self._open and len(self._idle) < self._most_idle
+                if is_kept:
+                    self._idle.append(connection)
+                    self._change.notify()
+        finally:
+            if not is_kept:
+                self._close(connection)
+
+    def forget(self) -> None:
+        """Use none of those again that are open now: those in transactions are closed when they are given back."""
+        with self._change:
+            idle, self._idle, self._open = self._idle, [], WeakSet()
+            self._change.notify_all()
+        for connection in idle:
+            connection.close()
+
+    def close(self) -> None:
+        """Keep none any more."""
+        self._most_idle = 0
+        self.forget()
+
+    def _close(self, connection: Connection) -> None:
+        try:
+            connection.close()
+        finally:
+            with self._change:
+                self._open.discard(connection)
+                self._change.notify()
+
+    def _is_free(self) -> bool:
+        return bool(self._idle) or len(self._open) + self._opening < MOST_OPEN
+
+
+def _cleaned(connection: Connection) -> bool:
+    """Whether it is without a transaction, once one that did not end was rolled back."""
     try:
-        return Path(name).expanduser().absolute()
-    except RuntimeError as exc:
-        raise InvalidInput(f"DATABASE_URL names {name}, and there is no such home folder. Name another file.") from exc
-
-
-def _make_folder(path: Path) -> None:
-    try:
-        make_folder(path.parent)
-    except (PermissionError, FileExistsError, NotADirectoryError) as exc:
-        raise StoreReadOnly(
-            f"The folder {path.parent} for the database cannot be created ({exc.strerror}). "
-            "Set DATABASE_URL to a file in a folder you may write."
-        ) from exc
-    except OSError as exc:
-        raise StoreUnavailable(f"The folder {path.parent} cannot be created ({exc.strerror}).") from exc
-
-
-def _make_private(path: Path) -> None:
-    """Make the file before SQLite would: it lets others read what it makes. Its two companions get the file's mode."""
-    try:
-        make_file(path)
-    except OSError as exc:
-        raise StoreUnavailable(f"The database {path} cannot be created ({exc.strerror}).") from exc
-    for ending in ("-wal", "-shm", "-journal"):
-        narrow(path.with_name(path.name + ending))
+        if connection.get_transaction() is not None:
+            connection.rollback()
+        driver = None if connection.invalidated else connection.connection.driver_connection
+    except SQLAlchemyError:
+        return False
+    return driver is not None and not driver.in_transaction  # after a COMMIT that failed, only the driver knows
 
 
 def _identity(path: Path) -> tuple[int, int]:

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from sqlalchemy import URL, Engine, create_engine, event
-from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.pool import ConnectionPoolEntry, NullPool
 
 from memory.adapters.sql.queries.retrievals import FUNCTIONS
 from memory.errors import StoreUnavailable
@@ -21,10 +21,10 @@ _RETRY_SECONDS = 0.02
 
 
 def open_engine(path: Path) -> Engine:
-    """An engine for one database file. Connects when first used; nothing is created before."""
+    """An engine for one database file. Connects when used; nothing is created before."""
     url = URL.create("sqlite", database=str(path))
     # What people say is a parameter of statements: it must not get into a log with them.
-    engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS}, hide_parameters=True)
+    engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS}, hide_parameters=True, poolclass=NullPool)
     event.listen(engine, "connect", _connected)
     return engine
 

@@ -69,6 +69,19 @@ def on_driver(connection: Connection, words: str, values: Any) -> Any:  # noqa: 
     return cursor
 
 
+def _found_on_driver(connection: Connection, words: str, values: Any, *, is_first: bool = False) -> list[Any]:  # noqa: ANN401 - the driver's
+    """All rows that SQLite finds, or the first one.
+
+    The cursor is closed at once: for as long as somebody has an exception that passed here, so has he the cursor, and
+    with one that has rows left the connection stays at what it read, and is in the way of whoever erases.
+    """
+    cursor = on_driver(connection, words, values)
+    try:
+        return cursor.fetchmany(1) if is_first else cursor.fetchall()  # type: ignore[no-any-return]  # the driver's
+    finally:
+        cursor.close()
+
+
 @cache
 def put_statement(table: Table) -> Insert:
     """Insert a row, or rewrite the one with the same key in place, so that nothing that refers to it goes."""
@@ -139,6 +152,8 @@ class Session:
         self.marks: dict[str, int] = {}
         """The marks of workspaces (`lesson_versions`), as far as they were read."""
         self._has_changed = False
+        self._cursors: list[Any] = []
+        """Those that may have rows left, which keep the connection at what it read."""
 
     def mark_of(self, workspace: str) -> int | None:
         """The workspace's mark, if it was read, and this transaction, which may never commit, has changed nothing."""
@@ -147,6 +162,8 @@ class Session:
     def end(self) -> None:
         """The transaction is over: nothing runs any more."""
         self._is_open = False
+        for cursor in self._cursors:
+            cursor.close()
 
     def rows(self, statement: Executable, parameters: Parameters | None = None) -> Sequence[Row[Any]]:
         """What a query finds."""
@@ -162,7 +179,7 @@ class Session:
         try:
             dialect = self._connection.dialect
             if dialect.name == "sqlite" and (prepared := prepare(statement, dialect, tuple(parameters))):
-                return list(on_driver(self._connection, prepared.words, prepared.values(parameters)))
+                return _found_on_driver(self._connection, prepared.words, prepared.values(parameters))
         except Exception as exc:
             raise_ours(exc, self._where)
             raise
@@ -172,8 +189,7 @@ class Session:
         self._require_open()
         try:
             if isinstance(given, Mapping) and (prepared := self._prepared(statement, given)):
-                cursor = on_driver(self._connection, prepared.words, prepared.values(given))
-                rows = cursor.fetchmany(1) if is_first else cursor.fetchall()
+                rows = _found_on_driver(self._connection, prepared.words, prepared.values(given), is_first=is_first)
                 return self._read(statement, given, lambda: prepared.rows(rows))
             found = self._connection.execute(statement, given)
             if is_first:
@@ -212,6 +228,7 @@ class Session:
         self._require_open()
         with translated(self._where):
             cursor = self._connection.connection.cursor()
+            self._cursors.append(cursor)
             cursor.execute(statement, parameters)
             while rows := cursor.fetchmany(size):
                 yield list(rows)
