@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 from memory.adapters.sql.recall import partition_copies
 from memory.errors import NotFound
 from memory.model import GAVE_UP, Audience, Origin, Role, Verdict
-from memory.ports import Ballot, IndexEntry, LessonSummary, Store
+from memory.ports import Ballot, IndexEntry, LessonSummary, Store, Transaction
 from tests.memory.adapters.store_case import StoreCase
 from tests.memory.adapters.store_samples import (
     CHANNEL,
@@ -311,6 +311,22 @@ class RecallContract(StoreCase):
         assert near(store, "workspace") == ["a"]
         learn(store, "c", (1, 0, 0))
         assert near(store, "workspace") == ["c", "a"]
+
+    def test_new_ones_that_were_rolled_back_are_not_found(self, store: Store) -> None:
+        def file(tx: Transaction, name: str) -> list[str]:
+            tx.episodes.add(episode(name))
+            tx.episodes.add_vectors("w", MODEL, {name: unit(1, 0, 0)})
+            tx.episodes.file_new(MODEL, [(episode(name), unit(1, 0, 0), EVERYONE)])
+            found = tx.episodes.nearest("w", ["workspace"], MODEL, unit(1, 0, 0), 5, -1.0)
+            return [hit.episode_id for hit in found.hits]
+
+        with store.write() as tx:
+            assert file(tx, "a") == ["a"]
+        with aborted(store) as tx:
+            assert file(tx, "never") == ["never", "a"]
+        with store.write() as tx:
+            assert file(tx, "b") == ["b", "a"]
+        assert near(store, "workspace") == ["b", "a"]
 
     def test_equals_sorting_everything(self, tmp_path_factory: pytest.TempPathFactory) -> None:
         @given(

@@ -24,7 +24,8 @@ _LAST_SEQ = (
     .limit(1)
     .scalar_subquery()
 )
-_FILE = insert(recall_index).values(seq=func.coalesce(_LAST_SEQ, 0) + 1)
+# `inline`: otherwise it would return its keys, and the driver of SQLite would count no rows.
+_FILE = insert(recall_index).values(seq=func.coalesce(_LAST_SEQ, 0) + 1).inline()
 _KEY = ("workspace", "episode_id", "partition")
 _FILE_ANEW = _FILE.on_conflict_do_update(
     index_elements=_KEY,
