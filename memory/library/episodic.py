@@ -31,6 +31,7 @@ from memory.rules.retrieval.config import RetrievalConfig
 from memory.services import Memory
 from memory.services.core import event, existing
 from memory.services.verdicts.quarantine import hold_back
+from memory.services.verdicts.verdicts import settle_joined
 
 DEFAULT_APP = "goodbot"
 DEFAULT_USER = "default"
@@ -125,7 +126,10 @@ class EpisodicMemory:
         with self.memory.store.write() as tx:
             parent = self._own_parent(tx, episode)
             tx.episodes.add(made)
-            stored = keep_new(tx, self.memory, existing(tx, made.workspace, made.id), vector)
+            keep_new(tx, self.memory, existing(tx, made.workspace, made.id), vector)
+            if episode.run_id:
+                settle_joined(core, tx, made.workspace, made.run_id, made.author)
+            stored = existing(tx, made.workspace, made.id)
             if parent is not None:
                 workspace, kind = made.workspace, LinkKind.SUBGOAL_OF
                 tx.episodes.add_link(Link(workspace=workspace, from_id=made.id, to_id=parent.id, kind=kind, at=now))
@@ -145,13 +149,12 @@ class EpisodicMemory:
         return [exemplar.episode for exemplar in recollection.exemplars][:k]
 
 
-def keep_new(tx: Transaction, memory: Memory, episode: Episode, vector: Vector | None) -> Episode:
+def keep_new(tx: Transaction, memory: Memory, episode: Episode, vector: Vector | None) -> None:
     """Log an episode that was stored just now, hold it back if it is flagged, and give it its goal's embedding."""
     tx.log.append(event(episode, EventKind.CREATED, episode.author, episode.created_at))
-    kept = hold_back(tx, episode, flags_of(episode), episode.created_at)
+    hold_back(tx, episode, flags_of(episode), episode.created_at)
     if vector is not None:
         tx.episodes.put_vector(episode.workspace, episode.id, memory.embedder.name, vector)
-    return kept
 
 
 def keep_for_a_while(

@@ -15,6 +15,7 @@ from memory.rules.quarantine import flags_of
 from memory.services.core import event
 from memory.services.teaching.new_episodes import NewEpisode, record_new
 from memory.services.verdicts.quarantine import quarantining
+from memory.services.verdicts.verdicts import settle_joined
 
 AT_ONCE = 1_000
 """Episodes that are read and written with the same few statements."""
@@ -48,7 +49,10 @@ class EpisodeImport:
         new = [each for each in placed if each is not None]
         runs = _Runs(self.tx, self.episodic, new)
         made = [self._new(each, runs.run_id(each)) for each in new]
-        record_new(self.episodic.memory.core, self.tx, made, runs.nodes)
+        core, scope = self.episodic.memory.core, self.episodic.scope
+        record_new(core, self.tx, made, runs.nodes)
+        for run_id in sorted(runs.votes.keys() & {each.episode.run_id for each in made}):
+            settle_joined(core, self.tx, scope.workspace, run_id, scope.person)
         return [each is not None for each in placed]
 
     def _placed(self, given: Sequence[Episode]) -> list[_Placed | None]:
@@ -129,7 +133,8 @@ class _Runs:
         self._tx, self._workspace = tx, scope.workspace
         self.nodes: dict[str, Sequence[Episode]] = {}
         """What is stored of the runs that may be theirs."""
-        self._votes: dict[str, Sequence[Vote]] = {}
+        self.votes: dict[str, Sequence[Vote]] = {}
+        """What people say of these."""
         named = {each.given.run_id or each.id for each in new}
         self._read(named)
         self._own = {each: own_id(self._sender_key, each) for each in named if not self._is_open(each)}
@@ -143,11 +148,11 @@ class _Runs:
 
     def _read(self, run_ids: Collection[str]) -> None:
         self.nodes |= {**dict.fromkeys(run_ids, ()), **self._tx.episodes.of_runs(self._workspace, run_ids)}
-        self._votes |= self._tx.teaching.votes_of_runs(self._workspace, run_ids)
+        self.votes |= self._tx.teaching.votes_of_runs(self._workspace, run_ids)
 
     def _is_open(self, run_id: str) -> bool:
         """What others said of a whole run speaks for all of its nodes, so nothing is imported into one they judged."""
-        nodes, votes = self.nodes[run_id], self._votes.get(run_id, ())
+        nodes, votes = self.nodes[run_id], self.votes.get(run_id, ())
         is_own = all(node.scope.session_key == self._session_key and node.origin is Origin.IMPORT for node in nodes)
         return is_own and all(vote.actor == self._person for vote in votes)
 

@@ -33,6 +33,7 @@ from memory.model import (
 from memory.model.validation import one_of
 from memory.ports import Transaction
 from memory.rules.fold import facts
+from memory.services.verdicts.verdicts import settle_joined
 
 
 def persist_memories(context: EpisodeContext, *, env_post: Seen = None) -> list[MemoryEntry]:
@@ -113,6 +114,7 @@ def store_steps(
             )
         )
         stored[number] = episode
+    settle_joined(episodic.memory.core, tx, run.workspace, run.node_run, run.person)
     return stored
 
 

@@ -249,6 +249,12 @@ def settle(
     return regraded[run_id]
 
 
+def settle_joined(core: Core, tx: Transaction, workspace: str, run_id: str, actor: str) -> None:
+    """What people say of a whole run holds for the episodes that somebody just added to it, too."""
+    if any(not vote.node_id for vote in tx.teaching.votes(workspace, run_id)):
+        settle(tx, workspace, run_id, actor, core.clock(), core.policy)
+
+
 def _settle(
     tx: Transaction,
     runs: Mapping[str, Sequence[Episode]],

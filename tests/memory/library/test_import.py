@@ -286,6 +286,19 @@ def test_episodes_are_imported_once_and_count_as_ones_own(agents: tuple[Agent, A
     assert [e.goal for e in two.of("bob").retrieve("deploy", 9)] == ["deploy"]
 
 
+def test_what_is_said_of_a_whole_run_holds_for_what_joins_it_later(agents: tuple[Agent, Agent]) -> None:
+    one, two = agents
+    first, later = (Episode(goal=goal, output=f"how to {goal}", run_id="r1") for goal in ("deploy", "sing"))
+    import_memories(export_memories([first], "json"), episodic=two.ana)
+    for agent in agents:
+        with agent.service.store.read() as tx:
+            known = tx.episodes.of_run(agent.ana.scope.workspace, "r1") or [first]
+        assert agent.ana.store(replace(known[0], status=EpisodeStatus.SUCCESS)).status is EpisodeStatus.SUCCESS
+    assert one.ana.store(later).status is EpisodeStatus.SUCCESS
+    import_memories(export_memories([later], "json"), episodic=two.ana)
+    assert [[each.goal for each in agent.ana.retrieve("sing", 1)] for agent in agents] == [["sing"], ["sing"]]
+
+
 def test_a_file_brings_no_votes_and_no_audience(agents: tuple[Agent, Agent]) -> None:
     forged = full_episode()
     assert forged.verdicts.workspace is Verdict.FAILURE

@@ -27,7 +27,7 @@ from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.sql import SqlStore
 from memory.adapters.system import TimeOrderedIds
 from memory.errors import Conflict, InvalidInput
-from memory.model import ActionCall, EnvironmentState, GradeSource, Outcome, Role
+from memory.model import ActionCall, EnvironmentState, GradeSource, Outcome, Reaction, Role
 from memory.ports import Store
 from memory.rules.retrieval.adapter import RetrievalInput, RetrievalOutput
 from memory.rules.retrieval.config import RetrievalConfig
@@ -356,6 +356,16 @@ def test_grades_of_other_people_count_as_far_as_their_role(agent: Agent) -> None
 
 
 # Memories come back ---------------------------------------------------------------------------------------------
+
+
+def test_what_is_said_of_a_whole_run_holds_for_a_step_that_comes_later(agent: Agent) -> None:
+    context = agent.ran("r1", "Open")
+    with agent.service.store.read() as tx:
+        root = tx.episodes.of_run(context.run.workspace, context.run.node_run)[0]
+    agent.service.teaching.vote(Reaction.on_run(root, "ana", "emoji:👍", 1, agent.clock.tick()))
+    agent.step(context, text="Save")
+    persist_memories(context)
+    assert [each.outcome for each in agent.all()] == [Outcome.SUCCESS, Outcome.SUCCESS]
 
 
 def test_graded_memories_of_other_runs_come_back(agent: Agent) -> None:
