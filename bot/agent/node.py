@@ -186,9 +186,9 @@ class AgentNode:
         It needs no tool, a lesson that was shown has it, and that lesson is not about another thing.
         """
         evidence, goal = self.trace.evidence, self._task.goal
-        if not self.trace.known_answers or evidence is None or self.run.images or not evidence.is_sure:
+        best = evidence.best if evidence is not None and evidence.is_sure else None
+        if not self.trace.known_answers or best is None or self.run.images:
             return ""
-        best = evidence.beliefs[0]
         shown = next(
             (each for each in self.trace.shown if each.lesson is Lesson.REPEAT and each.belief == best.value), None
         )

@@ -1,10 +1,11 @@
 """Evidence: what people's verdicts on similar goals say together about what could be done or said for one goal."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import NamedTuple
+from functools import cached_property
+from typing import NamedTuple, overload
 
 DOUBT = 0.8
 """How much of the best rival's belief is taken off the best one (measured: `tests/README.md`)."""
@@ -89,11 +90,45 @@ class Belief(NamedTuple):
         return tuple(approving or [each.episode_id for each in self.weights])
 
 
+class UnreadBeliefs(Sequence[Belief]):
+    """Beliefs that are made when somebody reads them: how good the best is, is known in a part of the time."""
+
+    def __init__(self, strongest: Sequence[Belief], make: Callable[[], tuple[Belief, ...]]) -> None:
+        self.strongest = strongest
+        """The first two, without how far they are suggested and what they rest on."""
+        self._make = make
+
+    @cached_property
+    def _made(self) -> tuple[Belief, ...]:
+        return self._make()
+
+    @overload
+    def __getitem__(self, place: int) -> Belief: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Belief, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> Belief | tuple[Belief, ...]:
+        return self._made[place]
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and self._made == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self._made)
+
+    def __repr__(self) -> str:
+        return repr(self._made)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """The beliefs in all candidates for one goal, strongest first."""
 
-    beliefs: tuple[Belief, ...] = ()
+    beliefs: Sequence[Belief] = ()
     nearest: float = 0.0
     """Cosine of the nearest lesson: how near the goal is to anything known."""
     lessons: int = 0
@@ -110,9 +145,14 @@ class Evidence:
         return replace(self, beliefs=tuple(each for each in self.beliefs if each.action not in actions))
 
     @property
+    def best(self) -> Belief | None:
+        """The best belief, but for how far it is suggested and what it rests on: `beliefs` has that."""
+        return next(iter(self._strongest), None)
+
+    @property
     def is_sure(self) -> bool:
         """Whether the best belief is good enough to be followed."""
-        return is_sure(*_best(self.beliefs, self.nearest), self.threshold)
+        return is_sure(*strength(self._strongest, self.nearest), self.threshold)
 
     @property
     def rivals(self) -> tuple[Belief, ...]:
@@ -127,7 +167,11 @@ class Evidence:
     @property
     def confidence(self) -> float:
         """What decides between answering, asking and not knowing: the best belief, less of its prior and its rival."""
-        return confidence_in(*_best(self.beliefs, self.nearest))
+        return confidence_in(*strength(self._strongest, self.nearest))
+
+    @property
+    def _strongest(self) -> Sequence[Belief]:
+        return self.beliefs.strongest if isinstance(self.beliefs, UnreadBeliefs) else self.beliefs
 
     @property
     def record(self) -> "EvidenceRecord":
@@ -202,12 +246,12 @@ class EvidenceRecord:
     @property
     def confidence(self) -> float:
         """That of the evidence."""
-        return confidence_in(*_best(self.beliefs, self.nearest))
+        return confidence_in(*strength(self.beliefs, self.nearest))
 
     @property
     def is_sure(self) -> bool:
         """Whether the best belief was good enough to be followed."""
-        return is_sure(*_best(self.beliefs, self.nearest), self.threshold)
+        return is_sure(*strength(self.beliefs, self.nearest), self.threshold)
 
     @property
     def episode_ids(self) -> frozenset[str]:
@@ -234,10 +278,10 @@ def is_sure(belief: float, prior: float, rival: float, threshold: float) -> bool
     return confidence_in(belief, prior, rival) >= threshold and belief - rival >= TIE
 
 
-def _best(beliefs: "Sequence[Belief | BeliefRecord]", nearest: float) -> tuple[float, float, float]:
+def strength(strongest: "Sequence[Belief] | Sequence[BeliefRecord]", nearest: float) -> tuple[float, float, float]:
     """The best belief, its prior, and the belief in its best rival."""
-    value, prior = (beliefs[0].value, beliefs[0].prior) if beliefs else (0.0, 0.0)
-    second = beliefs[1].value if len(beliefs) > 1 else 0.0
+    value, prior = (strongest[0].value, strongest[0].prior) if strongest else (0.0, 0.0)
+    second = strongest[1].value if len(strongest) > 1 else 0.0
     return value, prior, max(second, unknown(nearest))
 
 

@@ -13,8 +13,9 @@ in `tests/README.md`.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Matrix = NDArray[np.floating[Any]]
+    Bools = NDArray[np.bool_]
+    Places = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,18 +103,37 @@ class NoisyVerdict(NamedTuple):
     """How far those behind it can be relied on together, above 0: a refusal says so much less."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Posterior:
     """The beliefs in `m` candidates, made of `n` lessons."""
 
-    values: "Matrix"
-    """Shape (m,): the prior plus the sum of the effects."""
-    suggested: "Matrix"
-    """Shape (m,): the values with the bias of `suggested_effect`. The same where nobody's bias matters."""
+    at_goal: "Matrix"
+    """Shape (m,): the prior."""
     weights: "Matrix"
     """Shape (n,): how much each lesson counts."""
-    effects: "Matrix"
-    """Shape (n, m): what each lesson adds to each belief."""
+    beyond_prior: "Matrix"
+    """Shape (n, m): what each lesson says of each candidate, less what was believed before."""
+    suggesting: "Callable[[], Matrix] | None" = None
+    """The weights with the bias of `suggested_effect`; None where nobody's bias matters."""
+
+    @cached_property
+    def values(self) -> "Matrix":
+        """Shape (m,): the prior plus the sum of the effects."""
+        values: Matrix = self.at_goal + self.weights @ self.beyond_prior
+        return values
+
+    @cached_property
+    def suggested(self) -> "Matrix":
+        """Shape (m,): the values with the bias of `suggested_effect`. The same where nobody's bias matters."""
+        if self.suggesting is None:
+            return self.values
+        suggested: Matrix = self.at_goal + self.suggesting() @ self.beyond_prior
+        return suggested
+
+    @cached_property
+    def effects(self) -> "Matrix":
+        """Shape (n, m): what each lesson adds to each belief."""
+        return self.weights[:, None] * self.beyond_prior
 
 
 def action_prior(fits: "Matrix", config: EvidenceConfig) -> "Matrix":
@@ -125,8 +147,8 @@ def action_prior(fits: "Matrix", config: EvidenceConfig) -> "Matrix":
 
     odds: Matrix = np.exp(config.prior_sharpness * (fits - config.no_fit))
     none_fits = min(1.0, config.few / odds.shape[1])
-    shares: Matrix = odds / (none_fits + odds.sum(axis=1, keepdims=True))
-    return shares
+    odds /= none_fits + odds.sum(axis=1, keepdims=True)
+    return odds
 
 
 def learned_fits(
@@ -181,77 +203,103 @@ def posterior(
 
     at_goal, at_lessons = prior[0], prior[1:]
     if not observations:
-        return Posterior(values=at_goal, suggested=at_goal, weights=np.zeros(0), effects=at_lessons)
-    kernel = np.exp(config.sharpness * (np.minimum(cosines, 1.0) - 1))
-    unbiased = kernel[1:, 1:].copy()
-    unbiased.flat[:: len(unbiased) + 1] += [each.noise for each in observations]
-    shared = _shared_biases(observations, judged, kernel, config.lone_refusal)
-    sizes = (config.author_effect, config.suggested_effect)
-    covariances = np.array([unbiased] if shared is None else [unbiased + size * shared for size in sizes])
-    solved = np.linalg.solve(covariances, kernel[0, 1:, None])
-    weights, of_suggestion = solved[0], solved[-1, :, 0]
-    beyond_prior = _beyond_prior(observations, judged, at_lessons, config.refused)
-    effects = weights * beyond_prior
-    values = at_goal + effects.sum(axis=0)
-    suggested = values if shared is None else at_goal + of_suggestion @ beyond_prior
-    return Posterior(values=values, suggested=suggested, weights=weights[:, 0], effects=effects)
+        return Posterior(at_goal=at_goal, weights=np.zeros(0), beyond_prior=at_lessons)
+    approvals, noises, voices, reliabilities = zip(*observations, strict=True)
+    approves = np.array(approvals)
+    about = _places(judged)
+    # In place: a matrix of its own for each step takes as long as the step.
+    kernel = np.minimum(cosines, 1.0)
+    kernel -= 1
+    kernel *= config.sharpness
+    np.exp(kernel, out=kernel)
+    shared = None
+    if any(voices):
+        shared = _shared_biases(voices, approves, about, len(at_goal))
+        if not all(approvals):
+            shared += _lone_refusals(observations, judged, kernel, config.lone_refusal)
+    unbiased, at_goals = kernel[1:, 1:].copy(), kernel[0, 1:]
+    unbiased.ravel()[:: len(unbiased) + 1] += noises
+    verdicts = np.where(approves, 1.0, config.refused * np.array(reliabilities))
+    # A refusal tells of the refused candidate alone: of the others it leaves the prior as it is.
+    beyond_prior = at_lessons * np.where(approves, -1.0, 0.0)[:, None]
+    beyond_prior[about] = verdicts[about[0]] - at_lessons[about]
+    return Posterior(
+        at_goal=at_goal,
+        weights=_solved(unbiased, shared, config.author_effect, at_goals),
+        beyond_prior=beyond_prior,
+        suggesting=None if shared is None else partial(_solved, unbiased, shared, config.suggested_effect, at_goals),
+    )
 
 
-def _beyond_prior(
-    observations: Sequence[NoisyVerdict], judged: Sequence[Sequence[int]], at_lessons: "Matrix", refused: float
-) -> "Matrix":
-    """Shape (n, m), as the prior `at_lessons`: what each verdict says of each candidate, less what was believed before.
-
-    A refusal tells of the refused candidate alone: of the others it leaves the prior as it is.
-    """
+def _places(judged: Sequence[Sequence[int]]) -> "Places":
+    """The places in a matrix of shape (n, m) of what each observation is about."""
     import numpy as np
 
-    approves = np.array([each.approves for each in observations], np.float64)
-    reliability = np.array([each.reliability for each in observations])
-    beyond_prior: Matrix = -at_lessons * approves[:, None]
-    rows = np.repeat(np.arange(len(judged)), list(map(len, judged)))
     columns = np.array(list(chain.from_iterable(judged)))
-    beyond_prior[rows, columns] = np.where(approves, 1.0, refused * reliability)[rows] - at_lessons[rows, columns]
-    return beyond_prior
+    rows = np.arange(len(judged))
+    return rows if len(columns) == len(judged) else np.repeat(rows, list(map(len, judged))), columns
 
 
-def _shared_biases(
-    observations: Sequence[NoisyVerdict], judged: Sequence[Sequence[int]], kernel: "Matrix", lone_refusal: float
-) -> "Matrix | None":
+def _solved(unbiased: "Matrix", shared: "Matrix | None", effect: float, at_goals: "Matrix") -> "Matrix":
+    """How much each lesson counts with an author's bias of this size."""
+    import numpy as np
+
+    weights: Matrix = np.linalg.solve(unbiased if shared is None else unbiased + effect * shared, at_goals)
+    return weights
+
+
+def _shared_biases(voices: Sequence[Sequence[Voice]], approves: "Bools", about: "Places", candidates: int) -> "Matrix":
     """The covariances of verdicts' biases, in author effects: each has the mean of its voices', by their weights.
 
     A voice of weight w has the variance (noise + author effect) / w, so a verdict of one such voice has just that. It
-    has a bias for each candidate that it approves or refuses; of a verdict on several at once, their mean's size. What
-    it alone refuses has a second one, which fades with distance: if it were the same everywhere, what the voice refuses
-    elsewhere would tell how large it is here. None where nobody's bias matters, as for whoever is alone.
+    has a bias for each candidate that it approves or refuses; of a verdict on several at once, their mean's size.
     """
     import numpy as np
 
-    entries = [
-        (row, (author, each.approves, candidate), math.sqrt(weight) / together)
-        for row, (each, about) in enumerate(zip(observations, judged, strict=True))
-        if each.voices
-        for together in (sum([weight for _, weight in each.voices]) * math.sqrt(len(about)),)
-        for author, weight in each.voices
-        for candidate in about
-    ]
-    if not entries:
-        return None
-    rows, biases, shares = zip(*entries, strict=True)
-    column_of = {bias: column for column, bias in enumerate(dict.fromkeys(biases))}
-    shape, places = (len(observations), len(column_of)), (rows, [column_of[bias] for bias in biases])
-    bias = np.zeros(shape)
-    bias[places] = shares
-    shared: Matrix = bias @ bias.T
-    if all(approves for _, approves, _ in column_of):
-        return shared
+    rows, columns = about
+    column_of: dict[str, int] = {}
+    places: list[tuple[int, int]] = []
+    shares: list[float] = []
+    for row, of_one in enumerate(voices):
+        together = of_one[0].weight if len(of_one) == 1 else sum([weight for _, weight in of_one])
+        for author, weight in of_one:
+            places.append((row, column_of.setdefault(author, len(column_of))))
+            shares.append(math.sqrt(weight) / together)
+    by_author = np.zeros((len(voices), len(column_of)))
+    by_author[tuple(zip(*places, strict=True))] = shares
+    shared: Matrix = by_author @ by_author.T
+    of_bias = np.where(approves[rows], columns, columns + candidates)
+    if len(rows) == len(voices):
+        shared *= of_bias[:, None] == of_bias
+    else:
+        by_bias = np.zeros((len(voices), 2 * candidates))
+        by_bias[rows, of_bias] = 1 / np.sqrt(np.bincount(rows))[rows]
+        shared *= by_bias @ by_bias.T
+    return shared
+
+
+def _lone_refusals(
+    observations: Sequence[NoisyVerdict], judged: Sequence[Sequence[int]], kernel: "Matrix", lone_refusal: float
+) -> "Matrix":
+    """What the biases of those who refuse alone have in common beside that (`_shared_biases`).
+
+    They have a second one of what nobody else refuses, which fades with distance: if it were the same everywhere, what
+    the voice refuses elsewhere would tell how large it is here.
+    """
+    import numpy as np
+
     sizes = _refusal_sizes(observations, judged, kernel[0, 1:], lone_refusal)
-    local = np.zeros(shape)
-    local[places] = [
-        0.0 if approves else share * math.sqrt(sizes[author, candidate] - 1)
-        for (author, approves, candidate), share in zip(biases, shares, strict=True)
-    ]
-    return shared + kernel[1:, 1:] * (local @ local.T)
+    column_of = {bias: column for column, bias in enumerate(sizes)}
+    local = np.zeros((len(observations), len(column_of)))
+    for row, (each, about) in enumerate(zip(observations, judged, strict=True)):
+        if each.voices and not each.approves:
+            together = sum([weight for _, weight in each.voices]) * math.sqrt(len(about))
+            for author, weight in each.voices:
+                for candidate in about:
+                    size = sizes[author, candidate] - 1
+                    local[row, column_of[author, candidate]] = math.sqrt(weight * size) / together
+    found: Matrix = kernel[1:, 1:] * (local @ local.T)
+    return found
 
 
 def _refusal_sizes(

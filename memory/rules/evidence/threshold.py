@@ -58,7 +58,7 @@ _PRIOR_ABOVE, _PRIOR_WRONG_ABOVE = 0.22, 0.003
 
 def is_followed(evidence: Evidence, node: Episode) -> bool:
     """Whether a node did or said what the best belief is in."""
-    best = next(iter(evidence.beliefs), None)
+    best = evidence.best
     if best is None or best.action != node.action:
         return False
     return best.action != ANSWER or AnswerWords.of(best.text).says_the_same_as(AnswerWords.of(node.output))

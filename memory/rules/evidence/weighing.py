@@ -1,13 +1,23 @@
 """From judged lessons to the beliefs in what could be done or said for one goal, and the most influential lessons."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory.model import Vector
-from memory.model.evidence import START, ActionText, Belief, Evidence, InfluentialLesson, LessonWeight
+from memory.model.evidence import (
+    START,
+    ActionText,
+    Belief,
+    Evidence,
+    InfluentialLesson,
+    LessonWeight,
+    UnreadBeliefs,
+    is_sure,
+    strength,
+)
 from memory.ports import ActionFit
 from memory.rules.evidence.posterior import (
     EvidenceConfig,
@@ -153,7 +163,7 @@ def weigh(
 
     goals = rows([goal, *vectors])
     cosines = goals @ goals.T
-    kept = _valid_places(lessons, cosines[1:, 1:])
+    kept = _valid_places(lessons, cosines)
     if len(kept) < len(lessons):
         lessons, chosen = [lessons[n] for n in kept], [0, *(n + 1 for n in kept)]
         goals, cosines = goals[chosen], cosines[np.ix_(chosen, chosen)]
@@ -165,18 +175,12 @@ def weigh(
         prior[0] = prior[0].round(9)
     observations = [lesson.observation for lesson in lessons]
     found = posterior(cosines, observations, judged, prior, config)
-    # Rounded, so that equal beliefs stay in the order of the candidates.
-    ranked = np.argsort(-found.values.round(9), kind="stable").tolist()
-    is_against = (found.values - prior[0] <= AGAINST).tolist()
-    suggested = set(np.argsort(-found.suggested.round(9), kind="stable")[:BELIEFS].tolist())
-    order = [*ranked[:BELIEFS], *[n for n in ranked[BELIEFS:] if is_against[n] or n in suggested]]
-    evidence = Evidence(
-        beliefs=_beliefs(order, candidates, lessons, found, prior[0]),
-        nearest=float(cosines[0, 1:].max(initial=0.0)),
-        lessons=len(lessons),
-        threshold=threshold,
-    )
+    beliefs = UnreadBeliefs(_strongest(candidates, found), partial(_beliefs, candidates, lessons, found))
+    nearest = float(cosines[0, 1:].max(initial=0.0))
     columns = [own[0] for own in judged]
+    shown = influential_places(
+        observations, columns, found, is_sure=is_sure(*strength(beliefs.strongest, nearest), threshold)
+    )
     influential = [
         InfluentialLesson(
             episode_id=lessons[n].id,
@@ -185,10 +189,16 @@ def weigh(
             approves=lessons[n].approves,
             belief=round(float(found.values[columns[n]]), 9),
         )
-        for n in influential_places(observations, columns, found, is_sure=evidence.is_sure)
+        for n in shown
         if not lessons[n].is_question
     ]
-    return replace(evidence, influential=tuple(influential))
+    return Evidence(
+        beliefs=beliefs,
+        nearest=nearest,
+        lessons=len(lessons),
+        threshold=threshold,
+        influential=tuple(influential),
+    )
 
 
 def _prior(
@@ -203,6 +213,8 @@ def _prior(
     """What is believed of the actions without the lessons near a goal; of the asked goal first, shaped as described."""
     import numpy as np
 
+    if not fits:
+        return action_prior(described, config)
     approves = np.zeros((1 + len(lessons), len(actions)))
     for row, (lesson, about) in enumerate(zip(lessons, judged, strict=True), 1):
         if about[0] < len(actions) and lesson.approves and lesson.is_counted:
@@ -218,8 +230,8 @@ def rows(vectors: Sequence[Vector]) -> "Matrix":
     return np.array(vectors, np.float64)
 
 
-def _valid_places(lessons: Sequence[JudgedLesson], cosines: "Matrix") -> list[int]:
-    """The places of the lessons that no other one for the same question makes void.
+def _valid_places(lessons: Sequence[JudgedLesson], cosines: "Matrix") -> Sequence[int]:
+    """The places of the lessons that no other one for the same question makes void, by the cosines of all goals.
 
     That is what the asker says of the very same thing, what the only one who approved it approved later instead, and
     what the only one who refused it wrote down later as right.
@@ -227,9 +239,9 @@ def _valid_places(lessons: Sequence[JudgedLesson], cosines: "Matrix") -> list[in
     import numpy as np
 
     alike = cosines >= SAME_QUESTION
-    if np.count_nonzero(alike) <= len(lessons):
-        return list(range(len(lessons)))
-    pairs = np.argwhere(np.triu(alike, 1)).tolist()
+    if np.count_nonzero(alike) <= 1 + len(lessons):  # each is like itself
+        return range(len(lessons))
+    pairs = np.argwhere(np.triu(alike[1:, 1:], 1)).tolist()
     replaced = {old for i, j in pairs for old, new in ((i, j), (j, i)) if _replaces(lessons[new], lessons[old])}
     return [place for place in range(len(lessons)) if place not in replaced]
 
@@ -252,63 +264,74 @@ def _replaces(new: JudgedLesson, old: JudgedLesson) -> bool:
 
 def _candidates(
     lessons: Sequence[JudgedLesson], actions: Sequence[ActionText]
-) -> tuple[list[Candidate], list[tuple[int, ...]]]:
+) -> tuple[list[Candidate], list[list[int]]]:
     """The actions, then the answers that differ; and of each lesson, which of them it speaks about."""
     candidates = [Candidate(action.name) for action in actions]
     of_actions = {action.name: column for column, action in enumerate(actions)}
     answers: dict[int, list[int]] = {}
-
-    def column_of(candidate: Candidate) -> int:
-        if candidate.exact is None:
-            return of_actions[candidate.action]
-        columns = answers.setdefault(candidate.exact, [])
-        for column in columns:
-            if candidate.says_the_same_as(candidates[column]):
-                return column
-        columns.append(len(candidates))
-        candidates.append(candidate)
-        return len(candidates) - 1
-
-    columns_of: dict[tuple[Candidate, ...], tuple[int, ...]] = {}
-    for lesson in lessons:
-        if lesson.candidates not in columns_of:
-            columns_of[lesson.candidates] = tuple(dict.fromkeys(map(column_of, lesson.candidates)))
-    return candidates, [columns_of[lesson.candidates] for lesson in lessons]
+    columns_of: dict[tuple[Candidate, ...], list[int]] = {}
+    judged: list[list[int]] = []
+    for own in [lesson.candidates for lesson in lessons]:
+        columns = columns_of.get(own)
+        if columns is None:
+            columns = columns_of[own] = []
+            for candidate in own:
+                if candidate.exact is None:
+                    column = of_actions[candidate.action]
+                else:
+                    column = _column_of(candidate, candidates, answers.setdefault(candidate.exact, []))
+                if column not in columns:
+                    columns.append(column)
+        judged.append(columns)
+    return candidates, judged
 
 
-def _beliefs(
-    order: Sequence[int],
-    candidates: Sequence[Candidate],
-    lessons: Sequence[JudgedLesson],
-    found: Posterior,
-    prior: "Matrix",
-) -> tuple[Belief, ...]:
-    """The beliefs in these candidates, each with the lessons that have the largest effects on it."""
+def _column_of(answer: Candidate, candidates: list[Candidate], alike: list[int]) -> int:
+    """The column of what says the same, or a new one; `alike` are those that may."""
+    for column in alike:
+        if answer.says_the_same_as(candidates[column]):
+            return column
+    alike.append(len(candidates))
+    candidates.append(answer)
+    return alike[-1]
+
+
+def _strongest(candidates: Sequence[Candidate], found: Posterior) -> list[Belief]:
+    """The two best beliefs, in numbers."""
     import numpy as np
 
+    values = found.values.round(9)
+    return [
+        Belief(candidates[n].action, float(values[n]), float(found.at_goal[n]), text=candidates[n].text)
+        for n in np.argsort(-values, kind="stable")[:2].tolist()
+    ]
+
+
+def _beliefs(candidates: Sequence[Candidate], lessons: Sequence[JudgedLesson], found: Posterior) -> tuple[Belief, ...]:
+    """The beliefs that are handed out, each with the lessons that have the largest effects on it."""
+    import numpy as np
+
+    # Rounded, so that equal beliefs stay in the order of the candidates.
+    rounded, suggested = found.values.round(9), found.suggested.round(9)
+    ranked = np.argsort(-rounded, kind="stable").tolist()
+    is_against = (found.values - found.at_goal <= AGAINST).tolist()
+    most_suggested = set(np.argsort(-suggested, kind="stable")[:BELIEFS].tolist())
+    order = [*ranked[:BELIEFS], *[n for n in ranked[BELIEFS:] if is_against[n] or n in most_suggested]]
     effects = found.effects.T[order]
     largest = np.argsort(-np.abs(effects), axis=1, kind="stable")[:, :WEIGHTS]
     of_largest = effects[np.arange(len(order))[:, None], largest]
-    values, suggested = found.values.round(9).tolist(), found.suggested.round(9).tolist()
-    priors, weights = prior.tolist(), found.weights.tolist()
+    numbers = zip(rounded.tolist(), found.at_goal.tolist(), suggested.tolist(), strict=True)
+    of_columns, weights = list(numbers), found.weights.tolist()
     beliefs: list[Belief] = []
     for column, rows_of, effects_of in zip(order, largest.tolist(), of_largest.tolist(), strict=True):
-        action, text, _ = candidates[column]
         of_lessons = [
             LessonWeight((lesson := lessons[row]).id, lesson.goal, lesson.author, lesson.approves, weights[row], effect)
             for row, effect in zip(rows_of, effects_of, strict=True)
             if effect
         ]
-        beliefs.append(
-            Belief(
-                action=action,
-                text=text,
-                value=values[column],
-                prior=priors[column],
-                suggested=suggested[column],
-                weights=tuple(of_lessons),
-            )
-        )
+        action, text, _ = candidates[column]
+        value, prior, suggestion = of_columns[column]
+        beliefs.append(Belief(action, value, prior, suggestion, text, tuple(of_lessons)))
     return tuple(beliefs)
 
 
@@ -323,8 +346,8 @@ def influential_places(
     """
     import numpy as np
 
-    own = found.effects[range(len(columns)), columns]
-    strong = np.flatnonzero(np.abs(own) >= INFLUENTIAL).tolist()
+    own = found.weights * found.beyond_prior[np.arange(len(columns)), columns]
+    strong = [place for place, effect in enumerate(own.tolist()) if abs(effect) >= INFLUENTIAL]
     if not strong:
         return []
     together = np.bincount(columns, own, minlength=len(found.values))
@@ -352,5 +375,7 @@ def most_influential(influential: Sequence[InfluentialLesson], most: int) -> lis
 
 def may_be_shown(influential: InfluentialLesson, evidence: Evidence, *, is_decided: bool) -> bool:
     """Whether it was decided; or is proposed, and for what the evidence is sure of, which may be followed then."""
-    is_best = influential.approves and evidence.is_sure and influential.belief == evidence.beliefs[0].value
-    return is_decided or is_best
+    if is_decided:
+        return True
+    best = evidence.best
+    return influential.approves and evidence.is_sure and best is not None and influential.belief == best.value

@@ -184,7 +184,7 @@ def verdicts_line(exemplars: Sequence[Exemplar], evidence: Evidence | None) -> s
         for number, each in enumerate(exemplars, start=1)
         if each.belief is not None and each.lesson is not Lesson.DISPUTED
     ]
-    best = evidence.beliefs[0].value if evidence.beliefs and evidence.is_sure else None
+    best = evidence.best.value if evidence.best is not None and evidence.is_sure else None
     right = [
         f"{_named(number, each, 'use', 'answer as in')} ({belief:.2f})"
         for number, each, belief in weighed

@@ -151,7 +151,8 @@ class Recalling:
 
     def _known_answers(self, evidence: Evidence | None, read: WeighingInput | None) -> bool | None:
         """What was decided for the channel, where there is a known answer; None: nobody did, or there is none."""
-        if evidence is None or read is None or not evidence.is_sure or not evidence.beliefs[0].text:
+        best = evidence.best if evidence is not None and evidence.is_sure else None
+        if best is None or read is None or not best.text:
             return None
         switch = settable_of(self._core, read.settings).get(KNOWN_ANSWERS)
         return switch.value == ON if switch else None

@@ -1,12 +1,15 @@
 """From judged lessons to beliefs: which lessons count, and which beliefs are handed out."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import numpy as np
 import pytest
 
-from memory.model.evidence import START, ActionText, Evidence
+from memory.model.evidence import START, ActionText, Belief, Evidence
 from memory.ports import ActionFit
+from memory.rules.evidence import weighing
 from memory.rules.evidence.posterior import EvidenceConfig, NoisyVerdict, Voice
 from memory.rules.evidence.weighing import BELIEFS, Candidate, JudgedLesson, noise_of, weigh
 
@@ -105,6 +108,30 @@ def test_what_is_suggested_most_is_handed_out_behind_however_many_of_ones_own() 
     assert (last.text, len(evidence.beliefs)) == ("What ben said.", BELIEFS + 1)
     assert last.suggested > 2 * last.value > 0
     assert all(each.value >= last.value for each in evidence.beliefs)
+
+
+def test_what_is_decided_needs_no_beliefs_and_these_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    make = weighing._beliefs
+
+    def counted(*given: Any) -> tuple[Belief, ...]:
+        made.append(1)
+        return make(*given)
+
+    monkeypatch.setattr(weighing, "_beliefs", counted)
+    evidence = weighed(lesson("who?", "Rosa."), lesson("who is it?", "Ivan.", number=1, people=("ben",)))
+    best, decided = evidence.best, (evidence.is_sure, evidence.confidence, len(evidence.influential))
+    assert not made
+    first = evidence.beliefs[0]
+    assert best == first._replace(suggested=0.0, weights=())
+    assert decided == (evidence.is_sure, evidence.confidence, len(evidence.influential))
+    read = replace(evidence, beliefs=evidence.beliefs[:])
+    assert evidence == read
+    assert read == evidence
+    assert (evidence.is_sure, evidence.confidence) == (read.is_sure, read.confidence)
+    assert hash(evidence) == hash(read)
+    assert repr(evidence) == repr(read)
+    assert made == [1]
 
 
 def test_a_refusal_of_the_best_may_be_shown_where_that_does_not_reach_the_threshold_of_the_workspace() -> None:
