@@ -236,7 +236,10 @@ def as_seen_from(scope: Scope, lesson: Episode, verdict: Verdict) -> Episode:
     """The lesson without a reason that is for another verdict, or that was given where this person may not read now."""
     is_elsewhere = has_narrowed(lesson) and scope.channel != lesson.channel
     reason = "" if is_elsewhere or lesson.verdict is not verdict else lesson.outcome_reason
-    return replace(lesson, outcome_reason=reason, correction=lesson.correction if verdict is Verdict.FAILURE else "")
+    correction = lesson.correction if verdict is Verdict.FAILURE else ""
+    if (reason, correction) == (lesson.outcome_reason, lesson.correction):
+        return lesson  # as most often: to make another one takes long
+    return replace(lesson, outcome_reason=reason, correction=correction)
 
 
 def visibility_about(answer: Episode, scope: Scope) -> Visibility:

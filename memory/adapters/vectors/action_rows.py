@@ -60,6 +60,8 @@ class ActionRows:
             self._share = np.minimum(rows, FROM_ONE) / np.maximum(rows, 1)
             self._rows = self._by_action(rows)
             self._is_current = True
+        if not self._groups:
+            return np.zeros((2, len(self._actions)))
         sums = np.bincount(self._of_row, cosines, minlength=len(self._columns) + 1)[1:]
         return np.array([self._rows, self._by_action(sums)])
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Matrix = NDArray[np.floating[Any]]
-    Bools = NDArray[np.bool_]
     Places = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
@@ -212,11 +211,7 @@ def posterior(
     kernel -= 1
     kernel *= config.sharpness
     np.exp(kernel, out=kernel)
-    shared = None
-    if any(voices):
-        shared = _shared_biases(voices, approves, about, len(at_goal))
-        if not all(approvals):
-            shared += _lone_refusals(observations, judged, kernel, config.lone_refusal)
+    shared = _shared_biases(observations, judged, kernel, config.lone_refusal) if any(voices) else None
     unbiased, at_goals = kernel[1:, 1:].copy(), kernel[0, 1:]
     unbiased.ravel()[:: len(unbiased) + 1] += noises
     verdicts = np.where(approves, 1.0, config.refused * np.array(reliabilities))
@@ -248,58 +243,39 @@ def _solved(unbiased: "Matrix", shared: "Matrix | None", effect: float, at_goals
     return weights
 
 
-def _shared_biases(voices: Sequence[Sequence[Voice]], approves: "Bools", about: "Places", candidates: int) -> "Matrix":
+def _shared_biases(
+    observations: Sequence[NoisyVerdict], judged: Sequence[Sequence[int]], kernel: "Matrix", lone_refusal: float
+) -> "Matrix":
     """The covariances of verdicts' biases, in author effects: each has the mean of its voices', by their weights.
 
     A voice of weight w has the variance (noise + author effect) / w, so a verdict of one such voice has just that. It
-    has a bias for each candidate that it approves or refuses; of a verdict on several at once, their mean's size.
+    has a bias for each candidate that it approves or refuses; of a verdict on several at once, their mean's size. What
+    it alone refuses has a second one, which fades with distance: if it were the same everywhere, what the voice refuses
+    elsewhere would tell how large it is here.
     """
     import numpy as np
 
-    rows, columns = about
-    column_of: dict[str, int] = {}
-    places: list[tuple[int, int]] = []
+    column_of: dict[tuple[str, bool, int], int] = {}
+    rows: list[int] = []
+    columns: list[int] = []
     shares: list[float] = []
-    for row, of_one in enumerate(voices):
-        together = of_one[0].weight if len(of_one) == 1 else sum([weight for _, weight in of_one])
-        for author, weight in of_one:
-            places.append((row, column_of.setdefault(author, len(column_of))))
-            shares.append(math.sqrt(weight) / together)
-    by_author = np.zeros((len(voices), len(column_of)))
-    by_author[tuple(zip(*places, strict=True))] = shares
-    shared: Matrix = by_author @ by_author.T
-    of_bias = np.where(approves[rows], columns, columns + candidates)
-    if len(rows) == len(voices):
-        shared *= of_bias[:, None] == of_bias
-    else:
-        by_bias = np.zeros((len(voices), 2 * candidates))
-        by_bias[rows, of_bias] = 1 / np.sqrt(np.bincount(rows))[rows]
-        shared *= by_bias @ by_bias.T
-    return shared
-
-
-def _lone_refusals(
-    observations: Sequence[NoisyVerdict], judged: Sequence[Sequence[int]], kernel: "Matrix", lone_refusal: float
-) -> "Matrix":
-    """What the biases of those who refuse alone have in common beside that (`_shared_biases`).
-
-    They have a second one of what nobody else refuses, which fades with distance: if it were the same everywhere, what
-    the voice refuses elsewhere would tell how large it is here.
-    """
-    import numpy as np
-
+    for row, ((approves, _, voices, _), about) in enumerate(zip(observations, judged, strict=True)):
+        together = voices[0].weight if len(voices) == 1 else sum([weight for _, weight in voices])
+        for author, weight in voices:
+            share = math.sqrt(weight / len(about)) / together
+            for candidate in about:
+                rows.append(row)
+                columns.append(column_of.setdefault((author, approves, candidate), len(column_of)))
+                shares.append(share)
+    bias = np.zeros((len(observations), len(column_of)))
+    bias[rows, columns] = shares
+    shared: Matrix = bias @ bias.T
+    if all(approves for _, approves, _ in column_of):
+        return shared
     sizes = _refusal_sizes(observations, judged, kernel[0, 1:], lone_refusal)
-    column_of = {bias: column for column, bias in enumerate(sizes)}
-    local = np.zeros((len(observations), len(column_of)))
-    for row, (each, about) in enumerate(zip(observations, judged, strict=True)):
-        if each.voices and not each.approves:
-            together = sum([weight for _, weight in each.voices]) * math.sqrt(len(about))
-            for author, weight in each.voices:
-                for candidate in about:
-                    size = sizes[author, candidate] - 1
-                    local[row, column_of[author, candidate]] = math.sqrt(weight * size) / together
-    found: Matrix = kernel[1:, 1:] * (local @ local.T)
-    return found
+    of_second = [0.0 if approves else sizes[author, candidate] - 1 for author, approves, candidate in column_of]
+    local = bias * np.sqrt(of_second)
+    return shared + kernel[1:, 1:] * (local @ local.T)
 
 
 def _refusal_sizes(

@@ -1,6 +1,6 @@
 """The evidence for one goal: what all lessons in reach say together about what could be done or said."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from math import prod
@@ -120,38 +120,26 @@ class Weighing:
         reliability = read.threshold.reliability if read.threshold else _ALL_RELIABLE
         lessons, vectors, plan = list[JudgedLesson](), list[Vector](), ""
         for hit in hits:
-            summary = stored.get(hit.episode_id)
+            episode_id, _, audience, verdict, vector = hit
+            summary = stored.get(episode_id)
             if summary is None or summary.run_id == run_id:
                 continue
             if summary.action == _EXPAND:
                 plan = plan or summary.id
-            if hit.vector is not None:
-                judged = self._judged(summary, hit, scope.person, names, reliability)
-                lessons += judged
-                vectors += [hit.vector] * len(judged)
+            if vector is None:
+                continue
+            of_voters = tuple([reliability.get(vote.actor, 1.0) for vote in summary.votes]) if reliability else ()
+            key = (self, audience, verdict, names, of_voters)
+            judged: Sequence[JudgedLesson] | None = summary.judged.get(key)
+            if judged is None:
+                judged = _judged(summary, hit, scope.person, names, reliability, self._weight_of, self.config)
+                _keep(summary, key, judged)
+            for lesson in judged:
+                lessons.append(lesson)
+                vectors.append(vector)
         least = self._threshold(tx, scope.workspace, read.threshold)
         found = weigh(goal, lessons, vectors, actions, descriptions, self.config, near.fits, threshold=least)
-        return replace(found, plan=plan), read
-
-    def _judged(
-        self,
-        summary: LessonSummary,
-        hit: Neighbour,
-        person: str,
-        actions: frozenset[str],
-        reliability: Mapping[str, float],
-    ) -> Sequence[JudgedLesson]:
-        """The lesson as it is judged; for everybody alike, unless a vote counts for its voter only."""
-        of_voters = tuple([reliability.get(vote.actor, 1.0) for vote in summary.votes]) if reliability else ()
-        key = (self, hit.audience, hit.verdict, actions, of_voters)
-        judged: Sequence[JudgedLesson] | None = summary.judged.get(key)
-        if judged is None:
-            judged = _judged(summary, hit, person, actions, reliability, self._weight_of, self.config)
-            if not any(vote.is_limited for vote in summary.votes):
-                if len(summary.judged) >= _MOST_JUDGED:
-                    summary.judged.clear()
-                summary.judged[key] = judged
-        return judged
+        return replace(found, plan=plan) if plan else found, read
 
     @cached_property
     def _first_threshold(self) -> float:
@@ -163,6 +151,14 @@ class Weighing:
             return self._first_threshold
         budget = self._core.policy.error_budget
         return stored.value if stored.budget == budget else threshold_of(tx, workspace, budget)
+
+
+def _keep(summary: LessonSummary, key: Hashable, judged: Sequence[JudgedLesson]) -> None:
+    """Keep the lesson as it is judged: for everybody alike, unless a vote counts for its voter only."""
+    if not any(vote.is_limited for vote in summary.votes):
+        if len(summary.judged) >= _MOST_JUDGED:
+            summary.judged.clear()
+        summary.judged[key] = judged
 
 
 def _judged(
