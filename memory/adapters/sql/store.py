@@ -191,7 +191,6 @@ class SqlStore:
                 except Exception as exc:
                     raise_ours(exc, where)
                     raise
-                recall.filings.update(session.filed)
             finally:
                 self._database.release(connection)
 

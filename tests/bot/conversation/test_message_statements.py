@@ -90,3 +90,20 @@ async def test_a_message_about_a_mistake_and_its_correction(store: SqlStore, cha
     assert chat.messenger.posts[-1].lessons == (f"“{QUESTION}” (100% match, taught by ana)",)
     assert len(count.statements) <= MOST, count.statements
     assert count.transactions == TRANSACTIONS
+
+
+async def test_a_message_after_another_process_changed_what_it_rests_on(
+    store: SqlStore, chat: Chat, tmp_path: Path
+) -> None:
+    await teach(chat, QUESTION, ANSWER)
+    await chat.ask(QUESTION)
+    with closing(SqlStore.open(f"sqlite:///{tmp_path / 'goodbot.db'}")) as second:
+        other = World(second)
+        other.clock.tick(hours=1)  # so that it makes other ids
+        for place, what in (("at home", "then wait"), ("in the attic", "or call Ivan"), ("at work", "or ask Eve")):
+            other.react(other.ask(f"how do I reset the router {place}?", f"{ANSWER}, {what}"))
+            count = Count(store)
+            await chat.ask(QUESTION)
+            assert any(place in each for each in chat.messenger.posts[-1].lessons), chat.messenger.posts[-1].lessons
+            assert len(count.statements) <= MOST, count.statements
+            assert count.transactions == TRANSACTIONS

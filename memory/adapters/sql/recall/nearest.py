@@ -4,8 +4,8 @@ The process's copies are checked against the database in every search (`seq` aft
 stale, whoever wrote. Planes are checked in the same statement; what changed since they were made is searched beside
 them, and counts instead of what they have of the same episodes.
 
-Most searches find nothing changed, and in SQLite a narrow statement tells it: a wide one that could read what is new
-takes three times as long where there is nothing. What this process filed itself it knows, and then asks for it at once.
+Most searches find nothing changed. In SQLite the first row of the statement tells it, and the rest of it, of what is
+new, runs only where something is.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,12 +21,12 @@ from memory.adapters.sql.recall.partition_copies import (
     EVERY,
     CachedPartition,
     Key,
+    News,
     PartitionCache,
     RowSample,
     State,
     apply,
     read,
-    read_numbers,
     scanned,
 )
 from memory.adapters.sql.recall.plane_cache import PlaneCache, counter_of
@@ -64,7 +64,6 @@ class RecallIndex:
         self._budget = budget
         self._exact_rows = exact_rows
         self._copies = PartitionCache()
-        self.filings = self._copies.filings
         self._plane_cache = plane_cache
         self._large: set[Key] = set()
         self._lock = Lock()
@@ -125,30 +124,23 @@ class _Reader:
         """The partitions as they are in the snapshot."""
         if not names:
             return []
-        return self._unchanged(names) or self._brought_up_to_date(names)
-
-    def _unchanged(self, names: Sequence[str]) -> list[Partition]:
-        """What is kept, if nothing of it changed, as most often; one narrow statement tells. Empty otherwise."""
-        kept = [source for name in names if (source := self._kept(name)) is not None]
-        if len(kept) < len(names) or not self.session.is_sqlite:
-            return []
-        state = read_numbers(self.session, self.workspace, names, self._counters(names))
-        for source in kept:
-            if source.copy.seq != state.numbers[source.key.partition] or not self._is_current(source, state):
-                return []
-        return [self._searched(source) for source in kept]
-
-    def _brought_up_to_date(self, names: Sequence[str]) -> list[Partition]:
-        """Copies that a failure interrupts are gone."""
         held = {name: self._held(name) for name in names}
         since = {name: source.copy.seq for name, source in held.items()}
         state = self._read(since, self.exact_rows if self.plane_cache is not None else EVERY)
+        if all(self._is_unchanged(source, state) for source in held.values()):
+            return [self._searched(held[name]) for name in names]
+        ready = self._brought_up_to_date(held, state)
+        return [ready[name] for name in names]
+
+    def _brought_up_to_date(self, held: "dict[str, _Source]", state: State) -> dict[str, Partition]:
+        news = state.news()
         ready: dict[str, Partition] = {}
         anew: dict[str, _Source] = {}
         for name, source in held.items():
             if self._is_current(source, state):
-                ready[name] = self._updated(source, state)
+                ready[name] = self._updated(source, state, news[name])
             else:
+                self.copies.drop(source.key)
                 source_or_scan = self._anew(name, state)
                 if isinstance(source_or_scan, _Source):
                     anew[name] = source_or_scan
@@ -158,43 +150,34 @@ class _Reader:
             # Of the others nothing, but in the same statement: to put together one more takes long.
             since = {name: anew[name].copy.seq if name in anew else state.numbers.get(name, 0) for name in held}
             again = self._read(since, EVERY)
-            ready |= {name: self._updated(source, again) for name, source in anew.items()}
-        return [ready[name] for name in names]
+            news = again.news()
+            ready |= {name: self._updated(source, again, news[name]) for name, source in anew.items()}
+        return ready
 
     def _key(self, name: str, planes: int = 0) -> Key:
         return Key(self.workspace, name, self.model, self.dimension, planes)
 
-    def _planes(self, key: Key) -> Planes | None:
-        return self.plane_cache.held(key) if self.plane_cache is not None and key in self.large else None
-
-    def _kept(self, name: str) -> _Source | None:
-        """Not to be changed."""
-        key = self._key(name)
-        planes = self._planes(key)
-        if planes is not None:
-            key = self._key(name, planes.token)
-        copy = self.copies.perhaps_current(key)
-        return None if copy is None else _Source(key, copy, planes)
-
     def _held(self, name: str) -> _Source:
-        planes = self._planes(self._key(name))
-        return self._beside(name, planes) if planes is not None else self._whole(name, 0)
-
-    def _whole(self, name: str, epoch: int) -> _Source:
         key = self._key(name)
-        return _Source(key, self.copies.take(key, epoch))
+        planes = self.plane_cache.held(key) if self.plane_cache is not None and key in self.large else None
+        return self._beside(name, planes) if planes is not None else _Source(key, self.copies.held(key))
 
     def _beside(self, name: str, planes: Planes) -> _Source:
         key = self._key(name, planes.token)
-        return _Source(key, self.copies.take(key, planes.epoch, planes.seq), planes)
+        return _Source(key, self.copies.held(key, planes.epoch, planes.seq), planes)
 
     def _read(self, since: dict[str, int], most: int) -> State:
         return read(self.session, self.workspace, since, self._counters(since), self.model, self.dimension, most)
 
     def _counters(self, names: Iterable[str]) -> list[str]:
         """Those that name the valid planes, where a partition may have any."""
+        if not self.large:
+            return []
         keys = list(map(self._key, names))
         return [] if self.large.isdisjoint(keys) else list(map(counter_of, keys))
+
+    def _is_unchanged(self, source: _Source, state: State) -> bool:
+        return source.copy.seq == state.numbers[source.key.partition] and self._is_current(source, state)
 
     def _is_current(self, source: _Source, state: State) -> bool:
         copy, newest = source.copy, state.numbers.get(source.key.partition, 0)
@@ -216,8 +199,9 @@ class _Reader:
             if self._is_large(name):
                 self.plane_cache.prepare(self._key(name))
                 return scanned(self.session, self._key(name), SCANNED)
-        self.copies.take(self._key(name))
-        return self._whole(name, state.epoch)
+        key = self._key(name)
+        self.copies.drop(key)
+        return _Source(key, self.copies.held(key, state.epoch))
 
     def _token(self, name: str, state: State) -> int:
         """What the database calls the valid planes; 0 without any."""
@@ -231,11 +215,12 @@ class _Reader:
         found = self.session.rows(_COUNT, {"w": self.workspace, "p": name, "most": self.exact_rows + 1})
         return int(found[0][0]) > self.exact_rows
 
-    def _updated(self, source: _Source, state: State) -> Partition:
+    def _updated(self, source: _Source, state: State, news: Sequence[News]) -> Partition:
         name, copy = source.key.partition, source.copy
-        for news in state.news[name]:
+        self.copies.drop(source.key)  # whatever interrupts this, no copy is kept that is neither old nor new
+        for each in news:
             with self.session.readable():
-                changed = apply(news, copy.vectors, self.dimension)
+                changed = apply(each, copy.vectors, self.dimension)
             if source.planes is not None:
                 copy.changed.update(changed)
         copy.epoch, copy.seq = state.epoch, state.numbers.get(name, 0)

@@ -5,8 +5,8 @@ a copy takes. Of nothing that is in a column by itself the order is known, but i
 """
 
 import json
-from collections import Counter, OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import repeat
@@ -27,7 +27,9 @@ from sqlalchemy import (
     cast,
     func,
     literal,
+    literal_column,
     not_,
+    null,
     or_,
     select,
     type_coerce,
@@ -70,8 +72,6 @@ class CachedPartition:
     """The episodes whose rows came, changed or went since the planes that it is beside."""
     outdated: set[int] = field(default_factory=set[int])
     """The places in those planes of what changed, as far as searches met it."""
-    filings: int = 0
-    """Of the cache, in this workspace, when it was put there."""
 
 
 class PartitionCache:
@@ -80,37 +80,24 @@ class PartitionCache:
     def __init__(self) -> None:
         self._kept: OrderedDict[Key, tuple[CachedPartition, int]] = OrderedDict()
         self._nbytes = 0
-        self.filings = Counter[str]()
-        """How many transactions of this process changed what is findable, by workspace."""
 
     def __len__(self) -> int:
         return len(self._kept)
 
-    def perhaps_current(self, key: Key) -> CachedPartition | None:
-        """As the one used last, and not to be changed, if it is here and this process filed nothing since.
-
-        Another process may have.
-        """
+    def held(self, key: Key, epoch: int = 0, seq: int = 0) -> CachedPartition:
+        """As the one used last; an empty one, at this epoch and `seq`, if it is not here. Not to be changed here."""
         if key not in self._kept:
-            return None
-        copy, _ = self._kept[key]
-        if copy.filings != self.filings[key.workspace]:
-            return None
+            self.put(key, CachedPartition(epoch, seq, VectorPartition(key.dimension)))
         self._kept.move_to_end(key)
-        return copy
+        return self._kept[key][0]
 
-    def take(self, key: Key, epoch: int = 0, seq: int = 0) -> CachedPartition:
-        """Out of here, for it may be changed; an empty one, at this epoch and `seq`, if it is not here."""
-        kept = self._kept.pop(key, None)
-        if kept is None:
-            return CachedPartition(epoch, seq, VectorPartition(key.dimension))
-        copy, nbytes = kept
-        self._nbytes -= nbytes
-        return copy
+    def drop(self, key: Key) -> None:
+        """Keep it no longer."""
+        if kept := self._kept.pop(key, None):
+            self._nbytes -= kept[1]
 
     def put(self, key: Key, copy: CachedPartition) -> None:
-        """As the one used last."""
-        copy.filings = self.filings[key.workspace]
+        """As the one used last; it is not here."""
         nbytes = copy.vectors.nbytes + 1000  # even an empty one, of which there may be many, is no nothing
         self._kept[key] = (copy, nbytes)
         self._nbytes += nbytes
@@ -130,11 +117,11 @@ _AT_ONCE = 100000
 _t = recall_index.c
 _w, _m = (bindparam(name, type_=String()) for name in "wm")
 _TEXTS = ("episode_id", "audience", "verdict", "action", "words", "author")
+_WIDTH = len(_TEXTS) + 4
+"""Of a row: a partition, its newest `seq`, these texts and the vectors of what came, and what is gone."""
 AUDIENCES = {each.value: each for each in Audience}
 VERDICTS = {each.value: each for each in Verdict}
 _JSON = json.JSONDecoder()
-_MARK = "lesson_version"
-"""No partition's name, and no counter's."""
 
 
 def _listed_json(column: ColumnElement[Any], *, is_sqlite: bool) -> ColumnElement[str]:
@@ -146,7 +133,7 @@ def _listed_json(column: ColumnElement[Any], *, is_sqlite: bool) -> ColumnElemen
 def _columns(rows: FromClause, *, is_sqlite: bool = True) -> list[Any]:
     """What is read of these rows: lists of texts, and the vectors' bytes one after the other."""
     vector = type_coerce(rows.c.vector, LargeBinary)
-    joined = func.group_concat(vector, literal("", String())) if is_sqlite else func.string_agg(vector, literal(b""))
+    joined = func.group_concat(vector, literal_column("''")) if is_sqlite else func.string_agg(vector, literal(b""))
     return [*(_listed_json(rows.c[name], is_sqlite=is_sqlite) for name in _TEXTS), cast(joined, LargeBinary)]
 
 
@@ -160,56 +147,57 @@ def _newest_of(n: int) -> ColumnElement[int | None]:
     return select(func.max(_t.seq)).where(here).scalar_subquery()
 
 
-def _of_partition(n: int, *, is_sqlite: bool) -> Select[Any]:
+def _of_partition(n: int, newest: ColumnElement[Any], *, is_sqlite: bool) -> Select[Any]:
     """What came to the n-th partition after a `seq`, and what of it can be found no longer.
 
-    Neither if that is more than `most`. The newest `seq`, in any case.
+    Neither if that is more than `most`. What is given as `newest`, in any case.
     """
     name, since = bindparam(f"p{n}", type_=String()), bindparam(f"s{n}", type_=BigInteger())
-    newest = _newest_of(n)
     is_new = and_(
         _t.workspace == _w,
         _t.partition == name,
         _t.seq > since,
         _t.seq <= since + bindparam("span", type_=BigInteger()),
-        newest - since <= bindparam("most", type_=BigInteger()),
+        _newest_of(n) - since <= bindparam("most", type_=BigInteger()),
     )
     is_lost = or_(_t.vector.is_(None), not_(_is_found))
-    lost = func.nullif(_listed_json(_t.episode_id, is_sqlite=is_sqlite), "[]")
-    gone = select(lost).where(is_new, since > 0, is_lost).scalar_subquery()
+    lost = func.nullif(_listed_json(_t.episode_id, is_sqlite=is_sqlite), literal_column("'[]'"))
+    gone = select(lost).where(is_new, since > literal_column("0"), is_lost).scalar_subquery()
     return select(name, newest, *_columns(recall_index, is_sqlite=is_sqlite), gone).where(is_new, _is_found)
 
 
 @cache
-def _news(count: int, counted: int, *, is_sqlite: bool) -> CompoundSelect[Any]:
-    """A row for each of `count` partitions, and one for each counter: the epoch, and the planes that are valid.
-
-    And in SQLite one for the workspace's mark, if it has any (`lesson_versions`).
-    """
+def _news(count: int, counted: int) -> CompoundSelect[Any]:
+    """A row for each of `count` partitions, and one for each counter: the epoch, and the planes that are valid."""
     nothings = [*[nothing(Text())] * len(_TEXTS), nothing(LargeBinary()), nothing(Text())]
     wanted = [bindparam(f"c{n}", type_=String()) for n in range(counted)]
-    numbers = [
-        select(counters.c.name, counters.c.value, *nothings).where(
-            counters.c.workspace == _w, counters.c.name.in_(wanted)
-        )
-    ]
-    if is_sqlite:
-        mark = select(literal(_MARK), lesson_versions.c.mark, *nothings)
-        numbers.append(mark.where(lesson_versions.c.workspace == _w))
-    return union_all(*(_of_partition(n, is_sqlite=is_sqlite) for n in range(count)), *numbers)
+    of_counters = select(counters.c.name, counters.c.value, *nothings).where(
+        counters.c.workspace == _w, counters.c.name.in_(wanted)
+    )
+    return union_all(*(_of_partition(n, _newest_of(n), is_sqlite=False) for n in range(count)), of_counters)
 
 
 @cache
-def _numbers(count: int, counted: int) -> Select[Any]:
-    """One row: the workspace's mark, the newest `seq` of each of `count` partitions, and each counter."""
-    counter = [
-        select(counters.c.value)
-        .where(counters.c.workspace == _w, counters.c.name == bindparam(f"c{n}", type_=String()))
-        .scalar_subquery()
-        for n in range(counted)
-    ]
-    mark = select(lesson_versions.c.mark).where(lesson_versions.c.workspace == _w).scalar_subquery()
-    return select(mark, *map(_newest_of, range(count)), *counter)
+def _numbers_and_news(count: int, counted: int) -> CompoundSelect[Any]:
+    """The same for SQLite, which looks for a row when it is asked for one, so that no more is looked for than is taken.
+
+    First a row of all numbers: the workspace's mark if it has any (`lesson_versions`), the newest `seq` of each
+    partition, each counter. Then one of nothing, because the driver is a row ahead.
+    """
+    mark = select(lesson_versions.c.mark).where(lesson_versions.c.workspace == _w)
+    numbers = [mark.scalar_subquery(), *map(_newest_of, range(count)), *map(_counter, range(counted))]
+    width = max(len(numbers), _WIDTH)
+    of_partitions = [_of_partition(n, literal_column("NULL"), is_sqlite=True) for n in range(count)]
+    return union_all(
+        select(*numbers, *[null()] * (width - len(numbers))),
+        select(*[null()] * width),
+        *(each.add_columns(*[null()] * (width - _WIDTH)) for each in of_partitions),
+    )
+
+
+def _counter(n: int) -> ColumnElement[int | None]:
+    here = and_(counters.c.workspace == _w, counters.c.name == bindparam(f"c{n}", type_=String()))
+    return select(counters.c.value).where(here).scalar_subquery()
 
 
 News = Sequence[Any]
@@ -219,28 +207,15 @@ News = Sequence[Any]
 class State(NamedTuple):
     """What one reading found."""
 
-    news: Mapping[str, Sequence[News]]
-    """By partition, in the order in which they came."""
     numbers: Mapping[str, int]
     """The newest `seq` of each partition, and counters by name."""
+    news: Callable[[], Mapping[str, Sequence[News]]]
+    """By partition, in the order in which they came. Read when they are asked for, once."""
 
     @property
     def epoch(self) -> int:
         """The one the index is in."""
         return self.numbers.get(EPOCH, 0)
-
-
-def read_numbers(session: Session, workspace: str, partitions: Sequence[str], planes: Sequence[str]) -> State:
-    """The same as `read`, but no rows: a fifth of its time. In SQLite, where another statement costs no way to it."""
-    counted = [EPOCH, *planes]
-    given = {"w": workspace}
-    given |= {f"p{n}": name for n, name in enumerate(partitions)}
-    given |= {f"c{n}": name for n, name in enumerate(counted)}
-    [(mark, *numbers)] = session.driver_rows(_numbers(len(partitions), len(counted)), given)
-    if mark is not None:
-        session.marks[workspace] = mark
-    found = zip([*partitions, *counted], numbers, strict=True)
-    return State({}, {name: number or 0 for name, number in found})
 
 
 def read(
@@ -252,7 +227,7 @@ def read(
     dimension: int = 0,
     most: int = EVERY,
 ) -> State:
-    """In one statement: of each partition the rows after its `seq`, and the newest one; the epoch, and counters.
+    """In one statement: the newest `seq` of each partition, the epoch, and counters; and the rows after a `seq`.
 
     No rows of a partition with more than `most` changes. Of one with very many some statements more.
     """
@@ -265,24 +240,47 @@ def read(
         "c0": EPOCH,
     }
     given |= {f"c{n}": name for n, name in enumerate(planes, 1)}
+    given |= {f"p{n}": name for n, name in enumerate(since)}
+    numbers, rows = _begun(session, given, since, [EPOCH, *planes])
+    return State(numbers, lambda: _rest(session, given, rows, since, numbers, [EPOCH, *planes], most))
+
+
+def _begun(
+    session: Session, given: dict[str, Any], since: Mapping[str, int], counted: Sequence[str]
+) -> tuple[dict[str, int], Iterable[Sequence[Any]]]:
+    """Numbers by name, and the rows of what is new, which are yet to be read."""
+    given |= {f"s{n}": seq for n, seq in enumerate(since.values())}
+    if not session.is_sqlite:
+        every = session.driver_rows(_news(len(since), len(counted)), given)
+        return {row[0]: row[1] or 0 for row in every}, every
+    rows = session.each_driver_row(_numbers_and_news(len(since), len(counted)), given)
+    mark, *numbers = next(rows)
+    if mark is not None:
+        session.marks[given["w"]] = mark
+    return {name: number or 0 for name, number in zip([*since, *counted], numbers, strict=False)}, rows
+
+
+def _rest(
+    session: Session,
+    given: dict[str, Any],
+    rows: Iterable[Sequence[Any]],
+    since: Mapping[str, int],
+    numbers: Mapping[str, int],
+    counted: Sequence[str],
+    most: int,
+) -> Mapping[str, Sequence[News]]:
+    """What came to each partition: by a statement that was begun, and by further ones."""
     news: dict[str, list[News]] = {name: [] for name in since}
-    numbers: dict[str, int] = {}
-    statement = _news(len(since), 1 + len(planes), is_sqlite=session.is_sqlite)
-    is_behind = True
-    while is_behind:
-        for n, (name, seq) in enumerate(since.items()):
-            given |= {f"p{n}": name, f"s{n}": seq}
-        for name, number, *columns in session.driver_rows(statement, given):
-            numbers[name] = number or 0
+    while True:
+        for name, _, *columns in (row[:_WIDTH] for row in rows):
             if columns[-1] is not None or columns[-2] is not None:
                 news[name].append(columns)
         ends = {name: seq + _AT_ONCE for name, seq in since.items()}
         is_more = {name: ends[name] < numbers[name] <= seq + most for name, seq in since.items()}
+        if not any(is_more.values()):
+            return news
         since = {name: end if is_more[name] else numbers[name] for name, end in ends.items()}
-        is_behind = any(is_more.values())
-    if _MARK in numbers:
-        session.marks[workspace] = numbers[_MARK]
-    return State(news, numbers)
+        _, rows = _begun(session, given, since, counted)
 
 
 def apply(news: News, vectors: VectorPartition, dimension: int) -> list[str]:

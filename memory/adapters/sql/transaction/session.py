@@ -185,6 +185,25 @@ class Session:
             raise
         return self.rows(statement, parameters)
 
+    def each_driver_row(self, statement: Executable, parameters: dict[str, Any]) -> Iterator[Any]:
+        """The same row by row: SQLite looks for none behind the one that follows the last one that is taken."""
+        self._require_open()
+        try:
+            dialect = self._connection.dialect
+            if dialect.name == "sqlite" and (prepared := prepare(statement, dialect, tuple(parameters))):
+                cursor = on_driver(self._connection, prepared.words, prepared.values(parameters))
+                self._cursors.append(cursor)
+                try:
+                    yield from iter(cursor.fetchone, None)
+                finally:
+                    if self._is_open:  # else `end` has done it, and the connection may be closed itself
+                        cursor.close()
+                return
+        except Exception as exc:
+            raise_ours(exc, self._where)
+            raise
+        yield from self.rows(statement, parameters)
+
     def _found(self, statement: Executable, given: Parameters | None, *, is_first: bool = False) -> Sequence[Row[Any]]:
         self._require_open()
         try:

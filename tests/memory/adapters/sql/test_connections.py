@@ -8,10 +8,11 @@ from pathlib import Path
 from threading import Barrier, Event, Thread
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event, text
 
 from memory.adapters.sql import SqlStore
 from memory.adapters.sql.engines.sqlite import MOST_IDLE, MOST_OPEN, SqliteDatabase
+from memory.adapters.sql.transaction.session import Session
 from memory.errors import Conflict, MemoryFault, StoreUnavailable
 from tests.doubles.stores import open_file
 from tests.memory.adapters.store_samples import ALL, episode
@@ -157,16 +158,38 @@ def test_whoever_keeps_an_error_keeps_no_connection_at_what_it_read(
     assert len(kept) == times
 
 
-def test_whoever_keeps_rows_that_were_not_read_keeps_no_connection_at_them(store: SqlStore, other: SqlStore) -> None:
-    put(store, "e1", "e2")
-    with store._session(writes=False) as (session, _):
-        rows = session.batches("SELECT id FROM episodes", (), 1)
-        assert next(rows) == [("e1",)]
+def _in_batches(session: Session) -> Iterator[object]:
+    return session.batches("SELECT id FROM episodes", (), 1)
+
+
+def _one_by_one(session: Session) -> Iterator[object]:
+    return session.each_driver_row(text("SELECT id FROM episodes WHERE workspace = :w"), {"w": "w"})
+
+
+@pytest.mark.parametrize("kind", [_in_batches, _one_by_one])
+def test_whoever_keeps_rows_that_were_not_read_keeps_no_connection_at_them(
+    store: SqlStore,
+    other: SqlStore,
+    kind: Callable[[Session], Iterator[object]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    put(store, "e1", "e2", "e3")
+    read, kept = list[Iterator[object]](), list[Iterator[object]]()
+    for rows in (read, kept):
+        with store._session(writes=False) as (session, _):
+            rows.append(kind(session))
+            assert next(rows[0])
     put(other, "later")
-    assert stored(store) == ["e1", "e2", "later"]
+    assert stored(store) == ["e1", "e2", "e3", "later"]
     other.erase_free_space()
     with pytest.raises(StoreUnavailable):
-        next(rows)
+        next(read[0])
+    failed: list[object] = []
+    monkeypatch.setattr("sys.unraisablehook", failed.append)
+    store.close()
+    kept.clear()
+    gc.collect()
+    assert failed == []
 
 
 def test_idle_connections_are_not_in_the_way_of_erasing(store: SqlStore, other: SqlStore, path: Path) -> None:

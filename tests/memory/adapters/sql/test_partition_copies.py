@@ -1,9 +1,10 @@
-"""How the copies of partitions are checked: by one statement each time, and a narrow one where nothing changed."""
+"""How the copies of partitions are checked: by one statement each time, of which little runs where nothing changed."""
 
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -27,40 +28,62 @@ def store(path: Path) -> Iterator[SqlStore]:
         yield store
 
 
-def searched(store: SqlStore) -> tuple[list[str], list[str]]:
-    """What is found, and by which statements."""
+class Search(NamedTuple):
+    found: list[str]
+    statements: int
+    steps: int
+    """Of SQLite's machine."""
+
+
+def searched(store: SqlStore) -> Search:
+    """What is found, and what that takes."""
+    steps = 0
+
+    def step() -> int:
+        nonlocal steps
+        steps += 1
+        return 0
+
+    with store._session(writes=False) as (session, _):
+        driver: Any = session._connection.connection.driver_connection  # the next transaction has the same one
+    driver.set_progress_handler(step, 1)
     with counted_statements(store) as statements:
         found = near(store, *PARTITIONS)
-    return found, [each for each in statements if each.startswith("SELECT")]
+    driver.set_progress_handler(None, 0)
+    return Search(found, sum(each.startswith("SELECT") for each in statements), steps)
 
 
 def test_where_nothing_changed_no_rows_are_looked_for(store: SqlStore) -> None:
-    found, first = searched(store)
-    assert len(first) == 1
-    assert "vector" in first[0]
+    first = searched(store)
+    assert (first.found, first.statements) == (["a"], 1)
     for _ in range(2):
-        again, later = searched(store)
-        assert again == found
-        assert len(later) == 1
-        assert "vector" not in later[0]
+        later = searched(store)
+        assert (later.found, later.statements) == (["a"], 1)
+        assert 0 < later.steps < first.steps / 2
 
 
 def test_what_this_process_changed_takes_no_statement_more(store: SqlStore) -> None:
     searched(store)
     learn(store, "b", (1, 0, 0))
-    found, statements = searched(store)
-    assert found == ["b", "a"]
-    assert len(statements) == 1
+    assert searched(store)[:2] == (["b", "a"], 1)
+
+
+def test_what_another_process_changed_takes_no_statement_more(store: SqlStore, path: Path) -> None:
+    searched(store)
+    with closing(SqlStore.open(f"sqlite:///{path}")) as other:
+        for number in range(3):
+            learn(other, f"b{number}", (1, 0, 0))
+            found, statements, _ = searched(store)
+            assert (len(found), statements) == (2 + number, 1)
 
 
 def test_what_is_rolled_back_is_no_change(store: SqlStore) -> None:
     searched(store)
+    before = searched(store)
     with pytest.raises(ZeroDivisionError), store.write() as tx:
         tx.episodes.set_index("w", "a", [])
         raise ZeroDivisionError
-    found, [statement] = searched(store)
-    assert found == ["a"]
-    assert "vector" not in statement
+    assert searched(store) == before
 
 
 @pytest.mark.parametrize("sweeps", [False, True])
@@ -68,12 +91,12 @@ def test_what_another_process_changed_is_found_by_the_next_search(store: SqlStor
     searched(store)
     with closing(SqlStore.open(f"sqlite:///{path}")) as other:
         learn(other, "b", (1, 0, 0), EVERYONE, CHANNEL)
-        assert searched(store)[0] == ["b", "a"]
+        assert searched(store).found == ["b", "a"]
         with other.write() as tx:
             tx.episodes.set_index("w", "b", [])
         if sweeps:
             other.erase_free_space()
-        assert searched(store)[0] == ["a"]
+        assert searched(store).found == ["a"]
 
 
 def test_a_partition_that_was_empty_is_looked_at_again(store: SqlStore, path: Path) -> None:
