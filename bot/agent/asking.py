@@ -11,7 +11,7 @@ from bot.agent.tools.registry import ToolRegistry
 from bot.model import ToolSpec
 from memory.model import MOST_OPTIONS, Option
 from memory.model.evidence import Belief, Evidence
-from memory.rules.evidence.weighing import ANSWER
+from memory.rules.evidence.judged_lesson import ANSWER
 from memory.rules.retrieval.prompt import shown_line
 
 DISAGREEMENT = "People here disagree about that. Which of these do you mean?"

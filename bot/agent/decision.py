@@ -12,7 +12,7 @@ from bot.agent.control import Flow, Policy
 from bot.agent.tools.registry import text_argument
 from bot.model import ModelReply, ModelTurn, PartialReply, ToolCall, ToolSpec
 from memory.model import ASK, MOST_OPTIONS, Option
-from memory.rules.evidence.weighing import ANSWER
+from memory.rules.evidence.judged_lesson import ANSWER
 from memory.rules.retrieval.prompt import shown_line
 
 MAX_SUBGOALS = 8

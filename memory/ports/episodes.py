@@ -3,7 +3,8 @@
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from memory.model import (
     Audience,
@@ -22,6 +23,10 @@ from memory.model import (
 )
 from memory.model.chat_setting import ChatSetting
 from memory.model.evidence import Threshold
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,12 +169,47 @@ class ActionFit(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbourhood:
-    """The hits, best first (ties: the later id first), and how many rows were searched."""
+    """The hits, best first (ties: the later id first), and how many rows were searched.
+
+    They lie side by side: nearly all are weighed together, and few looked at one by one.
+    """
 
     searched: int
-    hits: tuple[Neighbour, ...]
+    ids: Sequence[str] = ()
+    cosines: Sequence[float] = ()
+    audiences: Sequence[Audience] = ()
+    verdicts: Sequence[Verdict] = ()
+    vectors: "Sequence[Vector] | NDArray[np.float32]" = ()
+    """One for each, as the rows of a matrix or by themselves; none where they were found by their words."""
     fits: Mapping[str, ActionFit] = field(default_factory=dict[str, ActionFit])
     """By action; of those that were asked about and that a lesson approves."""
+
+    @classmethod
+    def of(
+        cls, searched: int, hits: Sequence[Neighbour], fits: Mapping[str, ActionFit] = MappingProxyType({})
+    ) -> "Neighbourhood":
+        """That of hits all of which were found by vectors, or all by words."""
+        ids, cosines, audiences, verdicts, found_by = zip(*hits, strict=True) if hits else ((),) * 5
+        vectors = [each for each in found_by if each is not None]
+        return cls(
+            searched=searched,
+            ids=ids,
+            cosines=cosines,
+            audiences=audiences,
+            verdicts=verdicts,
+            vectors=vectors,
+            fits=fits,
+        )
+
+    @property
+    def hits(self) -> tuple[Neighbour, ...]:
+        """One by one."""
+        return tuple(map(self.hit, range(len(self.ids))))
+
+    def hit(self, place: int) -> Neighbour:
+        """The one at this place."""
+        vector = self.vectors[place] if len(self.vectors) else None
+        return Neighbour(self.ids[place], self.cosines[place], self.audiences[place], self.verdicts[place], vector)
 
 
 class EpisodeTable(Protocol):

@@ -166,8 +166,7 @@ class OtherEmbedders:
                     fits = _pooled(fits, {name: scales.as_now(fit) for name, fit in near.fits.items()})
                 hits += now
         hits.sort(key=lambda hit: (hit.cosine, hit.episode_id), reverse=True)
-        kept = tuple(hit for hit in hits[:k] if hit.cosine >= min_cosine)
-        return Neighbourhood(searched=searched, hits=kept, fits=fits)
+        return Neighbourhood.of(searched, [hit for hit in hits[:k] if hit.cosine >= min_cosine], fits)
 
     def _as_now(self, tx: Transaction, workspace: str, goal: Vector, hits: Sequence[Neighbour]) -> list[Neighbour]:
         """Those that exist as the embedder in use sees them. Raises `EmbeddingFailed`."""
@@ -224,7 +223,7 @@ def merged(one: Neighbourhood, other: Neighbourhood, k: int) -> Neighbourhood:
     """The `k` nearest of both, and what approves actions in both."""
     hits = sorted([*one.hits, *other.hits], key=lambda hit: (hit.cosine, hit.episode_id), reverse=True)
     fits = _pooled(one.fits, other.fits)
-    return Neighbourhood(searched=one.searched + other.searched, hits=tuple(hits[:k]), fits=fits)
+    return Neighbourhood.of(one.searched + other.searched, hits[:k], fits)
 
 
 def _pooled(one: Mapping[str, ActionFit], other: Mapping[str, ActionFit]) -> dict[str, ActionFit]:

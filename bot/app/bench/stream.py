@@ -20,7 +20,7 @@ from bot.errors import BotError
 from bot.model import PersonEvent
 from memory.model import offers_of
 from memory.ports import Embedder
-from memory.rules.evidence.weighing import ANSWER
+from memory.rules.evidence.judged_lesson import ANSWER
 from memory.services import Memory
 
 _EVENT = timedelta(milliseconds=1)

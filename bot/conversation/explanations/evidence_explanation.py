@@ -6,7 +6,7 @@ from bot.conversation.messages import verdict_word
 from memory.model import Episode, Scope, Verdict
 from memory.model.evidence import DOUBT, BeliefRecord, EvidenceRecord, WeightRecord
 from memory.rules.audience import may_see
-from memory.rules.evidence.weighing import ANSWER
+from memory.rules.evidence.judged_lesson import ANSWER
 from memory.rules.retrieval.prompt import shown_line
 
 _NEAR = 0.45

@@ -7,7 +7,7 @@ from bot.conversation.explanations.lesson_explanation import message_author, vot
 from bot.conversation.messages import named, verdict_word
 from memory.model import Episode, EventKind, Grant, LinkKind, Scope, StepKind, Usage
 from memory.rules.audience import is_in_reach, may_see
-from memory.rules.evidence.weighing import ANSWER
+from memory.rules.evidence.judged_lesson import ANSWER
 from memory.rules.retrieval.prompt import BY_A_MODEL, percent, shown_line
 from memory.services import AnswerExplanation, RunView, guess_of
 from memory.services.reports.explain import RecallExplanation, ShownLesson, ShownRule

@@ -9,7 +9,7 @@ import numpy as np
 from memory.adapters.vectors.action_rows import NOTHING_FOUND, ActionRows, RowApproval
 from memory.adapters.vectors.halves import finite_rows
 from memory.model import Audience, Verdict
-from memory.ports import ActionFit, Neighbour, Neighbourhood
+from memory.ports import ActionFit, Neighbourhood
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -265,17 +265,22 @@ def search(
         for action, lessons, total in zip(actions, *totals.tolist(), strict=True)
         if lessons
     }
-    return Neighbourhood(searched=sum(map(len, partitions)), hits=_neighbours(best(first.values(), k)), fits=fits)
-
-
-def _neighbours(hits: Sequence[Hit]) -> tuple[Neighbour, ...]:
-    """Hits with vectors of their own, for a row may move in its partition."""
+    hits, searched = best(first.values(), k), sum(map(len, partitions))
     if not hits:
-        return ()
-    own = np.concatenate([rows.vector(place) for _, _, _, place, rows in hits]).reshape(len(hits), -1)
-    cosines, ids, kinds, _, _ = zip(*hits, strict=True)
+        return Neighbourhood(searched=searched, fits=fits)
+    cosines, ids, kinds, places, rows = zip(*hits, strict=True)
     audiences, verdicts, _ = zip(*kinds, strict=True)
-    return tuple(map(Neighbour._make, zip(ids, cosines, audiences, verdicts, own, strict=True)))
+    # Vectors of their own, for a row may move in its partition.
+    own = np.concatenate([each.vector(place) for each, place in zip(rows, places, strict=True)])
+    return Neighbourhood(
+        searched=searched,
+        ids=ids,
+        cosines=cosines,
+        audiences=audiences,
+        verdicts=verdicts,
+        vectors=own.reshape(len(ids), -1),
+        fits=fits,
+    )
 
 
 def best(hits: Iterable[Hit], k: int) -> list[Hit]:

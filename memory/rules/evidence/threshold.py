@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING
 
 from memory.model import ASK, TAP, Episode, Reaction, Vote
 from memory.model.evidence import Evidence, EvidenceRecord, Judgement, JudgementCount, Threshold
+from memory.rules.evidence.judged_lesson import ANSWER
 from memory.rules.evidence.reliability import PeopleCounts, by_person, reliability, unreliability
-from memory.rules.evidence.weighing import ANSWER
 from memory.rules.retrieval.answer_words import AnswerWords
 from memory.rules.verdict import CORRECTION, ballots, fold_votes
 

@@ -1,10 +1,9 @@
 """From judged lessons to the beliefs in what could be done or said for one goal, and the most influential lessons."""
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memory.model import Vector
 from memory.model.evidence import (
@@ -19,23 +18,20 @@ from memory.model.evidence import (
     strength,
 )
 from memory.ports import ActionFit
+from memory.rules.evidence.judged_lesson import Candidate, JudgedLesson, replaces
 from memory.rules.evidence.posterior import (
     EvidenceConfig,
     NoisyVerdict,
     Posterior,
-    Voice,
     action_prior,
     learned_fits,
     posterior,
 )
-from memory.rules.retrieval.answer_words import AnswerWords, exact_part
-from memory.rules.retrieval.consensus import ask_for_different_things
 
 if TYPE_CHECKING:
     from memory.rules.evidence.posterior import Matrix
 
 
-ANSWER = "answer"
 _NONE = ActionFit(lessons=0.0, cosine=0.0)
 
 SAME_QUESTION = 0.97
@@ -54,98 +50,10 @@ INFLUENTIAL = 0.063
 refuse the same takes (0.07)."""
 
 
-class Candidate(NamedTuple):
-    """What can be approved or refused."""
-
-    action: str
-    text: str = ""
-    """The answer, where that is the action."""
-    exact: int | None = None
-    """What must be alike in answers that say the same (`exact_part`)."""
-
-    @classmethod
-    def of(cls, action: str, text: str) -> "Candidate":
-        """An action, or an answer."""
-        return cls(action, text, exact_part(text) if text or action == ANSWER else None)
-
-    def says_the_same_as(self, other: "Candidate") -> bool:
-        """Whether two answers do."""
-        return AnswerWords.of(self.text).says_the_same_as(AnswerWords.of(other.text))
-
-
-class JudgedLesson(NamedTuple):
-    """One lesson as the rule looks at it."""
-
-    id: str
-    goal: str
-    action: str
-    """One of the actions, or `answer`; of a question, that."""
-    candidates: tuple[Candidate, ...]
-    """What was approved or refused: one, or all that a question offered in vain."""
-    observation: NoisyVerdict
-    """The verdict. The voices are the members behind it, where they are others than the asker and it is not trusted."""
-    decided_at: datetime
-    """When the first of those behind it said so, whatever others said since; when it was decided, if nobody voted."""
-    people: tuple[str, ...] = ()
-    """Everybody whose verdict it is; whoever made it, where nobody voted."""
-    is_own: bool = False
-    """Whether it is a lesson of the asker's own scope."""
-    is_question: bool = False
-    """Whether it is a question of the bot's own."""
-    is_written: bool = False
-    """Whether somebody wrote it down as what is right, and did not only judge it."""
-    is_counted: bool = True
-    """Whether it is among the lessons that `ActionFit` counts, if it approves: those that were decided."""
-
-    @property
-    def approves(self) -> bool:
-        """Whether the verdict was a success."""
-        return self.observation.approves
-
-    def speaks_of_the_same_as(self, other: "JudgedLesson") -> bool:
-        """Whether another one judges what it judges, in the same words or others."""
-        if self.candidates == other.candidates:
-            return True
-        (mine, *more), (theirs, *others) = self.candidates, other.candidates
-        is_alike = mine.action == theirs.action and mine.exact == theirs.exact is not None
-        return is_alike and not more and not others and mine.says_the_same_as(theirs)
-
-    @property
-    def author(self) -> str:
-        """The only person whose verdict it is; empty where there are several."""
-        return self.people[0] if len(self.people) == 1 else ""
-
-
-def noise_of(
-    config: EvidenceConfig,
-    voices: Sequence[Voice] = (),
-    *,
-    is_trusted: bool = False,
-    is_written: bool = False,
-    is_tapped: bool = False,
-    is_biased: bool = False,
-    reliability: float = 1.0,
-) -> float:
-    """Variance of a verdict without the biases of its voices, where it `is_biased`.
-
-    It is trusted if a teacher or an administrator is behind it, or all of the workspace; written, if the asker wrote
-    down what is right, and did not only judge it; tapped, if somebody behind it chose it among several. `reliability`
-    is that of all behind it together.
-    """
-    if is_trusted:
-        noise = config.trusted_noise
-    elif is_written:
-        noise = config.written_noise
-    else:
-        of_one = config.biased_noise if is_biased else config.member_noise
-        noise = of_one / (sum([voice.weight for voice in voices]) or 1.0) / reliability**2
-    return noise * config.tap_noise if is_tapped else noise
-
-
 def weigh(
     goal: Vector,
     lessons: Sequence[JudgedLesson],
-    vectors: Sequence[Vector],
+    vectors: "Sequence[Vector] | Matrix",
     actions: Sequence[ActionText],
     descriptions: "Matrix",
     config: EvidenceConfig,
@@ -161,13 +69,16 @@ def weigh(
     """
     import numpy as np  # not for those who only import this module
 
-    goals = rows([goal, *vectors])
+    goals = np.empty((1 + len(lessons), len(goal)))
+    goals[0] = goal
+    if lessons:
+        goals[1:] = vectors
     cosines = goals @ goals.T
     kept = _valid_places(lessons, cosines)
     if len(kept) < len(lessons):
         lessons, chosen = [lessons[n] for n in kept], [0, *(n + 1 for n in kept)]
         goals, cosines = goals[chosen], cosines[np.ix_(chosen, chosen)]
-    candidates, judged = _candidates(lessons, actions)
+    candidates, judged = _in_columns([lesson.candidates for lesson in lessons], actions)
     prior = np.zeros((len(goals), len(candidates)))
     if actions:
         described = goals @ descriptions.T
@@ -242,52 +153,48 @@ def _valid_places(lessons: Sequence[JudgedLesson], cosines: "Matrix") -> Sequenc
     if np.count_nonzero(alike) <= 1 + len(lessons):  # each is like itself
         return range(len(lessons))
     pairs = np.argwhere(np.triu(alike[1:, 1:], 1)).tolist()
-    replaced = {old for i, j in pairs for old, new in ((i, j), (j, i)) if _replaces(lessons[new], lessons[old])}
+    replaced = {old for i, j in pairs for old, new in ((i, j), (j, i)) if replaces(lessons[new], lessons[old])}
     return [place for place in range(len(lessons)) if place not in replaced]
 
 
-def _replaces(new: JudgedLesson, old: JudgedLesson) -> bool:
-    """Whether one lesson of a question makes another of the same question void."""
-    # Nobody makes void what somebody else stands behind, too.
-    is_one_voice = bool(old.author and old.author in new.people) or (new.is_own and old.is_own)
-    is_changed = is_one_voice and new.approves and (new.decided_at, new.id) > (old.decided_at, old.id)
-    if new.approves and old.approves:
-        is_meant = is_changed and not new.speaks_of_the_same_as(old)
-    elif new.approves != old.approves:
-        # For oneself one decides alone; and whoever writes down what they refused before has come to think otherwise.
-        is_meant = (new.is_own and not old.is_own) or (is_changed and new.is_written)
-        is_meant = is_meant and new.speaks_of_the_same_as(old)
-    else:
-        is_meant = False
-    return is_meant and not ask_for_different_things(new.goal, old.goal)
-
-
-def _candidates(
-    lessons: Sequence[JudgedLesson], actions: Sequence[ActionText]
+def _in_columns(
+    judged: Iterable[Sequence[Candidate]], actions: Sequence[ActionText]
 ) -> tuple[list[Candidate], list[list[int]]]:
-    """The actions, then the answers that differ; and of each lesson, which of them it speaks about."""
+    """The actions, then the answers that differ; and of each lesson the columns of those that it judges."""
     candidates = [Candidate(action.name) for action in actions]
     of_actions = {action.name: column for column, action in enumerate(actions)}
-    answers: dict[int, list[int]] = {}
-    columns_of: dict[tuple[Candidate, ...], list[int]] = {}
-    judged: list[list[int]] = []
-    for own in [lesson.candidates for lesson in lessons]:
-        columns = columns_of.get(own)
-        if columns is None:
-            columns = columns_of[own] = []
-            for candidate in own:
-                if candidate.exact is None:
-                    column = of_actions[candidate.action]
-                else:
-                    column = _column_of(candidate, candidates, answers.setdefault(candidate.exact, []))
-                if column not in columns:
-                    columns.append(column)
-        judged.append(columns)
-    return candidates, judged
+    first_of: dict[int, int] = {}
+    alike_of: dict[int, dict[int, list[int]]] = {}
+    columns_of: list[list[int]] = []
+    for own in judged:
+        columns: list[int] = []
+        for candidate in own:
+            exact = candidate.exact
+            if exact is None:
+                column = of_actions[candidate.action]
+            elif exact in first_of:
+                column = _column_of(candidate, candidates, first_of[exact], alike_of.setdefault(exact, {}))
+            else:
+                column = first_of[exact] = len(candidates)
+                candidates.append(candidate)
+            if column not in columns:
+                columns.append(column)
+        columns_of.append(columns)
+    return candidates, columns_of
 
 
-def _column_of(answer: Candidate, candidates: list[Candidate], alike: list[int]) -> int:
-    """The column of what says the same, or a new one; `alike` are those that may."""
+def _column_of(answer: Candidate, candidates: list[Candidate], first: int, by_core: dict[int, list[int]]) -> int:
+    """The column of what says the same, or a new one.
+
+    `by_core` has the columns of what may, by what else must be alike (`Candidate.core`): where answers name no
+    number, that is all of them, and each would be compared with each. The `first` of them is there as soon as another
+    one is.
+    """
+    if answer == candidates[first]:
+        return first
+    if not by_core:
+        by_core[candidates[first].core] = [first]
+    alike = by_core.setdefault(answer.core, [])
     for column in alike:
         if answer.says_the_same_as(candidates[column]):
             return column

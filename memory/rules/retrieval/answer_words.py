@@ -58,6 +58,8 @@ class AnswerWords:
     """Those among the first `COMPARED` characters."""
     exact: int
     """What must be alike (`exact_part`)."""
+    core: int
+    """Nor do those say the same of which this differs: it is of the words that are not small."""
 
     @classmethod
     def of(cls, text: str) -> "AnswerWords":
@@ -65,10 +67,10 @@ class AnswerWords:
         key = hash(text)
         found = _known.get(key)
         if found is None:
-            words = _WORD.findall(text[:COMPARED].casefold())
+            words = frozenset(map(hash, _WORD.findall(text[:COMPARED].casefold())))
             if len(_known) >= _MOST_KNOWN:
                 _known.clear()
-            found = _known[key] = cls(frozenset(map(hash, words)), exact_part(text))
+            found = _known[key] = cls(words, exact_part(text), hash(words - _small_words()))
         return found
 
     def says_the_same_as(self, other: "AnswerWords") -> bool:
@@ -77,7 +79,7 @@ class AnswerWords:
         Where each has a word of its own it says something else ("on Monday", "on Tuesday"), and where one has more than
         small words that deny nothing beside ("you may not").
         """
-        if self.exact != other.exact:
+        if self.exact != other.exact or self.core != other.core:
             return False
         more = self.words ^ other.words
         if not more:

@@ -23,4 +23,4 @@ def nearest_by_words(tx: Transaction, scope: Scope, goal: str, gate: float, most
         if score >= gate and score > 0:
             hits.append(Neighbour(episode_id=episode.id, cosine=score, audience=entry.audience, verdict=entry.verdict))
     hits.sort(key=lambda hit: (hit.cosine, hit.episode_id), reverse=True)
-    return Neighbourhood(searched=searched, hits=tuple(hits[:most]))
+    return Neighbourhood.of(searched, hits[:most])

@@ -12,10 +12,11 @@ from memory.model.evidence import ActionText, Evidence, Threshold
 from memory.ports import Ballot, LessonSummary, Neighbour, Neighbourhood, Transaction, WeighingInput
 from memory.rules.audience import partitions_for, proposals_for
 from memory.rules.evidence.answers import named_action
+from memory.rules.evidence.judged_lesson import ANSWER, Candidate, JudgedLesson, noise_of
 from memory.rules.evidence.posterior import EvidenceConfig, NoisyVerdict, Voice
 from memory.rules.evidence.reliability import LEAST_RELIABLE
 from memory.rules.evidence.threshold import first_threshold, is_implied
-from memory.rules.evidence.weighing import ANSWER, Candidate, JudgedLesson, noise_of, rows, weigh
+from memory.rules.evidence.weighing import rows, weigh
 from memory.rules.verdict import voice_weight
 from memory.services.core import Core
 from memory.services.embedders import merged
@@ -110,36 +111,37 @@ class Weighing:
         `near` is what was found in the asker's partitions; `run_id` is the run that asks, whose own episodes do not
         count. None where the descriptions of the actions cannot be embedded.
         """
-        hits = near.hits[: self.config.lessons]
-        read = tx.episodes.weighing_input(scope.workspace, scope.channel, [hit.episode_id for hit in hits])
+        most = self.config.lessons
+        ids, vectors = near.ids[:most], near.vectors[:most]
+        read = tx.episodes.weighing_input(scope.workspace, scope.channel, ids)
         try:
             names, descriptions = self._described(tuple(actions)) if actions else (frozenset[str](), rows([goal]))
         except EmbeddingFailed:
             return Evidence(), read
         stored = read.lessons
         reliability = read.threshold.reliability if read.threshold else _ALL_RELIABLE
-        lessons, vectors, plan = list[JudgedLesson](), list[Vector](), ""
-        for hit in hits:
-            episode_id, _, audience, verdict, vector = hit
+        lessons, places, plan = list[JudgedLesson](), list[int](), ""
+        for place, (episode_id, audience, verdict) in enumerate(zip(ids, near.audiences, near.verdicts, strict=False)):
             summary = stored.get(episode_id)
             if summary is None or summary.run_id == run_id:
                 continue
             if summary.action == _EXPAND:
                 plan = plan or summary.id
-            if vector is None:
-                continue
             of_voters = tuple([reliability.get(vote.actor, 1.0) for vote in summary.votes]) if reliability else ()
             key = (self, audience, verdict, names, of_voters)
             judged: Sequence[JudgedLesson] | None = summary.judged.get(key)
             if judged is None:
+                hit = near.hit(place)
                 judged = _judged(summary, hit, scope.person, names, reliability, self._weight_of, self.config)
                 _keep(summary, key, judged)
             for lesson in judged:
                 lessons.append(lesson)
-                vectors.append(vector)
+                places.append(place)
+        if places != list(range(len(ids))):
+            vectors = [vectors[place] for place in places]
         least = self._threshold(tx, scope.workspace, read.threshold)
-        found = weigh(goal, lessons, vectors, actions, descriptions, self.config, near.fits, threshold=least)
-        return replace(found, plan=plan) if plan else found, read
+        evidence = weigh(goal, lessons, vectors, actions, descriptions, self.config, near.fits, threshold=least)
+        return replace(evidence, plan=plan) if plan else evidence, read
 
     @cached_property
     def _first_threshold(self) -> float:

@@ -260,7 +260,8 @@ class _Search:
         self, near: Neighbourhood, evidence: Evidence, context: frozenset[str], config: RetrievalConfig
     ) -> RetrievalOutput[Episode]:
         """The lessons that say most in the evidence, and the nearest one that split such a goal into parts."""
-        hits = {hit.episode_id: hit for hit in near.hits}
+        named = [each.episode_id for each in evidence.influential] + [evidence.plan] * bool(evidence.plan)
+        hits = {each: near.hit(near.ids.index(each)) for each in named}
         influential = [
             each
             for each in evidence.influential
@@ -290,7 +291,7 @@ class _Search:
         )
         counts = StageCounts(
             total_loaded=near.searched,
-            state_ranked=len(near.hits),
+            state_ranked=len(near.ids),
             gated=evidence.lessons,
             above_threshold=len(influential),
             deduped=len({each.candidate for each in influential}),

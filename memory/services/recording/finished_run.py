@@ -25,8 +25,8 @@ from memory.model import (
 from memory.model.evidence import EvidenceRecord
 from memory.ports import LessonUse, Transaction
 from memory.rules.audience import is_only_proposed
+from memory.rules.evidence.judged_lesson import ANSWER
 from memory.rules.evidence.threshold import is_followed
-from memory.rules.evidence.weighing import ANSWER
 from memory.rules.feedback import DetectedSignal, OverlapDetector
 from memory.rules.fold import apply, facts
 from memory.rules.quarantine import flags_of

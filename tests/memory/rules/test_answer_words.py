@@ -62,6 +62,16 @@ def test_a_number_or_a_word_of_weight_makes_another_answer(one: str, other: str)
     assert not AnswerWords.of(one).says_the_same_as(AnswerWords.of(other))
 
 
+@given(
+    st.lists(st.sampled_from(["you", "will", "not", "find", "it", "the", "key", "under", "pot"]), max_size=6), st.data()
+)
+def test_what_says_the_same_has_one_core(words: list[str], data: st.DataObject) -> None:
+    other = data.draw(st.permutations(words)) + data.draw(st.lists(st.sampled_from(["the", "a", "will"]), max_size=2))
+    one, another = AnswerWords.of(" ".join(words)), AnswerWords.of(" ".join(other))
+    assert one.core == another.core
+    assert not one.says_the_same_as(AnswerWords.of(" ".join([*words, "garden"])))
+
+
 def test_no_word_is_kept_to_compare_it_again() -> None:
     text = "the quokka is in room 4711" + "x" * COMPARED
     kept = f"{AnswerWords.of(text)!r} {answer_words._known!r}"

@@ -16,7 +16,7 @@ from bot.agent.decision import CONTROL_NAMES
 from bot.model import ModelTurn, ToolCall, ToolSpec, ToolTurn
 from memory.model import ASK
 from memory.model.evidence import Evidence
-from memory.rules.evidence.weighing import ANSWER
+from memory.rules.evidence.judged_lesson import ANSWER
 
 FAIL = "fail"
 FOUND = 0.35

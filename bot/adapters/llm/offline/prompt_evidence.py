@@ -8,8 +8,9 @@ from bot.adapters.llm.offline.similarity import Similarity
 from memory.model import Lesson
 from memory.model.evidence import ActionText, Evidence
 from memory.rules.evidence.answers import named_action
+from memory.rules.evidence.judged_lesson import ANSWER, Candidate, JudgedLesson, noise_of
 from memory.rules.evidence.posterior import EvidenceConfig, NoisyVerdict
-from memory.rules.evidence.weighing import ANSWER, Candidate, JudgedLesson, noise_of, rows, weigh
+from memory.rules.evidence.weighing import rows, weigh
 from memory.rules.retrieval.prompt import one_line
 
 _WRONG_ANSWER_CHARACTERS = 200

@@ -18,7 +18,7 @@ from bot.agent.decision import CONTROL_NAMES
 from bot.model import ToolSpec
 from memory.model import MOST_OPTIONS, Lesson
 from memory.model.evidence import KEPT_FROM, START, Belief, Evidence, confidence_in, is_sure, unknown
-from memory.rules.evidence.weighing import ANSWER
+from memory.rules.evidence.judged_lesson import ANSWER
 from memory.rules.retrieval.likeness import Opposition, are_opposed, opposition
 
 EXPAND = "expand"

@@ -11,7 +11,7 @@ from bot.conversation.explanations.evidence_explanation import explain_evidence
 from memory.model import Audience, Episode, Scope, Visibility
 from memory.model.evidence import BeliefRecord, Evidence, EvidenceRecord
 from memory.rules.audience import visibility_of
-from memory.rules.evidence.weighing import ANSWER
+from memory.rules.evidence.judged_lesson import ANSWER
 from memory.services import AnswerExplanation
 from memory.services.reports.explain import RecallExplanation
 

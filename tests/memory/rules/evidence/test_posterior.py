@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memory.model.evidence import START
+from memory.rules.evidence.judged_lesson import noise_of
 from memory.rules.evidence.posterior import EvidenceConfig, Posterior, Voice, action_prior
-from memory.rules.evidence.weighing import noise_of
 from tests.memory.rules.evidence.said import Said, believed as believed_of
 
 if TYPE_CHECKING:

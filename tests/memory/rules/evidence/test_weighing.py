@@ -10,8 +10,9 @@ import pytest
 from memory.model.evidence import START, ActionText, Belief, Evidence
 from memory.ports import ActionFit
 from memory.rules.evidence import weighing
+from memory.rules.evidence.judged_lesson import Candidate, JudgedLesson, noise_of
 from memory.rules.evidence.posterior import EvidenceConfig, NoisyVerdict, Voice
-from memory.rules.evidence.weighing import BELIEFS, Candidate, JudgedLesson, noise_of, weigh
+from memory.rules.evidence.weighing import BELIEFS, weigh
 
 GOAL = np.array([1.0, 0.0, 0.0])
 TOOL = ActionText(name="clock", description="Tells the time.")
@@ -53,6 +54,29 @@ def answers(evidence: Evidence) -> dict[str, bool]:
 def test_of_one_question_the_latest_answer_of_the_same_author_counts() -> None:
     question = "who is on call?"
     assert answers(weighed(lesson(question, "Rosa."), lesson(question, "Ivan.", number=1))) == {"Ivan.": True}
+
+
+def test_answers_that_differ_in_a_word_are_not_compared_each_with_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most of those that name no number have all in common that `exact_part` tells."""
+    compared: list[str] = []
+    compare = Candidate.says_the_same_as
+
+    def counted(one: Candidate, other: Candidate) -> bool:
+        compared.append(one.text)
+        return compare(one, other)
+
+    monkeypatch.setattr(Candidate, "says_the_same_as", counted)
+    texts = [
+        f"Ask {name} for the key."
+        for name in ("Rosa", "Ivan", "Berta", "Conrad", "Dietrich", "Emilia", "Gustav", "Hanna")
+    ]
+    texts += ["ask Ivan for a key", "Ask Ivan for the key!", "Ask Rosa for the key.", "Ask for the key."]
+    vectors = [np.array([0.6, 0.8 * np.cos(n / 2), 0.8 * np.sin(n / 2)]) for n in range(len(texts))]
+    lessons = [lesson(f"question {n}", text, number=n) for n, text in enumerate(texts)]
+    evidence = weigh(GOAL, lessons, vectors, [], np.zeros((0, 3)), EvidenceConfig())
+    assert compared == ["ask Ivan for a key", "Ask Ivan for the key!"]
+    rest_on = [[each.episode_id for each in belief.weights] for belief in evidence.beliefs if "Ivan" in belief.text]
+    assert sorted(map(sorted, rest_on)) == [["1", "9"], ["8"]]
 
 
 def test_of_what_several_approved_one_of_them_makes_nothing_void() -> None:
