@@ -2,11 +2,15 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory.rules.evidence.posterior import EvidenceConfig, NoisyVerdict, Voice
 from memory.rules.retrieval.answer_words import AnswerWords, exact_part
 from memory.rules.retrieval.consensus import ask_for_different_things
+
+if TYPE_CHECKING:
+    from memory.rules.evidence.posterior import Bools
 
 ANSWER = "answer"
 
@@ -104,17 +108,41 @@ def noise_of(
     return noise * config.tap_noise if is_tapped else noise
 
 
-def replaces(new: JudgedLesson, old: JudgedLesson) -> bool:
-    """Whether one lesson of a question makes another of the same question void."""
-    # Nobody makes void what somebody else stands behind, too.
-    is_one_voice = bool(old.author and old.author in new.people) or (new.is_own and old.is_own)
-    is_changed = is_one_voice and new.approves and (new.decided_at, new.id) > (old.decided_at, old.id)
-    if new.approves and old.approves:
-        is_meant = is_changed and not new.speaks_of_the_same_as(old)
-    elif new.approves != old.approves:
-        # For oneself one decides alone; and whoever writes down what they refused before has come to think otherwise.
-        is_meant = (new.is_own and not old.is_own) or (is_changed and new.is_written)
-        is_meant = is_meant and new.speaks_of_the_same_as(old)
-    else:
-        is_meant = False
-    return is_meant and not ask_for_different_things(new.goal, old.goal)
+def replaced_places(lessons: Sequence[JudgedLesson], alike: "Bools") -> set[int]:
+    """The places of the lessons that another one for the same question makes void; `alike` tells of which two it is.
+
+    Who approves something else later has come to think otherwise, and so has who writes down what they refused before;
+    and for oneself one decides alone. Nobody makes void what somebody else stands behind, too. Of a question that many
+    ask each lesson has all others beside it, so what cannot be is ruled out for all at once.
+    """
+    import numpy as np
+
+    places = np.flatnonzero(np.count_nonzero(alike, axis=1) > 1).tolist()  # each is like itself
+    if not places:
+        return set()
+    some, alike = [lessons[place] for place in places], alike[np.ix_(places, places)]
+    approves, is_own, is_written = np.array([(each.approves, each.is_own, each.is_written) for each in some]).T
+    order = np.argsort(sorted(range(len(some)), key=lambda place: (some[place].decided_at, some[place].id)))
+    is_later = order[:, None] > order
+    column_of = {person: column for column, person in enumerate(dict.fromkeys(chain(*[each.people for each in some])))}
+    speaks = np.zeros((len(some), len(column_of) + 1), np.bool_)
+    for place, each in enumerate(some):
+        speaks[place, [column_of[person] for person in each.people]] = True
+    # Nobody speaks in the last column, which is that of lessons of several.
+    is_one_voice = speaks[:, [column_of[each.author] if each.author else -1 for each in some]]
+    is_changed = (is_one_voice | (is_own[:, None] & is_own)) & approves[:, None] & is_later
+    is_opposite = approves[:, None] != approves
+    is_taken_back = is_opposite & ((is_own[:, None] & ~is_own) | (is_changed & is_written[:, None]))
+    number_of = {judged: number for number, judged in enumerate(dict.fromkeys([each.candidates for each in some]))}
+    numbers = [number_of[each.candidates] for each in some]
+    compared: dict[tuple[int, int], bool] = {}
+    replaced: set[int] = set()
+    for new, old in np.argwhere(alike & (is_taken_back | (is_changed & approves))).tolist():
+        both = numbers[new], numbers[old]
+        if both not in compared:
+            compared[both] = some[new].speaks_of_the_same_as(some[old])
+        if compared[both] is not (some[new].approves is some[old].approves) and not ask_for_different_things(
+            some[new].goal, some[old].goal
+        ):
+            replaced.add(places[old])
+    return replaced

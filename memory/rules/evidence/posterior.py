@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Matrix = NDArray[np.floating[Any]]
+    Bools = NDArray[np.bool_]
     Places = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 

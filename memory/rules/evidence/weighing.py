@@ -18,7 +18,7 @@ from memory.model.evidence import (
     strength,
 )
 from memory.ports import ActionFit
-from memory.rules.evidence.judged_lesson import Candidate, JudgedLesson, replaces
+from memory.rules.evidence.judged_lesson import Candidate, JudgedLesson, replaced_places
 from memory.rules.evidence.posterior import (
     EvidenceConfig,
     NoisyVerdict,
@@ -152,8 +152,7 @@ def _valid_places(lessons: Sequence[JudgedLesson], cosines: "Matrix") -> Sequenc
     alike = cosines >= SAME_QUESTION
     if np.count_nonzero(alike) <= 1 + len(lessons):  # each is like itself
         return range(len(lessons))
-    pairs = np.argwhere(np.triu(alike[1:, 1:], 1)).tolist()
-    replaced = {old for i, j in pairs for old, new in ((i, j), (j, i)) if replaces(lessons[new], lessons[old])}
+    replaced = replaced_places(lessons, alike[1:, 1:])
     return [place for place in range(len(lessons)) if place not in replaced]
 
 

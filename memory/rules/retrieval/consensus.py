@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache
 
 from memory.model import Audience, Episode, Exemplar, Lesson, Vector, Verdict, Vote
 from memory.model.normal_form import comparable
@@ -131,8 +132,12 @@ def ask_for_different_things(one: str, other: str) -> bool:
     if first - second and second - first:
         return True
     more = first ^ second
-    denying = {word for language in all_languages() for word in language.denies | language.without}
-    return not more <= stop_words() or not more.isdisjoint(denying)
+    return bool(more) and (not more <= stop_words() or not more.isdisjoint(_denying()))
+
+
+@cache
+def _denying() -> frozenset[str]:
+    return frozenset(word for language in all_languages() for word in language.denies | language.without)
 
 
 def _words(text: str) -> list[str]:

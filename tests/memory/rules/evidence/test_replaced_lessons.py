@@ -1,0 +1,89 @@
+"""Which lessons for one question are void: all of them at once, as one by one."""
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from memory.rules.evidence.judged_lesson import Candidate, JudgedLesson, replaced_places
+from memory.rules.evidence.posterior import NoisyVerdict
+from memory.rules.retrieval.consensus import ask_for_different_things
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+TEXTS = ("Rosa.", "rosa", "Ivan.", "Ask Rosa for the key.", "ask for the key, Rosa", "")
+PEOPLE = ("ana", "ben", "cy")
+
+
+def candidates(texts: list[str]) -> tuple[Candidate, ...]:
+    return tuple(Candidate.of("answer" if text else "clock", text) for text in texts)
+
+
+lessons = st.lists(
+    st.builds(
+        JudgedLesson,
+        id=st.sampled_from("abc"),
+        goal=st.sampled_from(["who is on call?", "who is on call on Monday?", "who is on call, please?"]),
+        action=st.just("answer"),
+        candidates=st.lists(st.sampled_from(TEXTS), min_size=1, max_size=2, unique=True).map(candidates),
+        observation=st.booleans().map(lambda approves: NoisyVerdict(approves, 1.0)),
+        decided_at=st.integers(0, 3).map(lambda hours: NOW + timedelta(hours=hours)),
+        people=st.lists(st.sampled_from(PEOPLE), max_size=2, unique=True).map(tuple),
+        is_own=st.booleans(),
+        is_written=st.booleans(),
+    ),
+    max_size=8,
+)
+
+
+def replaces(new: JudgedLesson, old: JudgedLesson) -> bool:
+    """The rule for two of one question."""
+    is_one_voice = bool(old.author and old.author in new.people) or (new.is_own and old.is_own)
+    is_changed = is_one_voice and new.approves and (new.decided_at, new.id) > (old.decided_at, old.id)
+    if new.approves and old.approves:
+        is_meant = is_changed and not new.speaks_of_the_same_as(old)
+    elif new.approves is old.approves:
+        is_meant = False
+    else:
+        is_meant = (new.is_own and not old.is_own) or (is_changed and new.is_written)
+        is_meant = is_meant and new.speaks_of_the_same_as(old)
+    return is_meant and not ask_for_different_things(new.goal, old.goal)
+
+
+@given(lessons, st.integers(0, 1000))
+def test_it_is_what_each_does_to_each(judged: list[JudgedLesson], seed: int) -> None:
+    judged = [lesson._replace(id=f"{lesson.id}{place}") for place, lesson in enumerate(judged)]
+    near = np.random.default_rng(seed).random((len(judged), len(judged))) < 0.7
+    alike = near | near.T | np.eye(len(judged), dtype=bool)
+    expected = {
+        old
+        for old, lesson in enumerate(judged)
+        for new, other in enumerate(judged)
+        if new != old and alike[new, old] and replaces(other, lesson)
+    }
+    assert replaced_places(judged, alike) == expected
+
+
+def test_what_is_approved_again_and_again_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[str] = []
+    compare = JudgedLesson.speaks_of_the_same_as
+
+    def counted(one: JudgedLesson, other: JudgedLesson) -> bool:
+        compared.append(one.id)
+        return compare(one, other)
+
+    monkeypatch.setattr(JudgedLesson, "speaks_of_the_same_as", counted)
+    judged = [
+        JudgedLesson(
+            id=f"{number:02}",
+            goal="who has the key?",
+            action="answer",
+            candidates=candidates([("Rosa.", "Ivan.")[number % 2]]),
+            observation=NoisyVerdict(True, 1.0),
+            people=("ana",),
+            decided_at=NOW + timedelta(minutes=number),
+        )
+        for number in range(48)
+    ]
+    assert replaced_places(judged, np.ones((48, 48), np.bool_)) == set(range(47))
+    assert len(compared) <= 4
