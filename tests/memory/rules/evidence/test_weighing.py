@@ -56,6 +56,15 @@ def test_of_one_question_the_latest_answer_of_the_same_author_counts() -> None:
     assert answers(weighed(lesson(question, "Rosa."), lesson(question, "Ivan.", number=1))) == {"Ivan.": True}
 
 
+def test_the_latest_answer_counts_too_beside_goals_without_a_word() -> None:
+    """Their embeddings have no length, so they are not even like themselves."""
+    lessons = [lesson("who is on call?", text, number=n) for n, text in enumerate(("Rosa.", "Ivan."))]
+    nothing = [lesson("", text, number=n, people=()) for n, text in enumerate(("Berta.", "Conrad."), 2)]
+    vectors = [np.array([0.6, 0.8, 0.0])] * 2 + [np.zeros(3)] * 2
+    evidence = weigh(GOAL, [*lessons, *nothing], vectors, [], np.zeros((0, 3)), EvidenceConfig())
+    assert {belief.text for belief in evidence.beliefs} == {"Ivan.", "Berta.", "Conrad."}
+
+
 def test_answers_that_differ_in_a_word_are_not_compared_each_with_each(monkeypatch: pytest.MonkeyPatch) -> None:
     """Most of those that name no number have all in common that `exact_part` tells."""
     compared: list[str] = []
