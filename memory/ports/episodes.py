@@ -1,6 +1,6 @@
 """Episodes in a store: facts, vectors, the recall index, links; and what a list or a search asks for."""
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -141,8 +141,8 @@ class LessonSummary:
     """What it offered, where it is a question to the person."""
     corrected_by: tuple[str, ...] = ()
     """The episodes that correct it, if it bears a correction."""
-    judged: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any], compare=False, repr=False)
-    """What was made of it to weigh it, by what else that depends on: as good as itself, and kept as long."""
+    judged: tuple[Any, ...] = field(default=(), compare=False, repr=False)
+    """What was made of it to weigh it, each with what else that depends on: as good as itself, and kept as long."""
 
 
 class WeighingInput(NamedTuple):

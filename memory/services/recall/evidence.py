@@ -1,6 +1,6 @@
 """The evidence for one goal: what all lessons in reach say together about what could be done or said."""
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from math import prod
@@ -31,6 +31,8 @@ _MOST_JUDGED = 8
 """In how many ways what is made of one lesson is kept."""
 _PROMOTING = frozenset(role for role in Role if role.may_promote)
 
+_Judged = tuple["Weighing", Audience, Verdict, frozenset[str], tuple[float, ...], Sequence[JudgedLesson]]
+"""A lesson as it is judged, behind what that depends on."""
 WeightOf = Callable[[Standing, int, int, Role], float]
 """What a vote of somebody with this standing, and proven right and wrong so often, weighs for others."""
 
@@ -128,12 +130,17 @@ class Weighing:
             if summary.action == _EXPAND:
                 plan = plan or summary.id
             of_voters = tuple([reliability.get(vote.actor, 1.0) for vote in summary.votes]) if reliability else ()
-            key = (self, audience, verdict, names, of_voters)
-            judged: Sequence[JudgedLesson] | None = summary.judged.get(key)
+            known: tuple[_Judged, ...] = summary.judged
+            judged: Sequence[JudgedLesson] | None = None
+            for weighing, of_audience, of_verdict, of_names, voters, before in known:
+                is_alike = audience is of_audience and verdict is of_verdict and weighing is self
+                if is_alike and (names is of_names or names == of_names) and voters == of_voters:
+                    judged = before
+                    break
             if judged is None:
                 hit = near.hit(place)
                 judged = _judged(summary, hit, scope.person, names, reliability, self._weight_of, self.config)
-                _keep(summary, key, judged)
+                _keep(summary, (self, audience, verdict, names, of_voters, judged))
             for lesson in judged:
                 lessons.append(lesson)
                 places.append(place)
@@ -155,12 +162,11 @@ class Weighing:
         return stored.value if stored.budget == budget else threshold_of(tx, workspace, budget)
 
 
-def _keep(summary: LessonSummary, key: Hashable, judged: Sequence[JudgedLesson]) -> None:
+def _keep(summary: LessonSummary, judged: _Judged) -> None:
     """Keep the lesson as it is judged: for everybody alike, unless a vote counts for its voter only."""
     if not any(vote.is_limited for vote in summary.votes):
-        if len(summary.judged) >= _MOST_JUDGED:
-            summary.judged.clear()
-        summary.judged[key] = judged
+        known = summary.judged if len(summary.judged) < _MOST_JUDGED else ()
+        summary.judged = (*known, judged)
 
 
 def _judged(

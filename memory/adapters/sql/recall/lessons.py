@@ -119,6 +119,8 @@ _s = settings.c
 _here = bindparam("here", type_=String())
 _OF_VOTE = itemgetter(9, 10)
 _OUTPUT = 7
+_SPARE = 500
+"""How many outputs of lessons that were dropped are no burden."""
 _SEVERAL, _AT_ONCE = 48, 500
 """How many lessons a statement reads: one for each number of them would take longer to put together than to run."""
 # What the driver has, of which there is much, is turned into what it means by looking it up.
@@ -157,6 +159,8 @@ class ReadLesson(NamedTuple):
 
     lesson: LessonSummary
     digest: int
+    mark: int
+    """That it was read at."""
 
     @property
     def nbytes(self) -> int:
@@ -165,7 +169,12 @@ class ReadLesson(NamedTuple):
 
 
 def weighing_input(
-    session: Session, workspace: str, channel: str, episode_ids: Iterable[str], known: Mapping[str, ReadLesson]
+    session: Session,
+    workspace: str,
+    channel: str,
+    episode_ids: Iterable[str],
+    known: Mapping[str, ReadLesson],
+    mark: int = 0,
 ) -> tuple[dict[str, ReadLesson], WeighingInput]:
     """`EpisodeTable.weighing_input`, its lessons for themselves. What is `known` is made anew where its rows differ."""
     of_one: dict[str, list[Any]] = {}
@@ -181,9 +190,9 @@ def weighing_input(
                 beside[row[0]].append(row)
     with session.readable():
         lessons = {
-            episode_id: made
+            episode_id: made._replace(mark=mark)
             if (made := known.get(episode_id)) is not None and made.digest == digest
-            else ReadLesson(_summary(rows), digest)
+            else ReadLesson(_summary(rows), digest, mark)
             for episode_id, rows in of_one.items()
             for digest in (hash(tuple(rows)),)
         }
@@ -236,6 +245,7 @@ def _summary(rows: Sequence[Any]) -> LessonSummary:
     _, episode_id, run_id, goal, origin, author, action, output, decided_at, *_, asked, corrected_by = rows[0][:17]
     if len(rows) > 1:
         rows = sorted(rows, key=_OF_VOTE)
+    decided = UtcDateTime.of_stored(decided_at)
     votes_on: dict[str, Ballot] = {}
     for row in rows:
         _, actor, role, value, is_limited, source, _, _, standing, right, wrong, at = row[9:21]
@@ -249,7 +259,7 @@ def _summary(rows: Sequence[Any]) -> LessonSummary:
                 _STANDINGS[standing],
                 right,
                 wrong,
-                UtcDateTime.of_stored(at),
+                decided if at == decided_at else UtcDateTime.of_stored(at),
             )
     return LessonSummary(
         episode_id,
@@ -259,7 +269,7 @@ def _summary(rows: Sequence[Any]) -> LessonSummary:
         author,
         intern(action),
         output,
-        UtcDateTime.of_stored(decided_at),
+        decided,
         tuple(votes_on.values()),
         options_of(trajectory.from_stored(asked) or ()) if asked else (),
         tuple(sorted(corrected_by.split(_AND))) if corrected_by else (),
@@ -278,8 +288,10 @@ class _Known:
 
     mark: int
     """The last one it was asked for."""
-    lessons: dict[str, tuple[int, ReadLesson]] = field(default_factory=dict[str, tuple[int, ReadLesson]])
-    """Each with the mark that it was read at, in order of use."""
+    lessons: dict[str, ReadLesson] = field(default_factory=dict[str, ReadLesson])
+    """In order of use."""
+    of_output: dict[int, str] = field(default_factory=dict[int, str])
+    """The lesson that was read last with an output, by its hash: one answer is given again and again, and kept once."""
     beside: dict[str, WeighingInput] = field(default_factory=dict[str, WeighingInput])
     """By channel, without lessons."""
     nbytes: int = 0
@@ -307,11 +319,10 @@ class LessonCache:
             kept = {each: known.lessons.pop(each) for each in episode_ids if each in known.lessons}
             known.lessons |= kept
             beside_known = known.beside.get(channel)
-        lessons = {name: each.lesson for name, (read_at, each) in kept.items() if read_at == mark}
+        lessons = {name: each.lesson for name, each in kept.items() if each.mark == mark}
         if beside_known is None or len(lessons) < len(episode_ids):
             missing = [each for each in episode_ids if each not in lessons]
-            before = {name: each for name, (_, each) in kept.items()}
-            read, beside_known = weighing_input(session, workspace, channel, missing, before)
+            read, beside_known = weighing_input(session, workspace, channel, missing, kept, mark)
             lessons |= {name: each.lesson for name, each in read.items()}
             with self._lock:
                 self._keep(known, mark, channel, read, beside_known)
@@ -338,8 +349,9 @@ class LessonCache:
     ) -> None:
         for name, lesson in lessons.items():
             if name in known.lessons:
-                known.nbytes -= known.lessons.pop(name)[1].nbytes
-            known.lessons[name] = mark, lesson
+                known.nbytes -= known.lessons.pop(name).nbytes
+            self._share(known, name, lesson.lesson)
+            known.lessons[name] = lesson
             known.nbytes += lesson.nbytes
         if known.mark == mark:  # another thread may have met a later one meanwhile
             known.nbytes += 0 if channel in known.beside else _OF_ONE
@@ -348,11 +360,21 @@ class LessonCache:
         while nbytes > self._budget:
             nbytes -= self._dropped()
 
+    def _share(self, known: _Known, name: str, lesson: LessonSummary) -> None:
+        """Have the lesson's output in common with another one that has the same."""
+        output = hash(lesson.output)
+        other = known.lessons.get(known.of_output.get(output, ""))
+        if other is not None and other.lesson.output == lesson.output:
+            lesson.output = other.lesson.output
+        elif len(known.of_output) > 2 * len(known.lessons) + _SPARE:  # most are of lessons that were dropped
+            known.of_output = {hash(each.lesson.output): kept for kept, each in known.lessons.items()}
+        known.of_output[output] = name
+
     def _dropped(self) -> int:
         """Drop what was used longest ago; how many bytes that were."""
         workspace, oldest = next(iter(self._known.items()))
         if not oldest.lessons:
             return self._known.pop(workspace).nbytes
-        nbytes = oldest.lessons.pop(next(iter(oldest.lessons)))[1].nbytes
+        nbytes = oldest.lessons.pop(next(iter(oldest.lessons))).nbytes
         oldest.nbytes -= nbytes
         return nbytes

@@ -188,6 +188,34 @@ def test_what_was_used_longest_ago_makes_room(store: SqlStore) -> None:
     assert list(known.lessons) == ["e2", "e3", "e0"]
 
 
+def test_what_several_lessons_say_is_kept_once(store: SqlStore) -> None:
+    answer = "Take the grey key from the ground floor."
+    with store.write() as tx:
+        tx.episodes.put(*(episode(f"e{number}", output=answer) for number in range(6)), episode("other", output="No."))
+        tx.teaching.put_votes(vote("ana"))
+    store._recall.lessons = LessonCache(budget=5 * 2100)  # four lessons, and what is read beside them
+    for used in (["e0", "other"], ["e1"], ["e2", "e3"], ["e4", "e5", "e3"]):
+        with store.read() as tx:
+            assert {each.output for name, each in read(tx, *used).lessons.items() if name != "other"} == {answer}
+    (known,) = store._recall.lessons._known.values()
+    assert list(known.lessons) == ["e2", "e3", "e4", "e5"]
+    assert len({id(each.lesson.output) for each in known.lessons.values()}) == 1
+
+
+def test_of_lessons_that_were_dropped_little_is_kept(store: SqlStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lessons, "_SPARE", 4)
+    with store.write() as tx:
+        tx.episodes.put(*(episode(f"e{number}", output=f"Room {number}.") for number in range(40)))
+        tx.teaching.put_votes(vote("ana"))
+    store._recall.lessons = LessonCache(budget=4 * 2100)
+    for number in range(40):
+        with store.read() as tx:
+            assert read(tx, f"e{number}").lessons
+    (known,) = store._recall.lessons._known.values()
+    assert len(known.lessons) == 3
+    assert len(known.of_output) <= 2 * 3 + 5
+
+
 def test_what_is_forgotten_is_kept_no_longer(path: Path) -> None:
     with closing(SqlStore.open(f"sqlite:///{path}")) as store:
         world = World(store)
