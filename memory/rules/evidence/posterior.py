@@ -261,7 +261,9 @@ def _shared_biases(
     columns: list[int] = []
     shares: list[float] = []
     for row, ((approves, _, voices, _), about) in enumerate(zip(observations, judged, strict=True)):
-        together = voices[0].weight if len(voices) == 1 else sum([weight for _, weight in voices])
+        if not voices:
+            continue
+        together = sum([weight for _, weight in voices])
         for author, weight in voices:
             share = math.sqrt(weight / len(about)) / together
             for candidate in about:

@@ -1,7 +1,8 @@
 """From judged lessons to the beliefs in what could be done or said for one goal, and the most influential lessons."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
+from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -130,7 +131,8 @@ def _prior(
     for row, (lesson, about) in enumerate(zip(lessons, judged, strict=True), 1):
         if about[0] < len(actions) and lesson.approves and lesson.is_counted:
             approves[row, about[0]] = 1
-    lessons_of, cosines_of = np.array([fits.get(action.name, _NONE) for action in actions]).T
+    of_actions = chain.from_iterable([fits.get(action.name, _NONE) for action in actions])
+    lessons_of, cosines_of = np.array(list(of_actions)).reshape(-1, 2).T
     return action_prior(learned_fits(described, lessons_of, cosines_of, cosines, approves, config), config)
 
 
@@ -160,8 +162,8 @@ def _in_columns(
     judged: Iterable[Sequence[Candidate]], actions: Sequence[ActionText]
 ) -> tuple[list[Candidate], list[list[int]]]:
     """The actions, then the answers that differ; and of each lesson the columns of those that it judges."""
-    candidates = [Candidate(action.name) for action in actions]
-    of_actions = {action.name: column for column, action in enumerate(actions)}
+    known, of_actions = _known_actions(tuple([action.name for action in actions]))
+    candidates = list(known)
     first_of: dict[int, int] = {}
     alike_of: dict[int, dict[int, list[int]]] = {}
     columns_of: list[list[int]] = []
@@ -180,6 +182,12 @@ def _in_columns(
                 columns.append(column)
         columns_of.append(columns)
     return candidates, columns_of
+
+
+@lru_cache(maxsize=8)
+def _known_actions(names: tuple[str, ...]) -> tuple[tuple[Candidate, ...], Mapping[str, int]]:
+    """The actions as candidates, and their columns: of many, as the same agent has them each time."""
+    return tuple(map(Candidate, names)), {name: column for column, name in enumerate(names)}
 
 
 def _column_of(answer: Candidate, candidates: list[Candidate], first: int, by_core: dict[int, list[int]]) -> int:
