@@ -13,9 +13,11 @@ from memory.errors import StoreUnavailable
 BUSY_SECONDS = 10
 """How long to wait for another process's transaction before giving up."""
 
-PAGES_KIB = 8 * 1024
-"""How much of the file a connection keeps. A page of the recall index has four rows or the ways to four pages, so that
-the way to a row of a million is eleven pages long: with SQLite's own 2 MiB most of them are read again for each row."""
+_PART_KEPT = 64
+LEAST_KEPT, MOST_KEPT = 2 * 2**20, 8 * 2**20
+"""Of a file, a connection keeps one byte of 64 in memory, from SQLite's own 2 MiB to 8 MiB. A page of the recall index
+has four rows or the ways to four pages, so that the way to a row of a million is eleven pages long: with 2 MiB most of
+them are read again for each row."""
 
 _RETRY_SECONDS = 0.02
 
@@ -47,7 +49,13 @@ def _connected(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
     configure(connection)
     _use_wal(connection)
     connection.execute("PRAGMA synchronous=FULL")
-    connection.execute(f"PRAGMA cache_size=-{PAGES_KIB}")
+    connection.execute(f"PRAGMA cache_size=-{_kept(connection) // 1024}")
+
+
+def _kept(connection: sqlite3.Connection) -> int:
+    """How many bytes of the file."""
+    (pages,), (page_bytes,) = (connection.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size"))
+    return int(min(MOST_KEPT, max(LEAST_KEPT, pages * page_bytes // _PART_KEPT)))
 
 
 def _use_wal(connection: sqlite3.Connection) -> None:

@@ -15,6 +15,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from memory.adapters.sql import SqlStore
+from memory.adapters.sql.engines import sqlite_engine
 from memory.adapters.sql.engines.sqlite import SqliteDatabase
 from memory.adapters.sql.transaction.driver import fault
 from memory.errors import (
@@ -200,6 +201,15 @@ def test_copies_beyond_the_budget_are_made_again(path: Path) -> None:
         for _ in range(2):
             assert near(store, "workspace", "channel/C1") == ["a"]
         assert len(store._recall._copies) == 1
+
+
+def test_of_a_large_file_more_is_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_at(path).close()
+    monkeypatch.setattr(sqlite_engine, "LEAST_KEPT", 2048)
+    for most, kept in ((2**20, path.stat().st_size // 64), (4096, 4096), (2048, 2048)):
+        monkeypatch.setattr(sqlite_engine, "MOST_KEPT", most)
+        with closing(open_at(path)) as store, store.connected() as connection:
+            assert connection.exec_driver_sql("PRAGMA cache_size").scalar() == -(kept // 1024)
 
 
 def test_another_process_is_waited_for(pair: tuple[SqlStore, SqlStore], path: Path) -> None:
