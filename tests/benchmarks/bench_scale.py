@@ -117,7 +117,10 @@ def measure(path: Path, episodes: int, rounds: int) -> tuple[list[Row], dict[str
         store._plane_cache.wait()
         facts = {"first recall of all lessons, ms": first_ms, "planes ready, s": time.perf_counter() - first}
         rows = [
-            timed("recall, over all people, first touch included", episodes, lambda n: recall(askers[n], n), rounds),
+            timed("recall, over all people, first touch included", episodes, lambda n: recall(askers[n], n), rounds)
+        ]
+        facts |= {f"{name}, while all people ask": size - before[name] for name, size in _memory().items()}
+        rows += [
             timed("recall in one scope, warm", episodes, lambda n: recall(askers[n % 20], n), rounds, 40),
             timed("the same without evidence", episodes, lambda n: recall(askers[n % 20], n, None), rounds, 40),
             timed("recall over all lessons", episodes, lambda n: recall(everything, n), rounds, 5),

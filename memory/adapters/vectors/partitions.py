@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from memory.adapters.vectors.action_rows import NOTHING_FOUND, ActionRows, RowApproval
-from memory.adapters.vectors.halves import finite_rows
+from memory.adapters.vectors.halves import finite_rows, floats, halves, room
 from memory.model import Audience, Verdict
 from memory.ports import ActionFit, Neighbourhood
 
@@ -33,6 +33,8 @@ _BYTES_OF_ROW, _BYTES_OF_PLACE = 100, 120
 
 BLOCK = 1024
 """How many rows lie side by side: a partition that grows copies no more than these."""
+_AT_ONCE = 256
+"""How many rows of 16 bits are widened at once: they stay in the processor's cache."""
 
 
 class Rows(Protocol):
@@ -66,12 +68,20 @@ class Partition(Protocol):
 
 
 class VectorPartition:
-    """The vectors of one partition, all of one model, as float32: exact. What else is known of rows lies in columns."""
+    """The vectors of one partition, all of one model, exact. What else is known of rows lies in columns.
+
+    They are float32, which takes least time to search, or as they are stored, in half of the memory (`narrow`).
+    """
 
     def __init__(self, dimension: int) -> None:
         self._dimension = dimension
         self._blocks: list[NDArray[np.float32]] = []
+        self._is_narrow = False
+        self._narrow: list[NDArray[np.float16]] = []
+        """The same, instead of those."""
         self._ids: list[str] = []
+        self._narrow_ids = np.zeros(0, np.bytes_)
+        """The same, instead of those."""
         self._place: dict[str, int] | None = None
         """Where each episode's row lies; None until somebody asks."""
         self._kinds: list[RowKind] = []
@@ -83,13 +93,34 @@ class VectorPartition:
         self._approved: dict[tuple[str, ...], ActionRows] = {}
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return len(self._narrow_ids if self._is_narrow else self._ids)
 
     @property
     def nbytes(self) -> int:
         """About how many bytes it holds."""
         of_row = _BYTES_OF_ROW if self._place is None else _BYTES_OF_ROW + _BYTES_OF_PLACE
-        return sum([block.nbytes for block in self._blocks]) + of_row * len(self._ids)
+        of_ids = of_row * len(self._ids) + self._narrow_ids.nbytes + self._numbers.nbytes
+        return sum([block.nbytes for block in self._blocks]) + sum([each.nbytes for each in self._narrow]) + of_ids
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether the vectors are float16."""
+        return self._is_narrow
+
+    def narrow(self) -> None:
+        """Keep the vectors as the float16 that they came as, and little else, until a row is added or removed."""
+        if not self._is_narrow:
+            count = len(self._ids)
+            whole = zip(self._blocks, range(0, count, BLOCK), strict=False)
+            self._narrow = [halves(block[: count - start]) for block, start in whole]
+            self._narrow_ids = np.array([each.encode() for each in self._ids], np.bytes_)
+            self._blocks, self._ids, self._place, self._is_narrow = [], [], None, True
+
+    def widen(self) -> None:
+        """Keep them as float32 again."""
+        if self._is_narrow:
+            self._blocks, self._ids = list(map(floats, self._narrow)), self._named(np.arange(len(self)))
+            self._narrow, self._narrow_ids, self._is_narrow = [], np.zeros(0, np.bytes_), False
 
     def add(
         self, ids: Sequence[str], kinds: Sequence[RowKind], of_row: Sequence[int], matrix: "NDArray[np.floating]"
@@ -98,6 +129,7 @@ class VectorPartition:
 
         `of_row` says which of the kinds each is of. A row that is not finite is like nothing, so it is not kept.
         """
+        self.widen()
         self.remove(ids)
         numbers = self._numbered(kinds)[np.asarray(of_row, np.intp)]
         wide, is_finite = finite_rows(matrix)
@@ -115,6 +147,7 @@ class VectorPartition:
 
     def remove(self, episode_ids: Iterable[str]) -> None:
         """Drop the rows of these episodes, if they are here: the last row takes the place of each."""
+        self.widen()
         if not self._ids:
             return
         if self._place is None:
@@ -134,17 +167,28 @@ class VectorPartition:
     def cosines(self, vector: "Vector") -> "NDArray[np.float32]":
         """Those of all rows with a finite vector; one without length has the cosine 0 with every row."""
         # vecdot uses no BLAS threads, which spin when the machine is busy; numpy's float32 is as fast for one query.
-        count, found = len(self._ids), np.empty(len(self._ids), np.float32)
+        count = len(self)
+        found = np.empty(count, np.float32)
         for block, start in zip(self._blocks, range(0, count, BLOCK), strict=False):
             np.vecdot(block[: count - start], vector, out=found[start : start + BLOCK])
+        if self._is_narrow:
+            self._narrow_products(vector, found)
         np.maximum(found, -1.0, out=found)
         return np.minimum(found, 1.0, out=found)
+
+    def _narrow_products(self, vector: "Vector", found: "NDArray[np.float32]") -> None:
+        wide = np.empty((_AT_ONCE, self._dimension), np.float32)
+        for number, block in enumerate(self._narrow):
+            of_block = found[number * BLOCK : (number + 1) * BLOCK]
+            for start in range(0, len(of_block), _AT_ONCE):
+                some = of_block[start : start + _AT_ONCE]
+                np.vecdot(floats(block[start : start + len(some)], wide[: len(some)]), vector, out=some)
 
     def find(
         self, query: "Vector", k: int, min_cosine: float, actions: tuple[str, ...], *, gave_up: bool
     ) -> "tuple[list[Hit], NDArray[np.float64] | None]":
         """As `Partition.find`."""
-        if not self._ids:
+        if not len(self):
             return [], None
         cosines = self.cosines(query)
         approved = self.approved(cosines, actions) if actions else None
@@ -169,13 +213,21 @@ class VectorPartition:
         if len(near) > k:
             (best_of,) = (near >= np.partition(near, len(near) - k)[len(near) - k]).nonzero()
             places, near = places[best_of], near[best_of]
-        named, numbers = places.tolist(), self._numbers[places].tolist()
-        whose, kinds = map(self._ids.__getitem__, named), map(self._kinds.__getitem__, numbers)
-        return list(zip(near.tolist(), whose, kinds, named, repeat(self)))
+        kinds = map(self._kinds.__getitem__, self._numbers[places].tolist())
+        return list(zip(near.tolist(), self._named(places), kinds, places.tolist(), repeat(self)))
+
+    def _named(self, places: "NDArray[np.intp]") -> list[str]:
+        """Whose the rows at these places are."""
+        if self._is_narrow:
+            return [each.decode() for each in self._narrow_ids[places].tolist()]
+        return list(map(self._ids.__getitem__, places.tolist()))
 
     def vector(self, place: int) -> "Vector":
         """As `Rows.vector`."""
-        vector: NDArray[np.float32] = self._blocks[place // BLOCK][place % BLOCK]
+        number, row = divmod(place, BLOCK)
+        vector: NDArray[np.float32] = (
+            floats(self._narrow[number][row]) if self._is_narrow else self._blocks[number][row]
+        )
         return vector
 
     def _numbered(self, kinds: Sequence[RowKind]) -> "NDArray[np.int32]":
@@ -219,10 +271,10 @@ class VectorPartition:
     def _block(self, number: int, rows: int) -> "NDArray[np.float32]":
         """A block with room for so many rows: it grows by doubling until it is full."""
         if number == len(self._blocks):
-            self._blocks.append(np.empty((rows, self._dimension), np.float32))
+            self._blocks.append(room((rows, self._dimension), np.float32))
         block = self._blocks[number]
         if rows > len(block):
-            grown = np.empty((min(BLOCK, max(rows, 2 * len(block))), self._dimension), np.float32)
+            grown = room((min(BLOCK, max(rows, 2 * len(block))), self._dimension), np.float32)
             grown[: len(block)] = block
             block = self._blocks[number] = grown
         return block

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memory.adapters.vectors.codes import Codes, packed
-from memory.adapters.vectors.halves import SCALE, widened
+from memory.adapters.vectors.halves import SCALE, room, widened
 from memory.adapters.vectors.plane_rows import KINDS_DIGEST, OpenFile, RowBatch, RowFile, gave_up, record_type
 
 if TYPE_CHECKING:
@@ -214,8 +214,9 @@ def write(
     What is not finite is like nothing, so it is left out. The file survives a power failure. Raises `OSError`.
     """
     codes_of_row = _codes_of_row(dimension)
-    seqs, words = [np.empty(0, np.int64)], [np.empty((0, -(-dimension // _WORD)), np.uint64)]
-    steps, named = [np.empty(0, np.float32)], [np.empty(0, record_type(1))]
+    seqs, steps = np.empty(most, np.int64), np.empty(most, np.float32)
+    planes, named = room((-(-dimension // _WORD), most), np.uint64), [np.empty(0, record_type(1))]
+    rows = 0
     with path.open("r+b") as file, path.open("r+b") as coded:
         coded.seek(_HEADER.size)
         file.seek(_HEADER.size + most * codes_of_row)
@@ -226,19 +227,19 @@ def write(
             turned = rotated(halves[is_finite])
             codes, of_rows = packed(turned)
             coded.write(codes.tobytes())
-            seqs.append(batch.seqs[is_finite])
-            words.append(sign_words(turned))
-            steps.append(of_rows)
+            some = slice(rows, rows + len(codes))
+            seqs[some], steps[some], planes[:, some] = batch.seqs[is_finite], of_rows, sign_words(turned).T
             named.append(batch.records[is_finite])
+            rows += len(codes)
         file.write(bytes(-file.tell() % 8))
-        every, whose = np.concatenate(seqs), np.concatenate(named)
+        whose = np.concatenate(named)
         width = whose.dtype["id"].itemsize
-        header = _HEADER.pack(_MAGIC, token, epoch, seq, most, len(every), dimension, width, KINDS_DIGEST)
+        header = _HEADER.pack(_MAGIC, token, epoch, seq, most, rows, dimension, width, KINDS_DIGEST)
         checksum = zlib.crc32(header)
-        planes = np.ascontiguousarray(np.concatenate(words).T)
-        for part in (every, planes, np.concatenate(steps), whose):
-            checksum = zlib.crc32(part.tobytes(), checksum)
-            file.write(part.tobytes())
+        for part in (seqs[:rows], *(plane[:rows] for plane in planes), steps[:rows], whose):
+            content = part.view(np.uint8)
+            checksum = zlib.crc32(content, checksum)
+            file.write(content)
         file.write(struct.pack("<I", checksum))
         coded.flush()
         file.seek(0)

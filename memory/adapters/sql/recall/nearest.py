@@ -17,12 +17,10 @@ import numpy as np
 from sqlalchemy import text
 
 from memory.adapters.sql.recall.lessons import LessonCache
+from memory.adapters.sql.recall.partition_cache import CachedPartition, Key, PartitionCache
 from memory.adapters.sql.recall.partition_copies import (
     EVERY,
-    CachedPartition,
-    Key,
     News,
-    PartitionCache,
     RowSample,
     State,
     apply,

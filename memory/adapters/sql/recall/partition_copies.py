@@ -1,13 +1,11 @@
-"""Copies of partitions of the recall index in this process: how they are read, and kept.
+"""Copies of partitions of the recall index in this process: how they are read.
 
 They are read by columns, which SQLite itself puts together: a row of its own for each would take most of the time that
 a copy takes. Of nothing that is in a column by itself the order is known, but it is the same in all columns.
 """
 
 import json
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -38,6 +36,7 @@ from sqlalchemy import (
 from sqlalchemy.types import LargeBinary
 
 from memory.adapters.sql.recall.index import EPOCH
+from memory.adapters.sql.recall.partition_cache import Key
 from memory.adapters.sql.tables.episodes import counters, recall_index
 from memory.adapters.sql.tables.lesson_versions import lesson_versions
 from memory.adapters.sql.tables.types import nothing
@@ -48,65 +47,6 @@ from memory.model import GAVE_UP, Audience, Verdict
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-
-class Key(NamedTuple):
-    """What a copy is of."""
-
-    workspace: str
-    partition: str
-    model: str
-    dimension: int
-    planes: int = 0
-    """The token of the planes that it has the later rows of; 0: it has all of them."""
-
-
-@dataclass(slots=True)
-class CachedPartition:
-    """The rows of a partition as they were at an epoch and a `seq`."""
-
-    epoch: int
-    seq: int
-    vectors: VectorPartition
-    changed: set[str] = field(default_factory=set[str])
-    """The episodes whose rows came, changed or went since the planes that it is beside."""
-    outdated: set[int] = field(default_factory=set[int])
-    """The places in those planes of what changed, as far as searches met it."""
-
-
-class PartitionCache:
-    """Partitions in order of use."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[Key, tuple[CachedPartition, int]] = OrderedDict()
-        self._nbytes = 0
-
-    def __len__(self) -> int:
-        return len(self._kept)
-
-    def held(self, key: Key, epoch: int = 0, seq: int = 0) -> CachedPartition:
-        """As the one used last; an empty one, at this epoch and `seq`, if it is not here. Not to be changed here."""
-        if key not in self._kept:
-            self.put(key, CachedPartition(epoch, seq, VectorPartition(key.dimension)))
-        self._kept.move_to_end(key)
-        return self._kept[key][0]
-
-    def drop(self, key: Key) -> None:
-        """Keep it no longer."""
-        if kept := self._kept.pop(key, None):
-            self._nbytes -= kept[1]
-
-    def put(self, key: Key, copy: CachedPartition) -> None:
-        """As the one used last; it is not here."""
-        nbytes = copy.vectors.nbytes + 1000  # even an empty one, of which there may be many, is no nothing
-        self._kept[key] = (copy, nbytes)
-        self._nbytes += nbytes
-
-    def shrink(self, budget: int) -> None:
-        """Drop those used longest ago, until the bytes are within the budget or one is left."""
-        while self._nbytes > budget and len(self._kept) > 1:
-            _, (_, nbytes) = self._kept.popitem(last=False)
-            self._nbytes -= nbytes
 
 
 EVERY = 2**62

@@ -6,6 +6,7 @@ from them with all else: no planes of its workspace are valid any more, `erase` 
 nothing that was read before can become valid.
 """
 
+import ctypes
 import errno
 import logging
 import os
@@ -21,7 +22,8 @@ from threading import Lock, Thread
 
 from memory.adapters.private_files import is_locked, locked_file, make_folder
 from memory.adapters.sql.recall.index import EPOCH, PLANES
-from memory.adapters.sql.recall.partition_copies import Key, RowSample, sample
+from memory.adapters.sql.recall.partition_cache import Key
+from memory.adapters.sql.recall.partition_copies import RowSample, sample
 from memory.adapters.sql.transaction.session import Session
 from memory.adapters.vectors import planes as plane_files
 from memory.adapters.vectors.plane_rows import RowBatch, kind_number, row_batch
@@ -176,6 +178,8 @@ class PlaneCache:
             if not self._is_closed:
                 log.warning("planes of a large partition were not made, so recall is slower: %s", fault)
         finally:
+            if is_new:
+                _give_back()
             with self._lock:
                 self._building.pop(key, None)
 
@@ -242,6 +246,12 @@ class PlaneCache:
 
     def _path(self, key: Key) -> Path:
         return self._folder / f"{_digest(key.workspace)}-{_digest(counter_of(key))}"
+
+
+def _give_back() -> None:
+    """What making planes took, where the C library would keep it."""
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def counter_of(key: Key) -> str:

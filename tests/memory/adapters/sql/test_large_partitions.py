@@ -309,7 +309,7 @@ from memory.adapters.sql.engines.sqlite import SqliteDatabase
 from tests.memory.adapters.store_samples import MODEL, nearest
 from tests.memory.adapters.vectors.vector_samples import vector_of
 store = SqlStore(SqliteDatabase(Path(sys.argv[1])), exact_rows=5)
-from memory.adapters.sql.recall.partition_copies import Key
+from memory.adapters.sql.recall.partition_cache import Key
 key = Key("w", "workspace", MODEL, 16)
 print("building", flush=True)
 while True:

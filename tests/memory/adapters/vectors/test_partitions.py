@@ -1,9 +1,10 @@
 """A shelf answers like a dictionary that is sorted anew for every search."""
 
 import numpy as np
+import pytest
 from hypothesis import given, strategies as st
 
-from memory.adapters.vectors.partitions import RowKind, VectorPartition, search
+from memory.adapters.vectors.partitions import BLOCK, RowKind, VectorPartition, search
 from memory.model import Audience, Verdict
 from tests.memory.adapters.store_samples import unit
 
@@ -31,6 +32,47 @@ def test_adding_replacing_and_removing(changes: list[dict[str, int] | list[str]]
         assert found.searched == len(shelf) == len(angles)
         expected = sorted(sorted(angles, reverse=True), key=lambda name: angles[name])[:k]
         assert [hit.episode_id for hit in found.hits] == expected
+
+
+@given(st.lists(st.one_of(additions, st.lists(names, max_size=3), st.booleans()), max_size=12), st.integers(0, 7))
+def test_in_half_of_the_memory_it_answers_the_same(changes: list[dict[str, int] | list[str] | bool], k: int) -> None:
+    shelf, wide = VectorPartition(2), VectorPartition(2)
+    for change in changes:
+        if isinstance(change, bool):
+            shelf.narrow() if change else shelf.widen()
+        elif isinstance(change, dict):
+            matrix = np.array([at_angle(angle) for angle in change.values()]).reshape(-1, 2).astype(np.float16)
+            for each in (shelf, wide):
+                each.add(list(change), [SHARED], [0] * len(change), matrix)
+        else:
+            for each in (shelf, wide):
+                each.remove(change)
+        found, expected = (search([each], at_angle(10), k, 0.5) for each in (shelf, wide))
+        assert found.searched == expected.searched
+        assert [hit[:4] for hit in found.hits] == [hit[:4] for hit in expected.hits]
+        assert all(
+            np.array_equal(*both)
+            for both in zip(*([hit.vector for hit in each.hits] for each in (found, expected)), strict=True)
+        )
+
+
+@pytest.mark.parametrize("rows", [1, BLOCK, 2 * BLOCK + 300])
+def test_many_rows_are_as_exact_in_half_of_the_memory(rows: int) -> None:
+    chance = np.random.default_rng(3)
+    matrix = chance.uniform(-0.2, 0.2, (rows, 64)).astype(np.float16)
+    shelf = VectorPartition(64)
+    for start in range(0, rows, 700):
+        some = matrix[start : start + 700]
+        shelf.add([f"e{start + number}" for number in range(len(some))], [SHARED], [0] * len(some), some)
+    query = chance.uniform(-0.2, 0.2, 64).astype(np.float32)
+    before, hits = shelf.nbytes, search([shelf], query, 20, -1.0).hits
+    cosines = shelf.cosines(query)
+    shelf.narrow()
+    assert np.array_equal(shelf.cosines(query), cosines)
+    assert shelf.nbytes < before * (0.6 if rows >= BLOCK else 1)
+    assert [hit[:4] for hit in search([shelf], query, 20, -1.0).hits] == [hit[:4] for hit in hits]
+    shelf.widen()
+    assert np.array_equal(shelf.cosines(query), cosines)
 
 
 def test_a_cosine_is_never_above_one() -> None:
