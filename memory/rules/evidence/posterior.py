@@ -263,7 +263,7 @@ def _shared_biases(
     for row, ((approves, _, voices, _), about) in enumerate(zip(observations, judged, strict=True)):
         if not voices:
             continue
-        together = sum([weight for _, weight in voices])
+        together = voices[0].weight if len(voices) == 1 else sum([weight for _, weight in voices])
         for author, weight in voices:
             share = math.sqrt(weight / len(about)) / together
             for candidate in about:
