@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from memory.adapters.sql import SqlStore
 from memory.adapters.sql.engines.sqlite import SqliteDatabase
-from memory.adapters.sql.recall import plane_cache
+from memory.adapters.sql.recall import partition_cache, plane_cache
 from memory.adapters.vectors import planes
 from memory.adapters.vectors.codes import packed
 from memory.adapters.vectors.planes import read, rotated, sign_words
@@ -170,7 +170,10 @@ def test_many_changes_are_read_once_and_lead_to_new_planes(store: SqlStore) -> N
 
 
 class Shared(RuleBasedStateMachine):
-    """Two stores on one file, as two processes have them; planes are made, erased and out of date meanwhile."""
+    """Two stores on one file, as two processes have them; planes are made, erased and out of date meanwhile.
+
+    What these stores did not use for some searches, of whatever number, takes half of the memory.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -179,8 +182,10 @@ class Shared(RuleBasedStateMachine):
         self.stores = [opened(path), opened(path)]
         self._turns = cycle((0, 1))
         self._vectors = 0
+        self._idle = partition_cache.IDLE
 
     def teardown(self) -> None:
+        partition_cache.IDLE = self._idle
         for store in self.stores:
             store.close()
         self._folder.cleanup()
@@ -235,6 +240,10 @@ class Shared(RuleBasedStateMachine):
     def make_ready(self) -> None:
         for store in self.stores:
             ready(store)
+
+    @rule(searches=st.integers(0, 3))
+    def call_it_idle(self, searches: int) -> None:
+        partition_cache.IDLE = searches
 
     @rule(which=st.integers(0, 1))
     def start_again(self, which: int) -> None:
