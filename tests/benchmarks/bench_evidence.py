@@ -28,14 +28,9 @@ from memory.adapters.vectors.action_rows import FROM_ONE
 from memory.model import MOST_OPTIONS
 from memory.model.evidence import JudgementCount, confidence_in, is_sure, unknown
 from memory.rules.evidence.confusion import LeftOut, confusion
-from memory.rules.evidence.posterior import (
-    EvidenceConfig,
-    NoisyVerdict,
-    action_prior,
-    learned_fits,
-    posterior,
-)
+from memory.rules.evidence.posterior import EvidenceConfig, action_prior, learned_fits, posterior
 from memory.rules.evidence.threshold import counted_threshold, newest_counted
+from memory.rules.evidence.voices import NoisyVerdict
 from memory.rules.evidence.weighing import SAME_QUESTION
 from memory.rules.retrieval.consensus import ask_for_different_things
 

@@ -5,7 +5,8 @@ from datetime import datetime
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory.rules.evidence.posterior import EvidenceConfig, NoisyVerdict, Voice
+from memory.rules.evidence.posterior import EvidenceConfig
+from memory.rules.evidence.voices import NoisyVerdict, Voice
 from memory.rules.retrieval.answer_words import AnswerWords, exact_part
 from memory.rules.retrieval.consensus import ask_for_different_things
 

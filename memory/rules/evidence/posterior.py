@@ -5,19 +5,20 @@
 over the nearest lessons `x_i`, approved and refused alike. `prior` is how well an action's description fits, and all
 goals that it was approved for; at the goal of a lesson, without that lesson. `K` and `k` are kernels of the goals'
 cosines, so that repetitions do not add up and distant lessons fade. `N` holds what one verdict is worth (noise), and
-one unknown bias of each author for each thing that they approve, and for each that they refuse (a random effect), so
-that many lessons of one person on it weigh little more than one. With one bias for all that a person says, whoever
-also says something else would be believed in full: that would tell how small their bias is. Reference: kriging with
-mixed effects (Rasmussen and Williams 2006, chapter 2), class means shrunk to a prior (James and Stein 1961); measured
-in `tests/README.md`.
+one unknown bias of each author for each thing that they approve, and for each that they refuse (a random effect:
+`memory.rules.evidence.voices`), so that many lessons of one person on it weigh little more than one. With one bias for
+all that a person says, whoever also says something else would be believed in full: that would tell how small their
+bias is. Reference: kriging with mixed effects (Rasmussen and Williams 2006, chapter 2), class means shrunk to a prior
+(James and Stein 1961); measured in `tests/README.md`.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from memory.rules.evidence.voices import NoisyVerdict, shared_biases
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,9 +66,14 @@ class EvidenceConfig:
     lone_refusal: float = 3.0
     """How many times as large it is of what nobody else refuses as near the goal: one 👎 unmakes nothing that two
     approved."""
+    agreement: float = 0.75
+    """How much smaller it is where three or more people approve as near the goal: `(2 / people) ** agreement` times."""
+    elsewhere: float = 4.0
+    """How many times farther from the goal than its author's nearest one, by the kernel, an approval is of another
+    question, which tells less of their bias."""
     suggested_effect: float = 1.0
-    """The same in how far something is suggested, which is asked about and not followed: there one person's word goes
-    half of the way (measured: `tests/README.md`)."""
+    """The author effect in how far something is suggested, which is asked about and not followed: there one person's
+    word goes half of the way (measured: `tests/README.md`)."""
     proposals: bool = True
     """Whether what other members think of an answer, without having decided, is evidence in its channel."""
 
@@ -76,31 +82,13 @@ class EvidenceConfig:
             raise ValueError("the evidence rule needs at least one lesson, and a sharpness above 0")
         if (
             min(self.member_noise, self.biased_noise, self.trusted_noise, self.tap_noise) <= 0
-            or min(self.author_effect, self.lone_refusal - 1, self.suggested_effect) < 0
+            or min(self.author_effect, self.suggested_effect, self.agreement) < 0
+            or min(self.lone_refusal, self.elsewhere) < 1
         ):
             raise ValueError(
-                "noise must be above 0, the effects of an author not below it, a lone refusal's not below 1"
+                "noise must be above 0, the effects of an author and of agreement not below it, a lone refusal's and "
+                "how far elsewhere is not below 1"
             )
-
-
-class Voice(NamedTuple):
-    """One of the people behind a verdict."""
-
-    author: str
-    weight: float = 1.0
-    """How much they are trusted, above 0; 1 for a member nothing is proven of."""
-
-
-class NoisyVerdict(NamedTuple):
-    """One verdict, and what it is worth."""
-
-    approves: bool
-    noise: float
-    """Variance of the verdict, above 0."""
-    voices: tuple[Voice, ...] = ()
-    """Whose verdict it is, where their biases matter: nobody's for the asker and teachers."""
-    reliability: float = 1.0
-    """How far those behind it can be relied on together, above 0: a refusal says so much less."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,18 +200,27 @@ def posterior(
     kernel -= 1
     kernel *= config.sharpness
     np.exp(kernel, out=kernel)
-    shared = _shared_biases(observations, judged, kernel, config.lone_refusal) if any(voices) else None
     unbiased, at_goals = kernel[1:, 1:].copy(), kernel[0, 1:]
     unbiased.ravel()[:: len(unbiased) + 1] += noises
     verdicts = np.where(approves, 1.0, config.refused * np.array(reliabilities))
     # A refusal tells of the refused candidate alone: of the others it leaves the prior as it is.
     beyond_prior = at_lessons * np.where(approves, -1.0, 0.0)[:, None]
     beyond_prior[about] = verdicts[about[0]] - at_lessons[about]
+    if not any(voices):
+        return Posterior(at_goal=at_goal, weights=np.linalg.solve(unbiased, at_goals), beyond_prior=beyond_prior)
+    shared = shared_biases(
+        observations,
+        judged,
+        kernel,
+        lone_refusal=config.lone_refusal,
+        agreement=config.agreement,
+        elsewhere=config.elsewhere,
+    )
     return Posterior(
         at_goal=at_goal,
-        weights=_solved(unbiased, shared, config.author_effect, at_goals),
+        weights=np.linalg.solve(unbiased + config.author_effect * shared.believed, at_goals),
         beyond_prior=beyond_prior,
-        suggesting=None if shared is None else partial(_solved, unbiased, shared, config.suggested_effect, at_goals),
+        suggesting=lambda: np.linalg.solve(unbiased + config.suggested_effect * shared.suggested, at_goals),
     )
 
 
@@ -234,70 +231,3 @@ def _places(judged: Sequence[Sequence[int]]) -> "Places":
     columns = np.array(list(chain.from_iterable(judged)))
     rows = np.arange(len(judged))
     return rows if len(columns) == len(judged) else np.repeat(rows, list(map(len, judged))), columns
-
-
-def _solved(unbiased: "Matrix", shared: "Matrix | None", effect: float, at_goals: "Matrix") -> "Matrix":
-    """How much each lesson counts with an author's bias of this size."""
-    import numpy as np
-
-    weights: Matrix = np.linalg.solve(unbiased if shared is None else unbiased + effect * shared, at_goals)
-    return weights
-
-
-def _shared_biases(
-    observations: Sequence[NoisyVerdict], judged: Sequence[Sequence[int]], kernel: "Matrix", lone_refusal: float
-) -> "Matrix":
-    """The covariances of verdicts' biases, in author effects: each has the mean of its voices', by their weights.
-
-    A voice of weight w has the variance (noise + author effect) / w, so a verdict of one such voice has just that. It
-    has a bias for each candidate that it approves or refuses; of a verdict on several at once, their mean's size. What
-    it alone refuses has a second one, which fades with distance: if it were the same everywhere, what the voice refuses
-    elsewhere would tell how large it is here.
-    """
-    import numpy as np
-
-    column_of: dict[tuple[str, bool, int], int] = {}
-    rows: list[int] = []
-    columns: list[int] = []
-    shares: list[float] = []
-    for row, ((approves, _, voices, _), about) in enumerate(zip(observations, judged, strict=True)):
-        if not voices:
-            continue
-        together = voices[0].weight if len(voices) == 1 else sum([weight for _, weight in voices])
-        for author, weight in voices:
-            share = math.sqrt(weight / len(about)) / together
-            for candidate in about:
-                rows.append(row)
-                columns.append(column_of.setdefault((author, approves, candidate), len(column_of)))
-                shares.append(share)
-    bias = np.zeros((len(observations), len(column_of)))
-    bias[rows, columns] = shares
-    shared: Matrix = bias @ bias.T
-    if all(approves for _, approves, _ in column_of):
-        return shared
-    sizes = _refusal_sizes(observations, judged, kernel[0, 1:], lone_refusal)
-    of_second = [0.0 if approves else sizes[author, candidate] - 1 for author, approves, candidate in column_of]
-    local = bias * np.sqrt(of_second)
-    return shared + kernel[1:, 1:] * (local @ local.T)
-
-
-def _refusal_sizes(
-    observations: Sequence[NoisyVerdict], judged: Sequence[Sequence[int]], nearness: "Matrix", lone_refusal: float
-) -> dict[tuple[str, int], float]:
-    """How many times as large the bias of each voice is that refuses a candidate.
-
-    1 if somebody else refuses it as near the goal, `lone_refusal` if nobody else does at all: what is wrong elsewhere
-    may be right here. A verdict without voices is somebody else's.
-    """
-    nearest: dict[int, dict[str, float]] = {}
-    for each, about, near in zip(observations, judged, nearness.tolist(), strict=True):
-        for candidate in () if each.approves else about:
-            of_candidate = nearest.setdefault(candidate, {})
-            for author in [voice.author for voice in each.voices] or [""]:
-                of_candidate[author] = max(near, of_candidate.get(author, 0.0))
-    found: dict[tuple[str, int], float] = {}
-    for candidate, by_author in nearest.items():
-        for author, own in by_author.items():
-            others = max([near for other, near in by_author.items() if other != author], default=0.0)
-            found[author, candidate] = lone_refusal - (lone_refusal - 1) * min(1.0, others / own)
-    return found

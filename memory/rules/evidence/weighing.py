@@ -20,14 +20,8 @@ from memory.model.evidence import (
 )
 from memory.ports import ActionFit
 from memory.rules.evidence.judged_lesson import Candidate, JudgedLesson, replaced_places
-from memory.rules.evidence.posterior import (
-    EvidenceConfig,
-    NoisyVerdict,
-    Posterior,
-    action_prior,
-    learned_fits,
-    posterior,
-)
+from memory.rules.evidence.posterior import EvidenceConfig, Posterior, action_prior, learned_fits, posterior
+from memory.rules.evidence.voices import NoisyVerdict
 
 if TYPE_CHECKING:
     from memory.rules.evidence.posterior import Matrix

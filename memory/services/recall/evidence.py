@@ -13,9 +13,10 @@ from memory.ports import Ballot, LessonSummary, Neighbour, Neighbourhood, Transa
 from memory.rules.audience import partitions_for, proposals_for
 from memory.rules.evidence.answers import named_action
 from memory.rules.evidence.judged_lesson import ANSWER, Candidate, JudgedLesson, noise_of
-from memory.rules.evidence.posterior import EvidenceConfig, NoisyVerdict, Voice
+from memory.rules.evidence.posterior import EvidenceConfig
 from memory.rules.evidence.reliability import LEAST_RELIABLE
 from memory.rules.evidence.threshold import first_threshold, is_implied
+from memory.rules.evidence.voices import NoisyVerdict, Voice
 from memory.rules.evidence.weighing import rows, weigh
 from memory.rules.verdict import voice_weight
 from memory.services.core import Core

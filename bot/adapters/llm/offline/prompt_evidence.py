@@ -9,7 +9,8 @@ from memory.model import Lesson
 from memory.model.evidence import ActionText, Evidence
 from memory.rules.evidence.answers import named_action
 from memory.rules.evidence.judged_lesson import ANSWER, Candidate, JudgedLesson, noise_of
-from memory.rules.evidence.posterior import EvidenceConfig, NoisyVerdict
+from memory.rules.evidence.posterior import EvidenceConfig
+from memory.rules.evidence.voices import NoisyVerdict
 from memory.rules.evidence.weighing import rows, weigh
 from memory.rules.retrieval.prompt import one_line
 

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory.rules.evidence.posterior import EvidenceConfig, NoisyVerdict, Posterior, Voice, posterior
+from memory.rules.evidence.posterior import EvidenceConfig, Posterior, posterior
+from memory.rules.evidence.voices import NoisyVerdict, Voice
 
 if TYPE_CHECKING:
     from memory.rules.evidence.posterior import Matrix

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memory.model.evidence import InfluentialLesson
-from memory.rules.evidence.posterior import EvidenceConfig, Posterior, Voice
+from memory.rules.evidence.posterior import EvidenceConfig, Posterior
+from memory.rules.evidence.voices import Voice
 from memory.rules.evidence.weighing import INFLUENTIAL, influential_places, most_influential
 from tests.memory.rules.evidence.said import Said, believed
 

@@ -3,7 +3,7 @@
 from itertools import product
 from math import sqrt
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pytest
@@ -11,7 +11,8 @@ from hypothesis import given, strategies as st
 
 from memory.model.evidence import START
 from memory.rules.evidence.judged_lesson import noise_of
-from memory.rules.evidence.posterior import EvidenceConfig, Posterior, Voice, action_prior
+from memory.rules.evidence.posterior import EvidenceConfig, Posterior, action_prior
+from memory.rules.evidence.voices import Voice
 from tests.memory.rules.evidence.said import Said, believed as believed_of
 
 if TYPE_CHECKING:
@@ -49,22 +50,37 @@ def believed(seed: int, said: list[Said], config: EvidenceConfig = CONFIG) -> Po
     return believed_of(said, goals @ goals.T, prior, config)
 
 
-def refusal_size(said: list[Said], near: "Matrix", author: str, candidate: int) -> float:
-    """How much larger the bias of a refusal is, the farther from the goal everybody else refuses the candidate."""
-    own, others = [0.0], [0.0]
+class Company(NamedTuple):
+    """How near the goal a voice says something of a candidate, and each of the others who say the same, against it."""
+
+    own: float
+    others: list[float]
+
+    @property
+    def people(self) -> float:
+        return sum(each**2 for each in self.others)
+
+    @property
+    def alone(self) -> float:
+        return 1 - max(self.others, default=0.0)
+
+
+def company(said: list[Said], near: "Matrix", author: str, approves: bool, candidate: int) -> Company:
+    nearest: dict[str, float] = {}
     for each, nearness in zip(said, near, strict=True):
-        if not each.approves and candidate in each.candidates:
-            authors = {voice.author for voice in each.voices}
-            own += [nearness] if author in authors else []
-            others += [nearness] if authors != {author} else []
-    return CONFIG.lone_refusal - (CONFIG.lone_refusal - 1) * min(1.0, max(others) / max(own))
+        for name in {voice.author for voice in each.voices} or {""}:
+            if each.approves is approves and candidate in each.candidates:
+                nearest[name] = max(nearest.get(name, 0.0), nearness)
+    own = nearest.pop(author)
+    return Company(own, [min(1.0, each / own) for each in nearest.values()])
 
 
-def shared_bias(said: list[Said], i: int, j: int, kernel: "Matrix") -> float:
+def shared_bias(said: list[Said], i: int, j: int, kernel: "Matrix", *, is_suggestion: bool) -> float:
     """Covariance of two means of voices, where each voice of weight w has a bias of variance 1 / w.
 
-    It has it on each candidate that both approve, or both refuse; where it is alone with that a second one,
-    which fades with distance.
+    It has it on each candidate that both approve, or both refuse; where it is alone with a refusal a second one, which
+    fades with distance; where many approve a smaller one. Unless just one other approves the same, it has more noise of
+    what it approves far from its nearest.
     """
     one, other = said[i], said[j]
     if one.approves is not other.approves:
@@ -74,8 +90,15 @@ def shared_bias(said: list[Said], i: int, j: int, kernel: "Matrix") -> float:
     found = 0.0
     for ours, theirs in product(one.voices, other.voices):
         for candidate in {*one.candidates} & {*other.candidates} if ours.author == theirs.author else ():
-            size = 1 if one.approves else refusal_size(said, kernel[0, 1:], ours.author, candidate)
-            found += (1 + (size - 1) * kernel[1 + i, 1 + j]) * sqrt(ours.weight * theirs.weight)
+            here = company(said, kernel[0, 1:], ours.author, one.approves, candidate)
+            size, second, far = 1.0, (CONFIG.lone_refusal - 1) * here.alone, 0.0
+            if one.approves:
+                second = 0.0
+            if one.approves and not is_suggestion:
+                size = min(1.0, 2 / (1 + here.people)) ** CONFIG.agreement
+                none_or_many = here.alone**4 + min(1.0, max(0.0, here.people - 1))
+                far = size * none_or_many * max(0.0, here.own / kernel[0, 1 + i] - CONFIG.elsewhere) * (i == j)
+            found += (size + far + second * kernel[1 + i, 1 + j]) * sqrt(ours.weight * theirs.weight)
     return found / (whole or 1)
 
 
@@ -84,17 +107,18 @@ def test_it_is_the_dense_solution_of_the_mixed_model(seed: int, said: list[Said]
     goals, descriptions = unit(seed, len(said) + 1), unit(seed + 1, ACTIONS)
     prior = action_prior(goals @ descriptions.T, CONFIG)
     kernel = np.exp(CONFIG.sharpness * (np.minimum(goals @ goals.T, 1) - 1))
-    noise, shared = np.diag([each.noise for each in said]), np.zeros((len(said), len(said)))
+    noise, shared = np.diag([each.noise for each in said]), np.zeros((2, len(said), len(said)))
     rewards = prior[1:].copy()
     for i, one in enumerate(said):
         for j in range(len(said)):
-            shared[i, j] = shared_bias(said, i, j, kernel)
+            shared[:, i, j] = [shared_bias(said, i, j, kernel, is_suggestion=each) for each in (False, True)]
         if one.approves:
             rewards[i] = 0
         rewards[i, list(one.candidates)] = 1 if one.approves else CONFIG.refused * one.reliability
     found = believed(seed, said)
-    for beliefs, effect in ((found.values, CONFIG.author_effect), (found.suggested, CONFIG.suggested_effect)):
-        weights = kernel[0, 1:] @ np.linalg.inv(kernel[1:, 1:] + noise + effect * shared)
+    effects = (CONFIG.author_effect, CONFIG.suggested_effect)
+    for beliefs, effect, biases in zip((found.values, found.suggested), effects, shared, strict=True):
+        weights = kernel[0, 1:] @ np.linalg.inv(kernel[1:, 1:] + noise + effect * biases)
         assert np.allclose(beliefs, prior[0] + weights @ (rewards - prior[1:]))
 
 
@@ -223,13 +247,35 @@ def of_answer(said: list[Said], cosines: "Matrix") -> float:
     return float(believed_of(said, cosines, np.zeros((len(said) + 1, ACTIONS)), CONFIG).values[0])
 
 
-@pytest.mark.parametrize(("others", "belief"), [(0, 0.116), (2, 0.158), (5, 0.262)])
-def test_who_agrees_with_several_elsewhere_is_believed_further_here(others: int, belief: float) -> None:
-    """A limit of the rule: with three of them it is sure. All approve the same, for one question unlike this one."""
-    names = ["eve", *map(str, range(others))] if others else []
-    directions = np.array([[1, 0], *[[0, 1]] * len(names), [1, 0]], float)
-    said = [*map(approval, names), approval("eve")]
-    assert of_answer(said, directions @ directions.T) == pytest.approx(belief, abs=0.001)
+@given(st.integers(0, 10), st.integers(1, 10), st.floats(-0.2, 0.2))
+def test_who_agrees_with_many_elsewhere_is_not_sure_alone_here(others: int, times: int, far: float) -> None:
+    """All approve the same for one question, and one of them for another one as well."""
+    names = ["eve"] * times + [str(each) for each in range(others)]
+    cosines = np.full((len(names) + 2, len(names) + 2), far)
+    cosines[1:-1, 1:-1] = 1.0
+    cosines[np.ix_([0, -1], [0, -1])] = 1.0
+    assert of_answer([*map(approval, names), approval("eve")], cosines) < START
+
+
+@given(st.integers(2, 5), st.integers(0, 16), st.floats(-0.2, 0.3))
+def test_who_approves_the_same_elsewhere_takes_nothing_from_others_by_agreeing_here(
+    others: int, elsewhere: int, far: float
+) -> None:
+    """Each of what they approve elsewhere is a question of its own."""
+    cosines = np.full((others + elsewhere + 2, others + elsewhere + 2), far)
+    here = [0, *range(1, others + 1), -1]
+    cosines[np.ix_(here, here)] = 1.0
+    np.fill_diagonal(cosines, 1.0)
+    before = [approval(str(each)) for each in range(others)] + [approval("eve")] * elsewhere
+    assert of_answer([*before, approval("eve")], cosines) > of_answer(before, cosines[:-1, :-1])
+
+
+def test_of_three_who_agree_each_is_believed_farther_and_of_two_not() -> None:
+    beliefs = [float(same_question([approval(name) for name in "abcdef"[:count]])[0]) for count in range(1, 7)]
+    biased = [1 / (1 + (CONFIG.author_effect + CONFIG.biased_noise) / count) for count in range(1, 7)]
+    assert beliefs[:2] == pytest.approx(biased[:2])
+    assert all(belief > plain + 0.05 for belief, plain in zip(beliefs[2:], biased[2:], strict=True))
+    assert beliefs[0] < START < beliefs[1]
 
 
 @pytest.mark.parametrize("by", [("dan",), ("dan", "dan"), ("eve",), ("eve",) * 5, ()])
@@ -314,6 +360,8 @@ def test_among_many_actions_it_is_less_likely_that_none_fits() -> None:
         {"biased_noise": 0.0},
         {"author_effect": -1.0},
         {"lone_refusal": 0.9},
+        {"agreement": -0.1},
+        {"elsewhere": 0.9},
     ],
 )
 def test_numbers_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memory.rules.evidence.judged_lesson import Candidate, JudgedLesson, replaced_places
-from memory.rules.evidence.posterior import NoisyVerdict
+from memory.rules.evidence.voices import NoisyVerdict
 from memory.rules.retrieval.consensus import ask_for_different_things
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)

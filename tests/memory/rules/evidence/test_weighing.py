@@ -11,7 +11,8 @@ from memory.model.evidence import START, ActionText, Belief, Evidence
 from memory.ports import ActionFit
 from memory.rules.evidence import weighing
 from memory.rules.evidence.judged_lesson import Candidate, JudgedLesson, noise_of
-from memory.rules.evidence.posterior import EvidenceConfig, NoisyVerdict, Voice
+from memory.rules.evidence.posterior import EvidenceConfig
+from memory.rules.evidence.voices import NoisyVerdict, Voice
 from memory.rules.evidence.weighing import BELIEFS, weigh
 
 GOAL = np.array([1.0, 0.0, 0.0])
