@@ -41,6 +41,8 @@ class RetrievalConfig:
     rep: int | None = None
     """Which repetition of an evaluation run this is, from 1: the first runs without memories, as the baseline.
     None: no evaluation. A bot remembers from the first attempt on."""
+    is_baseline: bool = field(init=False, repr=False, compare=False)
+    """Whether an evaluation wants to see how the agent does without memories: by `rep`."""
 
     def __post_init__(self) -> None:
         for name in ("env_threshold", "empty_env_iou", "env_weight", "intent_weight"):
@@ -60,11 +62,7 @@ class RetrievalConfig:
         flag(self.consensus, "consensus")
         for kind, weight in mapping(self.element_weights, "element_weights").items():
             number(weight, f"the element weight of {shown(kind)}")
-
-    @property
-    def is_baseline(self) -> bool:
-        """Whether an evaluation wants to see how the agent does without memories."""
-        return self.rep is not None and self.rep <= 1
+        object.__setattr__(self, "is_baseline", self.rep is not None and self.rep <= 1)
 
     def merged(self, partial: Mapping[str, object] | None) -> "RetrievalConfig":
         """The same configuration with some fields replaced (the seed's `Partial<RetrievalConfig>`).
@@ -74,7 +72,7 @@ class RetrievalConfig:
         if partial is None:
             return self
         mapping(partial, "a retrieval configuration")
-        names = {config_field.name for config_field in fields(self)}
+        names = {each.name for each in fields(self) if each.init}
         spelling = {"envThreshold": "env_threshold", "topK": "top_k", "finalK": "final_k"}
         changes = {spelling.get(name, name): value for name, value in partial.items()}
         unknown = [name for name in changes if name not in names]
