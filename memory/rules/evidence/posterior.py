@@ -69,8 +69,8 @@ class EvidenceConfig:
     agreement: float = 0.75
     """How much smaller it is where three or more people approve as near the goal: `(2 / people) ** agreement` times."""
     elsewhere: float = 4.0
-    """How many times farther from the goal than its author's nearest one, by the kernel, an approval is of another
-    question, which tells less of their bias."""
+    """How many times farther from the goal, by the kernel, than the nearest of the same author an approval must be to
+    count as one of another question, which tells less of their bias."""
     suggested_effect: float = 1.0
     """The author effect in how far something is suggested, which is asked about and not followed: there one person's
     word goes half of the way (measured: `tests/README.md`)."""

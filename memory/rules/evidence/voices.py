@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Matrix = NDArray[np.floating[Any]]
+    Bools = NDArray[np.bool_]
+    Places = NDArray[np.intp]
 
 
 class Voice(NamedTuple):
@@ -31,7 +33,7 @@ class NoisyVerdict(NamedTuple):
     """How far those behind it can be relied on together, above 0: a refusal says so much less."""
 
 
-_NOBODY = (Voice("", 0.0),)
+_NOBODY = (Voice(""),)
 
 
 class SharedBiases(NamedTuple):
@@ -61,44 +63,64 @@ def shared_biases(
     - What a voice alone refuses has a second bias, which fades with distance: if it were the same everywhere, what the
       voice refuses elsewhere would tell how large it is here.
     - Where three or more approve the same, the bias of each is smaller: many are seldom wrong together, and two may
-      collude.
-    - What a voice approves elsewhere has more noise, unless just one other approves the same: for else it tells how
-      large the bias is here. Whoever agrees with many elsewhere would be sure alone, and whoever approves the same of
-      everything would take away what others say by agreeing with them. Two who collude are known by just that.
+      collude. Whoever is trusted less than a member nothing is proven of counts as so much of one.
+    - What a voice approves elsewhere has such a second bias, too, unless just one other approves the same: for else it
+      tells how large the first is here. Whoever agrees with many elsewhere would be sure alone, and whoever approves
+      the same of everything would take away what others say by agreeing with them. Two who collude are known by just
+      that.
     """
     import numpy as np
 
-    nearness = kernel[0, 1:]
-    approves, same, shares, says = _biases(observations, judged)
-    own = (says * nearness[:, None]).max(axis=0)
-    others = np.minimum(own / own[:, None], 1.0) * same
-    nearest, people = others.max(axis=1), (others * others).sum(axis=1)
-    sizes = np.where(approves, np.minimum(2 / (1 + people), 1.0) ** agreement, 1.0)
+    rows, columns, shares, approves, trust, is_same = _biases(observations, judged)
+    nearness = kernel[0, 1:][rows]
+    own = np.zeros(len(trust))
+    np.maximum.at(own, columns, nearness)
+    others = np.minimum(own / own[:, None], 1.0) * is_same
+    nearest, people = (others * trust).max(axis=1), (others * others) @ trust
+    sizes = np.where(approves, np.minimum(2 / (trust + people), 1.0) ** agreement, 1.0)
     # 1 if nobody agrees as near the goal, or two and more; 0 if one does.
     none_or_many = (1 - nearest) ** 4 + np.clip(people - 1, 0.0, 1.0)
-    noises = np.where(approves, sizes * none_or_many, 0.0)
-    farther = np.maximum(own / nearness[:, None] - elsewhere, 0.0)
-    believed, suggested = (shares * sizes) @ shares.T, shares @ shares.T
-    believed.ravel()[:: len(believed) + 1] += (shares * shares * noises * farther).sum(axis=1)
+    seconds = np.where(approves, sizes * none_or_many, 0.0)
+    farther = np.maximum(own[columns] / nearness - elsewhere, 0.0)
+    made_of, second_of = np.zeros((2, len(observations), len(trust)))
+    made_of[rows, columns] = shares
+    second_of[rows, columns] = shares * np.sqrt(seconds[columns] * farther)
+    fading = kernel[1:, 1:]
+    believed, suggested = (made_of * sizes) @ made_of.T, made_of @ made_of.T
+    believed += fading * (second_of @ second_of.T)
     if not approves.all():
         seconds = np.where(approves, 0.0, (lone_refusal - 1) * (1 - nearest))
-        fading = kernel[1:, 1:] * ((shares * seconds) @ shares.T)
-        believed += fading
-        suggested += fading
+        of_refusals = fading * ((made_of * seconds) @ made_of.T)
+        believed += of_refusals
+        suggested += of_refusals
     return SharedBiases(believed, suggested)
 
 
-def _biases(
-    observations: Sequence[NoisyVerdict], judged: Sequence[Sequence[int]]
-) -> tuple["NDArray[np.bool_]", "NDArray[np.bool_]", "Matrix", "Matrix"]:
-    """Of the biases: which approve, which are others' of the same, the share of each in each verdict, and who says it.
+class _Biases(NamedTuple):
+    """The biases of verdicts, `m` in all, and which has which: several where people or things are.
 
-    Shapes (biases,), (biases, biases), and twice (verdicts, biases). A verdict without voices is somebody else's, who
-    has no bias.
+    A verdict without voices is somebody else's, who has no bias.
     """
+
+    rows: "Places"
+    """The places of the verdicts, one for each bias of each ..."""
+    columns: "Places"
+    """... the places of the biases that they have ..."""
+    shares: "Matrix"
+    """... and how much of them."""
+    approves: "Bools"
+    """Shape (m,): whether a bias is one of approvals."""
+    trust: "Matrix"
+    """Shape (m,): how far whoever has it is trusted, at most as a member nothing is proven of: 1."""
+    is_same: "Bools"
+    """Shape (m, m): which two are those of different people in the same."""
+
+
+def _biases(observations: Sequence[NoisyVerdict], judged: Sequence[Sequence[int]]) -> _Biases:
     import numpy as np
 
-    column_of: dict[tuple[str, bool, int], int] = {}
+    column_of: dict[tuple[str, int], int] = {}
+    trust_of: dict[str, float] = {}
     rows: list[int] = []
     columns: list[int] = []
     shares: list[float] = []
@@ -106,15 +128,14 @@ def _biases(
         together = voices[0].weight if len(voices) == 1 else sum([weight for _, weight in voices])
         for author, weight in voices or _NOBODY:
             share = math.sqrt(weight / len(about)) / together if voices else 0.0
+            trust_of[author] = max(weight, trust_of.get(author, 0.0))
             for candidate in about:
                 rows.append(row)
-                columns.append(column_of.setdefault((author, approves, candidate), len(column_of)))
+                columns.append(column_of.setdefault((author, 2 * candidate + approves), len(column_of)))
                 shares.append(share)
-    made_of, says = np.zeros((2, len(observations), len(column_of)))
-    made_of[rows, columns] = shares
-    says[rows, columns] = 1.0
-    approving = np.array([approves for _, approves, _ in column_of])
-    about_what = np.array([2 * candidate + approves for _, approves, candidate in column_of])
-    same = about_what[:, None] == about_what
-    same.ravel()[:: len(same) + 1] = False
-    return approving, same, made_of, says
+    authors, things = zip(*column_of, strict=True)
+    about_what = np.array(things)
+    trust = np.minimum([trust_of[author] for author in authors], 1.0)
+    is_same = about_what[:, None] == about_what
+    is_same.ravel()[:: len(is_same) + 1] = False
+    return _Biases(np.array(rows), np.array(columns), np.array(shares), about_what % 2 == 1, trust, is_same)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from memory.model.evidence import START
 from memory.rules.evidence.judged_lesson import noise_of
@@ -22,7 +22,7 @@ CONFIG = EvidenceConfig()
 ACTIONS = 3
 DIMENSION = 6
 ANN, BEN = Voice("ann"), Voice("ben")
-VOICES = [(), (ANN,), (BEN,), (ANN, BEN), (Voice("ann", 2.0), BEN)]
+VOICES = [(), (ANN,), (BEN,), (ANN, BEN), (Voice("ann", 2.0), BEN), (Voice("cy", 0.3),), (Voice("cy", 0.6), ANN)]
 
 
 def unit(seed: int, rows: int) -> "Matrix":
@@ -51,35 +51,41 @@ def believed(seed: int, said: list[Said], config: EvidenceConfig = CONFIG) -> Po
 
 
 class Company(NamedTuple):
-    """How near the goal a voice says something of a candidate, and each of the others who say the same, against it."""
+    """How near the goal a voice says something of a candidate, and each of the others who say the same, against it.
+
+    And how far they are trusted, at most as a member nothing is proven of.
+    """
 
     own: float
-    others: list[float]
+    trust: float
+    others: list[tuple[float, float]]
 
     @property
     def people(self) -> float:
-        return sum(each**2 for each in self.others)
+        return sum(trust * near**2 for near, trust in self.others)
 
     @property
     def alone(self) -> float:
-        return 1 - max(self.others, default=0.0)
+        return 1 - max([near * trust for near, trust in self.others], default=0.0)
 
 
 def company(said: list[Said], near: "Matrix", author: str, approves: bool, candidate: int) -> Company:
     nearest: dict[str, float] = {}
+    trust: dict[str, float] = {}
     for each, nearness in zip(said, near, strict=True):
-        for name in {voice.author for voice in each.voices} or {""}:
+        for name, weight in each.voices or (Voice(""),):
+            trust[name] = max(trust.get(name, 0.0), min(1.0, weight))
             if each.approves is approves and candidate in each.candidates:
                 nearest[name] = max(nearest.get(name, 0.0), nearness)
     own = nearest.pop(author)
-    return Company(own, [min(1.0, each / own) for each in nearest.values()])
+    return Company(own, trust[author], [(min(1.0, each / own), trust[name]) for name, each in nearest.items()])
 
 
 def shared_bias(said: list[Said], i: int, j: int, kernel: "Matrix", *, is_suggestion: bool) -> float:
     """Covariance of two means of voices, where each voice of weight w has a bias of variance 1 / w.
 
-    It has it on each candidate that both approve, or both refuse; where it is alone with a refusal a second one, which
-    fades with distance; where many approve a smaller one. Unless just one other approves the same, it has more noise of
+    It has it on each candidate that both approve, or both refuse; where many approve a smaller one. It has a second
+    one, which fades with distance, where it is alone with a refusal, and, unless just one other approves the same, of
     what it approves far from its nearest.
     """
     one, other = said[i], said[j]
@@ -91,14 +97,15 @@ def shared_bias(said: list[Said], i: int, j: int, kernel: "Matrix", *, is_sugges
     for ours, theirs in product(one.voices, other.voices):
         for candidate in {*one.candidates} & {*other.candidates} if ours.author == theirs.author else ():
             here = company(said, kernel[0, 1:], ours.author, one.approves, candidate)
-            size, second, far = 1.0, (CONFIG.lone_refusal - 1) * here.alone, 0.0
+            size, second = 1.0, (CONFIG.lone_refusal - 1) * here.alone
             if one.approves:
                 second = 0.0
             if one.approves and not is_suggestion:
-                size = min(1.0, 2 / (1 + here.people)) ** CONFIG.agreement
+                size = min(1.0, 2 / (here.trust + here.people)) ** CONFIG.agreement
                 none_or_many = here.alone**4 + min(1.0, max(0.0, here.people - 1))
-                far = size * none_or_many * max(0.0, here.own / kernel[0, 1 + i] - CONFIG.elsewhere) * (i == j)
-            found += (size + far + second * kernel[1 + i, 1 + j]) * sqrt(ours.weight * theirs.weight)
+                farther = [max(0.0, here.own / kernel[0, 1 + each] - CONFIG.elsewhere) for each in (i, j)]
+                second = size * none_or_many * sqrt(farther[0] * farther[1])
+            found += (size + second * kernel[1 + i, 1 + j]) * sqrt(ours.weight * theirs.weight)
     return found / (whole or 1)
 
 
@@ -248,6 +255,7 @@ def of_answer(said: list[Said], cosines: "Matrix") -> float:
 
 
 @given(st.integers(0, 10), st.integers(1, 10), st.floats(-0.2, 0.2))
+@example(10, 10, 0.2)
 def test_who_agrees_with_many_elsewhere_is_not_sure_alone_here(others: int, times: int, far: float) -> None:
     """All approve the same for one question, and one of them for another one as well."""
     names = ["eve"] * times + [str(each) for each in range(others)]
@@ -258,6 +266,7 @@ def test_who_agrees_with_many_elsewhere_is_not_sure_alone_here(others: int, time
 
 
 @given(st.integers(2, 5), st.integers(0, 16), st.floats(-0.2, 0.3))
+@example(5, 16, 0.3)
 def test_who_approves_the_same_elsewhere_takes_nothing_from_others_by_agreeing_here(
     others: int, elsewhere: int, far: float
 ) -> None:
@@ -276,6 +285,17 @@ def test_of_three_who_agree_each_is_believed_farther_and_of_two_not() -> None:
     assert beliefs[:2] == pytest.approx(biased[:2])
     assert all(belief > plain + 0.05 for belief, plain in zip(beliefs[2:], biased[2:], strict=True))
     assert beliefs[0] < START < beliefs[1]
+
+
+@given(st.integers(1, 9), st.floats(0.01, 0.2))
+def test_who_are_trusted_little_agree_as_fewer_people(count: int, trust: float) -> None:
+    """All who agree are believed no farther than as many of the others as they are trusted together."""
+    little = [Said((0,), True, CONFIG.biased_noise / trust, (Voice(str(each), trust),)) for each in range(count)]
+    together = 1 + count * trust
+    fewer = 1 / (
+        1 + (CONFIG.author_effect * min(1.0, 2 / together) ** CONFIG.agreement + CONFIG.biased_noise) / together
+    )
+    assert same_question([approval("eve"), *little])[0] == pytest.approx(fewer)
 
 
 @pytest.mark.parametrize("by", [("dan",), ("dan", "dan"), ("eve",), ("eve",) * 5, ()])
