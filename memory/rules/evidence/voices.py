@@ -97,23 +97,23 @@ def shared_biases(
 
 
 class _Biases(NamedTuple):
-    """The biases of verdicts, `m` in all, and which has which: several where people or things are.
+    """The `m` biases of verdicts, and which verdict has which: of several voices, or on several candidates, several.
 
-    A verdict without voices is somebody else's, who has no bias.
+    A verdict without voices is somebody else's, who has no share in any bias.
     """
 
     rows: "Places"
-    """The places of the verdicts, one for each bias of each ..."""
+    """Of each pair of a verdict and a bias that it has, the place of the verdict ..."""
     columns: "Places"
-    """... the places of the biases that they have ..."""
+    """... the place of the bias ..."""
     shares: "Matrix"
-    """... and how much of them."""
+    """... and how much of the bias the verdict has."""
     approves: "Bools"
     """Shape (m,): whether a bias is one of approvals."""
     trust: "Matrix"
     """Shape (m,): how far whoever has it is trusted, at most as a member nothing is proven of: 1."""
     is_same: "Bools"
-    """Shape (m, m): which two are those of different people in the same."""
+    """Shape (m, m): which two are of different people who say the same of the same candidate."""
 
 
 def _biases(observations: Sequence[NoisyVerdict], judged: Sequence[Sequence[int]]) -> _Biases:

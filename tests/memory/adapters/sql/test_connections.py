@@ -19,11 +19,6 @@ from tests.memory.adapters.store_samples import ALL, episode
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "goodbot.db"
-
-
-@pytest.fixture
 def store(path: Path) -> Iterator[SqlStore]:
     with closing(open_file(path)) as made:
         yield made

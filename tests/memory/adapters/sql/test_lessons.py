@@ -26,11 +26,6 @@ GOALS = ("where is the canteen?", "where is the canteen please?", "where do I fi
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "goodbot.db"
-
-
-@pytest.fixture
 def store(path: Path) -> Iterator[SqlStore]:
     with closing(SqlStore.open(f"sqlite:///{path}")) as store:
         yield store

@@ -13,11 +13,6 @@ from tests.memory.adapters.store_samples import CHANNEL, EVERYONE
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "goodbot.db"
-
-
-@pytest.fixture
 def store(path: Path) -> Iterator[SqlStore]:
     with closing(SqlStore.open(f"sqlite:///{path}")) as store:
         learn(store, "a", (1, 0, 0), EVERYONE, CHANNEL)

@@ -113,11 +113,6 @@ class TestSqlWorld(WorldContract):
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "goodbot.db"
-
-
-@pytest.fixture
 def pair(path: Path) -> Iterator[tuple[SqlStore, SqlStore]]:
     """Two stores on one file, as two processes would have them."""
     with closing(open_at(path)) as first, closing(open_at(path)) as second:
