@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 
 from memory.adapters.row_validation import all_storable, chunks, half, halves, storable
-from memory.adapters.sql.queries import filing, missing_vectors
+from memory.adapters.sql.queries import missing_vectors
 from memory.adapters.sql.queries.episode_filter import QUARANTINE, filtered
 from memory.adapters.sql.queries.people import channel_visibility
 from memory.adapters.sql.recall import index
@@ -279,7 +279,7 @@ class SqlEpisodeTable(SqlTable):
         index.change(self._session, workspace, put=storable(tuple(put)), remove=storable(tuple(remove)))
 
     def file_new(self, model: str, new: "Sequence[tuple[Episode, Vector, IndexEntry]]") -> None:
-        filing.file_new(self._session, model, new)
+        index.file_new(self._session, model, new)
 
     def nearest(
         self,
