@@ -35,7 +35,8 @@ from tests.doubles.process import WORKSPACE, Chat, Home
 from tests.doubles.seats import PlatformRunner, both_platforms, environment
 
 NAMES = ["README.md", "memory/README.md", "bot/README.md", "config/README.md", "tests/README.md"]
-READMES = {name: (CHECKOUT / name).read_text(encoding="utf-8") for name in NAMES}
+FURTHER = ["memory/rules/evidence/README.md"]
+READMES = {name: (CHECKOUT / name).read_text(encoding="utf-8") for name in [*NAMES, *FURTHER]}
 README = READMES["README.md"]
 EVERYTHING = "\n".join(READMES.values())
 GATE = (CHECKOUT / ".ci" / "run").read_text(encoding="utf-8")

@@ -8,14 +8,14 @@ from functools import cached_property
 from typing import NamedTuple, overload
 
 DOUBT = 0.8
-"""How much of the best rival's belief is taken off the best one (measured: `tests/README.md`)."""
+"""How much of the best rival's belief is taken off the best one (measured: `memory/rules/evidence/README.md`)."""
 UNPROVEN = 0.4
 """How much of what is believed without the lessons near it is taken off: a description promises more than it keeps
-(measured: `tests/README.md`)."""
+(measured: `memory/rules/evidence/README.md`)."""
 UNKNOWN = 0.12
 """The most that is believed of whatever nobody has taught yet (`unknown`)."""
 START = 0.16
-"""The threshold of a workspace where nobody judged anything yet (measured: `tests/README.md`)."""
+"""The threshold of a workspace where nobody judged anything yet (measured: `memory/rules/evidence/README.md`)."""
 TIE = 0.02
 """Two beliefs that differ by less are as good as each other: neither is followed without asking."""
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from memory.adapters.sql import SqlStore
-from memory.model import Audience, Role, Vector
+from memory.model import Audience, Role, Vector, Visibility
 from tests.doubles.memory_world import World, scope
 
 DIMENSION, TEXTS = 384, 20_000
@@ -143,6 +143,8 @@ def _write(
         file.execute("COMMIT")
     seen = sorted(set(asked))
     file.executemany("INSERT OR IGNORE INTO people VALUES (?, ?, 0)", [(workspace, f"p{person}") for person in seen])
+    channels = [(workspace, f"c{number}", Visibility.PUBLIC.value) for number in range(CHANNELS)]
+    file.executemany("INSERT INTO channels VALUES (?, ?, ?, 0)", channels)
 
 
 class _Maker:

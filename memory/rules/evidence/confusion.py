@@ -12,7 +12,7 @@ from memory.rules.evidence.threshold import LOWEST, MOST_OF_ONE, share_wrong
 
 USUAL = 10.0
 """How many wrong answers, of as many as are usual, the first guess stands for: that there is as much confusion as
-elsewhere (measured: `tests/README.md`)."""
+elsewhere (measured: `memory/rules/evidence/README.md`)."""
 
 MARGIN = 0.5
 """Standard errors by which more is taken to be wrong than was: that of a count is its root (Poisson)."""

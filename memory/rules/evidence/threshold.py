@@ -5,8 +5,8 @@ the share of wrong ones among those that reach it is estimated, and a margin is 
 lowest threshold within the budget is taken. So where few react, less is answered and more is asked.
 
 - **Before anybody said anything** a prior stands for `PRIOR` judgements. It is what was measured on labelled messages
-  (`tests/README.md`), taken to be wrong more often than there (`_prior`), and as many times more often as what was
-  taught is confused with each other (`memory.rules.evidence.confusion`). It needs no margin.
+  (`memory/rules/evidence/README.md`), taken to be wrong more often than there (`_prior`), and as many times more often
+  as what was taught is confused with each other (`memory.rules.evidence.confusion`). It needs no margin.
 - **People refuse what is right** (`memory.rules.evidence.reliability`). So many of their refusals are left out, and
   they count for less; who refuses everything counts for next to nothing.
 - **Nobody decides alone**: of several people, each counts for at most `MOST_OF_ONE` judgements at any threshold. So

@@ -30,7 +30,7 @@ _FITTING = 0.35
 _UNFIT = 0.15
 """... and the most of one that fits less: it is not used until people approve of it."""
 ASKED_FROM = 0.045
-"""Belief from which the person is asked whether they mean it (measured: `tests/README.md`) ..."""
+"""Belief from which the person is asked whether they mean it (measured: `memory/rules/evidence/README.md`) ..."""
 SUGGESTED_FROM = 0.08
 """... or how far it must be suggested (`Belief.suggested`): some four times the belief in what one member approved."""
 _OFFERED_FROM, _OFFERED_SHARE = 0.02, 0.1
