@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bot.app.processes.gc_tuning import collect_rarely
 from memory.adapters.sql import SqlStore
 from memory.model import Vector
 from memory.model.evidence import ActionText
@@ -120,6 +121,7 @@ def main() -> None:
 def measure(world: World, rounds: int) -> None:
     """Time each part and print a row for it."""
     asker = scope("p1")
+    collect_rarely()  # as the bot does
 
     def embed(number: int) -> None:
         world.memory.embedder.embed([f"goal {number % 500} asked again {number}"])

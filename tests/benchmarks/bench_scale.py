@@ -9,7 +9,6 @@ process: one that has filled a store takes memory from what that gave back, and 
 """
 
 import argparse
-import gc
 import json
 import multiprocessing
 import statistics
@@ -23,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bot.app.processes.gc_tuning import collect_rarely
 from memory.adapters.sql import SqlStore
 from memory.model import Scope, Vector
 from memory.model.evidence import ActionText
@@ -97,7 +97,7 @@ def measure(path: Path, episodes: int, rounds: int) -> tuple[list[Row], dict[str
     embedder = Given()
     goals = [f"goal {number * 37 % TEXTS} asked again {number}" for number in range(2 * rounds)]
     embedder.prepare(goals)
-    gc.freeze()  # as the bot does: else looking through all modules counts as part of some recall or message
+    collect_rarely()  # as the bot does: else looking through all modules counts as part of some recall or message
     before = _memory()
     askers = [
         scope(f"p{person}", channel=f"c{number % CHANNELS}") for number, person in enumerate(people(max(20, rounds), 5))

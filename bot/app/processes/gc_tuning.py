@@ -19,5 +19,10 @@ async def keep_pauses_short(warm_up: "asyncio.Task[None]") -> None:
     """
     sys.setswitchinterval(SWITCH_S)
     await asyncio.wait({warm_up})
+    collect_rarely()
+
+
+def collect_rarely() -> None:
+    """Look for garbage in cycles more rarely, and not at all among the objects there are now."""
     gc.set_threshold(_YOUNG, _MIDDLE, _OLD)
     gc.freeze()
