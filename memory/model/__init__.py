@@ -79,6 +79,7 @@ from memory.model.scope import Audience as Audience, Channel as Channel, Scope a
 from memory.model.teaching import (
     MAX_WEIGHT as MAX_WEIGHT,
     KnownPeople as KnownPeople,
+    PlacedVote as PlacedVote,
     Poll as Poll,
     Reaction as Reaction,
     Role as Role,

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import NamedTuple
 
 from memory.model.episode import Episode
 from memory.model.evidence import EvidenceRecord, Judgement, Threshold
@@ -176,6 +177,16 @@ class Vote:
         return self.standing is Standing.DECIDES or weight >= MAX_WEIGHT
 
 
+class PlacedVote(NamedTuple):
+    """What of a vote matters for its voter's limit; in the order of their votes."""
+
+    at: datetime
+    run_id: str
+    node_id: str
+    actor: str
+    is_limited: bool
+
+
 TrustRecord = tuple[int, int]
 """How often administrators' verdicts have proven a person (right, wrong), in one workspace."""
 
@@ -199,7 +210,7 @@ class Poll:
     votes: tuple[Vote, ...] = ()
     """By node, then actor."""
     records: Mapping[str, TrustRecord] = field(default_factory=dict[str, TrustRecord])
-    """Of everybody who has one of the votes."""
+    """Of everybody who has one of the votes, and of who else was asked for."""
     people: KnownPeople = field(default_factory=KnownPeople)
     """What is known of everybody who reacted, and of who else was asked for."""
     evidence: EvidenceRecord = field(default_factory=EvidenceRecord)

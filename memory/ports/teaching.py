@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from memory.model import LedgerEntry, Poll, Reaction, TrustEvidence, TrustRecord, Vote
+from memory.model import LedgerEntry, PlacedVote, Poll, Reaction, TrustEvidence, Vote
 from memory.model.evidence import Judgement, JudgementCount, Threshold
 from memory.model.saved import SavedMessage
 
@@ -53,7 +53,7 @@ class TeachingTable(Protocol):
     def polls(self, workspace: str, run_ids: Iterable[str], *, people: Iterable[str] = ()) -> dict[str, Poll]:
         """What people said about each of these answers, by run, in one statement.
 
-        With what is known of those who reacted, and of `people`.
+        With what is known of those who reacted, and of `people`, and the records of those who voted, and of `people`.
         """
         ...
 
@@ -75,12 +75,12 @@ class TeachingTable(Protocol):
         """The same for several runs, by run, for those that have any."""
         ...
 
-    def votes_around(
-        self, votes: Sequence[Vote], *, window: timedelta, limit: int, known: Iterable[Vote] = ()
-    ) -> tuple[list[Vote], dict[str, TrustRecord]]:
-        """The stored votes of the same people around each of these, which need not be stored; and their records.
+    def mark_limited(self, workspace: str, marks: Mapping[tuple[str, str, str], bool]) -> None:
+        """Store of votes, by run, node and voter, whether each is beyond its voter's limit."""
+        ...
 
-        Those `known` are stored as they are given, and may be left unread with their voters' records.
+    def votes_around(self, votes: Sequence[Vote], *, window: timedelta, limit: int) -> list[PlacedVote]:
+        """The stored votes of the same people around each of these, which need not be stored.
 
         Only votes that may be limited (`memory.rules.verdict.may_be_limited`); however many others stand among them, it
         costs the same. Of each those cast less than a window before or after it: the last `limit` before, and those

@@ -11,7 +11,6 @@ reverse could be gamed, and never above `MAX_WEIGHT`, for an account can be stol
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from functools import lru_cache
 
 from memory.model import (
@@ -19,6 +18,7 @@ from memory.model import (
     Audience,
     Episode,
     KnownPeople,
+    PlacedVote,
     Reaction,
     Role,
     Standing,
@@ -149,14 +149,13 @@ def may_be_limited(vote: Vote) -> bool:
     return vote.role is not Role.ADMIN and not (vote.role.may_promote and kind in (CORRECTION, REVIEW))
 
 
-def is_beyond_limit(earlier: Sequence[datetime], vote: Vote, policy: TeachingPolicy) -> bool:
-    """Whether the times of its voter's votes right before this one, the oldest first, leave no room in its window.
+def is_beyond_limit(number: int, votes: Sequence[PlacedVote], policy: TeachingPolicy) -> bool:
+    """Whether the vote of this number has no room in its window, among those of its voter that may be limited.
 
-    Of those that may be limited, as many as the limit are enough to tell: the oldest of them is within the window, or
-    the window has room.
+    One before it is enough to tell, as many places as the limit says: it is within the window, or the window has room.
     """
     most = policy.votes_per_window
-    return may_be_limited(vote) and len(earlier) >= most and earlier[-most] > vote.at - policy.window
+    return number >= most and votes[number - most].at > votes[number].at - policy.window
 
 
 def is_news(reaction: Reaction, known: Reaction | None) -> bool:

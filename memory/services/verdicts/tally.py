@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 
-from memory.model import Episode, KnownPeople, Poll, Reaction, Role, TeachingPolicy, TrustRecord, Vote
+from memory.model import Episode, KnownPeople, PlacedVote, Poll, Reaction, Role, TeachingPolicy, TrustRecord, Vote
 from memory.model.evidence import EvidenceRecord, Judgement, Threshold
 from memory.ports import Transaction
 from memory.rules.evidence.threshold import (
@@ -58,7 +58,7 @@ def update_votes(
     _store(tx, workspace, before, votes)
     moved = _update_standings(tx, workspace, before, votes, taught_from)
     moved |= _update_trust_evidence(tx, workspace, before, votes, records, policy, from_scratch=from_scratch)
-    moved |= _update_limits(tx, votes, _changed(before, votes, from_scratch=from_scratch), records, policy)
+    moved |= _update_limits(tx, workspace, votes, _changed(before, votes, from_scratch=from_scratch), policy)
     voters = {vote.actor for cast in votes.values() for vote in cast}
     if unknown := voters - records.keys():
         records.update(tx.teaching.record_of(workspace, unknown))
@@ -191,67 +191,66 @@ def _changed(
     return {actor: [vote for _, vote in sorted(own.items())] for actor, own in found.items()}
 
 
-def _place(vote: Vote) -> tuple[datetime, str, str]:
+def _place(vote: Vote | PlacedVote) -> tuple[datetime, str, str]:
     """Where the vote stands among those of its voter."""
     return vote.at, vote.run_id, vote.node_id
 
 
 def _update_limits(
     tx: Transaction,
+    workspace: str,
     votes: dict[str, list[Vote]],
     changed: Mapping[str, Sequence[Vote]],
-    records: dict[str, TrustRecord],
     policy: TeachingPolicy,
 ) -> set[str]:
     """Mark anew every vote that these changes, by voter, may push over its voter's limit, or back, also in `votes`.
 
-    Returns the runs where a mark changed. What is read of voters' records goes to `records`.
+    Returns the runs where a mark changed.
     """
-    marked: dict[tuple[str, str, str], Vote] = {}
+    marks: dict[tuple[str, str, str], bool] = {}
     waiting = {actor: deque(own) for actor, own in changed.items()}
     at_once = _AT_ONCE if sum(map(len, waiting.values())) < _MANY else None
-    stored = [vote for cast in votes.values() for vote in cast]
     while waiting:
         first = [vote for own in waiting.values() for vote in islice(own, at_once)]
-        around, known = tx.teaching.votes_around(
-            first, window=policy.window, limit=policy.votes_per_window, known=stored
-        )
-        records.update(known)
-        by_actor: dict[str, list[Vote]] = {actor: [] for actor in waiting}
-        for each in around:
-            by_actor[each.actor].append(each)
+        around: dict[str, list[PlacedVote]] = {actor: [] for actor in waiting}
+        for each in tx.teaching.votes_around(first, window=policy.window, limit=policy.votes_per_window):
+            around[each.actor].append(each)
         for actor, own in waiting.items():
-            for vote, is_limited in _recounted(own, by_actor[actor], policy, at_once):
+            for vote, is_limited in _recounted(own, around[actor], policy, at_once):
                 if is_limited != vote.is_limited:
-                    marked[vote.run_id, vote.node_id, actor] = replace(vote, is_limited=is_limited)
+                    marks[vote.run_id, vote.node_id, actor] = is_limited
         waiting = {actor: own for actor, own in waiting.items() if own}
-    tx.teaching.put_votes(*marked.values())
-    for run_id, stand in votes.items():
-        votes[run_id] = [marked.get((run_id, vote.node_id, vote.actor), vote) for vote in stand]
-    return {run_id for run_id, _, _ in marked}
+    if marks:
+        tx.teaching.mark_limited(workspace, marks)
+        for run_id, stand in votes.items():
+            votes[run_id] = [_marked(vote, marks) for vote in stand]
+    return {run_id for run_id, _, _ in marks}
+
+
+def _marked(vote: Vote, marks: Mapping[tuple[str, str, str], bool]) -> Vote:
+    mark = marks.get((vote.run_id, vote.node_id, vote.actor), vote.is_limited)
+    return vote if mark is vote.is_limited else replace(vote, is_limited=mark)
 
 
 def _recounted(
-    waiting: deque[Vote], around: Sequence[Vote], policy: TeachingPolicy, at_once: int | None
-) -> Iterator[tuple[Vote, bool]]:
+    waiting: deque[Vote], around: Sequence[PlacedVote], policy: TeachingPolicy, at_once: int | None
+) -> Iterator[tuple[PlacedVote, bool]]:
     """The votes of one voter that the first of the waiting changes touch, with whether each is beyond the limit now.
 
     The vote that fills up another one's window stands as many places before it as the limit says. So a change touches
     the vote itself and no more than that many after it, if they are within a window.
     """
     most = policy.votes_per_window
-    places = [_place(vote) for vote in around]
     for first in list(islice(waiting, at_once)):
         if not waiting or waiting[0] is not first:
             continue
         waiting.popleft()
-        start = bisect_left(places, _place(first))
+        start = bisect_left(around, _place(first))
         stretch = [vote for vote in around[start : start + most + 1] if vote.at < first.at + policy.window]
         for number, vote in enumerate(stretch, start):
-            earlier = [each.at for each in around[max(0, number - most) : number]]
-            yield vote, is_beyond_limit(earlier, vote, policy)
+            yield vote, is_beyond_limit(number, around, policy)
         # Of other changes in this stretch, the last one touches all beyond it that any of them does.
-        end = _place((stretch or [first])[-1])
+        end = _place(stretch[-1] if stretch else first)
         while len(waiting) > 1 and _place(waiting[1]) <= end:
             waiting.popleft()
 
@@ -270,12 +269,16 @@ def with_standings(tx: Transaction, workspace: str, votes: Sequence[Vote]) -> li
 def with_limits(tx: Transaction, votes: Sequence[Vote], policy: TeachingPolicy) -> list[Vote]:
     """The same votes, marked where their voter had said too much before. All of them must be stored."""
     counted = [vote for vote in votes if may_be_limited(vote)]
-    around, _ = tx.teaching.votes_around(counted, window=policy.window, limit=policy.votes_per_window)
-    marked: list[Vote] = []
-    for vote in votes:
-        earlier = [each.at for each in around if each.actor == vote.actor and _place(each) < _place(vote)]
-        marked.append(replace(vote, is_limited=is_beyond_limit(earlier, vote, policy)))
-    return marked
+    around: dict[str, list[PlacedVote]] = {}
+    for each in tx.teaching.votes_around(counted, window=policy.window, limit=policy.votes_per_window):
+        around.setdefault(each.actor, []).append(each)
+    limited = {
+        (each.run_id, each.node_id, actor)
+        for actor, own in around.items()
+        for number, each in enumerate(own)
+        if is_beyond_limit(number, own, policy)
+    }
+    return [replace(vote, is_limited=(vote.run_id, vote.node_id, vote.actor) in limited) for vote in votes]
 
 
 def runs_of_voters(tx: Transaction, workspace: str, run_ids: Iterable[str]) -> set[str]:

@@ -10,6 +10,7 @@ from memory.errors import NotFound
 from memory.model import (
     Channel,
     EventKind,
+    PlacedVote,
     Poll,
     Reaction,
     Role,
@@ -34,6 +35,10 @@ from tests.memory.adapters.store_samples import (
     retrieval,
     vote,
 )
+
+
+def placed(*votes: Vote) -> list[PlacedVote]:
+    return [PlacedVote(each.at, each.run_id, each.node_id, each.actor, each.is_limited) for each in votes]
 
 
 class TablesContract(StoreCase):
@@ -197,34 +202,43 @@ class TablesContract(StoreCase):
         gone = replace(vote(), run_id="r2")
         wide, narrow = timedelta(minutes=1), timedelta(seconds=5)
 
-        def around(*votes: Vote, window: timedelta = wide, limit: int = 9) -> list[Vote]:
+        def around(*votes: Vote, window: timedelta = wide, limit: int = 9) -> list[PlacedVote]:
             with store.read() as tx:
-                found, records = tx.teaching.votes_around(votes, window=window, limit=limit)
-            assert records == {each.actor: (0, int(each.actor == "ana")) for each in found}
-            return found
+                return tx.teaching.votes_around(votes, window=window, limit=limit)
 
-        assert around(early) == [early, late, same, node]
-        assert around(early, limit=2) == [early, late, same]
-        assert around(early, window=narrow) == [early]
-        assert around(gone, limit=1) == [late, same, node]
-        assert around(node, limit=1) == [same, node]
-        assert around(node, limit=0) == [node]
-        assert around(late, window=narrow) == [late, same, node]
-        assert around(early, node, window=narrow, limit=1) == [early, same, node]
+        assert around(early) == placed(early, late, same, node)
+        assert around(early, limit=2) == placed(early, late, same)
+        assert around(early, window=narrow) == placed(early)
+        assert around(gone, limit=1) == placed(late, same, node)
+        assert around(node, limit=1) == placed(same, node)
+        assert around(node, limit=0) == placed(node)
+        assert around(late, window=narrow) == placed(late, same, node)
+        assert around(early, node, window=narrow, limit=1) == placed(early, same, node)
         assert around(vote("cy")) == around() == []
-        assert around(early, vote("bo"), limit=0) == [early, vote("bo")]
+        assert around(early, vote("bo"), limit=0) == placed(early, vote("bo"))
 
-    def test_votes_around_many_are_the_same_whichever_of_them_are_known(self, store: Store) -> None:
+    def test_votes_around_many_are_those_around_each(self, store: Store) -> None:
         cast = [replace(vote(), run_id=f"r{number:02}", at=at(-number)) for number in range(12)]
         with store.write() as tx:
             tx.teaching.put_votes(*cast, replace(vote(), run_id="r12", role=Role.ADMIN, at=at(-1)))
         gone = replace(vote(), run_id="r13", at=at(-2))
-        for known in ([], cast[:5], cast[3:], [*cast, vote("bo")]):
-            with store.read() as tx:
-                found, _ = tx.teaching.votes_around(
-                    [*cast[2:], gone], window=timedelta(seconds=3), limit=2, known=known
-                )
-            assert found == [*reversed(cast)]
+        with store.read() as tx:
+            found = tx.teaching.votes_around([*cast[2:], gone], window=timedelta(seconds=3), limit=2)
+        assert found == placed(*reversed(cast))
+
+    def test_a_mark_changes_nothing_else_of_a_vote(self, store: Store) -> None:
+        cast = [vote(), vote("bo"), replace(vote(), node_id="e2")]
+        with store.write() as tx:
+            tx.teaching.put_votes(*cast, replace(vote(), run_id="r2"), vote(workspace="v"))
+            tx.teaching.mark_limited("w", {("r1", "", "ana"): not vote().is_limited, ("r1", "", "cy"): True})
+            tx.teaching.mark_limited("w", {})
+        with store.read() as tx:
+            found = [tx.teaching.votes(*key) for key in (("w", "r1"), ("w", "r2"), ("v", "r1"))]
+        assert found == [
+            [replace(vote(), is_limited=not vote().is_limited), *cast[1:]],
+            [replace(vote(), run_id="r2")],
+            [vote(workspace="v")],
+        ]
 
     def test_the_votes_around_one_are_those_that_may_be_limited(self, store: Store) -> None:
         sources = ["", "button", "emoji:👍", "grade", "correction", "correction:e1", "corrections", "Correction:e1"]
@@ -236,7 +250,7 @@ class TablesContract(StoreCase):
         with store.write() as tx:
             tx.teaching.put_votes(*cast)
         with store.read() as tx:
-            found, _ = tx.teaching.votes_around(cast[:1], window=timedelta(minutes=1), limit=len(cast))
+            found = tx.teaching.votes_around(cast[:1], window=timedelta(minutes=1), limit=len(cast))
         by_run = {each.run_id: each for each in found}
         assert [each for each in cast if each.run_id in by_run] == [each for each in cast if may_be_limited(each)]
         assert len(found) == len(by_run) < len(cast)
@@ -259,6 +273,8 @@ class TablesContract(StoreCase):
             assert [each.actor for each in polls["r2"].reactions] == ["cy"]
             assert polls["r2"].votes == ()
             assert polls["r3"] == Poll(people=polls["r1"].people)
+            [asked] = tx.teaching.polls("w", ["r3"], people=["ana", "cy"]).values()
+            assert asked.records == {"ana": (1, 0), "cy": (0, 0)}
 
     def test_only_other_votes_than_the_known_ones_are_written(self, store: Store) -> None:
         with store.write() as tx:

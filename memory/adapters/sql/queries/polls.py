@@ -26,18 +26,27 @@ from sqlalchemy import (
 from memory.adapters.row_validation import chunks
 from memory.adapters.sql.recall.lessons import stored_threshold
 from memory.adapters.sql.tables.episodes import retrievals
-from memory.adapters.sql.tables.teaching import RECORD, WITH_RECORD, judgements, people, reactions, thresholds, votes
+from memory.adapters.sql.tables.teaching import (
+    RECORD,
+    WITH_RECORD,
+    judgements,
+    people,
+    reactions,
+    thresholds,
+    trust_records,
+    votes,
+)
 from memory.adapters.sql.tables.types import nothing
 from memory.adapters.sql.transaction.session import ID_LIMIT, Session, SqlTable, among, matching
-from memory.model import KnownPeople, Poll, Reaction, Role, Vote
+from memory.model import KnownPeople, Poll, Reaction, Role, TrustRecord, Vote
 from memory.model.evidence import EvidenceRecord, Judgement, JudgementCount, Threshold
 
-_r, _v, _j, _p, _q = (table.c for table in (reactions, votes, judgements, people, retrievals))
+_r, _v, _j, _p, _q, _c = (table.c for table in (reactions, votes, judgements, people, retrievals, trust_records))
 _BOTH = [column.name for column in _r if column.name in _v]
 """What a register and a vote have in common."""
 _OF_REACTION = [*_BOTH, "channel", "message_id", "is_active", "seq"]
 _OF_VOTE = [*_BOTH, "is_limited", "standing"]
-_REACTION, _VOTE, _PERSON, _TEACHER, _EVIDENCE, _JUDGEMENT, _BUDGET, _CONFUSION, _THRESHOLD = range(9)
+_REACTION, _VOTE, _PERSON, _RECORD, _TEACHER, _EVIDENCE, _JUDGEMENT, _BUDGET, _CONFUSION, _THRESHOLD = range(10)
 _reliability = type_coerce(thresholds.c.reliability, String()).label("reliability")
 """As it is stored: `stored_threshold` makes of it what it says."""
 _columns: dict[str, ColumnElement[Any]] = {
@@ -91,6 +100,9 @@ _POLLS = together(
     _part(_PERSON, {"actor": _p.person, "at": _p.known_from}).where(
         matching(people), or_(_p.person.in_(_asked_for), _p.person.in_(_reacted))
     ),
+    _part(_RECORD, {"actor": _c.actor, "right": _c.right, "wrong": _c.wrong}).where(
+        matching(trust_records), _c.actor.in_(_asked_for)
+    ),
     _part(_TEACHER, {"at": func.min(_v.at, type_=_v.at.type)}).where(
         _v.workspace == bindparam("workspace", type_=String()), _v.role == Role.TEACHER
     ),
@@ -115,10 +127,13 @@ def polls(session: Session, workspace: str, run_ids: Iterable[str], asked_for: I
     beside: dict[int, Row[Any]] = {}
     taught_from = None
     wanted = list(dict.fromkeys(asked_for))
+    records: dict[str, TrustRecord] = dict.fromkeys(wanted, (0, 0))
     for ids in chunks(rows, ID_LIMIT // _NAMED):
         for row in session.rows(_POLLS, {"workspace": workspace, "ids": ids, "people": wanted}):
             if row.what == _PERSON:
                 known[row.actor] = row.at
+            elif row.what == _RECORD:
+                records[row.actor] = (row.right, row.wrong)
             elif row.what == _TEACHER:
                 taught_from = row.at
             elif row.what in (_BUDGET, _CONFUSION, _THRESHOLD):
@@ -127,8 +142,11 @@ def polls(session: Session, workspace: str, run_ids: Iterable[str], asked_for: I
                 rows[row.run_id].append(row)
     everybody = KnownPeople(known_from=known, taught_from=taught_from)
     counted = _threshold(workspace, beside) if beside else None
-    nothing_said = _poll((), everybody, counted)
-    return {run_id: _poll(of_one, everybody, counted) if of_one else nothing_said for run_id, of_one in rows.items()}
+    nothing_said = Poll(records=records, people=everybody, threshold=counted)
+    return {
+        run_id: _poll(of_one, records, everybody, counted) if of_one else nothing_said
+        for run_id, of_one in rows.items()
+    }
 
 
 def _threshold(workspace: str, rows: Mapping[int, Row[Any]]) -> Threshold | None:
@@ -136,7 +154,9 @@ def _threshold(workspace: str, rows: Mapping[int, Row[Any]]) -> Threshold | None
     return stored_threshold(workspace, budget.number, value.number, confusion.number, value.reliability)
 
 
-def _poll(rows: Sequence[Row[Any]], known: KnownPeople, threshold: Threshold | None) -> Poll:
+def _poll(
+    rows: Sequence[Row[Any]], records: Mapping[str, TrustRecord], known: KnownPeople, threshold: Threshold | None
+) -> Poll:
     reacted, voted, weighed, judged = (
         [row for row in rows if row.what == what] for what in (_REACTION, _VOTE, _EVIDENCE, _JUDGEMENT)
     )
@@ -146,7 +166,7 @@ def _poll(rows: Sequence[Row[Any]], known: KnownPeople, threshold: Threshold | N
     return Poll(
         reactions=tuple(sorted(given, key=lambda reaction: reaction.seq)),
         votes=tuple(sorted(cast, key=lambda vote: (vote.node_id, vote.actor))),
-        records={row.actor: (row.right, row.wrong) for row in voted},
+        records={**records, **{row.actor: (row.right, row.wrong) for row in voted}},
         people=known,
         evidence=EvidenceRecord() if evidence is None else evidence.evidence,
         threshold=threshold,

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from itertools import groupby
 from operator import attrgetter, itemgetter
 from typing import Any
 
@@ -21,6 +22,7 @@ from sqlalchemy import (
     select,
     tuple_,
     union_all,
+    update,
 )
 
 from memory.adapters.row_validation import all_storable, check_of_run, chunks
@@ -30,8 +32,6 @@ from memory.adapters.sql.queries.people import channel_visibility
 from memory.adapters.sql.tables.episodes import episodes, events as events_table
 from memory.adapters.sql.tables.teaching import (
     MAY_BE_LIMITED,
-    RECORD,
-    WITH_RECORD,
     ledger,
     reactions,
     trust_evidence,
@@ -39,7 +39,7 @@ from memory.adapters.sql.tables.teaching import (
     votes as votes_table,
 )
 from memory.adapters.sql.transaction.session import ID_LIMIT, SqlTable, among, matching, put_statement, row_of
-from memory.model import LedgerEntry, Poll, Reaction, Role, TrustEvidence, TrustRecord, Vote
+from memory.model import LedgerEntry, PlacedVote, Poll, Reaction, Role, TrustEvidence, Vote
 
 _r = reactions.c
 _v = votes_table.c
@@ -63,18 +63,25 @@ _OF_MEMBERS = (
     select(votes_table).where(matching(votes_table), _v.role == Role.MEMBER).order_by(_v.run_id, _v.node_id, _v.actor)
 )
 _DELETE_VOTE = delete(votes_table).where(matching(votes_table, "run_id", "node_id", "actor"))
+_MARK = (
+    update(votes_table)
+    .where(
+        _v.workspace == bindparam("w"),
+        _v.run_id == bindparam("run"),
+        _v.node_id == bindparam("node"),
+        _v.actor == bindparam("voter"),
+    )
+    .values(is_limited=bindparam("now"))
+)
 _PLACE = (_v.at, _v.run_id, _v.node_id)
 """The order of one person's votes, which is that of the index by voter and time: it ends with the key."""
-_WITHIN = (
-    select(_v.run_id, _v.node_id)
-    .where(
-        matching(votes_table, "actor"),
-        MAY_BE_LIMITED,
-        _v.at > bindparam("begin", type_=_v.at.type),
-        _v.at < bindparam("end", type_=_v.at.type),
-    )
-    .order_by(*_PLACE)
-)
+_PLACED = select(*(_v[name] for name in PlacedVote._fields))
+_WITHIN = _PLACED.where(
+    matching(votes_table, "actor"),
+    MAY_BE_LIMITED,
+    _v.at > bindparam("begin", type_=_v.at.type),
+    _v.at < bindparam("end", type_=_v.at.type),
+).order_by(*_PLACE)
 _VOTED_ON = select(_v.run_id).distinct().where(among(votes_table, "actor"))
 _VOTED_ON_WITHIN_LIMIT = _VOTED_ON.where(_v.is_limited.is_(False))
 _CLEAR_EVIDENCE = delete(trust_evidence).where(matching(trust_evidence, "run_id"))
@@ -175,50 +182,45 @@ class SqlTeachingTable(SqlTable):
     def votes(self, workspace: str, run_id: str) -> list[Vote]:
         return self.votes_of_runs(workspace, [run_id]).get(run_id, [])
 
-    def votes_around(
-        self, votes: Sequence[Vote], *, window: timedelta, limit: int, known: Iterable[Vote] = ()
-    ) -> tuple[list[Vote], dict[str, TrustRecord]]:
-        found: dict[tuple[str, ...], Vote] = {}
-        records: dict[str, TrustRecord] = {}
+    def mark_limited(self, workspace: str, marks: Mapping[tuple[str, str, str], bool]) -> None:
+        rows = [
+            {"w": workspace, "run": run_id, "node": node_id, "voter": actor, "now": is_limited}
+            for (run_id, node_id, actor), is_limited in marks.items()
+        ]
+        self._session.run(_MARK, rows)
+
+    def votes_around(self, votes: Sequence[Vote], *, window: timedelta, limit: int) -> list[PlacedVote]:
+        found: list[PlacedVote] = []
         given: dict[tuple[str, str], list[Vote]] = {}
         for vote in all_storable(votes):
             given.setdefault((vote.workspace, vote.actor), []).append(vote)
-        many = [own for own in given.values() if len(own) > _MANY]
-        as_stored = {_key(vote): vote for vote in known} if many else {}
-        for own in many:
-            found |= {_key(vote): vote for vote in self._around_many(own, window, limit, as_stored)}
-        few = [vote for own in given.values() if len(own) <= _MANY for vote in own]
+        few: list[Vote] = []
+        for own in given.values():
+            if len(own) > _MANY:
+                found += self._around_many(own, window, limit)
+            else:
+                few += own
         for some in chunks(few, _AT_ONCE):
             places = [_place(vote, window) for vote in some]
             where = {f"{name}{n}": value for n, place in enumerate(places) for name, value in place.items()}
             rows = self._session.rows(_around(len(some)), {**where, "most": limit, "from": limit + 1})
-            for row in rows:
-                vote = Vote(**dict(zip(_VOTE, row, strict=False)))  # behind which comes the record
-                found[_key(vote)] = vote
-                records[vote.actor] = (row.right, row.wrong)
-        return sorted(found.values(), key=lambda vote: (vote.at, vote.run_id, vote.node_id)), records
+            found += map(PlacedVote._make, rows)
+        return [each for each, _ in groupby(sorted(found))]
 
-    def _around_many(
-        self, votes: Sequence[Vote], window: timedelta, limit: int, known: Mapping[tuple[str, str, str, str], Vote]
-    ) -> list[Vote]:
-        """`votes_around` of one voter's many: of all that they cast from the first to the last, what is not known."""
-        workspace, actor = votes[0].workspace, votes[0].actor
+    def _around_many(self, votes: Sequence[Vote], window: timedelta, limit: int) -> Iterable[PlacedVote]:
+        """`votes_around` of one voter's many: of all that they cast from the first to the last."""
         places = [_place(vote, window) for vote in votes]
         begin, end = min(each["begin"] for each in places), max(each["end"] for each in places)
-        within = {"workspace": workspace, "actor": actor, "begin": begin, "end": end}
-        keys = [(workspace, run, node, actor) for run, node in self._session.driver_rows(_WITHIN, within)]
-        read = self.votes_of_runs(workspace, [key[1] for key in keys if key not in known])
-        every = {**known, **{_key(vote): vote for cast in read.values() for vote in cast}}
-        stored = [every[key] for key in keys]
-        order = [(vote.at, vote.run_id, vote.node_id) for vote in stored]
+        within = {"workspace": votes[0].workspace, "actor": votes[0].actor, "begin": begin, "end": end}
+        stored = list(map(PlacedVote._make, self._session.rows(_WITHIN, within)))
         wanted: set[int] = set()
         for each in places:
-            here = bisect_left(order, (each["at"], each["run"], each["node"]))
-            first = bisect_right(order, each["begin"], key=itemgetter(0))
+            here = bisect_left(stored, (each["at"], each["run"], each["node"]))
+            first = bisect_right(stored, each["begin"], key=itemgetter(0))
             wanted.update(range(max(first, here - limit), here))
-            last = bisect_left(order, each["end"], key=itemgetter(0))
+            last = bisect_left(stored, each["end"], key=itemgetter(0))
             wanted.update(range(here, min(last, here + limit + 1)))
-        return [stored[number] for number in sorted(wanted)]
+        return [stored[number] for number in wanted]
 
     def votes_of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[Vote]]:
         return self._session.grouped("run_id", Vote, _VOTES_OF_RUNS, workspace, run_ids)
@@ -291,11 +293,10 @@ class SqlTeachingTable(SqlTable):
 
 @cache
 def _around(count: int) -> CompoundSelect[Any]:
-    """The votes that may be limited around `count` places, before and from each, with their voters' records."""
+    """The votes that may be limited around `count` places, before and from each."""
     parts: list[Any] = []
-    whole = select(votes_table, *RECORD).select_from(WITH_RECORD)
     for n in range(count):
-        own = whole.where(_v.workspace == bindparam(f"w{n}"), _v.actor == bindparam(f"actor{n}"), MAY_BE_LIMITED)
+        own = _PLACED.where(_v.workspace == bindparam(f"w{n}"), _v.actor == bindparam(f"actor{n}"), MAY_BE_LIMITED)
         here = tuple_(
             bindparam(f"at{n}", type_=_v.at.type),
             bindparam(f"run{n}", type_=String()),
