@@ -91,7 +91,7 @@ class Messenger(Protocol):
         ...
 
     async def post(self, message: BotMessage) -> MessageRef:
-        """Say it. The text is within the limit (`split`). Raises `MessengerError` kinds."""
+        """Say it. The text is within the limit (`split`). Raises `MessengerError`."""
         ...
 
     async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
@@ -125,7 +125,7 @@ class ReadsAlong(Protocol):
     async def remarks(self, scope: Scope, message_id: str, wanted: Sequence[str], last: int) -> list[Remark]:
         """The messages of people with these ids, and the `last` ones before this message in its thread or channel.
 
-        Oldest first; what is gone or may not be read is left out, and so is every bot. Raises `MessengerError` kinds.
+        Oldest first; what is gone or may not be read is left out, and so is every bot. Raises `MessengerError`.
         """
         ...
 
@@ -141,7 +141,7 @@ class ReadsAnswers(Protocol):
     async def answered_question(self, scope: Scope, message_id: str) -> AnsweredQuestion | None:
         """The message, and what begins its thread or what it replies to, with names in place of mentions.
 
-        None if it answers nobody's question, is gone, or either of them is a bot's. Raises `MessengerError` kinds.
+        None if it answers nobody's question, is gone, or either of them is a bot's. Raises `MessengerError`.
         """
         ...
 
@@ -158,12 +158,12 @@ class StreamsAnswers(Protocol):
     async def stream_partial(self, message: BotMessage) -> None:
         """Show what there is of the first part of an answer; `post` of the same run makes it whole, and what it is.
 
-        Each text begins with the one before, or the platform waits for the whole. Raises `MessengerError` kinds.
+        Each text begins with the one before, or the platform waits for the whole. Raises `MessengerError`.
         """
         ...
 
     async def drop_partial(self, message: BotMessage) -> None:
-        """Take away what was shown of an answer that is not to come. Raises `MessengerError` kinds."""
+        """Take away what was shown of an answer that is not to come. Raises `MessengerError`."""
         ...
 
 
@@ -215,11 +215,11 @@ class KnowsPeople(Protocol):
     """What a messenger may have too: it looks up what its platform tells about people and channels."""
 
     async def profile(self, scope: Scope) -> Profile:
-        """About the scope's person, as far as the platform says. Raises `MessengerError` kinds."""
+        """About the scope's person, as far as the platform says. Raises `MessengerError`."""
         ...
 
     async def channel_card(self, scope: Scope) -> ChannelCard:
-        """About the scope's channel. Raises `MessengerError` kinds."""
+        """About the scope's channel. Raises `MessengerError`."""
         ...
 
 

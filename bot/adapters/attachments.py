@@ -53,7 +53,7 @@ async def read_each(
 async def read_one(
     name: str, media_type: str, size: int, fetch: Callable[[int], Awaitable[bytes]]
 ) -> TextFile | ImageFile:
-    """A file of this declared type and size. `fetch` is told the most bytes wanted; raises `MessengerError` kinds."""
+    """A file of this declared type and size. `fetch` is told the most bytes wanted; raises `MessengerError`."""
     most = LARGEST_IMAGE if media_type.startswith("image/") else LARGEST_FILE
     if media_type.startswith(_NO_TEXT):
         return unreadable(name, "it is neither text nor a picture")

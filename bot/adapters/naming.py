@@ -14,7 +14,7 @@ from memory.ports import Clock
 log = logging.getLogger(__name__)
 
 AskName = Callable[[str], Awaitable[str]]
-"""Asks the platform what a person is called, by their id. Raises `MessengerError` kinds."""
+"""Asks the platform what a person is called, by their id. Raises `MessengerError`."""
 
 _LONGEST = 30
 _UNPLAIN = re.compile(r"[^\w .'’-]+")

@@ -17,7 +17,7 @@ class PrivateReply(Protocol):
     """A platform's way to say something to one person alone."""
 
     async def __call__(self, text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
-        """Say it; returns the message's id, where it has one. Raises `MessengerError` kinds."""
+        """Say it; returns the message's id, where it has one. Raises `MessengerError`."""
         ...
 
 

@@ -18,8 +18,8 @@ R = TypeVar("R")
 _READY = 1
 """Calls that lie ready for a thread that becomes free."""
 
-_rank: ContextVar[int] = ContextVar("rank", default=0)
-_ranks = count(1)
+_priority: ContextVar[int] = ContextVar("rank", default=0)
+_priorities = count(1)
 
 
 @contextmanager
@@ -29,14 +29,14 @@ def after_earlier_work() -> Iterator[None]:
     So of many messages that come at once the first is answered first, instead of all of them at the very end. Calls
     outside, which take in what happened, go before all of them.
     """
-    token = _rank.set(next(_ranks))
+    token = _priority.set(next(_priorities))
     try:
         yield
     finally:
-        _rank.reset(token)
+        _priority.reset(token)
 
 
-class _Turns:
+class _PrioritySemaphore:
     """A semaphore that lets the lowest rank go next; of equal ones the one that waits longest."""
 
     def __init__(self, places: int) -> None:
@@ -48,12 +48,12 @@ class _Turns:
         if self._free:
             self._free -= 1
             return
-        turn = asyncio.get_running_loop().create_future()
-        heappush(self._waiting, (_rank.get(), next(self._arrivals), turn))
+        waiter = asyncio.get_running_loop().create_future()
+        heappush(self._waiting, (_priority.get(), next(self._arrivals), waiter))
         try:
-            await turn
+            await waiter
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():
+            if waiter.done() and not waiter.cancelled():
                 self._next()  # it had its turn, and will not take it
             raise
 
@@ -62,9 +62,9 @@ class _Turns:
 
     def _next(self) -> None:
         while self._waiting:
-            _, _, turn = heappop(self._waiting)
-            if not turn.done():
-                turn.set_result(None)
+            _, _, waiter = heappop(self._waiting)
+            if not waiter.done():
+                waiter.set_result(None)
                 return
         self._free += 1
 
@@ -78,14 +78,14 @@ class Executor:
 
     def __init__(self, threads: int = 2, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="memory")
-        self._turns = _Turns(threads + _READY)
+        self._slots = _PrioritySemaphore(threads + _READY)
         self._monotonic = monotonic
-        self._begun: dict[int, float] = {}
+        self._started_at: dict[int, float] = {}
         """When each thread began what it does now, by its id."""
 
     async def __call__(self, function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Await the call's result; its exceptions pass through. Calls of one rank begin in the order they were made."""
-        async with self._turns:
+        async with self._slots:
             return await asyncio.get_running_loop().run_in_executor(
                 self._pool, self._timed, partial(copy_context().run, function, *args, **kwargs)
             )
@@ -99,17 +99,17 @@ class Executor:
         return called
 
     def _timed(self, call: Callable[[], R]) -> R:
-        self._begun[get_ident()] = self._monotonic()
+        self._started_at[get_ident()] = self._monotonic()
         try:
             return call()
         finally:
-            del self._begun[get_ident()]
+            del self._started_at[get_ident()]
 
     @property
     def longest_s(self) -> float:
         """For how many seconds the oldest of the running calls has run; 0 if none runs."""
         now = self._monotonic()
-        return max((now - begun for begun in list(self._begun.values())), default=0.0)
+        return max((now - started_at for started_at in list(self._started_at.values())), default=0.0)
 
     def close(self) -> None:
         """Wait for running calls and stop the threads. Closing twice is fine."""

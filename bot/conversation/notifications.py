@@ -11,7 +11,7 @@ log = logging.getLogger(__name__)
 
 
 async def say(messenger: Messenger, event: PersonEvent | Incoming, text: str) -> None:
-    """Post a notice where the person acted, to them alone where the platform can. Raises `MessengerError` kinds."""
+    """Post a notice where the person acted, to them alone where the platform can. Raises `MessengerError`."""
     await messenger.post(notice(event.scope, text))
 
 

@@ -21,7 +21,7 @@ class BaseEvent:
 
 
 FindRole = Callable[[], Awaitable[Role]]
-"""Finds out in what role somebody acts. Raises `MessengerError` kinds."""
+"""Finds out in what role somebody acts. Raises `MessengerError`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

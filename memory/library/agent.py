@@ -22,7 +22,7 @@ MOST_STEPS = 100
 class AgentMemory:
     """Memory as one person's agent sees it: `scope` says for whom it works and where, `role` what their word counts.
 
-    Raises `MemoryFault` kinds. Blocking.
+    Raises `MemoryFault`. Blocking.
     """
 
     memory: Memory

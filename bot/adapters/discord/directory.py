@@ -233,7 +233,7 @@ def _ids(somebody: Somebody) -> list[str]:
 
 
 async def name_of(client: discord.Client, rest: Rest, person: str) -> str:
-    """Their display name; nothing for what is no id of Discord's. Raises `MessengerError` kinds."""
+    """Their display name; nothing for what is no id of Discord's. Raises `MessengerError`."""
     if not person.isdecimal():
         return ""
     user = await rest(f"asking who {person} is", lambda: client.fetch_user(int(person)))

@@ -107,7 +107,7 @@ class DiscordHealthChecks:
         return who_decides(TEACHERS, admins, teachers, remedy)
 
     async def _ask(self, what: str, call: Awaitable[T]) -> T:
-        """The answer. Raises `MessengerError` kinds."""
+        """The answer. Raises `MessengerError`."""
         try:
             async with asyncio.timeout(self._patience_s):
                 return await call

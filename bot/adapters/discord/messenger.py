@@ -129,19 +129,19 @@ class DiscordMessenger:
             working.result()
 
     async def _log_in(self, sink: EventSink) -> None:
-        """One login from its beginning to its end. Raises `MessengerError` kinds."""
+        """One login from its beginning to its end. Raises `MessengerError`."""
         client = Client(self._settings, held=self._held)
-        handlers = self._new_context(client, sink)
-        uses = Interactions(handlers)
+        context = self._new_context(client, sink)
+        uses = Interactions(context)
         connection = {"shard_ready": self._connected_now, "resumed": self._resumed, "disconnect": self._disconnected}
-        intake = Intake(handlers)
-        parts = (uses, intake, Reactions(handlers), ChannelChanges(handlers), Servers(handlers, intake.late))
+        intake = Intake(context)
+        parts = (uses, intake, Reactions(context), ChannelChanges(context), Servers(context, intake.late))
         client.handlers = (*(part.handlers for part in parts), connection)
         add_commands(client.tree, self._settings.command, uses)
         try:
             async with client:
                 await client.login(self._settings.token.get_secret_value())
-                self._context = handlers
+                self._context = context
                 self._logged_in.set()
                 await client.connect()
         except discord.ConnectionClosed as exc:
@@ -164,7 +164,7 @@ class DiscordMessenger:
         finally:
             self._context = None
             self._logged_in.clear()
-            await handlers.working.close()
+            await context.working.close()
 
     def _new_context(self, client: Client, sink: EventSink) -> HandlerContext:
         rest = Rest(self._sleep)
@@ -194,9 +194,9 @@ class DiscordMessenger:
         )
 
     def _connected_now(self, _: object) -> None:
-        if (handlers := self._context) is not None:
-            servers = count(len(handlers.client.guilds), "server")
-            log.info("connected to Discord as %s, in %s", handlers.client.user, servers)
+        if (context := self._context) is not None:
+            servers = count(len(context.client.guilds), "server")
+            log.info("connected to Discord as %s, in %s", context.client.user, servers)
 
     def _resumed(self, _: object) -> None:
         log.info("connected to Discord again")
@@ -216,25 +216,25 @@ class DiscordMessenger:
         return spelled(command, self._settings.command, self._context.name if self._context else "bot")
 
     async def post(self, message: BotMessage) -> MessageRef:
-        """Send it as a reply to what it answers. Raises `MessengerError` kinds."""
-        handlers = await self._connected(f"posting in channel {message.channel}")
+        """Send it as a reply to what it answers. Raises `MessengerError`."""
+        context = await self._wait_for_context(f"posting in channel {message.channel}")
         place = message.thread or message.channel
         if message.is_answer and place.isdecimal():
-            handlers.tidy(int(place))
-        return await handlers.posting.post(message)
+            context.tidy(int(place))
+        return await context.posting.post(message)
 
     async def stream_partial(self, message: BotMessage) -> None:
-        """Show what there is of an answer. Raises `MessengerError` kinds."""
-        await (await self._connected(f"posting in channel {message.channel}")).posting.stream_partial(message)
+        """Show what there is of an answer. Raises `MessengerError`."""
+        await (await self._wait_for_context(f"posting in channel {message.channel}")).posting.stream_partial(message)
 
     async def drop_partial(self, message: BotMessage) -> None:
-        """Take it away again. Raises `MessengerError` kinds."""
-        await (await self._connected(f"posting in channel {message.channel}")).posting.drop_partial(message)
+        """Take it away again. Raises `MessengerError`."""
+        await (await self._wait_for_context(f"posting in channel {message.channel}")).posting.drop_partial(message)
 
     async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
-        """Put the bot's own reaction on a message, or take it off. Raises `MessengerError` kinds."""
-        handlers = await self._connected(f"marking message {ref.message_id}")
-        await handlers.posting.mark(ref, emoji, present)
+        """Put the bot's own reaction on a message, or take it off. Raises `MessengerError`."""
+        context = await self._wait_for_context(f"marking message {ref.message_id}")
+        await context.posting.mark(ref, emoji, present)
 
     async def ask_correction(self, event: PersonReaction | PersonVote, ref: MessageRef, question: str) -> None:
         """In direct messages a question with a button; a reply to it is the correction. Elsewhere nothing.
@@ -246,8 +246,8 @@ class DiscordMessenger:
             return
         text = f"{question} Or reply to this message."
         message = BotMessage(workspace=ref.workspace, channel=ref.channel, text=text, reply_to=ref.message_id)
-        handlers = await self._connected(f"asking about message {ref.message_id}")
-        await handlers.posting.ask(message, ref.message_id)
+        context = await self._wait_for_context(f"asking about message {ref.message_id}")
+        await context.posting.ask(message, ref.message_id)
 
     async def progress(self, workspace: str, channel: str, thread: str, text: str) -> None:
         """Typing while there is a text; where that lasts, a line with the text and a stop button."""
@@ -257,44 +257,44 @@ class DiscordMessenger:
             self._context.working.show(int(place), text)
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
-        """Give a file to one person, privately. Raises `MessengerError` kinds."""
-        handlers = await self._connected(f"handing a file to {message.private_to}")
-        await handlers.posting.hand_over(message, await small_enough(attachment))
+        """Give a file to one person, privately. Raises `MessengerError`."""
+        context = await self._wait_for_context(f"handing a file to {message.private_to}")
+        await context.posting.hand_over(message, await small_enough(attachment))
 
     async def remarks(self, scope: Scope, message_id: str, wanted: Sequence[str], last: int) -> list[Remark]:
-        """What people wrote before a message, by the history of its place. Raises `MessengerError` kinds."""
-        return await lookups.remarks(self._at_hand(), scope, message_id, wanted, last)
+        """What people wrote before a message, by the history of its place. Raises `MessengerError`."""
+        return await lookups.remarks(self._require_context(), scope, message_id, wanted, last)
 
     async def answered_question(self, scope: Scope, message_id: str) -> AnsweredQuestion | None:
-        """A reply, or a message in a thread, with what it answers. Raises `MessengerError` kinds."""
-        return await answered_question(self._at_hand(), scope, message_id)
+        """A reply, or a message in a thread, with what it answers. Raises `MessengerError`."""
+        return await answered_question(self._require_context(), scope, message_id)
 
     async def approvers(self, scope: Scope) -> list[str]:
         """Who can approve what is taught there, by name."""
         guild = self._guild(scope.workspace)
-        return await teacher_names(self._at_hand(), guild) if guild is not None else []
+        return await teacher_names(self._require_context(), guild) if guild is not None else []
 
     async def teachers(self, workspace: str) -> list[str]:
         """Who can, by id."""
         guild = self._guild(workspace)
-        return await teacher_ids(self._at_hand(), guild) if guild is not None else []
+        return await teacher_ids(self._require_context(), guild) if guild is not None else []
 
     def _guild(self, workspace: str) -> discord.Guild | None:
         guild = workspace.partition(":")[2]
         is_known = self._context is not None and guild.isdecimal()
-        return self._at_hand().client.get_guild(int(guild)) if is_known else None
+        return self._require_context().client.get_guild(int(guild)) if is_known else None
 
     async def name_of(self, workspace: str, person: str) -> str:
         """Their display name, as plain words."""
-        return plain_name(await self._at_hand().posting.names.of(person))
+        return plain_name(await self._require_context().posting.names.of(person))
 
     async def profile(self, scope: Scope) -> Profile:
-        """Their display name: Discord tells nobody's time zone. Raises `MessengerError` kinds."""
+        """Their display name: Discord tells nobody's time zone. Raises `MessengerError`."""
         return Profile(name=await self.name_of(scope.workspace, scope.person))
 
     async def channel_card(self, scope: Scope) -> ChannelCard:
         """Name and topic of the scope's channel, as far as they are at hand. Raises `MessengerUnavailable`."""
-        channel = self._at_hand().client.get_channel(int(scope.channel)) if scope.channel.isdecimal() else None
+        channel = self._require_context().client.get_channel(int(scope.channel)) if scope.channel.isdecimal() else None
         return ChannelCard(name=scope.place, topic=str(getattr(channel, "topic", "") or ""))
 
     async def close(self) -> None:
@@ -303,13 +303,13 @@ class DiscordMessenger:
         if self._context is not None:
             self._context.client.handlers = ()
 
-    def _at_hand(self) -> HandlerContext:
+    def _require_context(self) -> HandlerContext:
         """The present login. Raises `MessengerUnavailable` at once without one."""
         if self._context is None:
             raise MessengerUnavailable("the bot is not logged in to Discord")
         return self._context
 
-    async def _connected(self, what: str) -> HandlerContext:
+    async def _wait_for_context(self, what: str) -> HandlerContext:
         """The present login; the next one is waited for a while, for what an earlier process left to be said."""
         if self._context is None and not self._closed.is_set():
             with suppress(TimeoutError):

@@ -49,7 +49,7 @@ class Rest:
         self._sleep = sleep
 
     async def __call__(self, what: str, call: Callable[[], Awaitable[T]], *, again: bool = True) -> T:
-        """The answer of a call. `again`: a second time does no harm. Raises `MessengerError` kinds."""
+        """The answer of a call. `again`: a second time does no harm. Raises `MessengerError`."""
 
         async def once() -> T:
             try:

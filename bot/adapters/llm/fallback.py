@@ -42,7 +42,7 @@ class FallbackModel:
             await model.close()
 
     async def reply(self, request: ModelRequest) -> ModelReply:
-        """The first reply there is. Raises `ModelError` kinds."""
+        """The first reply there is. Raises `ModelError`."""
         first_fault: ModelError | None = None
         for number in self._in_order():
             model = self._models[number]

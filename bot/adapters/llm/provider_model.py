@@ -75,7 +75,7 @@ class ProviderModel:
         return self._name
 
     async def warm_up(self) -> None:
-        """Import and build the model in a thread; the event loop goes on. Raises `ModelError` kinds."""
+        """Import and build the model in a thread; the event loop goes on. Raises `ModelError`."""
         await self._loaded()
 
     async def close(self) -> None:
@@ -84,7 +84,7 @@ class ProviderModel:
         await self._resources.aclose()
 
     async def reply(self, request: ModelRequest) -> ModelReply:
-        """One reply of the model. Raises `ModelError` kinds only; their texts do not hold the key.
+        """One reply of the model. Raises `ModelError` only; their texts do not hold the key.
 
         A request that is refused with pictures is made once more without: many models take none.
         """

@@ -149,7 +149,7 @@ class Roles:
         """By person, and whether the payload named another workspace as theirs."""
         self._groups: TtlCache[str, frozenset[str]] = TtlCache(clock, size=100, keep=_KEEP_ROLES)
 
-    def at_hand(self, location: Location) -> Role:
+    def cached(self, location: Location) -> Role:
         """The role without asking Slack: enough to ask the bot something."""
         seems_foreign = self._seems_foreign(location)
         return self._people.get((location.user, seems_foreign)) or (Role.GUEST if seems_foreign else Role.MEMBER)
@@ -227,7 +227,7 @@ class Roles:
         return False
 
     async def owners(self) -> list[str]:
-        """The workspace's owners and admins among its first people. Raises `MessengerError` kinds."""
+        """The workspace's owners and admins among its first people. Raises `MessengerError`."""
         answer = await self._web.call(self._web.client.users_list, "", limit=_MOST_PEOPLE)
         listed = (each for each in answer.get("members") or () if not each.get("deleted"))
         return [str(each["id"]) for each in listed if self._read(each) is self._owners is not Role.MEMBER]
@@ -271,7 +271,7 @@ class Roles:
 
 
 async def name_of(web: Web, user: str) -> str:
-    """Their display name, else their full one; nothing if they have none. Raises `MessengerError` kinds."""
+    """Their display name, else their full one; nothing if they have none. Raises `MessengerError`."""
     answer = await web.once(web.client.users_info, user, patience_s=_AT_ONCE_S, user=user)
     profile = answer["user"].get("profile") or {}
     return str(profile.get("display_name") or profile.get("real_name") or answer["user"].get("name") or "")

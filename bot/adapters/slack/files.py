@@ -70,7 +70,7 @@ class Files:
             raise MessengerUnavailable(f"fetching a file: Slack cannot be reached ({exc}); try again later") from exc
 
     async def hand_over(self, message: BotMessage, attachment: Attachment, direct: str) -> None:
-        """Upload a file into a direct conversation. Raises `MessengerError` kinds."""
+        """Upload a file into a direct conversation. Raises `MessengerError`."""
         await self._web.once(
             self._web.client.files_upload_v2,
             direct,

@@ -193,7 +193,7 @@ class SlackHealthChecks:
         return clock_result(CLOCK, "Slack", date, self._clock(), limit=limit)
 
     async def _ask(self, method: Method, about: str, **arguments: str) -> Json:
-        """The answer, with its headers kept. Raises `MessengerError` kinds."""
+        """The answer, with its headers kept. Raises `MessengerError`."""
 
         @wraps(method)
         async def timed(**given: object) -> AsyncSlackResponse:

@@ -118,7 +118,7 @@ class Lookups:
     async def answered_question(self, scope: Scope, message_id: str) -> AnsweredQuestion | None:
         """A reply, with the message that began its thread; None for what begins one, and for bots.
 
-        Mentions of the bot are left out of both. Raises `MessengerError` kinds.
+        Mentions of the bot are left out of both. Raises `MessengerError`.
         """
         require_own(self._identity, scope.workspace)
         if self._labelled is None or self._identity is None:
@@ -162,7 +162,7 @@ class Lookups:
         return await self._name_of(person)
 
     async def profile(self, scope: Scope) -> Profile:
-        """Name, title and time zone of the scope's person. Raises `MessengerError` kinds."""
+        """Name, title and time zone of the scope's person. Raises `MessengerError`."""
         require_own(self._identity, scope.workspace)
         answer = await self._web.once(self._web.client.users_info, scope.person, user=scope.person)
         person = answer["user"]
@@ -173,7 +173,7 @@ class Lookups:
         )
 
     async def channel_card(self, scope: Scope) -> ChannelCard:
-        """Name, topic and purpose of the scope's channel. Raises `MessengerError` kinds."""
+        """Name, topic and purpose of the scope's channel. Raises `MessengerError`."""
         require_own(self._identity, scope.workspace)
         answer = await self._web.once(self._web.client.conversations_info, scope.channel, channel=scope.channel)
         topic, purpose = (str((answer["channel"].get(each) or {}).get("value") or "") for each in ("topic", "purpose"))

@@ -201,7 +201,7 @@ class SlackMessenger(Lookups):
     # One of several workspaces: `SlackWorkspaces` takes the payloads in -------------------------------------------
 
     async def join(self) -> Identity:
-        """Get ready without a connection of its own, and ask Slack whose token it is. Raises `MessengerError` kinds."""
+        """Get ready without a connection of its own, and ask Slack whose token it is. Raises `MessengerError`."""
         await self._web.open()
         self._identity = await self._web.identity()
         return self._identity
@@ -218,7 +218,7 @@ class SlackMessenger(Lookups):
         team, installer = identity.team, self._installer
         roles = Roles(self._web, self._clock, channels, settings, set_in_chat, team=team, installer=installer)
         self._teachers = Teachers(settings, channels, roles, mentions, set_in_chat)
-        handlers = HandlerContext(
+        context = HandlerContext(
             sink=sink,
             identity=identity,
             settings=settings,
@@ -233,14 +233,14 @@ class SlackMessenger(Lookups):
             queries=self._queries,
             clock=self._clock,
         )
-        arrivals = Arrivals(handlers)
+        arrivals = Arrivals(context)
         return WorkspaceListeners(
             identity=identity,
             token=self._web.token,
-            intake=Intake(handlers),
-            interactions=Interactions(handlers, self._in_time),
+            intake=Intake(context),
+            interactions=Interactions(context, self._in_time),
             arrivals=arrivals,
-            home=Home(handlers, arrivals),
+            home=Home(context, arrivals),
         )
 
     async def leave(self) -> None:
@@ -266,7 +266,7 @@ class SlackMessenger(Lookups):
     async def post(self, message: BotMessage) -> MessageRef:
         """Say it: to everybody in the thread, or to one person alone. A long notice takes several messages.
 
-        Raises `MessengerError` kinds.
+        Raises `MessengerError`.
         """
         require_own(self._identity, message.workspace)
         message = await by_name(message, self._names.of)

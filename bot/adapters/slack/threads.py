@@ -109,7 +109,7 @@ class Threads:
     async def find_part(self, channel: str, thread: str, run_id: str, part: int) -> str:
         """The time stamp of a part of an answer that was posted already, or nothing.
 
-        Raises `MessengerError` kinds when Slack cannot say.
+        Raises `MessengerError` when Slack cannot say.
         """
         async for message in self.messages(channel, thread):
             metadata: Any = message.get("metadata") or {}
@@ -122,7 +122,7 @@ class Threads:
     async def messages(self, channel: str, thread: str) -> AsyncIterator[Json]:
         """Messages of a thread, oldest first, or of a channel outside of threads, newest first; at most 2,000.
 
-        Raises `MessengerError` kinds when Slack cannot say.
+        Raises `MessengerError` when Slack cannot say.
         """
         cursor = ""
         for _ in range(_PAGES):
@@ -159,7 +159,7 @@ class Status:
         return [thread for at, thread in self._busy if at == channel]
 
     async def show(self, channel: str, thread: str, text: str) -> None:
-        """Work goes on there. Raises `MessengerError` kinds; the thread counts as busy all the same."""
+        """Work goes on there. Raises `MessengerError`; the thread counts as busy all the same."""
         before = self._busy.get((channel, thread))
         self._busy[channel, thread] = text
         if self._has_sessions and before is not None:
@@ -169,7 +169,7 @@ class Status:
         await self._set_line(channel, thread, f"is {text}..." if text.endswith("ing") else text, _HURRY_S)
 
     async def clear(self, channel: str, thread: str) -> None:
-        """Work ended there, or never began. Raises `MessengerError` kinds."""
+        """Work ended there, or never began. Raises `MessengerError`."""
         if self._busy.pop((channel, thread), None) is not None:
             await self.end(channel, thread)
 

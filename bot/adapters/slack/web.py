@@ -94,7 +94,7 @@ class Web:
         return self.client.session
 
     async def identity(self) -> Identity:
-        """Whose token this is. Raises `MessengerError` kinds."""
+        """Whose token this is. Raises `MessengerError`."""
         answer = await self.call(self.client.auth_test, "the bot's token")
         return Identity(
             team=str(answer["team_id"]),
@@ -106,7 +106,7 @@ class Web:
     async def call(self, method: Method, about: str, *, patience_s: float | None = None, **arguments: object) -> Json:
         """The answer of a call that may be repeated: one that reads, or that leaves the same state the second time.
 
-        `about` is what it is about, for people who read the log. Raises `MessengerError` kinds; `code_of` tells more.
+        `about` is what it is about, for people who read the log. Raises `MessengerError`; `code_of` tells more.
         """
         return await retried(lambda: self.once(method, about, patience_s=patience_s, **arguments), self._sleep)
 

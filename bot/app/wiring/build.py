@@ -56,7 +56,7 @@ log = logging.getLogger(__name__)
 def open_memory(settings: Settings, embedder: Embedder | None = None) -> Iterator[Memory]:
     """The memory over the configured database, with the configured embedder if none is given.
 
-    Raises `StoreUnavailable` kinds.
+    Raises `StoreUnavailable`.
     """
     with open_store(settings) as store:
         yield make_memory(settings, store, embedder or make_embedder(settings), utc_now, TimeOrderedIds())
@@ -94,7 +94,7 @@ def make_memory(settings: Settings, store: Store, embedder: Embedder, clock: Clo
 
 @contextmanager
 def open_store(settings: Settings) -> Iterator[Store]:
-    """The configured database, without what memory does with it when it starts. Raises `StoreUnavailable` kinds."""
+    """The configured database, without what memory does with it when it starts. Raises `StoreUnavailable`."""
     from memory.adapters.sql import SqlStore
 
     with closing(SqlStore.open(settings.storage.database_url.get_secret_value())) as store:

@@ -103,7 +103,7 @@ class MeteredModel:
         await self._model.warm_up()
 
     async def reply(self, request: ModelRequest) -> ModelReply:
-        """One reply. Raises `ModelError` kinds."""
+        """One reply. Raises `ModelError`."""
         begun = time.perf_counter()
         try:
             reply = await self._model.reply(request)

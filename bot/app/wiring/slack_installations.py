@@ -23,7 +23,7 @@ def installation_database(storage: StorageSettings) -> "InstallationDatabase":
 
 
 def installed_workspaces(settings: Settings) -> int:
-    """How many workspaces have the app by a token of their own. Raises `BotError` kinds."""
+    """How many workspaces have the app by a token of their own. Raises `BotError`."""
     from bot.adapters.slack.installations.copy import count_installations
 
     database = installation_database(settings.storage)

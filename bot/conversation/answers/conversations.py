@@ -21,14 +21,14 @@ AnswerMessage = Callable[[Messenger, Incoming, asyncio.Event, bool], Awaitable[N
 _MOST_BYTES = 60_000_000
 
 
-class Others(Protocol):
+class OtherProcesses(Protocol):
     """What the other processes that answer on the same platforms do (`bot.conversation.answers.sharing`)."""
 
     def holder(self, platform: str) -> str:
         """The name of this process, where it shares the platform; else an empty text."""
         ...
 
-    def leaves_to_us(self, message: Incoming) -> bool:
+    def is_ours(self, message: Incoming) -> bool:
         """Whether it is this process's turn to answer a message. If not, whoever has it is woken."""
         ...
 
@@ -63,7 +63,7 @@ class Conversations:
         """Whether no more answers are begun."""
         self.taken: set[tuple[str, str]] = set()
         """The messages that wait or are being answered, by workspace and event id."""
-        self.others: Others | None = None
+        self.others: OtherProcesses | None = None
         """The other processes that answer on the same platforms, if there may be any."""
 
     def enqueue(self, messenger: Messenger, incoming: Incoming, *, is_current: bool = False) -> None:
@@ -72,7 +72,7 @@ class Conversations:
         `is_current`: it was read just now, and may have changed only if it has to wait. Where it is the turn of another
         process, or not yet its turn, that process answers it.
         """
-        if self.others is not None and not self.others.leaves_to_us(incoming):
+        if self.others is not None and not self.others.is_ours(incoming):
             return
         self.taken.add(_id(incoming))
         key = incoming.scope.conversation

@@ -30,7 +30,7 @@ _AWAITED_S = 2.0
 
 
 class Sharing:
-    """One process, named `process`, among those that answer on the same `platforms` (`conversations.Others`)."""
+    """One process, named `process`, among those that answer on the same `platforms`; implements `OtherProcesses`."""
 
     def __init__(
         self,
@@ -60,11 +60,11 @@ class Sharing:
         self._idle: frozenset[tuple[str, str]] = frozenset()
 
     def holder(self, platform: str) -> str:
-        """As `Others` says."""
+        """See `OtherProcesses`."""
         return self.process if platform in self.platforms else ""
 
-    def leaves_to_us(self, message: Incoming) -> bool:
-        """As `Others` says."""
+    def is_ours(self, message: Incoming) -> bool:
+        """See `OtherProcesses`."""
         if message.scope.platform not in self.platforms:
             return True
         if message.held_by == self.process and message.turn is not Turn.WAITS and not self._conversations.is_leaving:
@@ -73,23 +73,23 @@ class Sharing:
         return False
 
     def ended(self, message: Incoming) -> None:
-        """As `Others` says."""
+        """See `OtherProcesses`."""
         self.taken_over.discard(message.event_id)
         if self._monotonic() < self._awaited_until:
             self._tell(FREE)
 
     async def running_in(self, scope: Scope) -> Incoming | None:
-        """As `Others` says."""
+        """See `OtherProcesses`."""
         if scope.platform not in self.platforms:
             return None
         return await self._executor(self._memory.conversation_leases.running_in, scope)
 
     async def stop(self, message: Incoming) -> bool:
-        """As `Others` says."""
+        """See `OtherProcesses`."""
         return await self._executor(self._memory.conversation_leases.stop, message)
 
     async def post(self, messenger: Messenger, incoming: Incoming, message: BotMessage) -> MessageRef:
-        """Post a part of an answer, unless another process may have taken it over. Raises `MessengerError` kinds."""
+        """Post a part of an answer, unless another process may have taken it over. Raises `MessengerError`."""
         if not self._holds(incoming):
             raise MessengerUnavailable("the database did not say in time whose turn it is")
         return await messenger.post(replace(message, may_be_posted=incoming.event_id in self.taken_over))
@@ -98,7 +98,7 @@ class Sharing:
         return message.scope.platform not in self.platforms or self._monotonic() - self._looked_at < _FRESH_S
 
     def is_elsewhere(self, message: Incoming) -> bool:
-        """As `Others` says."""
+        """See `OtherProcesses`."""
         return message.scope.platform in self.platforms and message.held_by != self.process
 
     def _tell(self, news: str) -> None:

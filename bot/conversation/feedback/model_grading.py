@@ -49,7 +49,7 @@ class ModelGrading:
     async def run(self) -> int:
         """Judge answers that have waited long enough, at most `per_run`, in one process at a time. Returns how many.
 
-        A model that is out of reach ends it; what is left waits for the next time. Raises `MemoryFault` kinds.
+        A model that is out of reach ends it; what is left waits for the next time. Raises `MemoryFault`.
         """
         model_grades, hold = self.memory.model_grades, partial(self.memory.leases.hold, LEASE, self.owner, _LEASE_FOR)
         waiting = await self.executor(model_grades.waiting, self.idle, self.per_run)

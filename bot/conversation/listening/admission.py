@@ -47,7 +47,7 @@ class Admitter:
         return replace(event, role=may.role) if may.role is not event.role else event
 
     async def set_in_chat(self, workspace: str) -> Mapping[str, str]:
-        """What people set in chat for a workspace. Raises `StoreUnavailable` kinds."""
+        """What people set in chat for a workspace. Raises `StoreUnavailable`."""
         return await self._executor(self._memory.chat_settings.values, workspace)
 
 

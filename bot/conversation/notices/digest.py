@@ -45,7 +45,7 @@ class Digest:
         self._looked_at: dict[str, datetime] = {}
 
     async def send(self, messenger: Messenger) -> int:
-        """Send what is due on one platform. Returns how many messages. Raises `StoreUnavailable` kinds."""
+        """Send what is due on one platform. Returns how many messages. Raises `StoreUnavailable`."""
         now = self._memory.clock()
         looked = self._looked_at.get(messenger.platform)
         if looked is not None and now - looked < _EVERY:

@@ -23,7 +23,7 @@ _KEEPS_OFFERING = timedelta(minutes=5)
 def add_reminder(
     memory: Memory, scope: Scope, text: str, first: datetime, zone: str, repeat: Recurrence, asked: str
 ) -> Reminder:
-    """Keep one, as a reply to the message that asks for it. Blocking. Raises `MemoryFault` kinds."""
+    """Keep one, as a reply to the message that asks for it. Blocking. Raises `MemoryFault`."""
     latest = memory.recording.messages_of(scope, _LOOKED_THROUGH)
     message_id = next((each.message_id for each in latest if each.text == asked), "")
     return memory.reminders.add(scope, text, first, zone, repeat, message_id)

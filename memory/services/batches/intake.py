@@ -98,7 +98,7 @@ class Intake:
     def take(self, proposals: Sequence[Proposal]) -> list[EntryOutcome]:
         """Take proposals in, in one transaction; what became of each.
 
-        Raises `EmbeddingFailed` and `StoreUnavailable` kinds; what was taken in before stays, and is known next time.
+        Raises `EmbeddingFailed` and `StoreUnavailable`; what was taken in before stays, and is known next time.
         Raises `Conflict` where somebody took the batch back meanwhile.
         """
         self._read_answers()

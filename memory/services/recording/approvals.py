@@ -56,7 +56,7 @@ class Approvals:
     _core: Core
 
     def permission(self, scope: Scope, goal: str, tool: str, arguments: Mapping[str, object]) -> Permission | None:
-        """What lets this run now; None where a person must be asked. Raises `StoreUnavailable` kinds."""
+        """What lets this run now; None where a person must be asked. Raises `StoreUnavailable`."""
         vector = self._core.embedded(goal)
         now = self._core.clock()
         with self._core.store.read() as tx:

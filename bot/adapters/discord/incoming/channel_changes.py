@@ -14,8 +14,8 @@ from bot.model import ChannelChanged
 class ChannelChanges:
     """Turns the gateway's events about channels and roles into `ChannelChanged` events."""
 
-    def __init__(self, handlers: HandlerContext) -> None:
-        self._context = handlers
+    def __init__(self, context: HandlerContext) -> None:
+        self._context = context
         self.handlers: dict[str, Callable[[Any], object]] = {
             "guild_channel_update": self._changed,
             "guild_channel_delete": self._vanished,
@@ -42,10 +42,8 @@ class ChannelChanges:
     def _start(self, channel: discord.abc.GuildChannel, look_up: Callable[[], Awaitable[ChannelInfo | None]]) -> None:
         async def tell() -> None:
             if place := await look_up():
-                handlers, now = self._context, self._context.clock()
+                context, now = self._context, self._context.clock()
                 event_id = f"channel/{place.id}/{now.isoformat()}"
-                await handlers.sink(
-                    ChannelChanged(event_id=event_id, scope=place.scope(str(handlers.client.me)), at=now)
-                )
+                await context.sink(ChannelChanged(event_id=event_id, scope=place.scope(str(context.client.me)), at=now))
 
         self._context.tasks.start(channel.id, tell)

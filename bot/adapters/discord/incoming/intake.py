@@ -49,18 +49,18 @@ _CALLED_LATE = timedelta(hours=1)
 class Intake:
     """Turns the gateway's events into events for the sink."""
 
-    def __init__(self, handlers: HandlerContext) -> None:
-        self._context = handlers
-        self._rate_limit = RateLimiter(handlers.clock)
-        self._commands: TtlCache[str, bool] = TtlCache(handlers.clock, size=_MOST_COMMANDS, keep=timedelta(hours=1))
+    def __init__(self, context: HandlerContext) -> None:
+        self._context = context
+        self._rate_limit = RateLimiter(context.clock)
+        self._commands: TtlCache[str, bool] = TtlCache(context.clock, size=_MOST_COMMANDS, keep=timedelta(hours=1))
         """Carried out lately: a resume may bring them again, and a command's answer would come twice."""
         self._addressed: TtlCache[int, tuple[int, ...]] = TtlCache(
-            handlers.clock, size=_MOST_MESSAGES, keep=_CALLED_LATE
+            context.clock, size=_MOST_MESSAGES, keep=_CALLED_LATE
         )
         """Messages meant for the bot, with what keeps them in order; another one may become so by an edit."""
-        self._gone: TtlCache[int, bool] = TtlCache(handlers.clock, size=_MOST_MESSAGES, keep=_CALLED_LATE)
+        self._gone: TtlCache[int, bool] = TtlCache(context.clock, size=_MOST_MESSAGES, keep=_CALLED_LATE)
         """Deleted ones: a deletion may come before its message."""
-        self._missing_intent_hint = MissingIntentHint(handlers)
+        self._missing_intent_hint = MissingIntentHint(context)
         self.handlers: dict[str, Callable[[Any], object]] = {
             "message": self._message,
             "raw_message_edit": self._edit,

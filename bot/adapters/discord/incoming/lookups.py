@@ -18,7 +18,7 @@ from memory.rules.chat_settings import TEACHERS
 
 
 async def remarks(
-    handlers: HandlerContext, scope: Scope, message_id: str, wanted: Sequence[str], last: int
+    context: HandlerContext, scope: Scope, message_id: str, wanted: Sequence[str], last: int
 ) -> list[Remark]:
     """The messages of people with these ids, and the last ones before this; oldest first. What is gone is left out.
 
@@ -30,16 +30,16 @@ async def remarks(
     place, before = asked
     found: dict[int, discord.Message] = {}
     for each in (address(scope.channel, _in_thread(scope, message)) for message in wanted):
-        message = await fetched(handlers, *each) if each else None
+        message = await fetched(context, *each) if each else None
         if message is not None:
             found[message.id] = message
     if last:
-        channel = _channel(handlers, place)
+        channel = _channel(context, place)
 
         async def read() -> list[discord.Message]:
             return [each async for each in channel.history(limit=last, before=discord.Object(before))]
 
-        found |= {each.id: each for each in await handlers.rest(f"reading channel {place}", read)}
+        found |= {each.id: each for each in await context.rest(f"reading channel {place}", read)}
     return [
         Remark(
             message_id=str(each.id) if str(each.channel.id) == scope.channel else f"{scope.thread}-{each.id}",
@@ -57,21 +57,21 @@ def _in_thread(scope: Scope, message_id: str) -> str:
     return message_id if message_id != scope.thread else f"{scope.channel}-{message_id}"
 
 
-async def fetched(handlers: HandlerContext, place: int, message_id: int) -> discord.Message | None:
-    """A message; None if it is gone or may not be read. Raises `MessengerError` kinds that may pass."""
-    channel = _channel(handlers, place)
+async def fetched(context: HandlerContext, place: int, message_id: int) -> discord.Message | None:
+    """A message; None if it is gone or may not be read. Raises `MessengerError` where it may be read later."""
+    channel = _channel(context, place)
     try:
-        return await handlers.rest(f"reading message {message_id}", lambda: channel.fetch_message(message_id))
+        return await context.rest(f"reading message {message_id}", lambda: channel.fetch_message(message_id))
     except MessengerError as error:
         if error.retryable:
             raise
         return None
 
 
-def _channel(handlers: HandlerContext, place: int) -> discord.abc.Messageable:
+def _channel(context: HandlerContext, place: int) -> discord.abc.Messageable:
     """The channel or thread as it is known, for only then Discord's library knows what its messages mention."""
-    known = handlers.client.get_channel(place)
-    return known if isinstance(known, discord.abc.Messageable) else handlers.client.get_partial_messageable(place)
+    known = context.client.get_channel(place)
+    return known if isinstance(known, discord.abc.Messageable) else context.client.get_partial_messageable(place)
 
 
 def _names(message: discord.Message) -> dict[str, str]:
@@ -86,64 +86,64 @@ def _is_open(channel: discord.abc.GuildChannel | discord.Thread) -> bool:
     return place is not None and place.permissions_for(place.guild.default_role).view_channel
 
 
-async def answered_question(handlers: HandlerContext, scope: Scope, message_id: str) -> AnsweredQuestion | None:
+async def answered_question(context: HandlerContext, scope: Scope, message_id: str) -> AnsweredQuestion | None:
     """A message with what it replies to, else with what began its thread; None for others, and for bots.
 
-    Raises `MessengerError` kinds.
+    Raises `MessengerError`.
     """
     place = address(scope.channel, message_id)
-    answer = await fetched(handlers, *place) if place else None
+    answer = await fetched(context, *place) if place else None
     if answer is None or not is_by_person(answer):
         return None
-    asked = await _question(handlers, scope, answer)
+    asked = await _question(context, scope, answer)
     if asked is None or not is_by_person(asked):
         return None
     return AnsweredQuestion(
         message_id=message_id,
-        answer=await _text(handlers, answer),
+        answer=await _text(context, answer),
         author=str(answer.author.id),
-        question=await _text(handlers, asked),
+        question=await _text(context, asked),
         asker=str(asked.author.id),
         link=answer.jump_url,
         thread=scope.thread,
     )
 
 
-async def _question(handlers: HandlerContext, scope: Scope, answer: discord.Message) -> discord.Message | None:
+async def _question(context: HandlerContext, scope: Scope, answer: discord.Message) -> discord.Message | None:
     replied = answer.reference
     if replied is not None and replied.message_id is not None:
-        return await fetched(handlers, replied.channel_id, replied.message_id)
+        return await fetched(context, replied.channel_id, replied.message_id)
     thread = answer.channel.id
     if str(thread) == scope.channel or answer.id == thread:
         return None
     # A thread has the id of the message it began with, which stands in its channel; in a forum, in the thread.
-    return await fetched(handlers, int(scope.channel), thread) or await fetched(handlers, thread, thread)
+    return await fetched(context, int(scope.channel), thread) or await fetched(context, thread, thread)
 
 
-async def _text(handlers: HandlerContext, message: discord.Message) -> str:
-    text = without_mention(message.content, handlers.client.me, own_role_in(message))
-    return plain(text, await handlers.mentions.names(text, message.author, message.mentions))
+async def _text(context: HandlerContext, message: discord.Message) -> str:
+    text = without_mention(message.content, context.client.me, own_role_in(message))
+    return plain(text, await context.mentions.names(text, message.author, message.mentions))
 
 
-async def teacher_names(handlers: HandlerContext, guild: discord.Guild) -> list[str]:
+async def teacher_names(context: HandlerContext, guild: discord.Guild) -> list[str]:
     """Who may approve for others, by name as far as Discord tells."""
     named: list[str] = []
-    for each in dict.fromkeys([*await _named_in_chat(handlers, guild), *handlers.roles.deciders]):
+    for each in dict.fromkeys([*await _named_in_chat(context, guild), *context.roles.deciders]):
         role = guild.get_role(int(each)) if each.isdecimal() else None
         if role is not None:
             named.append(f"the role {plain_name(role.name)}")
-        elif name := plain_name(await handlers.posting.names.of(each)) if each.isdecimal() else each:
+        elif name := plain_name(await context.posting.names.of(each)) if each.isdecimal() else each:
             named.append(name)
     return named
 
 
-async def _named_in_chat(handlers: HandlerContext, guild: discord.Guild) -> list[str]:
-    return (await handlers.queries.set_in_chat(f"{PLATFORM}:{guild.id}")).get(TEACHERS, "").split()
+async def _named_in_chat(context: HandlerContext, guild: discord.Guild) -> list[str]:
+    return (await context.queries.set_in_chat(f"{PLATFORM}:{guild.id}")).get(TEACHERS, "").split()
 
 
-async def teacher_ids(handlers: HandlerContext, guild: discord.Guild) -> list[str]:
+async def teacher_ids(context: HandlerContext, guild: discord.Guild) -> list[str]:
     """The people named in the settings; the server's owner where none is. Members of roles are not told to bots."""
     roles = {str(role.id) for role in guild.roles}
-    deciders = dict.fromkeys([*handlers.roles.deciders, *await _named_in_chat(handlers, guild)])
+    deciders = dict.fromkeys([*context.roles.deciders, *await _named_in_chat(context, guild)])
     named = [each for each in deciders if each.isdecimal() and each not in roles]
     return named or ([str(guild.owner_id)] if guild.owner_id else [])

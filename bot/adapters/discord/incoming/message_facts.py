@@ -46,32 +46,32 @@ _WHOLE_THREAD = 100
 """Messages of one page. In a longer thread it is not looked who said something."""
 
 
-def replied_to(message: discord.Message, handlers: HandlerContext) -> discord.Message | None:
+def replied_to(message: discord.Message, context: HandlerContext) -> discord.Message | None:
     """The bot's message that this one replies to."""
     replied = message.reference.resolved if message.reference else None
-    if isinstance(replied, discord.Message) and replied.author.id == handlers.client.me:
+    if isinstance(replied, discord.Message) and replied.author.id == context.client.me:
         return replied
     return None
 
 
 def unaddressed(
-    message: discord.Message, place: ChannelInfo, address: Address, text: str, handlers: HandlerContext
+    message: discord.Message, place: ChannelInfo, address: Address, text: str, context: HandlerContext
 ) -> Unaddressed:
     """A message without a mention, as whoever decides whom it is for wants to know it."""
-    replied, reference = replied_to(message, handlers), message.reference
-    others = [user for user in message.mentions if user.id != handlers.client.me]
+    replied, reference = replied_to(message, context), message.reference
+    others = [user for user in message.mentions if user.id != context.client.me]
     replies_elsewhere = reference is not None and reference.message_id is not None and replied is None
     return Unaddressed(
         scope=place.scope(str(message.author.id)),
         text=text,
         address=address,
-        read_thread=partial(so_far, message, handlers),
+        read_thread=partial(so_far, message, context),
         replied_to=place.message_id(replied.id) if replied is not None else "",
         is_for_others=bool(others or message.role_mentions or message.mention_everyone or replies_elsewhere),
     )
 
 
-async def so_far(message: discord.Message, handlers: HandlerContext) -> ThreadSoFar | None:
+async def so_far(message: discord.Message, context: HandlerContext) -> ThreadSoFar | None:
     """What was said before; None when Discord cannot say, or the thread is long. Whoever began it took part in it."""
     channel = message.channel
 
@@ -79,7 +79,7 @@ async def so_far(message: discord.Message, handlers: HandlerContext) -> ThreadSo
         return [each async for each in channel.history(limit=_WHOLE_THREAD, before=message)]
 
     try:
-        newest_first = await handlers.rest(f"looking at what was said in thread {channel.id}", read, again=False)
+        newest_first = await context.rest(f"looking at what was said in thread {channel.id}", read, again=False)
     except MessengerError as error:
         log.info("could not read thread %s: %s", channel.id, error)
         return None
@@ -90,7 +90,7 @@ async def so_far(message: discord.Message, handlers: HandlerContext) -> ThreadSo
         people.add(channel.owner_id)
     last = newest_first[0] if newest_first else None
     return ThreadSoFar(
-        people=frozenset(str(each) for each in people - {handlers.client.me}),
-        is_last_ours=last is not None and last.author.id == handlers.client.me,
+        people=frozenset(str(each) for each in people - {context.client.me}),
+        is_last_ours=last is not None and last.author.id == context.client.me,
         last_text=last.content if last is not None else "",
     )

@@ -21,9 +21,9 @@ _HINT = (
 class MissingIntentHint:
     """Tells each person, once a day, that the bot reads only messages that mention it."""
 
-    def __init__(self, handlers: HandlerContext) -> None:
-        self._context = handlers
-        self._notified: TtlCache[int, bool] = TtlCache(handlers.clock, size=_MOST_PEOPLE, keep=timedelta(days=1))
+    def __init__(self, context: HandlerContext) -> None:
+        self._context = context
+        self._notified: TtlCache[int, bool] = TtlCache(context.clock, size=_MOST_PEOPLE, keep=timedelta(days=1))
 
     def on_message(self, message: discord.Message) -> None:
         """Take in a person's message that is not addressed to the bot as far as Discord shows it."""

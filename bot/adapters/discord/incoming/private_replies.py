@@ -23,8 +23,10 @@ _FOR_ALL = ("help", "privacy", "stop", "correct")
 class InteractionReply:
     """Answers a button, form, command or menu, so that only the person who used it sees it."""
 
-    def __init__(self, use: UserInteraction, rest: Rest, *, replaces: bool = False, is_optional: bool = False) -> None:
-        self._use = use
+    def __init__(
+        self, interaction: UserInteraction, rest: Rest, *, replaces: bool = False, is_optional: bool = False
+    ) -> None:
+        self._interaction = interaction
         self._rest = rest
         self._replaces = replaces
         """Whether the first of it takes the place of the message whose button was pressed."""
@@ -35,7 +37,7 @@ class InteractionReply:
 
     async def wait(self) -> None:
         """Tell Discord that the answer will take a moment: without it a use is void after three seconds."""
-        if self._is_acknowledged or self._use.response.is_done():
+        if self._is_acknowledged or self._interaction.response.is_done():
             return
         tries = 0
 
@@ -43,7 +45,9 @@ class InteractionReply:
             nonlocal tries
             tries += 1
             try:
-                await self._use.response.defer(ephemeral=True, thinking=not (self._replaces or self._is_optional))
+                await self._interaction.response.defer(
+                    ephemeral=True, thinking=not (self._replaces or self._is_optional)
+                )
             except discord.HTTPException as exc:
                 # The first try did it, and only its answer was lost. At the first one, somebody else had done it.
                 if tries == 1 or exc.code != ALREADY_ACKNOWLEDGED:
@@ -70,14 +74,14 @@ class InteractionReply:
         return sent
 
     async def _part(self, text: str, file: Attachment | None, view: discord.ui.View | None) -> str:
-        use, none = self._use, discord.AllowedMentions.none()
+        interaction, none = self._interaction, discord.AllowedMentions.none()
         if not self.has_replied and not self._is_optional:
             self.has_replied = True
 
             async def fill() -> discord.InteractionMessage:
                 attached = as_file(file)
                 files = [attached] if attached else []
-                return await use.edit_original_response(
+                return await interaction.edit_original_response(
                     content=text, attachments=files, view=view, allowed_mentions=none
                 )
 
@@ -85,19 +89,19 @@ class InteractionReply:
 
         async def follow() -> discord.WebhookMessage:
             under = view or discord.utils.MISSING
-            return await use.followup.send(text, ephemeral=True, wait=True, allowed_mentions=none, view=under)
+            return await interaction.followup.send(text, ephemeral=True, wait=True, allowed_mentions=none, view=under)
 
         return str((await self._rest(self._what("answering"), follow, again=False)).id)
 
     def _what(self, doing: str) -> str:
-        return f"{doing} interaction {self._use.id}"
+        return f"{doing} interaction {self._interaction.id}"
 
 
 def private_reply_for(
-    handlers: HandlerContext, command: str, place: ChannelInfo, message: discord.Message
+    context: HandlerContext, command: str, place: ChannelInfo, message: discord.Message
 ) -> PrivateReply:
     """How to reply to a typed command: below it, or by direct message where others would read it."""
-    posting, channel = handlers.posting, message.channel.id
+    posting, channel = context.posting, message.channel.id
 
     async def under_it(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
         # Where others read it there are no buttons.
@@ -109,7 +113,7 @@ def private_reply_for(
             view = choice_view(choices, int(place.channel))
             sent = await posting.direct(str(message.author.id), text, file, view)
         except NotPermitted:
-            instead = spelled(command, handlers.command_name, handlers.name)
+            instead = spelled(command, context.command_name, context.name)
             hint = f"That is for you alone, and I cannot send you direct messages. Use `{instead}`."
             return await posting.reply(channel, message.id, hint)
         await posting.reply(channel, message.id, "I sent it to you as a direct message.")
@@ -118,20 +122,20 @@ def private_reply_for(
     return under_it if place.is_direct or command in _FOR_ALL else directly
 
 
-def directly(handlers: HandlerContext, person: str) -> PrivateReply:
+def directly(context: HandlerContext, person: str) -> PrivateReply:
     """A direct message about something that others need not see; nothing to somebody who takes none."""
 
     async def tell(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
         with suppress(NotPermitted):
-            return await handlers.posting.direct(person, text, file)
+            return await context.posting.direct(person, text, file)
         return ""
 
     return tell
 
 
-def alone(handlers: HandlerContext, message: discord.Message) -> PrivateReply:
+def alone(context: HandlerContext, message: discord.Message) -> PrivateReply:
     """A direct message, where the message is not one anyway; a reply only to somebody who takes none."""
-    posting = handlers.posting
+    posting = context.posting
 
     async def tell(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
         if message.guild is not None:

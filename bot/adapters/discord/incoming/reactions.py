@@ -29,21 +29,21 @@ class ChannelPayload(Protocol):
 
 
 def start(
-    handlers: HandlerContext, key: Hashable, there: ChannelPayload, event: Callable[[ChannelInfo], PersonEvent]
+    context: HandlerContext, key: Hashable, there: ChannelPayload, event: Callable[[ChannelInfo], PersonEvent]
 ) -> None:
     """Deliver what happened in a channel, after the earlier ones with the same key."""
 
     async def deliver() -> None:
-        await handlers.sink(event(await handlers.channels.of(there.channel_id, there.guild_id)))
+        await context.sink(event(await context.channels.of(there.channel_id, there.guild_id)))
 
-    handlers.tasks.start(key, deliver)
+    context.tasks.start(key, deliver)
 
 
 class Reactions:
     """Turns the gateway's events about reactions into events for the sink."""
 
-    def __init__(self, handlers: HandlerContext) -> None:
-        self._context = handlers
+    def __init__(self, context: HandlerContext) -> None:
+        self._context = context
         self.handlers: dict[str, Callable[[Any], object]] = {
             "raw_reaction_add": self._added,
             "raw_reaction_remove": self._removed,

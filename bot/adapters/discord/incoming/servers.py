@@ -33,8 +33,8 @@ class Servers:
     Of what was said in a server before the bot came, it gives `take` what mentions it.
     """
 
-    def __init__(self, handlers: HandlerContext, take: Callable[[discord.Message], None]) -> None:
-        self._context = handlers
+    def __init__(self, context: HandlerContext, take: Callable[[discord.Message], None]) -> None:
+        self._context = context
         self._take = take
         self.handlers: dict[str, Callable[[Any], object]] = {
             "shard_ready": self._ready,

@@ -72,7 +72,7 @@ class Posting:
         """Answers that are still written, by run: the message that shows the beginning, and where it is."""
 
     async def stream_partial(self, message: BotMessage) -> None:
-        """Show what there is of an answer in one message, where they are streamed. Raises `MessengerError` kinds."""
+        """Show what there is of an answer in one message, where they are streamed. Raises `MessengerError`."""
         text = to_discord(message.text)
         if not self._streams or size(text) > LIMIT - size(_STILL_WRITTEN):
             return
@@ -87,7 +87,7 @@ class Posting:
             await self._change(message, known[0], text + _STILL_WRITTEN, None, is_all=False)
 
     async def drop_partial(self, message: BotMessage) -> None:
-        """Delete what was shown of an answer that is not to come. Raises `MessengerError` kinds."""
+        """Delete what was shown of an answer that is not to come. Raises `MessengerError`."""
         sent, channel = self._partials.pop(message.run_id, ("", ""))
         if sent:
             await self._rest(f"taking the beginning of answer {sent} away", self._message(channel, sent).delete)
@@ -95,7 +95,7 @@ class Posting:
     async def post(self, message: BotMessage) -> MessageRef:
         """Send it, to one person alone where their act opened a way. A notice may take several messages.
 
-        Raises `TooLong` for an answer above the limit, and the other `MessengerError` kinds.
+        Raises `TooLong` for an answer above the limit, or another `MessengerError`.
         """
         message = await by_name(message, self.names.of)
         tell = reply_to(message.private_to) if message.private_to and not message.is_answer else None

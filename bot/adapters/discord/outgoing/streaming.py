@@ -27,7 +27,7 @@ def beginning(text: str) -> str:
 async def stream(text: str, change: ChangeMessage, sleep: Callable[[float], Awaitable[None]]) -> None:
     """Edit a message from its beginning to the whole text, step by step.
 
-    Raises `MessengerError` kinds if the last step fails; the others are not missed. A message that somebody deletes
+    Raises `MessengerError` if the last step fails; the others are not missed. A message that somebody deletes
     meanwhile is left alone.
     """
     shown_length = len(beginning(text))

@@ -10,8 +10,8 @@ from bot.model import BotInvited, PersonArrived
 class Arrivals:
     """Delivers `BotInvited` and `PersonArrived`, with a way to learn who teaches there."""
 
-    def __init__(self, handlers: HandlerContext) -> None:
-        self._context = handlers
+    def __init__(self, context: HandlerContext) -> None:
+        self._context = context
 
     async def joined(self, body: Json) -> None:
         """A `member_joined_channel` event. Others who join are of no interest."""

@@ -89,5 +89,5 @@ class HandlerContext:
         try:
             role = await self.roles.of(location)
         except MessengerError:
-            role = self.roles.at_hand(location)  # Stopping does not wait for Slack.
+            role = self.roles.cached(location)  # Stopping does not wait for Slack.
         await self.sink(PersonCommand(event_id=event_id, scope=scope, name="stop", argument="", at=at, role=role))

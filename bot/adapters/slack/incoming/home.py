@@ -41,8 +41,8 @@ class CommandAnswered(NamedTuple):
 class Home:
     """Publishes the page when it is opened, and again after each press of its buttons."""
 
-    def __init__(self, handlers: HandlerContext, arrivals: Arrivals) -> None:
-        self._context = handlers
+    def __init__(self, context: HandlerContext, arrivals: Arrivals) -> None:
+        self._context = context
         self._arrivals = arrivals
 
     async def opened(self, body: Json) -> None:

@@ -56,13 +56,13 @@ class Intake:
     Raising means: not safely stored, so Slack keeps the event and sends it again.
     """
 
-    def __init__(self, handlers: HandlerContext) -> None:
-        self._context = handlers
+    def __init__(self, context: HandlerContext) -> None:
+        self._context = context
         self._in_order = KeyedLock()
-        self._rate_limit = RateLimiter(handlers.clock)
-        self._accepted: TtlCache[tuple[str, str, Address], bool] = TtlCache(handlers.clock, size=5000, keep=_KEEP)
+        self._rate_limit = RateLimiter(context.clock)
+        self._accepted: TtlCache[tuple[str, str, Address], bool] = TtlCache(context.clock, size=5000, keep=_KEEP)
         self._overtaken: TtlCache[tuple[str, str], EditedMessage | DeletedMessage] = TtlCache(
-            handlers.clock, size=5000, keep=_KEEP
+            context.clock, size=5000, keep=_KEEP
         )
         """Changes by message: one that arrives before its message holds for it."""
 
@@ -165,13 +165,13 @@ class Intake:
         self._accepted.put(key, True)
 
     async def _unaddressed(self, message: NewMessage, text: str) -> Unaddressed:
-        handlers, location = self._context, message.location
+        context, location = self._context, message.location
 
         async def read_thread() -> ThreadSoFar | None:
-            return await handlers.threads.so_far(location.channel, location.thread, message.ts, handlers.identity)
+            return await context.threads.so_far(location.channel, location.thread, message.ts, context.identity)
 
         return Unaddressed(
-            scope=await handlers.channels.scope(location),
+            scope=await context.channels.scope(location),
             text=text,
             address=message.address,
             read_thread=read_thread,
@@ -196,7 +196,7 @@ class Intake:
                     event_id=f"{message_id_of(location.channel, message.ts)}/too fast",
                     scope=await self._context.channels.scope(self._replied_in(message)),
                     at=at(message.ts),
-                    role=self._context.roles.at_hand(location),
+                    role=self._context.roles.cached(location),
                     rest=refused.rest,
                 )
             )
@@ -209,21 +209,21 @@ class Intake:
         return replace(message.location, thread="")
 
     async def _question(self, message: NewMessage, text: str) -> None:
-        handlers, location = self._context, message.location
-        handlers.threads.asked(location.channel, location.thread, message.ts, location.user)
-        attached = await handlers.files.read(message.files) if message.files else Attached()
-        await handlers.sink(
+        context, location = self._context, message.location
+        context.threads.asked(location.channel, location.thread, message.ts, location.user)
+        attached = await context.files.read(message.files) if message.files else Attached()
+        await context.sink(
             PersonMessage(
                 event_id=message_id_of(location.channel, message.ts),
-                scope=await handlers.channels.scope(location),
+                scope=await context.channels.scope(location),
                 message_id=message.ts,
                 text=text,
                 at=at(message.ts),
-                role=handlers.roles.at_hand(location),
+                role=context.roles.cached(location),
                 address=message.address,
                 files=attached.files,
                 images=attached.images,
-                find_role=partial(handlers.roles.of, location),
+                find_role=partial(context.roles.of, location),
             )
         )
 
@@ -237,17 +237,17 @@ class Intake:
 
     async def _edited(self, edited: EditedMessage, event_id: str) -> None:
         self._overtaken.put((edited.location.channel, edited.ts), edited)
-        handlers = self._context
+        context = self._context
         was_accepted = any(self._accepted.get((edited.location.channel, edited.ts, address)) for address in Address)
-        attached = await handlers.files.read(edited.files if was_accepted else ())
-        await handlers.sink(
+        attached = await context.files.read(edited.files if was_accepted else ())
+        await context.sink(
             PersonEdit(
                 event_id=event_id,
-                scope=await handlers.channels.scope(edited.location),
+                scope=await context.channels.scope(edited.location),
                 message_id=edited.ts,
                 text=edited.text,
                 at=edited.at,
-                role=handlers.roles.at_hand(edited.location),
+                role=context.roles.cached(edited.location),
                 files=attached.files,
                 images=attached.images,
             )
@@ -255,24 +255,24 @@ class Intake:
 
     async def _deleted(self, deleted: DeletedMessage, event_id: str) -> None:
         self._overtaken.put((deleted.location.channel, deleted.ts), deleted)
-        handlers = self._context
-        await handlers.sink(
+        context = self._context
+        await context.sink(
             PersonDeletion(
                 event_id=event_id,
-                scope=await handlers.channels.scope(deleted.location),
+                scope=await context.channels.scope(deleted.location),
                 message_id=deleted.ts,
                 at=deleted.at,
-                role=handlers.roles.at_hand(deleted.location),
+                role=context.roles.cached(deleted.location),
             )
         )
 
     async def _reacted(self, reacted: MessageReaction, event_id: str) -> None:
-        handlers, location = self._context, reacted.location
-        role, thread = await handlers.roles.of(location), handlers.threads.known(location.channel, reacted.ts)
-        await handlers.sink(
+        context, location = self._context, reacted.location
+        role, thread = await context.roles.of(location), context.threads.known(location.channel, reacted.ts)
+        await context.sink(
             PersonReaction(
                 event_id=event_id,
-                scope=await handlers.channels.scope(location, thread=thread),
+                scope=await context.channels.scope(location, thread=thread),
                 message_id=reacted.ts,
                 emoji=reacted.emoji,
                 added=reacted.added,
@@ -283,16 +283,16 @@ class Intake:
         )
 
     async def _saved(self, reacted: MessageReaction, event_id: str) -> None:
-        handlers, location = self._context, reacted.location
-        thread = handlers.threads.known(location.channel, reacted.ts)
-        await handlers.sink(
+        context, location = self._context, reacted.location
+        thread = context.threads.known(location.channel, reacted.ts)
+        await context.sink(
             PersonSave(
                 event_id=event_id,
-                scope=await handlers.channels.scope(location, thread=thread),
+                scope=await context.channels.scope(location, thread=thread),
                 message_id=reacted.ts,
                 added=reacted.added,
                 at=reacted.at,
-                role=await handlers.roles.of(location),
+                role=await context.roles.of(location),
             )
         )
 
@@ -301,12 +301,12 @@ class Intake:
 
         Several people may have asked in the thread: whose question it is that the bot works on, the bot knows.
         """
-        handlers, location = self._context, reacted.location
-        busy = handlers.status.busy_threads(location.channel)
+        context, location = self._context, reacted.location
+        busy = context.status.busy_threads(location.channel)
         if not busy:
             return
-        thread = reacted.ts if reacted.ts in busy else await handlers.threads.of(location.channel, reacted.ts)
-        askers = handlers.threads.askers(location.channel, thread)
+        thread = reacted.ts if reacted.ts in busy else await context.threads.of(location.channel, reacted.ts)
+        askers = context.threads.askers(location.channel, thread)
         may_have_asked = not askers or location.user in askers
-        if thread in busy and (may_have_asked or await handlers.roles.teaches(location)):
-            await handlers.stop(replace(location, thread=thread), event_id=event_id, at=reacted.at)
+        if thread in busy and (may_have_asked or await context.roles.teaches(location)):
+            await context.stop(replace(location, thread=thread), event_id=event_id, at=reacted.at)

@@ -27,10 +27,10 @@ _NOT_OPENED = "Slack was too slow to open the form. Please try again."
 class Interactions:
     """Turns interactions into events for the sink."""
 
-    def __init__(self, handlers: HandlerContext, in_time: TimelyAcknowledgement) -> None:
-        self._context = handlers
+    def __init__(self, context: HandlerContext, in_time: TimelyAcknowledgement) -> None:
+        self._context = context
         self._in_time = in_time
-        self._responder = ResponseUrl(handlers.web)
+        self._responder = ResponseUrl(context.web)
 
     async def take(self, ack: Ack, body: Json, act: Callable[[Json], Coroutine[Any, Any, None]]) -> None:
         """Do what a person asked for, and acknowledge it in time; one who may not use the bot here does nothing."""
@@ -45,16 +45,16 @@ class Interactions:
 
     async def vote(self, body: Json) -> None:
         """A thumb under an answer. It counts first; 👎 then asks what would have been right."""
-        handlers, action = self._context, body["actions"][0]
+        context, action = self._context, body["actions"][0]
         location, answer = _location(body), _answer(body)
-        await handlers.sink(
+        await context.sink(
             PersonVote(
                 event_id=f"vote/{answer.channel}/{answer.ts}/{location.user}/{action['action_ts']}",
-                scope=await handlers.channels.scope(location),
+                scope=await context.channels.scope(location),
                 message_id=answer.ts,
                 value=1 if action["value"] == blocks.VOTE_UP else -1,
                 at=at(str(action["action_ts"])),
-                role=await handlers.roles.of(location),
+                role=await context.roles.of(location),
             )
         )
         if action["value"] == blocks.VOTE_DOWN and not await self._open(body, blocks.correction_view(answer)):
@@ -74,19 +74,19 @@ class Interactions:
 
     async def correction(self, body: Json) -> None:
         """The correction modal was submitted."""
-        handlers, view = self._context, body["view"]
+        context, view = self._context, body["view"]
         answer = AnswerReference.unpacked(view["private_metadata"])
         location = _at(body, answer)
         fields = await self._entered(view, answer.channel)
         if event := forms.correction_event(
             fields,
             event_id=f"correction/{view['id']}",
-            scope=await handlers.channels.scope(location),
-            at=handlers.clock(),
-            role=await handlers.roles.of(location),
+            scope=await context.channels.scope(location),
+            at=context.clock(),
+            role=await context.roles.of(location),
             message_id=answer.ts,
         ):
-            await handlers.sink(event)
+            await context.sink(event)
         if forms.AGAIN in fields:
             await self._retry(body, answer, str(view["id"]))
 
@@ -96,17 +96,17 @@ class Interactions:
         return {name: await named(text, channel) for name, text in blocks.entered(view).items()}
 
     async def _retry(self, body: Json, answer: AnswerReference, occasion: str) -> None:
-        handlers = self._context
-        thread = answer.thread or await handlers.threads.of(answer.channel, answer.ts)
+        context = self._context
+        thread = answer.thread or await context.threads.of(answer.channel, answer.ts)
         location = _at(body, AnswerReference(channel=answer.channel, ts=answer.ts, thread=thread))
-        handlers.threads.asked(location.channel, location.thread, answer.ts, location.user)
-        await handlers.sink(
+        context.threads.asked(location.channel, location.thread, answer.ts, location.user)
+        await context.sink(
             PersonRetry(
                 event_id=f"{occasion}/{message_id_of(answer.channel, answer.ts)}",
-                scope=await handlers.channels.scope(location),
+                scope=await context.channels.scope(location),
                 message_id=answer.ts,
-                at=handlers.clock(),
-                role=await handlers.roles.of(location),
+                at=context.clock(),
+                role=await context.roles.of(location),
             )
         )
 
@@ -127,8 +127,8 @@ class Interactions:
                 return
         is_private = bool(container.get("is_ephemeral")) or location.channel.startswith("D")
         is_replaced = is_private and not typed.leaves_its_message
-        way = self._responder.way(str(body["response_url"]), replaces=is_replaced)
-        with replying_to(location.user, way):
+        private_reply = self._responder.private_reply(str(body["response_url"]), replaces=is_replaced)
+        with replying_to(location.user, private_reply):
             await self._context.command(
                 typed,
                 location,
@@ -140,9 +140,9 @@ class Interactions:
 
     async def _waiting(self, location: Location, ending: str) -> str:
         """What the lesson to be changed says."""
-        handlers = self._context
-        scope, role = await handlers.channels.scope(location), await handlers.roles.of(location)
-        return await handlers.queries.lesson_text(scope, role, ending)
+        context = self._context
+        scope, role = await context.channels.scope(location), await context.roles.of(location)
+        return await context.queries.lesson_text(scope, role, ending)
 
     async def answer(self, body: Json) -> None:
         """The form for the answer to one question was submitted."""
@@ -182,25 +182,25 @@ class Interactions:
 
     async def teaching(self, body: Json) -> None:
         """The teaching modal was submitted."""
-        handlers, view = self._context, body["view"]
+        context, view = self._context, body["view"]
         place = AnswerReference.unpacked(view["private_metadata"])
         location = _at(body, place)
         fields = await self._entered(view, place.channel)
         is_wide = fields.get(forms.AUDIENCE) == Audience.WORKSPACE
-        await handlers.sink(
+        await context.sink(
             forms.teaching_event(
                 fields,
                 event_id=f"teaching/{view['id']}",
-                scope=await handlers.channels.scope(location),
-                at=handlers.clock(),
-                role=await handlers.roles.of(location, is_wide=is_wide),
+                scope=await context.channels.scope(location),
+                at=context.clock(),
+                role=await context.roles.of(location, is_wide=is_wide),
             )
         )
 
     async def why(self, body: Json) -> None:
         """The shortcut "Why this answer?" on any message."""
         message, location = body["message"], _location(body)
-        with replying_to(location.user, self._responder.way(str(body["response_url"]))):
+        with replying_to(location.user, self._responder.private_reply(str(body["response_url"]))):
             await self._context.command(
                 ParsedCommand("why"),
                 location,
@@ -213,7 +213,7 @@ class Interactions:
         """The slash command with one of the bot's words."""
         location = Location(channel=str(body["channel_id"]), user=str(body["user_id"]))
         text = await self._context.mentions.labelled(str(body.get("text") or ""), location.channel)
-        with replying_to(location.user, self._responder.way(str(body["response_url"]))):
+        with replying_to(location.user, self._responder.private_reply(str(body["response_url"]))):
             await self._context.command(
                 slash_command(as_command(text)),
                 location,

@@ -97,7 +97,7 @@ class _Flow(AsyncOAuthFlow):
 def oauth_pages(
     settings: SlackSettings, installations: Installations, client: AsyncWebClient, keep: Keep
 ) -> list[web.RouteDef]:
-    """The pages. `client` has no token; `keep` is given each new installation, and raises `MessengerError` kinds."""
+    """The pages. `client` has no token; `keep` is given each new installation, and raises `MessengerError`."""
     flow = _Flow(client, _oauth_settings(settings, installations), keep)
 
     async def install(request: web.Request) -> web.Response:

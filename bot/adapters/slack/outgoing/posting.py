@@ -30,7 +30,7 @@ class Poster:
         """Parts that may have been posted, by run and number, until somebody could look."""
 
     async def post(self, message: BotMessage) -> str:
-        """Say it, and return its time stamp. Raises `MessengerError` kinds."""
+        """Say it, and return its time stamp. Raises `MessengerError`."""
         found = await self.posted_before(message)
         if found:
             return found
@@ -55,7 +55,7 @@ class Poster:
     async def posted_before(self, message: BotMessage) -> str:
         """The time stamp of the message if an earlier process or an earlier try posted it, else nothing.
 
-        Raises `MessengerError` kinds when Slack cannot say at the moment.
+        Raises `MessengerError` when Slack cannot say at the moment.
         """
         is_doubtful = (message.run_id, message.part) in self._doubtful
         found = await self._look_for(message) if is_doubtful or self.may_be_posted(message) else ""

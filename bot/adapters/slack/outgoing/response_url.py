@@ -22,7 +22,7 @@ class ResponseUrl:
     def __init__(self, web: Web) -> None:
         self._web = web
 
-    def way(self, url: str, *, replaces: bool = False) -> PrivateReply:
+    def private_reply(self, url: str, *, replaces: bool = False) -> PrivateReply:
         """A way to tell the person something; `replaces`: the first of it takes the place of what was clicked on."""
 
         async def tell(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:

@@ -54,7 +54,7 @@ class Streamer:
     async def stream(self, message: BotMessage, team: str) -> str:
         """The time stamp of the streamed message, complete; nothing if it must be posted in the ordinary way.
 
-        Raises `MessengerError` kinds when a message was begun, or may have been, and `complete` can end it later.
+        Raises `MessengerError` when a message was begun, or may have been, and `complete` can end it later.
         """
         text = harmless(message.text)
         is_streamable = len(text) > SHORTEST and size(text) <= _LIMIT and not _LINK.search(text)
@@ -85,7 +85,7 @@ class Streamer:
     async def stream_partial(self, message: BotMessage, team: str) -> None:
         """Begin a stream with what there is of an answer, or append what is new; `complete` ends it.
 
-        Where that cannot be, the answer appears when it is whole. Raises `MessengerError` kinds.
+        Where that cannot be, the answer appears when it is whole. Raises `MessengerError`.
         """
         part, text = _part(message), harmless(message.text)
         shown, recipient = self._shown.get(part), self._recipient(message, team)
@@ -108,7 +108,7 @@ class Streamer:
     async def complete(self, message: BotMessage, *, may_be_begun: bool) -> str:
         """The time stamp of the stream that an earlier try began and did not end, completed now, or nothing.
 
-        `may_be_begun`: also of a try by an earlier process. Raises `MessengerError` kinds when it cannot be looked for
+        `may_be_begun`: also of a try by an earlier process. Raises `MessengerError` when it cannot be looked for
         or completed at the moment.
         """
         text = harmless(message.text)
@@ -154,7 +154,7 @@ class Streamer:
     async def _begun(self, message: BotMessage, text: str) -> str:
         """The stream that began although Slack did not say so: the newest reply of ours that begins so and has no end.
 
-        What ended carries metadata. Raises `MessengerError` kinds when Slack cannot say at the moment: posting without
+        What ended carries metadata. Raises `MessengerError` when Slack cannot say at the moment: posting without
         having looked could say it twice.
         """
         whole, found = _letters(text), ""
