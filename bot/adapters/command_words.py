@@ -1,6 +1,7 @@
 """Parses commands: words alone in a message meant for the bot, or behind the slash command."""
 
 import re
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -176,6 +177,21 @@ def without_mention(text: str, tag: str) -> str:
 def with_ids(text: str, mention: re.Pattern[str]) -> str:
     """The text with mentions as ids where a command is about people or channels: two may have the same name."""
     return mention.sub(r"\g<id>", text) if _NAMES_IDS.match(text.strip()) else text
+
+
+async def unaddressed_command(
+    typed: ParsedCommand | None, *, is_busy: bool, is_answered: bool, is_for_bot: Callable[[], Awaitable[bool]]
+) -> tuple[ParsedCommand | None, bool]:
+    """The command in a message that does not mention the bot, and whether the message is for the bot.
+
+    `stop` counts while the bot works there (`is_busy`), a correction where it answered (`is_answered`). Of every other
+    message `is_for_bot` decides, and it is no command.
+    """
+    if typed is not None and typed.name == "stop":
+        return typed, is_busy
+    if typed is not None and typed.name == CORRECT and is_answered:
+        return typed, True
+    return None, await is_for_bot()
 
 
 def slash_command(text: str) -> ParsedCommand:

@@ -3,6 +3,7 @@
 import click
 
 from bot.cli.session import Result, memory_command, workspace_option
+from bot.conversation.reply import short
 from memory.rules.retrieval.prompt import shown_line
 from memory.services import Memory
 
@@ -23,7 +24,7 @@ def gaps(memory: Memory, workspace: str, limit: int) -> Result:
         if some
         for line in (
             shown_line(name, 120),
-            *(f"  {gap.asked:>4}  [{gap.episode.id[-8:]}]  “{shown_line(gap.episode.goal, 90)}”" for gap in some),
+            *(f"  {gap.asked:>4}  [{short(gap.episode.id)}]  “{shown_line(gap.episode.goal, 90)}”" for gap in some),
         )
     ]
     values = {

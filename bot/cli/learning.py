@@ -11,6 +11,7 @@ from bot.app.learning import LearnReport, ShowsLearning, Target, learn, read_fil
 from bot.app.wiring.policies import emoji_map
 from bot.cli.session import Result, administrator, memory_command, settings_of
 from bot.conversation.counts import count
+from bot.conversation.reply import short
 from memory.errors import InvalidInput
 from memory.model import Audience, Visibility
 from memory.rules.retrieval.prompt import shown_line
@@ -147,7 +148,7 @@ def _onward(report: LearnReport, file: Path, *, is_dry_run: bool) -> Iterator[st
     if is_dry_run:
         yield "Nothing was stored." if report.added else "Nothing in it is new."
     elif report.batch:
-        known = report.batch[-8:]
+        known = short(report.batch)
         yield f"Batch {known}. A teacher reviews it on the pages, in chat (`review`), or: goodbot review show {known}"
         yield f"All of it again away: goodbot purge --batch {known} --dry-run"
     else:

@@ -6,6 +6,7 @@ from bot.cli.session import Result, administrator, confirm, memory_command, sett
 from bot.conversation.commands.forget_messages import kept_lessons, stored_counts
 from bot.conversation.commands.purge_command import purge_counts
 from bot.conversation.counts import count
+from bot.conversation.reply import short
 from memory.model.batch import Batch
 from memory.rules.retrieval.prompt import shown_line
 from memory.services import BatchPurge, Erased, Memory, Purge
@@ -90,7 +91,7 @@ def purge(memory: Memory, *, person: str, batch: str, workspace: str, dry_run: b
 
 
 def _purge_batch(memory: Memory, batch: Batch, *, dry_run: bool, yes: bool) -> Result:
-    undo, name = memory.batch_undo, f"{batch.id[-8:]} ({shown_line(batch.name, 60)})"
+    undo, name = memory.batch_undo, f"{short(batch.id)} ({shown_line(batch.name, 60)})"
     planned = undo.plan(batch.workspace, batch.id)
     if dry_run:
         return Result(planned, f"Batch {name}: {_batch_counts(planned)}.")

@@ -15,6 +15,7 @@ from wcwidth import wcswidth, wcwidth
 
 from bot.cli.session import say
 from bot.config import Settings
+from bot.conversation.reply import short
 from memory.adapters.private_files import is_plain_file, write_whole
 from memory.errors import InvalidInput
 from memory.model import Episode
@@ -114,7 +115,7 @@ def _row(episode: Episode, text_width: int) -> str:
     verdict = episode.verdict.value
     shown = "archived" if episode.archived_at else verdict
     cells = [
-        _fitted(episode.id[-8:], 8),
+        _fitted(short(episode.id), 8),
         f"{episode.created_at:%Y-%m-%d %H:%M}",
         _fitted(shown_line(episode.author or episode.person, 12), 12),
         click.style(_fitted(shown, 9), fg=_STYLES.get(verdict)),

@@ -8,6 +8,7 @@ import click
 from bot.cli.control_arm import arm_lines
 from bot.cli.session import Result, memory_command, scope_in_terminal, workspace_option
 from bot.conversation.counts import count
+from bot.conversation.reply import short
 from memory.errors import InvalidInput
 from memory.rules.retrieval.prompt import percent, shown_line
 from memory.services import Memory
@@ -39,7 +40,7 @@ def query(memory: Memory, *, text: str, workspace: str, channel: str, person: st
     for exemplar in recollection.exemplars:
         episode = exemplar.episode
         lines.append(
-            f"{exemplar.lesson.value:<6} {percent(exemplar.relevance):>3}%  [{episode.id[-8:]}]  "
+            f"{exemplar.lesson.value:<6} {percent(exemplar.relevance):>3}%  [{short(episode.id)}]  "
             f"“{shown_line(episode.goal, 60)}” → {shown_line(episode.correction or episode.output, 80)}"
         )
     if not recollection.exemplars:

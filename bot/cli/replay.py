@@ -12,6 +12,7 @@ from bot.cli.output import progress
 from bot.cli.query import money
 from bot.cli.session import json_option, print_json, say, settings_of
 from bot.conversation.counts import count
+from bot.conversation.reply import short
 from memory.rules.retrieval.prompt import percent, shown_line
 from memory.services.recording.spending import Spent
 
@@ -112,7 +113,7 @@ def _lines(each: Replayed) -> list[str]:
     what = ", ".join(differ.value for differ in each.differs)
     near = f" ({percent(each.after.similarity)}% alike)" if each.after.similarity is not None else ""
     return [
-        f"[{each.episode_id[-8:]}] “{shown_line(each.goal, _SHOWN)}”: {what}{near}",
+        f"[{short(each.episode_id)}] “{shown_line(each.goal, _SHOWN)}”: {what}{near}",
         f"  approved: {_shown(each.before)}",
         f"  now:      {_shown(each.after) if each.after.text else 'nothing'}",
     ]

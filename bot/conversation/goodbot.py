@@ -28,7 +28,7 @@ from bot.conversation.notices.decision_notices import DecisionNotifier
 from bot.conversation.notices.digest import Digest
 from bot.conversation.notices.welcome import Welcomer
 from bot.conversation.notifications import notice, say, tell
-from bot.conversation.reply import CHOOSE
+from bot.conversation.reply import CHOOSE, short
 from bot.errors import MessengerError
 from bot.model import (
     Address,
@@ -186,7 +186,7 @@ class Goodbot:
 
     async def _apologise(self, messenger: Messenger, event: PersonEvent | Incoming, error: Exception) -> bool:
         """Log it and tell the person, if it was one. False if they were not told."""
-        short_id = self._new_id()[-8:]
+        short_id = short(self._new_id())
         known = isinstance(error, MemoryFault)
         log.error("event %s failed [%s]: %s", event.event_id, short_id, error, exc_info=None if known else error)
         if isinstance(event, _OF_PLACES):

@@ -61,8 +61,8 @@ class Scope:
 
     @property
     def platform(self) -> str:
-        """The part of the workspace before its first colon."""
-        return self.workspace.partition(":")[0]
+        """The platform of the workspace."""
+        return platform_of(self.workspace)
 
     @property
     def sender_key(self) -> str:
@@ -93,6 +93,11 @@ class Scope:
         A direct message stays one person's, and a guess is no news.
         """
         return self.is_visibility_known and self.visibility not in (Visibility.DIRECT, known)
+
+
+def platform_of(workspace: str) -> str:
+    """The platform of a workspace: the part of its name before the first colon."""
+    return workspace.partition(":")[0]
 
 
 def _joined(*parts: str) -> str:

@@ -31,6 +31,9 @@ from memory.rules.verdict import fold_votes, judge
 USES = (EventKind.USED, EventKind.IGNORED, EventKind.UNKNOWN, EventKind.CONTRADICTED)
 """How a lesson fared that was shown, by the names of `Signal`."""
 
+GRADINGS = (EventKind.GRADED, EventKind.REGRADED, EventKind.UNGRADED)
+"""Events that give an episode its grade, change it or take it back."""
+
 DECISIONS = (EventKind.PROMOTED, EventKind.ARCHIVED, EventKind.RESTORED, EventKind.RELEASED)
 """What a person decides about an episode by one event; a vote is a register, withdrawn by `unvoted`."""
 

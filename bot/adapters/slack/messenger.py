@@ -322,7 +322,7 @@ class SlackMessenger(Lookups):
 
     async def _post_directly(self, message: BotMessage, choices: tuple[Choice, ...] = ()) -> str:
         """In the person's direct conversation with the bot, with only those choices that mean the same there."""
-        direct = await self._direct(message.private_to)
+        direct = await self._web.direct_channel(message.private_to)
         return await self._poster.post(
             replace(message, channel=direct, thread="", choices=choices, is_direct=False, people=())
         )
@@ -384,13 +384,7 @@ class SlackMessenger(Lookups):
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
         """Upload the file into the person's direct conversation, and say so where they asked."""
         require_own(self._identity, message.workspace)
-        direct = await self._direct(message.private_to)
+        direct = await self._web.direct_channel(message.private_to)
         await self._files.hand_over(message, attachment, direct)
         if direct != message.channel or reply_to(message.private_to):
             await self.post(replace(message, text="I sent it to you in a direct message."))
-
-    # Small parts ----------------------------------------------------------------------------------------------------
-
-    async def _direct(self, person: str) -> str:
-        answer = await self._web.call(self._web.client.conversations_open, person, users=person)
-        return str(answer["channel"]["id"])

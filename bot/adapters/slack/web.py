@@ -103,6 +103,11 @@ class Web:
             name=str(answer.get("user") or "goodbot"),
         )
 
+    async def direct_channel(self, person: str) -> str:
+        """The id of a person's direct conversation with the bot. Raises `MessengerError`."""
+        answer = await self.call(self.client.conversations_open, person, users=person)
+        return str(answer["channel"]["id"])
+
     async def call(self, method: Method, about: str, *, patience_s: float | None = None, **arguments: object) -> Json:
         """The answer of a call that may be repeated: one that reads, or that leaves the same state the second time.
 

@@ -26,6 +26,7 @@ from bot.conversation.feedback.feedback_words import HINT, UNSAID
 from bot.conversation.feedback.preference_in_words import preference_in
 from bot.conversation.feedback.worded_feedback import Noted, NotedPreference, WordedFeedback
 from bot.conversation.notifications import tell
+from bot.conversation.reply import short
 from bot.errors import ChannelNotFound, MessengerError, ModelError, NotPermitted, TooLong
 from bot.model import BotMessage, ImageFile, MessageRef
 from bot.ports import Messenger
@@ -258,15 +259,13 @@ class Answering:
             )
             if self.is_leaving and cancel.is_set():
                 return None
-            words = result.output
-            if result.knows_nothing:
-                words = await self._unknown_answers.words(messenger, incoming, result)
             if going_on is not None:
                 result = replace(result, allowed=(*going_on.allowed, *result.allowed))
-            return self._finished(messenger, incoming, run_id, result, words, background)
+            return await self._finished(messenger, incoming, run_id, result, background)
         except ModelError as error:
-            log.error("no answer [%s] to %s in %s: %s", run_id[-8:], incoming.event_id, incoming.scope.workspace, error)
-            return self._apologised(incoming, run_id, messages.apology(run_id[-8:]))
+            known = short(run_id)
+            log.error("no answer [%s] to %s in %s: %s", known, incoming.event_id, incoming.scope.workspace, error)
+            return self._apologised(incoming, run_id, messages.apology(known))
 
     def _recall(self, incoming: Incoming, run_id: str, tools: ToolRegistry) -> PreparedRecall:
         """The recall that the first node begins with, if the message means what it says. Blocking."""
@@ -274,15 +273,13 @@ class Answering:
         recall = self._memory.recalling.prepared
         return recall(incoming.scope, incoming.text, run_id=run_id, context=context, actions=tools.actions)
 
-    def _finished(
-        self,
-        messenger: Messenger,
-        incoming: Incoming,
-        run_id: str,
-        result: RunResult,
-        words: str,
-        background: Background,
+    async def _finished(
+        self, messenger: Messenger, incoming: Incoming, run_id: str, result: RunResult, background: Background
     ) -> FinishedRun:
+        """A run as it is committed, with its answer split into parts."""
+        words = result.output
+        if result.knows_nothing:
+            words = await self._unknown_answers.words(messenger, incoming, result)
         parts = messenger.split(words) if words else ()
         return replace(
             self._apologised(incoming, run_id, *parts),

@@ -173,7 +173,8 @@ def _file_name(view: BatchView, most: int = 60) -> str:
 def _overview_text(views: Sequence[BatchView], most: int) -> str:
     """The batches that wait, in a line each."""
     lines = [
-        f"- **{_file_name(each)}**: {_waiting_text(each)}; `review batch {each.batch.id[-8:]}`" for each in views[:most]
+        f"- **{_file_name(each)}**: {_waiting_text(each)}; `review batch {short(each.batch.id)}`"
+        for each in views[:most]
     ]
     if len(views) > most:
         lines.append(f"- and {len(views) - most} more")
@@ -192,7 +193,7 @@ def _line(lesson: Episode, row: BatchLesson) -> str:
     held = f" ⚠️ held back, for {', '.join(lesson.quarantine)}." if lesson.quarantine else ""
     source = shown_line(row.source, 60)
     asked, answered = shown_line(lesson.goal, 120), shown_line(lesson.output, 200)
-    return f"“{asked}” - {answered} ({source}, for the {row.audience.value}; `{lesson.id[-8:]}`){held}"
+    return f"“{asked}” - {answered} ({source}, for the {row.audience.value}; `{short(lesson.id)}`){held}"
 
 
 def _question_text(view: BatchView, what: str) -> str:
@@ -214,7 +215,7 @@ def _decided_text(what: str, decision: Decided) -> str:
 def _edited_text(lesson: Episode) -> str:
     """A teacher wrote it anew."""
     if lesson.quarantine:
-        return f"Saved, and held back for {', '.join(lesson.quarantine)}: release it to use it (`{lesson.id[-8:]}`)."
+        return f"Saved, and held back for {', '.join(lesson.quarantine)}: release it to use it (`{short(lesson.id)}`)."
     return f"Approved in your words: “{shown_line(lesson.goal, 80)}” - {shown_line(lesson.output, 120)}"
 
 

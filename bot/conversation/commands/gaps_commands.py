@@ -35,7 +35,7 @@ def gap_line(gap: Gap, number: int) -> str:
     """One question to teach: how often it was asked, in which words, where, and its id."""
     asked = f"{gap.asked} questions like" if gap.asked > 1 else "asked once:"
     where = f" in {shown_line(gap.episode.place, 40)}" if gap.episode.place else ""
-    return f"{number}. {asked} “{shown_line(gap.episode.goal, 80)}”{where} (`{gap.episode.id[-8:]}`)"
+    return f"{number}. {asked} “{shown_line(gap.episode.goal, 80)}”{where} (`{short(gap.episode.id)}`)"
 
 
 def gaps(lines: Sequence[str], command: str, *, is_direct: bool) -> str:

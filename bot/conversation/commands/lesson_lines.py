@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from bot.conversation.counts import count
 from bot.conversation.messages import DIRECT_PLACE, named, titled, why_held
+from bot.conversation.reply import short
 from memory.model import Audience, Episode, Lesson, Scope, Termination, Verdict
 from memory.rules.quarantine import Flag
 from memory.rules.retrieval.prompt import shown_line
@@ -25,7 +26,7 @@ def belief_line(episode: Episode, lesson: Lesson, audience: Audience, reader: Sc
         Audience.CHANNEL: f"for {shown_line(episode.place, 40) or 'this channel'}",
         Audience.WORKSPACE: "for everybody",
     }[audience]
-    return f"{sign} {_summary(episode)} - taught by {_author(episode, reader)}, {for_whom} (`{episode.id[-8:]}`)"
+    return f"{sign} {_summary(episode)} - taught by {_author(episode, reader)}, {for_whom} (`{short(episode.id)}`)"
 
 
 def review(lines: Sequence[str], total: int, page: str) -> str:
@@ -42,7 +43,7 @@ def review_line(episode: Episode, reader: Scope) -> str:
     if episode.quarantine:
         held = f"⚠️ held back, for {why_held(episode)}: {_summary(episode)}"
         use = "now for its author" if set(episode.quarantine) == {Flag.RESTATED} else "not in use"
-        return f"{held} - by {_author(episode, reader)} in {where}, {use} (`{episode.id[-8:]}`)"
+        return f"{held} - by {_author(episode, reader)} in {where}, {use} (`{short(episode.id)}`)"
     verdict = episode.verdict
     sign = {Verdict.SUCCESS: "👍 repeat", Verdict.FAILURE: "👎 avoid"}.get(verdict, "not approved yet:")
     now = "for nobody" if verdict is Verdict.PENDING else "for its author"
@@ -50,7 +51,7 @@ def review_line(episode: Episode, reader: Scope) -> str:
         now = "for the channel"
     elif episode.verdicts.is_proposed:
         now = "only proposed" if verdict is Verdict.PENDING else f"{now}, proposed to others"
-    return f"{sign} {_summary(episode)} - by {_author(episode, reader)} in {where}, now {now} (`{episode.id[-8:]}`)"
+    return f"{sign} {_summary(episode)} - by {_author(episode, reader)} in {where}, now {now} (`{short(episode.id)}`)"
 
 
 def _summary(episode: Episode) -> str:

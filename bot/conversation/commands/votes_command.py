@@ -64,7 +64,7 @@ def _line(episode: Episode | None, value: int) -> str:
 def _rated(episode: Episode | None) -> str:
     if episode is None:
         return messages.IN_ANOTHER_CHANNEL
-    return f"“{shown_line(episode.goal, 60)}” - {shown_line(episode.output, 60)} (`{episode.id[-8:]}`)"
+    return f"“{shown_line(episode.goal, 60)}” - {shown_line(episode.output, 60)} (`{short(episode.id)}`)"
 
 
 def _thumb(value: int) -> str:

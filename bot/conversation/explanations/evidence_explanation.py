@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from bot.conversation.messages import verdict_word
+from bot.conversation.reply import short
 from memory.model import Episode, Scope, Verdict
 from memory.model.evidence import DOUBT, BeliefRecord, EvidenceRecord, WeightRecord
 from memory.rules.audience import may_see
@@ -110,7 +111,7 @@ class _EvidenceExplanation:
         for weight in quoted[: self._most]:
             lesson = self._seen[weight.episode_id]
             lines.append(
-                f"“{shown_line(lesson.goal, 60)}” {_judged(weight)} [{lesson.id[-8:]}]: "
+                f"“{shown_line(lesson.goal, 60)}” {_judged(weight)} [{short(lesson.id)}]: "
                 f"adds {weight.effect:+.2f} (weight {weight.weight:.2f})"
             )
         there = sum(each.episode_id in self._there for each in weights)

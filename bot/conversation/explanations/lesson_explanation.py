@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from bot.conversation.messages import named, verdict_word
+from bot.conversation.reply import short
 from memory.model import Audience, Episode, EventKind, Scope
 from memory.model.saved import SavedMessage
 from memory.rules.audience import may_see
@@ -41,7 +42,7 @@ def votes_text(votes: Sequence[WeighedVote], reader: Scope | None) -> str:
 def explain_lesson(explanation: LessonExplanation, reader: Scope | None) -> str:
     """As Markdown. What the reader may not see is counted; no reader means an administrator."""
     episode = explanation.episode
-    lines = [f"**As a lesson** “{shown_line(episode.goal, 100)}” [{episode.id[-8:]}]"]
+    lines = [f"**As a lesson** “{shown_line(episode.goal, 100)}” [{short(episode.id)}]"]
     if explanation.message is not None:
         lines.append(f"- {message_author(episode, explanation.message)}")
     lines.extend(
@@ -78,7 +79,7 @@ def _decisions(explanation: LessonExplanation) -> list[str]:
     if explanation.episode.quarantine:
         lines.append(f"- held back: {', '.join(explanation.episode.quarantine)}")
     if explanation.stands_in:
-        lines.append(f"- joined to [{explanation.stands_in[-8:]}], which stands for it")
+        lines.append(f"- joined to [{short(explanation.stands_in)}], which stands for it")
     for event in explanation.decisions:
         if event.kind is not EventKind.MERGED:
             details = ", ".join(f"{name} {value}" for name, value in event.detail.items() if value and name != "into")
@@ -92,7 +93,7 @@ def _joined(explanation: LessonExplanation, reader: Scope | None) -> list[str]:
         return []
     seen = [each for each in explanation.joined if reader is None or may_see(reader, each)]
     lines = [f"- stands for {len(explanation.joined)} more that say the same"]
-    lines.extend(f"  - “{shown_line(each.goal, 60)}” [{each.id[-8:]}]" for each in seen)
+    lines.extend(f"  - “{shown_line(each.goal, 60)}” [{short(each.id)}]" for each in seen)
     return lines
 
 

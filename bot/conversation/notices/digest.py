@@ -14,6 +14,7 @@ from bot.model import BotMessage, Choice
 from bot.ports import KnowsTeachers, Messenger
 from memory.model import Episode, Origin, Scope, Visibility
 from memory.model.episode import authors_of
+from memory.model.scope import platform_of
 from memory.rules.audience import visibility_of
 from memory.rules.chat_settings import DIGEST, DIRECT, OFF
 from memory.rules.quarantine import Flag
@@ -53,7 +54,7 @@ class Digest:
         self._looked_at[messenger.platform] = now
         sent = 0
         for workspace in await self._executor(self._memory.store.workspaces):
-            if workspace.partition(":")[0] == messenger.platform:
+            if platform_of(workspace) == messenger.platform:
                 sent += await self._send_within(messenger, workspace, now)
         return sent
 

@@ -9,6 +9,7 @@ from bot.conversation.executor import Executor
 from bot.ports import Messenger
 from memory.errors import MemoryFault
 from memory.model import Scope
+from memory.model.scope import platform_of
 from memory.rules.recurrence import Recurrence
 from memory.services import Memory
 from memory.services.conversation.reminders import Reminder
@@ -59,5 +60,5 @@ class ReminderNotifier:
 
     def _fire(self, platform: str) -> int:
         """Hand what is due to the outbox. Blocking."""
-        here = [each for each in self._memory.store.workspaces() if each.partition(":")[0] == platform]
+        here = [each for each in self._memory.store.workspaces() if platform_of(each) == platform]
         return sum(self._memory.reminders.fire(workspace, due_text) for workspace in here)

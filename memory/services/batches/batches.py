@@ -1,7 +1,8 @@
 """Batches as their reviewers see them: how far each is, and what waits in it."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from memory.errors import InvalidInput, NotFound
 from memory.model import Episode, Verdict, Visibility
@@ -12,6 +13,11 @@ from memory.services.core import Core
 
 _SHORTEST = 4
 """Characters at the end of an id that may stand for it."""
+
+CHUNK = 200
+"""Lessons changed in one transaction, so that others can write in between. A killed command goes on when repeated."""
+
+T = TypeVar("T")
 
 Narrow = Callable[[Episode], bool]
 """Whether somebody may see and decide about a lesson."""
@@ -101,6 +107,12 @@ class Batches:
         """What these lessons were learned from, by lesson; those of no file are left out."""
         with self._core.store.read() as tx:
             return tx.batches.of_lessons(workspace, lesson_ids)
+
+
+def chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    """The items, as many at a time as one transaction takes."""
+    for start in range(0, len(items), CHUNK):
+        yield items[start : start + CHUNK]
 
 
 def existing_batch(tx: Transaction, workspace: str, batch_id: str) -> Batch:

@@ -1,6 +1,6 @@
 """Deciding about what was learned from a file: about many lessons at once, or in a teacher's own words."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -11,14 +11,11 @@ from memory.ports import Transaction
 from memory.rules.audience import visibility_of
 from memory.rules.quarantine import Flag
 from memory.rules.verdict import REVIEW
-from memory.services.batches.batches import Narrow, everything, existing_batch, is_waiting, outlines_waiting
+from memory.services.batches.batches import Narrow, chunks, everything, existing_batch, is_waiting, outlines_waiting
 from memory.services.core import Core, act, event, existing, record
 from memory.services.teaching.correct import Draft, own_vote
 from memory.services.verdicts.quarantine import release_undone
 from memory.services.verdicts.verdicts import settle, withdraw_votes, write_votes
-
-CHUNK = 200
-"""Lessons decided about in one transaction, so that others can write in between."""
 
 ShowsReview = Callable[[int, int], None]
 """Told how many more are done, of how many."""
@@ -132,7 +129,7 @@ class BatchReview:
             existing_batch(tx, workspace, batch_id)
             ids = [each.lesson_id for each in tx.batches.lessons(workspace, batch_id)]
         runs: list[str] = []
-        for some in parts(ids):
+        for some in chunks(ids):
             with self._core.store.write() as tx:
                 now = self._core.clock()
                 lessons = tx.episodes.get_many(workspace, some)
@@ -181,7 +178,7 @@ class BatchReview:
         meant = [each for each in waiting if only is None or each.id in only]
         chosen = [each.id for each in meant if with_held_back or not each.quarantine]
         runs: list[str] = []
-        for some in parts(chosen):
+        for some in chunks(chosen):
             with self._core.store.write() as tx:
                 now = self._core.clock()
                 for lesson in tx.episodes.get_many(workspace, some).values():
@@ -203,12 +200,6 @@ class BatchReview:
             detail = {"audience": audience.value, "role": by.role.value, "batch": True}
             lesson = record(tx, lesson, event(lesson, EventKind.PROMOTED, by.actor, now, detail=detail))
         write_votes(self._core, tx, now, _approval(lesson, by, now), reason="a person said what is right")
-
-
-def parts(ids: Sequence[str]) -> Iterator[Sequence[str]]:
-    """The ids, as many at a time as one transaction takes."""
-    for start in range(0, len(ids), CHUNK):
-        yield ids[start : start + CHUNK]
 
 
 def _approval(lesson: Episode, by: Reviewer, at: datetime) -> Reaction:

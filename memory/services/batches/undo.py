@@ -7,13 +7,10 @@ from memory.errors import InvalidInput
 from memory.model import Event, EventKind
 from memory.model.batch import Batch, BatchLesson
 from memory.ports import Transaction, rolled_back
-from memory.services.batches.batches import existing_batch
+from memory.services.batches.batches import chunks, existing_batch
 from memory.services.core import Core, act
 from memory.services.privacy.purge import Purging, Work, changed_runs
 from memory.services.recall.confusion import ConfusionEstimate
-
-CHUNK = 200
-"""Lessons taken back in one transaction. Whoever is killed in between goes on with the same command."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,9 +72,7 @@ class BatchUndo:
     def _chunks(self, workspace: str, batch_id: str) -> Iterator[Sequence[BatchLesson]]:
         with self._core.store.read() as tx:
             _require_not_undone(existing_batch(tx, workspace, batch_id))
-            rows = tx.batches.lessons(workspace, batch_id)
-        for start in range(0, len(rows), CHUNK):
-            yield rows[start : start + CHUNK]
+            return chunks(tx.batches.lessons(workspace, batch_id))
 
     def _withdraw(self, tx: Transaction, rows: Sequence[BatchLesson], purge_id: str) -> BatchPurge:
         workspace, now = rows[0].workspace, self._core.clock()

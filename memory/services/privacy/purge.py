@@ -24,7 +24,7 @@ from memory.model import (
 )
 from memory.ports import EpisodeFilter, Transaction, rolled_back
 from memory.rules.audience import partitions_for, partitions_of
-from memory.rules.fold import DECISIONS, effective, replay, with_verdicts
+from memory.rules.fold import DECISIONS, GRADINGS, effective, replay, with_verdicts
 from memory.rules.verdict import CORRECTION
 from memory.services.core import ALL, Core, act, event, existing, record, update_index
 from memory.services.recall.confusion import ConfusionEstimate
@@ -33,8 +33,6 @@ from memory.services.topics.withdraw import withdraw_person
 from memory.services.verdicts.archive import merged_into, unmerge, why_archived
 from memory.services.verdicts.quarantine import restore_texts
 from memory.services.verdicts.verdicts import settle, withdraw_votes
-
-_GRADINGS = (EventKind.GRADED, EventKind.REGRADED, EventKind.UNGRADED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,7 +218,7 @@ class Purging:
         for each in work.tx.steps.grades_by(work.workspace, work.person):
             grade = asdict(each.grade) | {"at": each.grade.at.isoformat(), "source": each.grade.source.value}
             given.setdefault(each.episode_id, []).append(grade)
-        graded = work.tx.log.by_actor(work.workspace, work.person, _GRADINGS, limit=ALL)
+        graded = work.tx.log.by_actor(work.workspace, work.person, GRADINGS, limit=ALL)
         judged = {each.episode_id for each in graded if each.detail.get("reason")}
         for episode in work.tx.episodes.get_many(work.workspace, sorted(judged | set(given))).values():
             detail: dict[str, object] = {"reason": ""} if self._gave_the_reason(work, episode) else {}
@@ -237,7 +235,7 @@ class Purging:
         if not episode.outcome_reason:
             return False
         log = work.tx.log.of_episode(work.workspace, episode.id)
-        reasons = [each for each in log if each.kind in _GRADINGS and "reason" in each.detail]
+        reasons = [each for each in log if each.kind in GRADINGS and "reason" in each.detail]
         return bool(reasons) and reasons[-1].actor == work.person
 
     def _withdraw_lessons(self, work: Work) -> list[Episode]:

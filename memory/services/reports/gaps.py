@@ -1,6 +1,6 @@
 """What to teach next: questions nobody could answer, those first whose answers settle most of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memory.model import ASK, Episode, Scope, Termination, Vector, Verdict
@@ -58,7 +58,7 @@ class Gaps:
             ]
             missing = {each.id: each for each in (_missing(tx, each) for each in unanswered) if each is not None}
             unanswered = list(missing.values())
-            vectors = self._vectors(tx, workspace, unanswered)
+            vectors = vectors_of(self._core, tx, workspace, missing)
             still_open = [
                 each for each in unanswered if each.id in vectors and not self._is_settled(tx, each, vectors[each.id])
             ]
@@ -69,8 +69,7 @@ class Gaps:
 
     def is_gap(self, episode: Episode) -> bool:
         """Whether this question, or part of one, has no answer that anybody approved of."""
-        was_refused = episode.action == ASK and episode.verdict is Verdict.FAILURE
-        if not is_open(episode) or not (episode.termination is Termination.FAILURE or was_refused):
+        if not is_open(episode) or not has_no_answer(episode):
             return False
         with self._core.store.read() as tx:
             return _missing(tx, episode) is not None
@@ -82,12 +81,8 @@ class Gaps:
         if episode.action != Termination.EXPAND:
             return False
         left = missing_parts(tx.episodes.of_run(episode.workspace, episode.run_id))
-        vectors = self._vectors(tx, episode.workspace, left)
+        vectors = vectors_of(self._core, tx, episode.workspace, [each.id for each in left])
         return bool(left) and all(each.id in vectors and self._is_known(tx, each, vectors[each.id]) for each in left)
-
-    def _vectors(self, tx: Transaction, workspace: str, episodes: Sequence[Episode]) -> dict[str, Vector]:
-        stored = tx.episodes.vectors(workspace, [each.id for each in episodes])
-        return {id_: vector for id_, (model, vector) in stored.items() if model == self._core.embedder.name}
 
     def _is_known(self, tx: Transaction, episode: Episode, vector: Vector) -> bool:
         near = self._weighing.near(tx, episode.scope, vector)
@@ -113,6 +108,18 @@ def _missing(tx: Transaction, episode: Episode) -> Episode | None:
     missing = corrected_node(nodes)
     is_meant = (episode.is_root or missing.id == episode.id) and is_open(nodes[0]) and is_open(missing)
     return missing if is_meant else None
+
+
+def vectors_of(core: Core, tx: Transaction, workspace: str, episode_ids: Iterable[str]) -> dict[str, Vector]:
+    """The vectors of these episodes by the embedder in use; episodes without one are left out."""
+    stored = tx.episodes.vectors(workspace, episode_ids)
+    return {id_: vector for id_, (model, vector) in stored.items() if model == core.embedder.name}
+
+
+def has_no_answer(question: Episode) -> bool:
+    """Whether the bot gave up on a question, or asked back and the asker chose none of what it offered."""
+    was_refused = question.action == ASK and question.verdict is Verdict.FAILURE
+    return question.termination is Termination.FAILURE or was_refused
 
 
 def is_open(episode: Episode) -> bool:

@@ -1,15 +1,15 @@
 """What a workspace knows, by meaning: its lessons, and the questions that nobody could answer, on a plane."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from memory.model import ASK, Episode, Termination, Vector, Verdict
-from memory.ports import EpisodeFilter, Transaction
+from memory.model import Episode, Termination, Vector, Verdict
+from memory.ports import EpisodeFilter
 from memory.rules.evidence.coverage import SETTLED_FROM, greedy_cover
 from memory.rules.evidence.weighing import rows
 from memory.rules.plane import Plane, lay_out
 from memory.services.core import Core
-from memory.services.reports.gaps import Gap, is_open
+from memory.services.reports.gaps import Gap, has_no_answer, is_open, vectors_of
 
 LESSONS = 400
 """So many lessons are on it, the newest."""
@@ -52,9 +52,9 @@ class KnowledgeMaps:
         with self._core.store.read() as tx:
             judged = tx.episodes.search(workspace, replace(wanted, judged_only=True, limit=LESSONS))
             given_up = tx.episodes.search(workspace, replace(wanted, termination=Termination.FAILURE, limit=QUESTIONS))
-            vectors = self._vectors(tx, workspace, {each.id: each for each in [*judged, *given_up]})
-        lessons = [each for each in judged if not _has_no_answer(each) and not each.quarantine and each.id in vectors]
-        asked = {each.id: each for each in [*given_up, *judged] if _has_no_answer(each)}
+            vectors = vectors_of(self._core, tx, workspace, {each.id: each for each in [*judged, *given_up]})
+        lessons = [each for each in judged if not has_no_answer(each) and not each.quarantine and each.id in vectors]
+        asked = {each.id: each for each in [*given_up, *judged] if has_no_answer(each)}
         gaps = _unsettled([each for each in asked.values() if is_open(each) and each.id in vectors], lessons, vectors)
         points = [*lessons, *gaps]
         return KnowledgeMap(
@@ -64,16 +64,6 @@ class KnowledgeMaps:
             next=tuple(_next(gaps, vectors)),
             is_whole=len(judged) < LESSONS,
         )
-
-    def _vectors(self, tx: Transaction, workspace: str, episode_ids: Iterable[str]) -> dict[str, Vector]:
-        stored = tx.episodes.vectors(workspace, episode_ids)
-        return {id_: vector for id_, (model, vector) in stored.items() if model == self._core.embedder.name}
-
-
-def _has_no_answer(question: Episode) -> bool:
-    """Whether the bot gave up on it, or asked back and was told that it is none of what it offered."""
-    was_refused = question.action == ASK and question.verdict is Verdict.FAILURE
-    return question.termination is Termination.FAILURE or was_refused
 
 
 def _unsettled(asked: Sequence[Episode], lessons: Sequence[Episode], vectors: dict[str, Vector]) -> list[Episode]:

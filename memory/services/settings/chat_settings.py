@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from memory.errors import InvalidInput, NotAdmitted
 from memory.model import Event, EventKind, Reaction, Role, Scope, Visibility
 from memory.model.chat_setting import ChatSetting, SettingChange, in_force
+from memory.model.scope import platform_of
 from memory.ports import Store, Transaction
 from memory.rules.chat_settings import Settable, admits, canonical, effective_role, settable
 from memory.services.core import Core
@@ -130,7 +131,7 @@ class ChatSettings:
 
 def named_anywhere(store: Store, platform: str, name: str) -> list[str]:
     """The ids in a list that people keep in chat, of all workspaces of a platform."""
-    workspaces = [each for each in store.workspaces() if each.partition(":")[0] == platform]
+    workspaces = [each for each in store.workspaces() if platform_of(each) == platform]
     with store.read() as tx:
         found = [each for workspace in workspaces for each in tx.settings.within(workspace, "") if each.name == name]
     return sorted({one for each in found for one in each.value.split()})

@@ -28,7 +28,7 @@ from memory.model import (
 )
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import visibility_of
-from memory.rules.fold import DECISIONS, reaction_detail, registers
+from memory.rules.fold import DECISIONS, GRADINGS, reaction_detail, registers
 from memory.rules.quarantine import LESSON_CHARACTERS, Flag, flags as flags_in, merged
 from memory.rules.retrieval.consensus import is_same_goal
 from memory.rules.verdict import CORRECTION, ballots
@@ -44,8 +44,7 @@ NOTICE = "goodbot/needs_question"
 _NOTICE_KEPT = timedelta(days=365)
 """How long an author has to come by. Their list of such lessons shows it after that, too."""
 
-_GRADINGS = (EventKind.GRADED, EventKind.REGRADED, EventKind.UNGRADED)
-_JUDGED = (*_GRADINGS, EventKind.QUARANTINED, EventKind.PURGED, *DECISIONS)
+_JUDGED = (*GRADINGS, EventKind.QUARANTINED, EventKind.PURGED, *DECISIONS)
 """Events that tell, beside the votes, what was said of a lesson and decided about it."""
 
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 from math import ceil
 
 from memory.model import Incoming, Scope
+from memory.model.scope import platform_of
 from memory.model.upkeep import Lease
 from memory.ports import LeasedMessage
 from memory.services.core import Core
@@ -163,7 +164,7 @@ class ConversationLeases:
             held = tx.conversation_leases.held(process)
             if platforms or len(workspaces) > 1:  # nearly always nothing waits in any of them
                 unfinished = sorted(tx.conversation_leases.unfinished_in())
-                workspaces = [each for each in unfinished if each in workspaces or each.partition(":")[0] in platforms]
+                workspaces = [each for each in unfinished if each in workspaces or platform_of(each) in platforms]
             taken = [
                 each
                 for workspace in workspaces

@@ -11,7 +11,14 @@ from typing import Any
 
 import discord
 
-from bot.adapters.command_words import CORRECT, ParsedCommand, command_event, command_in, correction_in
+from bot.adapters.command_words import (
+    CORRECT,
+    ParsedCommand,
+    command_event,
+    command_in,
+    correction_in,
+    unaddressed_command,
+)
 from bot.adapters.discord.directory import ChannelInfo
 from bot.adapters.discord.files import read_files
 from bot.adapters.discord.incoming.context import HandlerContext
@@ -114,16 +121,15 @@ class Intake:
         is_call = address is Address.MENTION and mentions(message.content, *self._ids(message))
         typed = command_in(as_command(without_mention(message.content, *self._ids(message)), names))
         if address in UNADDRESSED:
-            # Among people, only these are meant for the bot: "stop" while it works there, "correct:" where it answered.
-            is_answered = address is Address.FOLLOW_UP or replied_to(message, self._context) is not None
-            if typed is not None and typed.name == "stop":
-                if not self._context.working.is_on(message.channel.id):
-                    return
-            elif typed is None or typed.name != CORRECT or not is_answered:
-                typed = None
-                asked = unaddressed(message, place, address, text, self._context)
-                if not await self._context.queries.is_for_bot(asked):
-                    return
+            asked = unaddressed(message, place, address, text, self._context)
+            typed, is_for_bot = await unaddressed_command(
+                typed,
+                is_busy=self._context.working.is_on(message.channel.id),
+                is_answered=address is Address.FOLLOW_UP or replied_to(message, self._context) is not None,
+                is_for_bot=lambda: self._context.queries.is_for_bot(asked),
+            )
+            if not is_for_bot:
+                return
             self._addressed.put(message.id, order(message))
         if not text and is_call and not message.attachments:
             typed = ParsedCommand("help")

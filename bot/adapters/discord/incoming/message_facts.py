@@ -10,6 +10,10 @@ from bot.adapters.discord.incoming.context import HandlerContext
 from bot.errors import MessengerError
 from bot.model import Address, ThreadSoFar, Unaddressed
 
+log = logging.getLogger(__name__)
+
+_WHOLE_THREAD = 100
+"""Messages of one page. Of a longer thread nobody looks up who wrote in it."""
 _SPOKEN = (discord.MessageType.default, discord.MessageType.reply)
 """Messages in which people say something; every other kind is a notice of Discord's."""
 
@@ -38,12 +42,6 @@ def reply_target(message: discord.Message, place: ChannelInfo) -> str:
     reference = message.reference
     is_here = reference is not None and reference.channel_id == message.channel.id
     return place.message_id(reference.message_id) if reference and is_here and reference.message_id else ""
-
-
-log = logging.getLogger(__name__)
-
-_WHOLE_THREAD = 100
-"""Messages of one page. In a longer thread it is not looked who said something."""
 
 
 def replied_to(message: discord.Message, context: HandlerContext) -> discord.Message | None:

@@ -9,6 +9,7 @@ from datetime import timedelta
 import discord
 
 from bot.adapters.discord.incoming.context import HandlerContext
+from bot.adapters.discord.incoming.message_facts import replied_to
 from bot.adapters.ttl_cache import TtlCache
 
 _MOST_PEOPLE = 5000
@@ -40,9 +41,7 @@ class MissingIntentHint:
     def _may_be_meant(self, message: discord.Message) -> bool:
         if message.content or message.attachments or message.stickers:
             return False
-        replied = message.reference.resolved if message.reference else None
-        is_reply = isinstance(replied, discord.Message) and replied.author.id == self._context.client.me
-        return is_reply or own_role_in(message) != 0
+        return replied_to(message, self._context) is not None or own_role_in(message) != 0
 
 
 def own_role_in(message: discord.Message) -> int:

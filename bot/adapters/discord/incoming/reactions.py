@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import discord
 
-from bot.adapters.discord.directory import ChannelInfo, workspace_of
+from bot.adapters.discord.directory import ChannelInfo
 from bot.adapters.discord.incoming.context import HandlerContext
 from bot.adapters.discord.incoming.private_replies import directly
 from bot.adapters.private_reply import replying_to
@@ -57,18 +57,18 @@ class Reactions:
         emoji = spelling(reaction.emoji)
         if reaction.user_id == self._context.client.me or (person is not None and person.bot):
             return
-        if person is None or not self._refused_by(reaction, person):
+        is_direct = reaction.guild_id is None
+        if person is None or self._context.roles.admit(person, self._channels(reaction), is_direct=is_direct):
             self._take(reaction, person, emoji)
         else:
             where = (reaction.channel_id, reaction.message_id)
-            self._context.tasks.start(where, lambda: self._take_if_named(reaction, person, emoji))
+            self._context.tasks.start(where, lambda: self._take_if_admitted(reaction, person, emoji))
 
-    async def _take_if_named(
+    async def _take_if_admitted(
         self, reaction: discord.RawReactionActionEvent, person: discord.User | discord.Member, emoji: str
     ) -> None:
-        """The settings file's lists refuse it; those that people keep in chat, in their place, may not."""
-        chosen = await self._context.queries.set_in_chat(workspace_of(reaction.guild_id))
-        if self._refused_by(reaction, person) <= chosen.keys():
+        """Take in a reaction that the settings file's lists refuse, if lists set in chat replace them."""
+        if await self._context.admits(person, self._channels(reaction), reaction.guild_id):
             self._take(reaction, person, emoji)
 
     def _take(
@@ -83,10 +83,10 @@ class Reactions:
         if reaction.message_author_id != self._context.client.me and self._context.queries.saves(emoji):
             self._start_save(reaction, role)
 
-    def _refused_by(self, reaction: discord.RawReactionActionEvent, person: discord.User | discord.Member) -> set[str]:
+    def _channels(self, reaction: discord.RawReactionActionEvent) -> tuple[int, int | None]:
+        """The channel of a reaction and, of a thread, its parent."""
         channel = self._context.client.get_channel(reaction.channel_id)
-        channels = (reaction.channel_id, getattr(channel, "parent_id", None))
-        return self._context.roles.refused_by(person, channels, is_direct=reaction.guild_id is None)
+        return reaction.channel_id, getattr(channel, "parent_id", None)
 
     def _removed(self, reaction: discord.RawReactionActionEvent) -> None:
         """Handle a removal, which names neither the member nor the author; taking something back is always allowed."""

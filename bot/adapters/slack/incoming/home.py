@@ -106,13 +106,11 @@ class Home:
         return messages
 
     async def _direct(self, user: str) -> str:
-        web = self._context.web
         try:
-            answer = await web.call(web.client.conversations_open, user, users=user)
+            return await self._context.web.direct_channel(user)
         except MessengerError as error:
             log.warning("no direct conversation with %s: %s", user, error)
             return ""
-        return str(answer["channel"]["id"])
 
 
 def _part_of(action: Json) -> str:

@@ -6,7 +6,7 @@ from datetime import timedelta
 from functools import partial
 
 from bot.adapters.attachments import Attached
-from bot.adapters.command_words import CORRECT, ParsedCommand, command_in, correction_in
+from bot.adapters.command_words import ParsedCommand, command_in, correction_in, unaddressed_command
 from bot.adapters.flow_control import KeyedLock, RateLimiter
 from bot.adapters.private_reply import no_reply, replying_to
 from bot.adapters.slack.events import (
@@ -147,14 +147,14 @@ class Intake:
         text = change.text if change is not None else message.text
         typed = command_in(change.text if change is not None else message.typed)
         if message.address in UNADDRESSED:
-            # Among people, only "stop" is meant for the bot, while it works there, and what corrects its answer.
-            if typed is not None and typed.name == "stop":
-                if not self._context.status.is_busy(message.location.channel, message.location.thread):
-                    return
-            elif typed is None or typed.name != CORRECT or message.address is Address.OPEN:
-                typed = None
-                if not await self._context.queries.is_for_bot(await self._unaddressed(message, text)):
-                    return
+            typed, is_for_bot = await unaddressed_command(
+                typed,
+                is_busy=self._context.status.is_busy(message.location.channel, message.location.thread),
+                is_answered=message.address is not Address.OPEN,
+                is_for_bot=partial(self._is_for_bot, message, text),
+            )
+            if not is_for_bot:
+                return
         if typed is None and not text and not message.files and message.address is Address.MENTION:
             typed = ParsedCommand("help")
         if typed is not None and typed.name == "stop":
@@ -164,18 +164,20 @@ class Intake:
         # The same message under its other name (`app_mention`) is not delivered again.
         self._accepted.put(key, True)
 
-    async def _unaddressed(self, message: NewMessage, text: str) -> Unaddressed:
+    async def _is_for_bot(self, message: NewMessage, text: str) -> bool:
         context, location = self._context, message.location
 
         async def read_thread() -> ThreadSoFar | None:
             return await context.threads.so_far(location.channel, location.thread, message.ts, context.identity)
 
-        return Unaddressed(
-            scope=await context.channels.scope(location),
-            text=text,
-            address=message.address,
-            read_thread=read_thread,
-            is_for_others=message.is_for_others,
+        return await context.queries.is_for_bot(
+            Unaddressed(
+                scope=await context.channels.scope(location),
+                text=text,
+                address=message.address,
+                read_thread=read_thread,
+                is_for_others=message.is_for_others,
+            )
         )
 
     async def _within_pace(self, message: NewMessage, typed: ParsedCommand | None, text: str) -> None:

@@ -10,6 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from bot.adapters import commonmark
+from bot.conversation.reply import short
 from memory.library.export import plain
 
 FOLDER = Path(__file__).parent
@@ -33,7 +34,7 @@ def templates() -> Environment:
         "when": when,
         "day": lambda moment: f"{moment:%Y-%m-%d}",
         "percent": percent,
-        "short": lambda episode_id: episode_id[-8:],
+        "short": short,
         "cut": cut,
         "score": lambda number: f"{number:.2f}",
         "spaced": lambda number: f"{number:,.0f}".replace(",", "\u202f"),
