@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
@@ -46,7 +47,7 @@ _BOTH = [column.name for column in _r if column.name in _v]
 """What a register and a vote have in common."""
 _OF_REACTION = [*_BOTH, "channel", "message_id", "is_active", "seq"]
 _OF_VOTE = [*_BOTH, "is_limited", "standing"]
-_REACTION, _VOTE, _PERSON, _RECORD, _TEACHER, _EVIDENCE, _JUDGEMENT, _BUDGET, _CONFUSION, _THRESHOLD = range(10)
+_REACTION, _VOTE, _PERSON, _RECORD, _TEACHER, _EVIDENCE, _JUDGEMENT, _THRESHOLD = range(8)
 _reliability = type_coerce(thresholds.c.reliability, String()).label("reliability")
 """As it is stored: `stored_threshold` makes of it what it says."""
 _columns: dict[str, ColumnElement[Any]] = {
@@ -55,7 +56,8 @@ _columns: dict[str, ColumnElement[Any]] = {
     **{name: literal(0, BigInteger()) for name in ("right", "wrong")},
     "is_checked": _j.is_checked,
     "evidence": _q.evidence,
-    "number": thresholds.c.value,
+    **{name: thresholds.c[name] for name in ("budget", "confusion")},
+    "threshold": thresholds.c.value,
     "reliability": _reliability,
 }
 
@@ -110,9 +112,14 @@ _POLLS = together(
         among(retrievals, "run_id"), _q.node_path == "0", _q.evidence.is_not(None)
     ),
     _part(_JUDGEMENT, _of_judgement).where(among(judgements, "run_id")),
-    _part(_BUDGET, {"number": thresholds.c.budget}).where(matching(thresholds)),
-    _part(_CONFUSION, {"number": thresholds.c.confusion}).where(matching(thresholds)),
-    _part(_THRESHOLD, {"number": thresholds.c.value, "reliability": _reliability}).where(matching(thresholds)),
+    _part(
+        _THRESHOLD,
+        {
+            **_own(["budget", "confusion"], thresholds),
+            "threshold": thresholds.c.value,
+            "reliability": _reliability,
+        },
+    ).where(matching(thresholds)),
 )
 
 
@@ -124,8 +131,8 @@ def polls(session: Session, workspace: str, run_ids: Iterable[str], asked_for: I
     """`TeachingTable.polls`."""
     rows: dict[str, list[Row[Any]]] = {run_id: [] for run_id in run_ids}
     known: dict[str, Any] = {}
-    beside: dict[int, Row[Any]] = {}
-    taught_from = None
+    counted: Threshold | None = None
+    taught_from: datetime | None = None
     wanted = list(dict.fromkeys(asked_for))
     records: dict[str, TrustRecord] = dict.fromkeys(wanted, (0, 0))
     for ids in chunks(rows, ID_LIMIT // _NAMED):
@@ -136,22 +143,16 @@ def polls(session: Session, workspace: str, run_ids: Iterable[str], asked_for: I
                 records[row.actor] = (row.right, row.wrong)
             elif row.what == _TEACHER:
                 taught_from = row.at
-            elif row.what in (_BUDGET, _CONFUSION, _THRESHOLD):
-                beside[row.what] = row
+            elif row.what == _THRESHOLD:
+                counted = stored_threshold(workspace, row.budget, row.threshold, row.confusion, row.reliability)
             else:
                 rows[row.run_id].append(row)
     everybody = KnownPeople(known_from=known, taught_from=taught_from)
-    counted = _threshold(workspace, beside) if beside else None
     nothing_said = Poll(records=records, people=everybody, threshold=counted)
     return {
         run_id: _poll(of_one, records, everybody, counted) if of_one else nothing_said
         for run_id, of_one in rows.items()
     }
-
-
-def _threshold(workspace: str, rows: Mapping[int, Row[Any]]) -> Threshold | None:
-    budget, value, confusion = rows[_BUDGET], rows[_THRESHOLD], rows[_CONFUSION]
-    return stored_threshold(workspace, budget.number, value.number, confusion.number, value.reliability)
 
 
 def _poll(

@@ -74,12 +74,13 @@ class UtcDateTime(_Direct[datetime]):
     @staticmethod
     def of_stored(value: int) -> datetime:
         """The time that is stored as this number."""
-        # Earlier versions took times whose date is outside the calendar in UTC: by no more than a time zone.
-        if _LATEST < value <= _LATEST + _DAY:
-            return datetime.max.replace(tzinfo=UTC)
-        if _EARLIEST - _DAY <= value < _EARLIEST:
-            return datetime.min.replace(tzinfo=UTC)
-        return _EPOCH + timedelta(microseconds=value)
+        if not _EARLIEST <= value <= _LATEST:
+            # Earlier versions took times whose date is outside the calendar in UTC: by no more than a time zone.
+            if _LATEST < value <= _LATEST + _DAY:
+                return datetime.max.replace(tzinfo=UTC)
+            if _EARLIEST - _DAY <= value < _EARLIEST:
+                return datetime.min.replace(tzinfo=UTC)
+        return _EPOCH + timedelta(0, 0, value)  # microseconds, without the time it takes to say so
 
 
 class EnumText(_Direct[E], Generic[E]):

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sqlalchemy import Dialect, Row, TextClause
-from sqlalchemy.engine.result import IteratorResult, SimpleResultMetaData
+from sqlalchemy.engine.result import SimpleResultMetaData
 from sqlalchemy.exc import SQLAlchemyError, StatementError
 from sqlalchemy.types import TupleType
 
 from memory.errors import Conflict, InvalidInput, MemoryFault, NotADatabase, StoreFull, StoreReadOnly, StoreUnavailable
 
-Parameters = Mapping[str, Any] | Sequence[Mapping[str, Any]]
+Parameters = dict[str, Any] | Sequence[dict[str, Any]]
 Maker = Callable[[Any], Any]
 
 _FEW = 8
@@ -52,12 +52,14 @@ class Prepared(NamedTuple):
     lists: Mapping[str, Sequence[str]]
     """Of each list that is given, the names of its values."""
     columns: SimpleResultMetaData
-    found: Sequence[tuple[int, Maker]]
-    """Of the columns where ours is another, what makes it of the driver's value."""
+    places: dict[Any, int]
+    """Of the columns, by name."""
+    found: Sequence[Any] | None
+    """What makes of the driver's value ours, column by column; None where all are the same."""
 
     def values(self, given: Parameters) -> Any:  # noqa: ANN401 - what this driver takes
         """The driver's values. A list of fewer than its names has its last one again, which changes no `IN`."""
-        if not isinstance(given, Mapping):
+        if not isinstance(given, dict):
             return list(map(self.values, given)) if len(given) < _FEW else self._of_rows(given)
         every = {**self.constants, **given} if self.constants else given
         for name, names in self.lists.items():
@@ -81,12 +83,7 @@ class Prepared(NamedTuple):
 
     def rows(self, found: Iterable[Sequence[Any]]) -> Sequence[Row[Any]]:
         """The driver's rows as SQLAlchemy would give them."""
-        made = list(map(list, found))
-        for row in made:
-            for place, make in self.found:
-                row[place] = make(row[place])
-        result: IteratorResult[Any] = IteratorResult(self.columns, iter(made))
-        return result.all()
+        return [Row(self.columns, self.found, self.places, row) for row in found]
 
 
 @lru_cache(maxsize=1024)
@@ -121,6 +118,7 @@ def prepare(
     of_binds = {name: each.type.dialect_impl(dialect).bind_processor(dialect) for name, each in binds.items()}
     constants = {name: state.parameters[name] for name, origin in order if origin not in names}
     columns = [] if isinstance(statement, TextClause) else list(getattr(statement, "exported_columns", ()))
+    keys = [column.key for column in columns]
     of_results = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in columns]
     return Prepared(
         words=words,
@@ -129,8 +127,9 @@ def prepare(
         given=[(place, make) for place, (_, origin) in enumerate(order) if (make := of_binds[origin]) is not None],
         constants=constants,
         lists={name: state.parameter_expansion[name] for name in lists},
-        columns=SimpleResultMetaData([column.key for column in columns]),
-        found=[(place, make) for place, make in enumerate(of_results) if make is not None],
+        columns=SimpleResultMetaData(keys),
+        places={key: place for place, key in enumerate(keys)},
+        found=of_results if any(of_results) else None,
     )
 
 

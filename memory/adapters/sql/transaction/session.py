@@ -1,6 +1,6 @@
 """One connection inside one transaction: the only place where statements are executed."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from operator import attrgetter
@@ -146,6 +146,10 @@ class Session:
         self._connection = connection
         self._where = where
         self._writes = writes
+        self.is_sqlite = connection.dialect.name == "sqlite"
+        """Whether functions of Python are at hand in statements, and one that fails leaves the transaction as it was.
+
+        PostgreSQL has neither."""
         self._is_open = True
         self.filed: set[str] = set()
         """Workspaces whose recall index this transaction, which may never commit, has changed."""
@@ -178,7 +182,7 @@ class Session:
         self._require_open()
         try:
             dialect = self._connection.dialect
-            if dialect.name == "sqlite" and (prepared := prepare(statement, dialect, tuple(parameters))):
+            if self.is_sqlite and (prepared := prepare(statement, dialect, tuple(parameters))):
                 return _found_on_driver(self._connection, prepared.words, prepared.values(parameters))
         except Exception as exc:
             raise_ours(exc, self._where)
@@ -190,7 +194,7 @@ class Session:
         self._require_open()
         try:
             dialect = self._connection.dialect
-            if dialect.name == "sqlite" and (prepared := prepare(statement, dialect, tuple(parameters))):
+            if self.is_sqlite and (prepared := prepare(statement, dialect, tuple(parameters))):
                 cursor = on_driver(self._connection, prepared.words, prepared.values(parameters))
                 self._cursors.append(cursor)
                 try:
@@ -207,7 +211,7 @@ class Session:
     def _found(self, statement: Executable, given: Parameters | None, *, is_first: bool = False) -> Sequence[Row[Any]]:
         self._require_open()
         try:
-            if isinstance(given, Mapping) and (prepared := self._prepared(statement, given)):
+            if isinstance(given, dict) and (prepared := self._prepared(statement, given)):
                 rows = _found_on_driver(self._connection, prepared.words, prepared.values(given), is_first=is_first)
                 return self._read(statement, given, lambda: prepared.rows(rows))
             found = self._connection.execute(statement, given)
@@ -220,12 +224,12 @@ class Session:
 
     def _prepared(self, statement: Executable, given: Parameters | None) -> Prepared | None:
         """From its second time on: a statement that is made for one use is left to SQLAlchemy, which knows its like."""
-        if not given or (isinstance(given, Mapping) and not self.is_sqlite):
+        if not given or (isinstance(given, dict) and not self.is_sqlite):
             return None
         if statement not in _run_before:
             _run_before.add(statement)
             return None
-        if not isinstance(given, Mapping):
+        if not isinstance(given, dict):
             return prepare(statement, self._connection.dialect, tuple(given[0]))
         sizes = [(name, len(value)) for name, value in given.items() if type(value) is list]
         if max([size for _, size in sizes], default=0) > _LONGEST:
@@ -293,7 +297,7 @@ class Session:
                 raise
             raise damaged(self._where, self._damage(statement, parameters)) from exc
 
-    def damage(self, table: Table, statement: Select[Any], parameters: Mapping[str, Any]) -> str:
+    def damage(self, table: Table, statement: Select[Any], parameters: dict[str, Any]) -> str:
         """What is wrong with the first row of this table that a query for all columns finds, and in which database."""
         self._require_open()
         with translated(self._where):
@@ -322,14 +326,6 @@ class Session:
         except Conflict as exc:
             raise NotFound(f"There is no {what} first.") from exc
 
-    @property
-    def is_sqlite(self) -> bool:
-        """Whether functions of Python are at hand in statements, and one that fails leaves the transaction as it was.
-
-        PostgreSQL has neither.
-        """
-        return self._connection.dialect.name == "sqlite"
-
     def run(self, statement: Executable, parameters: Parameters | None = None) -> int:
         """Change something; how many rows. An empty list of rows changes nothing.
 
@@ -347,7 +343,7 @@ class Session:
             raise_ours(exc, self._where)
             raise
 
-    def changed(self, statement: Executable, parameters: Mapping[str, Any]) -> Row[Any] | None:
+    def changed(self, statement: Executable, parameters: dict[str, Any]) -> Row[Any] | None:
         """Change a row; what the statement returns of it, or None if it changed none.
 
         Raises `RuntimeError` in a reading transaction.
