@@ -95,7 +95,7 @@ class Lessons:
         found = self.observations[place]
         if place not in self.thumbs:
             return found
-        return found._replace(noise=found.noise / reliability**2, reliability=reliability)
+        return replace(found, noise=found.noise / reliability**2, reliability=reliability)
 
     def add(self, goal: str, vector: "Matrix", candidates: Sequence[int], *, approves: bool, noise: float) -> None:
         """One more verdict."""

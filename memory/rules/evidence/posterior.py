@@ -18,7 +18,7 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from memory.rules.evidence.voices import NoisyVerdict, shared_biases
+from memory.rules.evidence.voices import NoisyVerdict, numbers_of, shared_biases
 
 if TYPE_CHECKING:
     import numpy as np
@@ -192,21 +192,20 @@ def posterior(
     at_goal, at_lessons = prior[0], prior[1:]
     if not observations:
         return Posterior(at_goal=at_goal, weights=np.zeros(0), beyond_prior=at_lessons)
-    approvals, noises, voices, reliabilities = zip(*observations, strict=True)
-    approves = np.array(approvals)
+    approves, noises, refusals = numbers_of(observations)
     about = _places(judged)
     # In place: a matrix of its own for each step takes as long as the step.
     kernel = np.minimum(cosines, 1.0)
-    kernel -= 1
+    kernel -= 1.0
     kernel *= config.sharpness
     np.exp(kernel, out=kernel)
     unbiased, at_goals = kernel[1:, 1:].copy(), kernel[0, 1:]
     unbiased.ravel()[:: len(unbiased) + 1] += noises
-    verdicts = np.where(approves, 1.0, config.refused * np.array(reliabilities))
+    verdicts = approves + config.refused * refusals
     # A refusal tells of the refused candidate alone: of the others it leaves the prior as it is.
-    beyond_prior = at_lessons * np.where(approves, -1.0, 0.0)[:, None]
+    beyond_prior = at_lessons * -approves[:, None]
     beyond_prior[about] = verdicts[about[0]] - at_lessons[about]
-    if not any(voices):
+    if not any(each.voices for each in observations):
         return Posterior(at_goal=at_goal, weights=np.linalg.solve(unbiased, at_goals), beyond_prior=beyond_prior)
     shared = shared_biases(
         observations,
@@ -218,9 +217,9 @@ def posterior(
     )
     return Posterior(
         at_goal=at_goal,
-        weights=np.linalg.solve(unbiased + config.author_effect * shared.believed, at_goals),
+        weights=np.linalg.solve(unbiased + config.author_effect * shared.believed(), at_goals),
         beyond_prior=beyond_prior,
-        suggesting=lambda: np.linalg.solve(unbiased + config.suggested_effect * shared.suggested, at_goals),
+        suggesting=lambda: np.linalg.solve(unbiased + config.suggested_effect * shared.suggested(), at_goals),
     )
 
 
@@ -228,6 +227,5 @@ def _places(judged: Sequence[Sequence[int]]) -> "Places":
     """The places in a matrix of shape (n, m) of what each observation is about."""
     import numpy as np
 
-    columns = np.array(list(chain.from_iterable(judged)))
-    rows = np.arange(len(judged))
-    return rows if len(columns) == len(judged) else np.repeat(rows, list(map(len, judged))), columns
+    columns, rows = np.array([*chain(*judged)]), np.arange(len(judged))
+    return rows if len(columns) == len(rows) else rows.repeat([*map(len, judged)]), columns

@@ -1,7 +1,9 @@
 """Whose verdicts they are, and how far one person's verdicts err together (a random effect of authors)."""
 
 import math
+import struct
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -21,7 +23,8 @@ class Voice(NamedTuple):
     """How much they are trusted, above 0; 1 for a member nothing is proven of."""
 
 
-class NoisyVerdict(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class NoisyVerdict:
     """One verdict, and what it is worth."""
 
     approves: bool
@@ -31,18 +34,35 @@ class NoisyVerdict(NamedTuple):
     """Whose verdict it is, where their biases matter: nobody's for the asker and teachers."""
     reliability: float = 1.0
     """How far those behind it can be relied on together, above 0: a refusal says so much less."""
+    shares: tuple[tuple[str, float, float], ...] = field(init=False, repr=False, compare=False)
+    """The author and the weight of each voice, and how much of its bias the verdict has if it is about one candidate.
+
+    A verdict is weighed again and again: what it is made of, and `numbers`, is counted once.
+    """
+    numbers: bytes = field(init=False, repr=False, compare=False)
+    """What `numbers_of` reads."""
+
+    def __post_init__(self) -> None:
+        together = sum([weight for _, weight in self.voices])
+        shares = tuple([(author, weight, math.sqrt(weight) / together) for author, weight in self.voices])
+        refusal = 0.0 if self.approves else self.reliability
+        object.__setattr__(self, "shares", shares)
+        object.__setattr__(self, "numbers", struct.pack("3d", self.approves, self.noise, refusal))
 
 
-_NOBODY = (Voice(""),)
+def numbers_of(observations: Sequence[NoisyVerdict]) -> "Matrix":
+    """Shape (3, n): whether each approves, as 0 or 1, its noise, and its reliability if it refuses, else 0.
+
+    As bytes they are all read at once; to read them one by one takes five times as long.
+    """
+    import numpy as np
+
+    numbers: Matrix = np.frombuffer(b"".join([each.numbers for each in observations])).reshape(-1, 3).T
+    return numbers
 
 
-class SharedBiases(NamedTuple):
-    """The covariances of the biases of `n` verdicts, of shape (n, n), in author effects."""
-
-    believed: "Matrix"
-    """For what is believed."""
-    suggested: "Matrix"
-    """For what is only suggested: there it does not matter how many agree."""
+_NOBODY = (("", 1.0, 0.0),)
+"""The shares of a verdict without voices."""
 
 
 def shared_biases(
@@ -53,7 +73,7 @@ def shared_biases(
     lone_refusal: float,
     agreement: float,
     elsewhere: float,
-) -> SharedBiases:
+) -> "SharedBiases":
     """How far the verdicts' biases vary together; see `EvidenceConfig` for the numbers.
 
     Each verdict has the mean of its voices' biases, by their weights. A voice of weight w has the variance (noise +
@@ -71,71 +91,111 @@ def shared_biases(
     """
     import numpy as np
 
-    rows, columns, shares, approves, trust, is_same = _biases(observations, judged)
-    nearness = kernel[0, 1:][rows]
-    own = np.zeros(len(trust))
-    np.maximum.at(own, columns, nearness)
-    others = np.minimum(own / own[:, None], 1.0) * is_same
-    nearest, people = (others * trust).max(axis=1), (others * others) @ trust
+    opinions = _opinions(observations, judged)
+    approves, trust = opinions.sides % 2 == 1, opinions.trust[opinions.people]
+    nearness = kernel[0, 1:][opinions.verdicts]
+    own, nearest, people = _company(opinions, nearness)
+    alone = 1 - nearest
     sizes = np.where(approves, np.minimum(2 / (trust + people), 1.0) ** agreement, 1.0)
     # 1 if nobody agrees as near the goal, or two and more; 0 if one does.
-    none_or_many = (1 - nearest) ** 4 + np.clip(people - 1, 0.0, 1.0)
-    seconds = np.where(approves, sizes * none_or_many, 0.0)
-    farther = np.maximum(own[columns] / nearness - elsewhere, 0.0)
-    made_of, second_of = np.zeros((2, len(observations), len(trust)))
-    made_of[rows, columns] = shares
-    second_of[rows, columns] = shares * np.sqrt(seconds[columns] * farther)
-    fading = kernel[1:, 1:]
-    believed, suggested = (made_of * sizes) @ made_of.T, made_of @ made_of.T
-    believed += fading * (second_of @ second_of.T)
-    if not approves.all():
-        seconds = np.where(approves, 0.0, (lone_refusal - 1) * (1 - nearest))
-        of_refusals = fading * ((made_of * seconds) @ made_of.T)
-        believed += of_refusals
-        suggested += of_refusals
-    return SharedBiases(believed, suggested)
+    none_or_many = alone**4 + np.minimum(np.maximum(people - 1, 0.0), 1.0)
+    farther = np.maximum(own / nearness - elsewhere, 0.0)
+    seconds = np.where(approves, sizes * none_or_many * farther, (lone_refusal - 1) * alone)
+    return SharedBiases(opinions=opinions, kernel=kernel[1:, 1:], approves=approves, sizes=sizes, seconds=seconds)
 
 
-class _Biases(NamedTuple):
-    """The `m` biases of verdicts, and which verdict has which: of several voices, or on several candidates, several.
+class SharedBiases(NamedTuple):
+    """The covariances of the biases of `n` verdicts, of shape (n, n), in author effects."""
+
+    opinions: "_Opinions"
+    kernel: "Matrix"
+    """Shape (n, n): of the goals of the verdicts with each other."""
+    approves: "Bools"
+    """Shape (p,): whether an opinion is an approval."""
+    sizes: "Matrix"
+    """Shape (p,): the variance of its bias ..."""
+    seconds: "Matrix"
+    """... and of its second one."""
+
+    def believed(self) -> "Matrix":
+        """For what is believed."""
+        return self._covariances(self.sizes, self.seconds)
+
+    def suggested(self) -> "Matrix":
+        """For what is only suggested: there it does not matter how many agree."""
+        import numpy as np
+
+        return self._covariances(np.ones_like(self.sizes), np.where(self.approves, 0.0, self.seconds))
+
+    def _covariances(self, sizes: "Matrix", seconds: "Matrix") -> "Matrix":
+        """Those of biases of these variances, and of second ones, which fade with distance.
+
+        They are summed over all two opinions that have the same bias; most have one that no other opinion has.
+        """
+        import numpy as np
+
+        verdicts, shares, deviations = self.opinions.verdicts, self.opinions.shares, np.sqrt(seconds)
+        biases = self.opinions.sides * len(self.opinions.trust) + self.opinions.people
+        one, other = np.divmod((biases[:, None] == biases).ravel().nonzero()[0], len(biases))
+        rows, columns = verdicts[one], verdicts[other]
+        covariances = sizes[one] + deviations[one] * deviations[other] * self.kernel[rows, columns]
+        found: Matrix = np.zeros(self.kernel.shape)
+        np.add.at(found, (rows, columns), covariances * shares[one] * shares[other])
+        return found
+
+
+class _Opinions(NamedTuple):
+    """What each voice of a verdict says of each candidate that it is about: `p` opinions.
 
     A verdict without voices is somebody else's, who has no share in any bias.
     """
 
-    rows: "Places"
-    """Of each pair of a verdict and a bias that it has, the place of the verdict ..."""
-    columns: "Places"
-    """... the place of the bias ..."""
+    verdicts: "Places"
+    """Shape (p,): the place of the verdict that it is part of."""
+    people: "Places"
+    """Shape (p,): the number of whoever has it."""
+    sides: "Places"
+    """Shape (p,): twice the number of the candidate that it is about, and one more if it approves."""
     shares: "Matrix"
-    """... and how much of the bias the verdict has."""
-    approves: "Bools"
-    """Shape (m,): whether a bias is one of approvals."""
+    """Shape (p,): how much the verdict has of the bias that whoever has it has for this side."""
     trust: "Matrix"
-    """Shape (m,): how far whoever has it is trusted, at most as a member nothing is proven of: 1."""
-    is_same: "Bools"
-    """Shape (m, m): which two are of different people who say the same of the same candidate."""
+    """Shape (people,): how far each is trusted, at most as a member nothing is proven of: 1."""
 
 
-def _biases(observations: Sequence[NoisyVerdict], judged: Sequence[Sequence[int]]) -> _Biases:
+def _opinions(observations: Sequence[NoisyVerdict], judged: Sequence[Sequence[int]]) -> _Opinions:
     import numpy as np
 
-    column_of: dict[tuple[str, int], int] = {}
-    trust_of: dict[str, float] = {}
-    rows: list[int] = []
-    columns: list[int] = []
-    shares: list[float] = []
-    for row, ((approves, _, voices, _), about) in enumerate(zip(observations, judged, strict=True)):
-        together = voices[0].weight if len(voices) == 1 else sum([weight for _, weight in voices])
-        for author, weight in voices or _NOBODY:
-            share = math.sqrt(weight / len(about)) / together if voices else 0.0
-            trust_of[author] = max(weight, trust_of.get(author, 0.0))
+    number_of: dict[str, int] = {}
+    trust: list[float] = []
+    opinions: list[tuple[int, int, int, float]] = []
+    for row, (verdict, about) in enumerate(zip(observations, judged, strict=True)):
+        for author, weight, share in verdict.shares or _NOBODY:
+            person = number_of.setdefault(author, len(trust))
+            if person == len(trust):
+                trust.append(weight)
+            elif weight > trust[person]:
+                trust[person] = weight
+            if len(about) > 1:
+                share /= math.sqrt(len(about))
             for candidate in about:
-                rows.append(row)
-                columns.append(column_of.setdefault((author, 2 * candidate + approves), len(column_of)))
-                shares.append(share)
-    authors, things = zip(*column_of, strict=True)
-    about_what = np.array(things)
-    trust = np.minimum([trust_of[author] for author in authors], 1.0)
-    is_same = about_what[:, None] == about_what
-    is_same.ravel()[:: len(is_same) + 1] = False
-    return _Biases(np.array(rows), np.array(columns), np.array(shares), about_what % 2 == 1, trust, is_same)
+                side = 2 * candidate + verdict.approves
+                opinions.append((row, person, side, share))
+    verdicts, people, sides, shares = zip(*opinions, strict=True)
+    return _Opinions(np.array(verdicts), np.array(people), np.array(sides), np.array(shares), np.minimum(trust, 1.0))
+
+
+def _company(opinions: _Opinions, nearness: "Matrix") -> "tuple[Matrix, Matrix, Matrix]":
+    """How near the goal whoever has an opinion says the same; the nearest of others who do, and how many these are.
+
+    Each of shape (p,). Others count by how near they are beside whoever has the opinion, and by the trust in them.
+    """
+    import numpy as np
+
+    people, sides, trust = opinions.people, opinions.sides, opinions.trust
+    nearest = np.zeros((1 + sides.max(), len(trust)))
+    np.maximum.at(nearest, (sides, people), nearness)
+    own, others = nearest[sides, people], nearest[sides]
+    others /= own[:, None]
+    np.minimum(others, 1.0, out=others)
+    others[np.arange(len(people)), people] = 0.0
+    return own, (others * trust).max(axis=1), (others * others) @ trust

@@ -167,11 +167,13 @@ def _in_columns(
             exact = candidate.exact
             if exact is None:
                 column = of_actions[candidate.action]
-            elif exact in first_of:
-                column = _column_of(candidate, candidates, first_of[exact], alike_of.setdefault(exact, {}))
-            else:
+            elif exact not in first_of:
                 column = first_of[exact] = len(candidates)
                 candidates.append(candidate)
+            elif candidate == candidates[first_of[exact]]:
+                column = first_of[exact]
+            else:
+                column = _column_of(candidate, candidates, first_of[exact], alike_of.setdefault(exact, {}))
             if column not in columns:
                 columns.append(column)
         columns_of.append(columns)
@@ -191,8 +193,6 @@ def _column_of(answer: Candidate, candidates: list[Candidate], first: int, by_co
     number, that is all of them, and each would be compared with each. The `first` of them is there as soon as another
     one is.
     """
-    if answer == candidates[first]:
-        return first
     if not by_core:
         by_core[candidates[first].core] = [first]
     alike = by_core.setdefault(answer.core, [])
@@ -205,14 +205,10 @@ def _column_of(answer: Candidate, candidates: list[Candidate], first: int, by_co
 
 
 def _strongest(candidates: Sequence[Candidate], found: Posterior) -> list[Belief]:
-    """The two best beliefs, in numbers."""
-    import numpy as np
-
-    values = found.values.round(9)
-    return [
-        Belief(candidates[n].action, float(values[n]), float(found.at_goal[n]), text=candidates[n].text)
-        for n in np.argsort(-values, kind="stable")[:2].tolist()
-    ]
+    """The two best beliefs, in numbers; of equal ones the first."""
+    values = found.values.round(9).tolist()
+    best = sorted(range(len(values)), key=values.__getitem__, reverse=True)[:2]
+    return [Belief(candidates[n].action, values[n], float(found.at_goal[n]), text=candidates[n].text) for n in best]
 
 
 def _beliefs(candidates: Sequence[Candidate], lessons: Sequence[JudgedLesson], found: Posterior) -> tuple[Belief, ...]:
@@ -254,18 +250,20 @@ def influential_places(
     """
     import numpy as np
 
-    own = found.weights * found.beyond_prior[np.arange(len(columns)), columns]
-    strong = [place for place, effect in enumerate(own.tolist()) if abs(effect) >= INFLUENTIAL]
+    about = np.array(columns, np.intp)
+    own = found.weights * found.beyond_prior[np.arange(len(about)), about]
+    effects: list[float] = own.tolist()
+    strong = [place for place, effect in enumerate(effects) if abs(effect) >= INFLUENTIAL]
     if not strong:
         return []
-    together = np.bincount(columns, own, minlength=len(found.values))
+    together = np.bincount(about, own).tolist()
     best = found.values.argmax() if is_sure else None
     shown: list[tuple[float, int]] = []
     for place in strong:
-        column, approves = columns[place], observations[place].approves
-        is_true = own[place] > 0 and together[column] > 0 if approves else own[place] < 0 and together[column] < 0
+        column, effect, approves = columns[place], effects[place], observations[place].approves
+        is_true = (effect > 0 and together[column] > 0) if approves else (effect < 0 and together[column] < 0)
         if is_true and (found.values[column] > 0 if approves else column != best):
-            shown.append((-round(abs(float(own[place])), 9), place))
+            shown.append((-round(abs(effect), 9), place))
     return [place for _, place in sorted(shown)]
 
 
