@@ -1,7 +1,7 @@
-"""An export of DiscordChatExporter (JSON) as questions with answers: replies and threads with a marked answer.
+"""Reads exports of DiscordChatExporter (JSON): questions with answers from replies and threads with a marked answer.
 
-One file is one channel or thread; an archive (zip) may hold many. Versions before 2.41 do not tell who reacted, so that
-only what was pinned or thanked for is taken from them. No version tells who can read the channel.
+One file is one channel or thread; an archive (zip) may hold many. Versions before 2.41 do not tell who reacted, so only
+pinned answers and answers with thanks are taken from them. No version tells who can read the channel.
 """
 
 from collections import Counter
@@ -32,7 +32,7 @@ def is_export(value: object) -> bool:
 
 
 def read(value: object, emoji: EmojiMap) -> Contents:
-    """What people answered each other in one file. Raises `InvalidInput` for what is no export."""
+    """The answered questions of one file. Raises `InvalidInput` for a file that is no export."""
     if not is_export(value):
         raise InvalidInput("this is no export of DiscordChatExporter; make one with `--format Json`")
     export = _Export(cast("Record", value), emoji)
@@ -85,7 +85,7 @@ class _Export:
 
     @property
     def workspace(self) -> str:
-        """The server; nothing for a direct conversation, which is in none."""
+        """The server; empty for a direct conversation, which belongs to none."""
         guild = _object(self.record.get("guild")).get("id")
         return f"discord:{guild}" if guild and str(guild) != "0" else ""
 
@@ -106,7 +106,7 @@ class _Export:
                 yield found.entry(place, day=self._days.get(found.question.id, ""), key="discord")
 
     def _place(self, channel: Record) -> SourceChannel:
-        """Where it was said: a thread is in its channel, but for one that only some of the channel's people read."""
+        """The channel of the file: of a thread its parent, except for a private thread, which has fewer readers."""
         kind, known = str(channel.get("type") or ""), str(channel.get("id") or "")
         name = str(channel.get("name") or known)
         if "Direct" in kind:

@@ -1,4 +1,4 @@
-"""Files: what people attach, as text and pictures for the agent; and what the bot hands over."""
+"""Files in Discord: reads attachments for the agent, and prepares files to send."""
 
 import asyncio
 import io
@@ -12,13 +12,13 @@ from bot.adapters.discord.rest import Rest
 from bot.model import Attachment, ImageFile, TextFile
 
 PATIENCE_S = 10.0
-"""How long one try to fetch a file takes at most: what is said after it in the same channel waits for it."""
+"""The longest time for one try to fetch a file; later messages in the same channel wait for it."""
 LARGEST_PLAIN = 8_000_000
 """Bytes. Discord takes 10 MiB in one message, and what it takes has changed before."""
 
 
 async def small_enough(attachment: Attachment) -> Attachment:
-    """The same, compressed if it is large; done in a thread."""
+    """The attachment, compressed (in a thread) if it is large."""
     if len(attachment.content) <= LARGEST_PLAIN:
         return attachment
     content = await asyncio.to_thread(_compressed, attachment)
@@ -33,7 +33,7 @@ def _compressed(attachment: Attachment) -> bytes:
 
 
 async def read_files(attached: Sequence[discord.Attachment], rest: Rest) -> Attached:
-    """The attachments; for one that could not be read, a text that says why."""
+    """The attachments, with a text that says why in place of each that could not be read."""
 
     async def read(file: discord.Attachment) -> TextFile | ImageFile:
         async def fetch() -> bytes:

@@ -1,4 +1,4 @@
-"""Names for the mentions in people's text: Discord sends ids, which mean nothing to whoever reads the text later."""
+"""Replaces the ids in Discord's mentions by names."""
 
 from collections.abc import Iterable
 
@@ -12,7 +12,7 @@ from bot.errors import MessengerError
 
 
 class Mentions:
-    """Looks up what people, roles and channels are called now."""
+    """Looks up the present names of people, roles and channels."""
 
     def __init__(self, client: discord.Client, rest: Rest, names: Names) -> None:
         self._client = client
@@ -20,9 +20,9 @@ class Mentions:
         self._names = names
 
     async def names(self, text: str, author: Somebody, known: Iterable[Somebody] = ()) -> dict[str, str]:
-        """The name of everything that a text mentions, by id: of channels only where its author may look.
+        """The names for the mentions in a text, by id; of channels only if its author may view them.
 
-        `known` are people whom Discord named with the text.
+        `known` are people whose names Discord sent with the text.
         """
         names = {str(user.id): plain_name(user.display_name) for user in known}
         for found in MENTION.finditer(text):
@@ -32,7 +32,7 @@ class Mentions:
         return names
 
     async def plain(self, text: str, author: Somebody, known: Iterable[Somebody] = ()) -> str:
-        """Discord's text as it is read."""
+        """Discord's text as people read it."""
         return plain(text, await self.names(text, author, known))
 
     async def _name(self, kind: str, target: int, author: Somebody) -> str:

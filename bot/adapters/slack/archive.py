@@ -1,8 +1,8 @@
-"""A Slack export (zip) as questions with answers: threads in which people marked what is right.
+"""Reads a Slack export (zip): questions with answers from threads in which people marked the right answer.
 
-The archive has `users.json`, a list of each kind of conversation, and a folder for each with a file for each day.
-Folders are named like public and private channels and group messages, and by the id of direct ones. Older and smaller
-exports lack some of these files, and some fields of messages.
+The archive has `users.json`, one list for each kind of conversation, and for each conversation a folder with a file per
+day. The folder is named after the channel or group, or has the id of a direct conversation. Older and smaller exports
+lack some of these files, and some fields of messages.
 """
 
 from collections import Counter
@@ -28,7 +28,7 @@ _LISTS = (
     ("dms.json", Visibility.DIRECT),
 )
 _SPOKEN = ("", "file_share", "thread_broadcast", "bot_message")
-"""Subtypes under which somebody says something."""
+"""Subtypes of messages that people or bots write."""
 
 
 def is_export(names: Sequence[str]) -> bool:
@@ -37,9 +37,9 @@ def is_export(names: Sequence[str]) -> bool:
 
 
 def read(path: Path, emoji: EmojiMap, progress: Callable[[str, int, int], None]) -> Contents:
-    """What people answered each other. `progress` is called with the conversation, its number and their count.
+    """The answered questions of an export. `progress` is called with the conversation, its number and their count.
 
-    Raises `InvalidInput` for what is no archive.
+    Raises `InvalidInput` for a file that is no archive.
     """
     with opened(path) as archive:
         export = _Export(archive, emoji)
@@ -60,7 +60,7 @@ class _Export:
     left_out: Counter[str] = field(default_factory=Counter[str])
     workspace: str = ""
     _names: dict[str, str] = field(default_factory=dict[str, str])
-    """Of people and public channels, by id."""
+    """Names of people and public channels, by id."""
     _bots: set[str] = field(default_factory=set[str])
 
     def entries(self, progress: Callable[[str, int, int], None]) -> Iterator[SourceEntry]:
@@ -148,7 +148,7 @@ class _Export:
         )
 
     def _plain(self, text: str) -> str:
-        """The text with names for people and public channels; no others are named outside of themselves."""
+        """The text with names for people and public channels. Other channels stay unnamed."""
         return plain(text, self._names)
 
 

@@ -35,7 +35,7 @@ _PINGS_BEFORE_NEW = 6
 
 
 class Connection(Protocol):
-    """Takes payloads in while it is open."""
+    """A source of payloads, from `open` to `close`."""
 
     async def open(self) -> None:
         """Begin. Raises `NotPermitted`, `ConfigError`, `MessengerUnavailable`."""
@@ -65,7 +65,7 @@ class _Link:
         self._fair_gate = FairGate()
 
     async def connect(self) -> None:
-        """Until there is a connection: slack-sdk tries its address again and again."""
+        """Wait for a connection: slack-sdk retries the same address without end."""
         await self._client.connect()
 
     async def is_connected(self) -> bool:
@@ -89,7 +89,7 @@ class _Link:
         await asyncio.gather(*filter(None, tasks), return_exceptions=True)
 
     async def _handle(self, client: object, request: SocketModeRequest) -> None:
-        """Handle and acknowledge one payload. What comes too late is left for Slack to send again."""
+        """Handle and acknowledge one payload. While leaving, payloads are ignored: Slack sends them again."""
         if self._is_leaving:
             return
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -132,7 +132,7 @@ class SocketConnection:
         return self._link is not None and self._link.is_up
 
     async def _connect(self) -> None:
-        # Asked for here first: slack-sdk would go on for ever with a token that Slack refuses.
+        # Asked for here: slack-sdk would retry without end with a token that Slack refuses.
         opening = self._web.client.apps_connections_open
         try:
             answer = await self._web.call(opening, "Socket Mode", app_token=self._app_token)
@@ -140,7 +140,7 @@ class SocketConnection:
             raise names_token(error, "SLACK_APP_TOKEN", _WHERE_IT_IS) from error.__cause__
         self._link = _Link(self._app, self._app_token, url=str(answer["url"]), ping_interval_s=self._ping_interval_s)
         try:
-            # An address is good only once, so a new one must be asked for if this one does not work.
+            # An address works only once, so a new one must be requested if this one fails.
             async with asyncio.timeout(self._ping_interval_s * _PINGS_BEFORE_NEW):
                 await self._link.connect()
         except TimeoutError:
@@ -152,7 +152,7 @@ class SocketConnection:
             await link.leave()
 
     async def _keep_connected(self) -> None:
-        """slack-sdk reconnects by itself; where it is stuck, begin anew."""
+        """Replace the connection if it is stuck: slack-sdk reconnects by itself, but not always."""
         missed = 0
         while True:
             await asyncio.sleep(self._ping_interval_s)
@@ -172,7 +172,7 @@ class SocketConnection:
 class HttpConnection:
     """An HTTP server for Slack's requests and people's browsers.
 
-    One that `waits` lets another process have the port, and listens once it is free.
+    With `waits` another process may have the port first: it listens once the port is free.
     """
 
     def __init__(self, routes: Sequence[web.RouteDef], *, host: str, port: int, waits: bool = False) -> None:
@@ -187,7 +187,7 @@ class HttpConnection:
 
     @property
     def is_up(self) -> bool:
-        """Whether it listens, or need not."""
+        """Whether it listens, or waits for another process that does."""
         return self._waits or bool(self._runner.sites)
 
     async def open(self) -> None:
@@ -226,7 +226,7 @@ class HttpConnection:
 
 
 def event_route(app: AsyncApp) -> web.RouteDef:
-    """Signed requests, for setups that grow beyond one process."""
+    """The route for Slack's signed requests."""
     fair_gate = FairGate()
 
     async def take(request: web.Request) -> web.Response:
@@ -238,12 +238,12 @@ def event_route(app: AsyncApp) -> web.RouteDef:
 
 
 def check_tokens(settings: SlackSettings) -> None:
-    """Raise `ConfigError` if Slack cannot be used with one token as these settings are; it says what is missing."""
+    """Raise `ConfigError`, which says what is missing, if these settings do not allow a connection with one token."""
     check_given(settings, "bot_token", *needed_by_mode(settings))
 
 
 def needed_by_mode(settings: SlackSettings) -> tuple[str, ...]:
-    """The setting that the way payloads come in needs."""
+    """The setting that the mode (socket or HTTP) needs."""
     return ("app_token",) if settings.mode == "socket" else ("signing_secret",)
 
 
@@ -269,9 +269,9 @@ def make_connections(
     *,
     pages_wait: bool = False,
 ) -> list[Connection]:
-    """What the settings ask for, in the order to open. `pages` are for browsers, and served in both modes.
+    """The connections that the settings ask for, in the order to open them. `pages` are served in both modes.
 
-    Where they wait, another process may serve them, unless events come in by the same port.
+    With `pages_wait` another process may serve the pages first, unless events come in by the same port.
     """
     is_http = settings.mode == "http"
     routes = [event_route(app), *pages] if is_http else pages
@@ -286,9 +286,9 @@ def make_connections(
 
 
 async def deliver(connections: Sequence[Connection], ended: asyncio.Event, sleep: Sleep, *, on_open: str) -> None:
-    """Take payloads in until the end: opens all, waiting for Slack as long as it is out of reach, and closes all.
+    """Keep all connections open until `ended` is set, and close them. Waits for Slack while it cannot be reached.
 
-    `on_open` is said in the log.
+    `on_open` is logged once they are open.
     """
     try:
         for connection in connections:

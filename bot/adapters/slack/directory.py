@@ -18,16 +18,16 @@ from memory.rules.chat_settings import ALLOWED_CHANNELS, ALLOWED_PEOPLE, effecti
 log = logging.getLogger(__name__)
 
 _KEEP = timedelta(minutes=10)
-"""A channel may change who reads it while the bot is no member, and then no event of ours says so."""
+"""Who reads a channel may change without an event while the bot is no member."""
 _MOST_PEOPLE = 1000
-"""Of a workspace, among whom its owners are looked for."""
+"""How many of a workspace's people are searched for its owners."""
 _KEEP_ROLES = timedelta(minutes=10)
 _ROLES = {"admins": Role.ADMIN, "teachers": Role.TEACHER, "members": Role.MEMBER}
 _DIRECT_MESSAGE = "DM"
 OWNERS = "the workspace's owners and admins"
-"""As a group of people, in words."""
+"""The owners as a group, in words for people."""
 _AT_ONCE_S = 0.0
-"""A name is a courtesy: nothing waits for it."""
+"""Looking up a name never waits for a rate limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,24 +39,24 @@ class ChannelInfo:
     creator: str = ""
     """The person who made the channel; empty where Slack does not say."""
     is_known: bool = True
-    """False where Slack could not be asked just now: then this is as it was seen last, or a guess."""
+    """False if Slack could not be asked just now: then this is the last known state, or a guess."""
 
 
 class Channels:
-    """Looks channels up, with a cache. One that cannot be looked up counts as private: its lessons stay in it.
+    """Looks channels up, with a cache. One that Slack refuses to tell about counts as private.
 
-    While Slack is out of reach a channel is as it was seen last.
+    While Slack cannot be reached a channel keeps its last known state.
     """
 
     def __init__(self, web: Web, clock: Clock, workspace: str) -> None:
         self._web = web
         self._workspace = workspace
         self._in_order = KeyedLock()
-        """Several events of one channel at once ask Slack once."""
+        """One look-up at a time for each channel, so that simultaneous events ask Slack once."""
         self._known: TtlCache[str, ChannelInfo] = TtlCache(clock, size=2000, keep=_KEEP)
 
     async def scope(self, location: Location, *, thread: str | None = None) -> Scope:
-        """Where the bot's memory files what happened at a location; `thread` replaces the location's."""
+        """The scope of an event at a location; `thread` replaces the location's."""
         place = await self._place(location)
         is_shared = location.is_shared and place.visibility is not Visibility.DIRECT  # shared since it was looked up
         return Scope(
@@ -74,7 +74,7 @@ class Channels:
         return (await self._place(location)).creator
 
     async def name(self, channel: str, *, reader: str) -> str:
-        """A channel's name without its #; nothing where the people of the channel `reader` may not know of it."""
+        """A channel's name without its #; empty where the people of the channel `reader` may not know of it."""
         place = await self._place(Location(channel=channel, user=""))
         return place.name.removeprefix("#") if place.visibility is Visibility.PUBLIC or channel == reader else ""
 
@@ -144,21 +144,21 @@ class Roles:
         self._owners, self._creators = _ROLES[settings.owners], _ROLES[settings.creators]
         self.installer = installer
         self._in_order = KeyedLock()
-        """Several acts of one person at once ask Slack once."""
+        """One look-up at a time for each person, so that simultaneous acts ask Slack once."""
         self._people: TtlCache[tuple[str, bool], Role] = TtlCache(clock, size=5000, keep=_KEEP_ROLES)
         """By person, and whether the payload named another workspace as theirs."""
         self._groups: TtlCache[str, frozenset[str]] = TtlCache(clock, size=100, keep=_KEEP_ROLES)
 
     def cached(self, location: Location) -> Role:
-        """The role without asking Slack: enough to ask the bot something."""
+        """The role without asking Slack, which is enough to ask a question."""
         seems_foreign = self._seems_foreign(location)
         return self._people.get((location.user, seems_foreign)) or (Role.GUEST if seems_foreign else Role.MEMBER)
 
     async def of(self, location: Location, *, is_wide: bool = False) -> Role:
-        """The role of who acts. `is_wide`: the act may reach beyond the channel, where its creator is nobody special.
+        """The role of a person. `is_wide`: the act may reach beyond the channel, where the creator has no special role.
 
-        Raises `MessengerUnavailable` or `RateLimited` when Slack cannot say now: a vote must not count for more than it
-        may, so its event is left for Slack to send again.
+        Raises `MessengerUnavailable` or `RateLimited` if Slack cannot tell now. The event is then left for Slack to send
+        again, so that a vote never counts for more than it may.
         """
         key = (location.user, self._seems_foreign(location))
         async with self._in_order(location.user):
@@ -178,8 +178,8 @@ class Roles:
     async def admits(self, location: Location) -> bool:
         """Whether this person may use the bot in this channel, by their own id or a user group's.
 
-        A list that people keep in chat takes the place of the settings file's, and is looked at by the sink.
-        Raises `MessengerUnavailable` or `RateLimited` when Slack cannot say now who is in a group.
+        A list set in chat replaces the settings file's, and is checked by the sink. Raises `MessengerUnavailable` or
+        `RateLimited` if Slack cannot tell now who is in a group.
         """
         people, channels = self._allowed_users, self._allowed_channels
         is_direct = location.channel.startswith("D")
@@ -202,7 +202,7 @@ class Roles:
         return await self._by_name(user) or await self._by_account(user, unknown=Role.MEMBER)
 
     async def _of_foreign(self, user: str) -> Role:
-        """Members of several workspaces of one organisation call only one of them their own."""
+        """The role of a person whose home is another workspace, perhaps of the same organisation."""
         role = await self._by_account(user, unknown=Role.GUEST)
         return (await self._by_name(user) or role) if role is Role.MEMBER else role
 
@@ -233,7 +233,7 @@ class Roles:
         return [str(each["id"]) for each in listed if self._read(each) is self._owners is not Role.MEMBER]
 
     async def members(self, group: str) -> frozenset[str]:
-        """The people of a user group; nobody where Slack does not tell."""
+        """The people of a user group; empty if Slack does not tell."""
         members = self._groups.get(group)
         if members is None:
             try:
@@ -271,7 +271,7 @@ class Roles:
 
 
 async def name_of(web: Web, user: str) -> str:
-    """Their display name, else their full one; nothing if they have none. Raises `MessengerError`."""
+    """A person's display name, else their full name; empty if they have none. Raises `MessengerError`."""
     answer = await web.once(web.client.users_info, user, patience_s=_AT_ONCE_S, user=user)
     profile = answer["user"].get("profile") or {}
     return str(profile.get("display_name") or profile.get("real_name") or answer["user"].get("name") or "")

@@ -15,26 +15,26 @@ from bot.adapters.commonmark import on_own_lines
 from bot.model import Address
 
 Json = Mapping[str, Any]
-"""A JSON object of Slack's: its shape is Slack's to choose, so each reader takes only what it finds."""
+"""A JSON object from Slack. Fields may be missing, so readers take only what they find."""
 
 _SPECIAL = re.compile(r"<(?P<kind>[@#!]?)(?P<target>[^<>|\s][^<>|]*)(?:\|(?P<label>[^<>]*))?>")
 _MENTION = re.compile(r"<[@#](?P<id>[UWCG][A-Z0-9]+)(?:\|[^<>]*)?>")
 _CALLS = re.compile(r"<(?:@[UW]|!(?:here|channel|everyone|subteam))")
-"""What notifies a person, a group or everybody."""
+"""A mention that notifies a person, a group or everybody."""
 _ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 """Slack escapes `&`, `<` and `>`, and puts everything special between angle brackets: `<@U1>`, `<#C1|general>`,
 `<https://x.org|a label>`, `<!here>` (docs.slack.dev, "Formatting message text")."""
 NOBODY = {"@": "somebody", "#": "a-channel", "!": "a-group"}
-"""In place of a name that Slack does not tell."""
+"""Used in place of a name that Slack does not tell."""
 _STAMP = re.compile(r"\d{9,11}\.\d{1,9}")
 SHARED = "is_ext_shared_channel"
-"""Said beside an event: other organisations read its channel too."""
+"""A field beside an event: whether other organisations read its channel too."""
 _SPOKEN = ("", "file_share", "thread_broadcast")
-"""Subtypes under which people say something; every other one is a notice of Slack's, or another app's."""
+"""Subtypes of messages that people write; all others are notices of Slack or of apps."""
 
 
 CHANNEL_EVENTS = ("channel_shared", "channel_unshared")
-"""Events that say nothing but that other people read a channel now."""
+"""Events that only say that a channel has other readers now."""
 _CONVERTED = ("channel_convert_to_private", "channel_convert_to_public")
 """Subtypes of a message that say the same."""
 
@@ -57,7 +57,7 @@ class Location:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewMessage:
-    """A new message of a person that is, or may be, meant for the bot."""
+    """A new message of a person."""
 
     location: Location
     ts: str
@@ -65,7 +65,7 @@ class NewMessage:
     address: Address
     is_in_thread: bool
     typed: str = ""
-    """The same text as it is read for commands."""
+    """The same text with ids in place of names where a command needs them."""
     files: tuple[Json, ...] = ()
     is_for_others: bool = False
     """It mentions somebody else, a group, or everybody."""
@@ -105,23 +105,23 @@ class MessageReaction:
 
 
 def at(ts: str) -> datetime:
-    """The moment of a time stamp of Slack's, which is seconds since the epoch."""
+    """The time of one of Slack's time stamps (seconds since the epoch)."""
     return datetime.fromtimestamp(float(ts), UTC)
 
 
 def timed(event: Json, otherwise: float) -> Json:
-    """The event with the moment it happened; `otherwise`, in seconds since the epoch, if Slack leaves that out."""
+    """The event with its time; `otherwise` (seconds since the epoch) if Slack leaves that out."""
     return event if event.get("event_ts") else {**event, "event_ts": f"{otherwise:.6f}"}
 
 
 def stamp_in(text: str) -> str:
-    """The last of Slack's time stamps in an id, or nothing."""
+    """The last Slack time stamp in an id; empty if there is none."""
     found = _STAMP.findall(text)
     return found[-1] if found else ""
 
 
 def message_id_of(channel: str, ts: str) -> str:
-    """The id of the event that a message is, however often and under whatever name it arrives."""
+    """The event id of a message, the same however often and under whatever event type it arrives."""
     return f"{channel}/{ts}"
 
 
@@ -149,7 +149,7 @@ def read_message(event: Json, bot_user: str) -> NewMessage | EditedMessage | Del
 
 
 def names_somebody(event: Json, bot_user: str) -> bool:
-    """Whether the text of a message, or of its change, has a mention in it that is not the bot's."""
+    """Whether the text of a message, or its new text, mentions anything but the bot."""
     text = str((event.get("message") or event).get("text") or "")
     return any(mark in without_mention(text, bot_user) for mark in ("<@", "<#", "<!"))
 
@@ -176,14 +176,14 @@ def read_reaction(event: Json) -> MessageReaction | None:
 
 
 def read_channel_change(event: Json, bot_user: str) -> Location | None:
-    """The channel that other people can read from now on; with the bot where Slack does not say who changed it."""
+    """The channel whose readers changed, with who changed it, or the bot if Slack does not tell."""
     if event.get("type") not in CHANNEL_EVENTS and event.get("subtype") not in _CONVERTED:
         return None
     return Location(channel=str(event["channel"]), user=str(event.get("user") or bot_user))
 
 
 def ends_installation(event: Json, bot_user: str) -> str:
-    """Why the app can do nothing here any more, or nothing: `tokens_revoked` may name other people's tokens only."""
+    """Why the app cannot work here any more; empty if it can, as `tokens_revoked` may name only other tokens."""
     if event.get("type") == "app_uninstalled":
         return "the app was removed from the workspace"
     tokens: Any = event.get("tokens") or {}
@@ -252,9 +252,9 @@ def is_by_person(message: Json) -> bool:
 
 
 def plain(text: str, names: Mapping[str, str] | None = None) -> str:
-    """The text as it is read: labels instead of ids, without one `NOBODY`; no escapes.
+    """Slack's text as people read it: labels instead of ids (`NOBODY` where there is none), without escapes.
 
-    With `names`, by id, these count, and a channel that has none there stays without a name.
+    With `names`, by id, these are used first, and a channel that is not in them stays unnamed.
     """
     shown = _SPECIAL.sub(lambda found: _shown(found, names), text)
     for entity, character in _ENTITIES:
@@ -264,7 +264,7 @@ def plain(text: str, names: Mapping[str, str] | None = None) -> str:
 
 
 def as_command(text: str) -> str:
-    """The text as the words of a command: where one is about people or channels, by id."""
+    """The text of a possible command: plain, but with ids where a command takes people or channels."""
     return plain(command_words.with_ids(text, _MENTION))
 
 
@@ -274,7 +274,7 @@ def mentions(text: str, user: str) -> bool:
 
 
 def without_mention(text: str, user: str) -> str:
-    """Slack's text without the mentions of this user and the punctuation that set the first one off."""
+    """Slack's text without the mentions of this user and the punctuation after the first one."""
     return command_words.without_mention(text, _tag(user))
 
 

@@ -1,4 +1,4 @@
-"""Files: what people attach, as text for the agent; what the bot hands over, as an upload in a direct message."""
+"""Files in Slack: reads attachments for the agent, and uploads files to direct messages."""
 
 import logging
 from urllib.parse import urlsplit
@@ -19,14 +19,14 @@ _ASK_FOR_IT = "check_file_info"
 
 
 class Files:
-    """Fetches and hands over files with the bot's token, which goes to no other host than Slack's."""
+    """Fetches and uploads files with the bot's token, which is sent to Slack's hosts only."""
 
     def __init__(self, web: Web, *, api_url: str) -> None:
         self._web = web
         self._api_host = urlsplit(api_url).netloc
 
     async def read(self, attached: tuple[Json, ...]) -> Attached:
-        """The attachments; for one that could not be read, a text that says why."""
+        """The attachments, with a text that says why in place of each that could not be read."""
         return await read_each(attached, self._read, _name)
 
     async def _read(self, file: Json) -> TextFile | ImageFile:

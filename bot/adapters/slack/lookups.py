@@ -1,4 +1,4 @@
-"""What a connected workspace is asked about: what people wrote, what they are called, who teaches."""
+"""Look-ups in a connected workspace: earlier messages, names and profiles, who teaches."""
 
 import logging
 import re
@@ -22,12 +22,12 @@ from memory.rules.chat_settings import TEACHERS
 log = logging.getLogger(__name__)
 
 _MOST = 100
-"""People of all user groups together who are written to."""
+"""The most people of one user group who are written to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Teachers:
-    """Looks up who teaches by the settings, of the file and of the chat, and what Slack says of them."""
+    """Looks up who teaches, by the settings file, the settings in chat and the roles in Slack."""
 
     _settings: SlackSettings
     _channels: Channels
@@ -36,7 +36,7 @@ class Teachers:
     _set_in_chat: Callable[[], Awaitable[Mapping[str, str]]]
 
     async def names(self, location: Location) -> list[str]:
-        """Who may approve for others at a location, by name as far as Slack tells."""
+        """The names of those who may approve for others at a location, as far as Slack tells them."""
         settings, names = self._settings, list[str]()
         creator = await self._creator(location) if settings.creators == "teachers" else ""
         for each in dict.fromkeys((creator, *settings.admins, *settings.teachers, *await self._named_in_chat())):
@@ -46,7 +46,7 @@ class Teachers:
         return [*names, *([OWNERS] if settings.owners != "members" else [])]
 
     async def _creator(self, location: Location) -> str:
-        """Who made the channel, if that makes them a teacher: not guests, people of others, and who has left."""
+        """The channel's creator, if that makes them a teacher: not if they are a guest, a foreigner or have left."""
         creator = await self._channels.creator(location)
         try:
             role = await self._roles.of(replace(location, user=creator, team="")) if creator else None
@@ -56,7 +56,7 @@ class Teachers:
         return creator if role is not None and role.may_promote else ""
 
     async def ids(self) -> list[str]:
-        """The people who teach in the whole workspace; its owners only where nobody else is known."""
+        """The ids of those who teach in the whole workspace; its owners only if nobody else is known."""
         found: dict[str, None] = {}
         named = (*self._settings.admins, *self._settings.teachers, *await self._named_in_chat())
         for each in (*named, self._roles.installer):
@@ -81,13 +81,13 @@ Label: TypeAlias = Callable[[str, str], Awaitable[str]]
 _PERSON = re.compile(r"<@(?P<id>[UW][A-Z0-9]+)(?:\|[^<>]*)?>")
 _MOST_NAMED = 20
 _PAGES, _PAGE = 5, 200
-"""Slack hands out a thread from its beginning on: what is said last in a longer one is not found."""
+"""Slack returns a thread from its beginning, so the end of a longer one is not found."""
 _AT_ONCE_S = 0.0
-"""The answer waits for no rate limit because of what others said."""
+"""Reading other people's messages never waits for a rate limit."""
 
 
 class Lookups:
-    """The lookups of a messenger for one workspace, which sets what is known once it is connected."""
+    """The look-ups of one workspace's messenger, which sets identity and teachers once it is connected."""
 
     def __init__(self, web: Web, threads: Threads, names: Names) -> None:
         self._web = web
@@ -98,10 +98,9 @@ class Lookups:
         self._teachers: Teachers | None = None
 
     async def remarks(self, scope: Scope, message_id: str, wanted: Sequence[str], last: int) -> list[Remark]:
-        """The messages that begin the threads with these time stamps, and the last ones before this; oldest first.
+        """The first messages of these threads, and the last messages before this one; oldest first.
 
-        What is gone or not to be read is left out. Who is mentioned in them appears by name. Raises `MessengerError`
-        kinds.
+        Messages that are gone or may not be read are left out. Mentions appear as names. Raises `MessengerError`.
         """
         require_own(self._identity, scope.workspace)
         roots = [await self._threads.root(scope.channel, ts) for ts in wanted]
@@ -116,9 +115,9 @@ class Lookups:
         ]
 
     async def answered_question(self, scope: Scope, message_id: str) -> AnsweredQuestion | None:
-        """A reply, with the message that began its thread; None for what begins one, and for bots.
+        """A reply with the message that began its thread; None for a first message, and for bots.
 
-        Mentions of the bot are left out of both. Raises `MessengerError`.
+        Mentions of the bot are removed from both. Raises `MessengerError`.
         """
         require_own(self._identity, scope.workspace)
         if self._labelled is None or self._identity is None:
@@ -157,7 +156,7 @@ class Lookups:
         )
 
     async def name_of(self, workspace: str, person: str) -> str:
-        """Their name, as plain words."""
+        """A person's name as plain words."""
         require_own(self._identity, workspace)
         return await self._name_of(person)
 
@@ -216,12 +215,12 @@ class Lookups:
         return plain_name(await self._names.of(person))
 
     async def approvers(self, scope: Scope) -> list[str]:
-        """Who can approve what is taught there, by name."""
+        """The names of those who can approve lessons there."""
         location = Location(channel=scope.channel, user=scope.person)
         return await self._teachers.names(location) if self._teachers else []
 
     async def teachers(self, workspace: str) -> list[str]:
-        """Who can, by id. The channel's creators are nobody special beyond it."""
+        """The ids of those who can approve lessons in the whole workspace; a channel's creator is not among them."""
         return await self._teachers.ids() if self._teachers else []
 
 

@@ -1,4 +1,4 @@
-"""Names for the mentions in people's text: Slack sends ids, which mean nothing to whoever reads the text later."""
+"""Replaces the ids in Slack's mentions by names."""
 
 import logging
 import re
@@ -19,7 +19,7 @@ _KEEP = timedelta(hours=1)
 
 
 class Mentions:
-    """Looks up what people, channels and user groups are called now. `me` is the bot, which is not asked about."""
+    """Looks up the present names of people, channels and user groups. `me` is the bot, whose name is known."""
 
     def __init__(self, web: Web, names: Names, channels: Channels, clock: Clock, *, me: Identity) -> None:
         self._me = me
@@ -50,11 +50,11 @@ class Mentions:
         return {**event, "text": await self.labelled(str(event.get("text") or ""), channel)}
 
     async def name_of(self, target: str) -> str:
-        """What a person or a user group is called, by id; nothing if Slack does not say."""
+        """The name of a person or a user group; empty if Slack does not tell."""
         return plain_name(await (self._handle(target) if target.startswith("S") else self._names.of(target)))
 
     async def _labels(self, text: str, channel: str) -> dict[str, str]:
-        """The names of what is mentioned, by id."""
+        """The names for the mentions in a text, by id."""
         return {
             found["id"]: await self._label(found["kind"], found["id"], channel) for found in _UNNAMED.finditer(text)
         }

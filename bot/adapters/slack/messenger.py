@@ -68,7 +68,7 @@ _OUT_OF_REACH = frozenset(
         *("restricted_action", "restricted_action_thread_only_channel"),
     }
 )
-"""Refusals that hold for the channel, so that something for one person goes to their direct conversation."""
+"""Refusals because of the channel: a message for one person then goes to their direct conversation."""
 _WHERE_IT_IS = "set it to the Bot User OAuth Token (xoxb-...) on the page Install App of your app on api.slack.com/apps"
 _NAME_BEFORE_CONNECTED = "goodbot"
 
@@ -80,8 +80,8 @@ def _log_the_end(why: str) -> None:
 class SlackMessenger(Lookups):
     """One Slack workspace, by one bot token.
 
-    `sleep` is how it waits where Slack asks to, `begun` when the process began. `on_end` is told why there is no more
-    use for the token. `installer` is the person who installed the app, where that is known.
+    `sleep` waits for rate limits, `begun` is when the process started. `on_end` gets the reason when the token is of no
+    more use. `installer` is the person who installed the app, if known.
     """
 
     pace_s = PACE_S
@@ -132,7 +132,7 @@ class SlackMessenger(Lookups):
 
     @property
     def workspaces(self) -> frozenset[str]:
-        """The one whose token it is; none while nothing comes in."""
+        """The token's workspace; empty while no payloads come in."""
         return frozenset({self._identity.workspace} if self._identity and self.is_connected else ())
 
     # Taking in ------------------------------------------------------------------------------------------------------
@@ -140,8 +140,8 @@ class SlackMessenger(Lookups):
     async def run(self, sink: EventSink) -> None:
         """Deliver events until the app is removed from the workspace or `close` is called.
 
-        Waits for Slack as long as it is out of reach. Raises `ConfigError` when a token is missing, `NotPermitted` when
-        Slack refuses it from the start.
+        Waits for Slack while it cannot be reached. Raises `ConfigError` if a token is missing, `NotPermitted` if Slack
+        refuses it from the start.
         """
         check_tokens(self._settings)
         self._running = asyncio.current_task()
@@ -150,7 +150,7 @@ class SlackMessenger(Lookups):
             if not self._ended.is_set():
                 await self._deliver(sink)
         except NotPermitted:
-            # A token that was taken away has been logged; one that never worked is somebody's mistake.
+            # A token that was revoked later has been logged; one that never worked is raised.
             if not self._ended.is_set():
                 raise
         finally:
@@ -164,7 +164,7 @@ class SlackMessenger(Lookups):
             raise names_token(error, "SLACK_BOT_TOKEN", _WHERE_IT_IS) from error.__cause__
 
     async def close(self) -> None:
-        """End `run` once what it is handling is done. What is still posted afterwards opens connections of its own."""
+        """End `run` once it has finished its payloads. Messages posted afterwards open connections of their own."""
         self._ended.set()
         running = self._running
         if running is not None and running is not asyncio.current_task():
@@ -201,13 +201,13 @@ class SlackMessenger(Lookups):
     # One of several workspaces: `SlackWorkspaces` takes the payloads in -------------------------------------------
 
     async def join(self) -> Identity:
-        """Get ready without a connection of its own, and ask Slack whose token it is. Raises `MessengerError`."""
+        """Open the web client and ask Slack whose token it is. Raises `MessengerError`."""
         await self._web.open()
         self._identity = await self._web.identity()
         return self._identity
 
     def listeners(self, sink: EventSink) -> WorkspaceListeners:
-        """What takes the workspace's payloads in, once it is known whose token it is."""
+        """The handlers of the workspace's payloads. Needs `join` first."""
         if (identity := self._identity) is None:
             raise NotPermitted("not connected to Slack yet: nobody knows whose token this is")
         settings = settings_in(identity.team, self._settings)
@@ -244,7 +244,7 @@ class SlackMessenger(Lookups):
         )
 
     async def leave(self) -> None:
-        """Finish what people began, and give up connections."""
+        """Finish the interactions under way and close connections."""
         await self._in_time.finish()
         await self._web.close()
 
@@ -256,15 +256,15 @@ class SlackMessenger(Lookups):
     # Saying ---------------------------------------------------------------------------------------------------------
 
     def split(self, text: str) -> list[str]:
-        """Parts that one message takes."""
+        """The text in parts of one message each."""
         return commonmark.split(text, PART_LIMIT)
 
     def spell(self, command: str) -> str:
-        """After a mention: Slack delivers no slash command from a thread."""
+        """How to type a command: after a mention, as Slack delivers no slash command from a thread."""
         return command_words.spelled(self._identity.name if self._identity else _NAME_BEFORE_CONNECTED, command)
 
     async def post(self, message: BotMessage) -> MessageRef:
-        """Say it: to everybody in the thread, or to one person alone. A long notice takes several messages.
+        """Post to everybody in the thread, or to one person alone. A long notice takes several messages.
 
         Raises `MessengerError`.
         """
@@ -312,7 +312,7 @@ class SlackMessenger(Lookups):
         return ts
 
     async def _tidy(self, message: BotMessage) -> None:
-        """Take away the status, with its stop button, that a killed process left in the thread of this answer."""
+        """Remove the status, with its stop button, that a killed process left in the thread of this answer."""
         is_busy = self._status.is_busy(message.channel, message.thread)
         if message.thread and message.is_last and not is_busy and self._poster.may_be_posted(message):
             try:
@@ -321,7 +321,7 @@ class SlackMessenger(Lookups):
                 log.info("could not clear the status of an idle thread: %s", error)
 
     async def _post_directly(self, message: BotMessage, choices: tuple[Choice, ...] = ()) -> str:
-        """In the person's direct conversation with the bot, with only those choices that mean the same there."""
+        """Post in the person's direct conversation, with those choices only that mean the same there."""
         direct = await self._web.direct_channel(message.private_to)
         return await self._poster.post(
             replace(message, channel=direct, thread="", choices=choices, is_direct=False, people=())
@@ -352,7 +352,7 @@ class SlackMessenger(Lookups):
                 raise
 
     async def ask_correction(self, event: PersonReaction | PersonVote, ref: MessageRef, question: str) -> None:
-        """After a reaction, a question with buttons that only this person sees; a thumb opens its modal by itself."""
+        """Ask by a private message with buttons after a reaction; after a vote button the modal is open already."""
         if isinstance(event, PersonVote):
             return
         thread = await self._threads.of(ref.channel, ref.message_id)
@@ -363,7 +363,7 @@ class SlackMessenger(Lookups):
         await self._post_ephemeral(message, question_blocks(question, answer))
 
     async def progress(self, workspace: str, channel: str, thread: str, text: str) -> None:
-        """The agent's status in the thread, with Slack's own stop button where there is one."""
+        """Show the agent's status in the thread, with Slack's own stop button where there is one."""
         require_own(self._identity, workspace)
         if not thread:
             return
@@ -373,12 +373,12 @@ class SlackMessenger(Lookups):
             await self._status.clear(channel, thread)
 
     async def stream_partial(self, message: BotMessage) -> None:
-        """Stream what there is of an answer, where answers are streamed."""
+        """Show a partial answer, if answers are streamed."""
         if self._settings.answers == "stream" and self._identity:
             await self._streamer.stream_partial(message, self._identity.team)
 
     async def drop_partial(self, message: BotMessage) -> None:
-        """Delete what was streamed of an answer that is not to come."""
+        """Delete a partial answer that will not be completed."""
         await self._streamer.drop_partial(message)
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:

@@ -1,4 +1,4 @@
-"""Threads: of which message, with which answer of the bot's, and whether it works there."""
+"""Threads in Slack: which thread a message is in, who asked there, and where the bot is working."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -20,18 +20,18 @@ ANSWER_EVENT = "goodbot_answer"
 _KEEP = timedelta(days=2)
 _PAGES = 10
 _LOOK_S, _WHOLE_THREAD = 1.0, 500
-"""How long looking at a thread may wait for Slack, in seconds, and the most messages it reads."""
+"""How long reading a thread may wait for Slack, in seconds, and the most messages it reads."""
 _MOST_ASKERS = 20
 """People remembered for each thread."""
 
 _NOT_OFFERED = frozenset({"unknown_method", "missing_scope", "not_allowed_token_type", "feature_not_enabled"})
-"""Refusals that hold for the whole app, so that it is not asked for again."""
+"""Refusals that hold for the whole app, so that the call is not tried again."""
 _HURRY_S = 0.0
-"""Showing progress is never worth waiting for; ending it is, for Slack does not do it by itself."""
+"""Showing progress never waits for a rate limit. Ending it does, as Slack does not end it by itself."""
 
 
 class Threads:
-    """Remembers the bot's own messages for a while, and asks Slack about the others."""
+    """Finds threads: the bot's own messages are cached for a while, Slack is asked about others."""
 
     def __init__(self, web: Web, clock: Clock) -> None:
         self._web = web
@@ -40,21 +40,21 @@ class Threads:
         self._askers: TtlCache[tuple[str, str], tuple[str, ...]] = TtlCache(clock, size=5000, keep=_KEEP)
 
     def answered(self, channel: str, thread: str, ts: str) -> None:
-        """The bot answered there."""
+        """Note that the bot posted this message in a thread."""
         self._thread_of.put((channel, ts), thread)
 
     def asked(self, channel: str, thread: str, message: str, person: str) -> None:
-        """A person asked something there: the time stamp of what they said, or of the answer they want anew."""
+        """Note that a person asked in a thread; `message` is their question, or the answer that they want again."""
         self._asker_of.put((channel, message), person)
         others = (each for each in self.askers(channel, thread) if each != person)
         self._askers.put((channel, thread), (*others, person)[-_MOST_ASKERS:])
 
     def asker(self, channel: str, message: str) -> str:
-        """Whose question that was, and whom its stream is for; empty when that is forgotten."""
+        """Who asked a question, which is whom the answer is streamed to; empty if not known any more."""
         return self._asker_of.get((channel, message)) or ""
 
     def askers(self, channel: str, thread: str) -> tuple[str, ...]:
-        """Who asked in a thread, the last one last; empty when that is forgotten."""
+        """Who asked in a thread, the latest last; empty if not known any more."""
         return self._askers.get((channel, thread)) or ()
 
     def known(self, channel: str, ts: str) -> str:
@@ -62,7 +62,7 @@ class Threads:
         return self._thread_of.get((channel, ts)) or ""
 
     async def of(self, channel: str, ts: str) -> str:
-        """The thread of a message; its own time stamp when it begins one, or when Slack cannot say."""
+        """The thread of a message; its own time stamp if it begins one, or if Slack cannot tell."""
         thread = self.known(channel, ts)
         if not thread:
             root = await self.root(channel, ts)
@@ -71,7 +71,7 @@ class Threads:
         return thread
 
     async def root(self, channel: str, ts: str) -> Json:
-        """The first message of a message's thread; empty when Slack cannot say."""
+        """The first message of a message's thread; empty if Slack cannot tell."""
         try:
             answer = await self._web.call(
                 self._web.client.conversations_replies, channel, patience_s=0, channel=channel, ts=ts, limit=1
@@ -83,7 +83,7 @@ class Threads:
         return messages[0]
 
     async def so_far(self, channel: str, thread: str, before: str, me: Identity) -> ThreadSoFar | None:
-        """What was said in a thread before a message; None when Slack cannot say, or it is very long."""
+        """The thread before a message; None if Slack cannot tell, or it is very long."""
         try:
             answer = await self._web.call(
                 self._web.client.conversations_replies,
@@ -107,9 +107,9 @@ class Threads:
         )
 
     async def find_part(self, channel: str, thread: str, run_id: str, part: int) -> str:
-        """The time stamp of a part of an answer that was posted already, or nothing.
+        """The time stamp of an answer's part that was posted before; empty if there is none.
 
-        Raises `MessengerError` when Slack cannot say.
+        Raises `MessengerError` if Slack cannot tell.
         """
         async for message in self.messages(channel, thread):
             metadata: Any = message.get("metadata") or {}
@@ -143,7 +143,7 @@ class Threads:
 
 
 class Status:
-    """Shows and remembers which threads are being worked in, in the order they began."""
+    """Shows in which threads the bot is working, in the order it began."""
 
     def __init__(self, web: Web) -> None:
         self._web = web
@@ -151,15 +151,15 @@ class Status:
         self._has_sessions = True
 
     def is_busy(self, channel: str, thread: str) -> bool:
-        """Whether work goes on in a thread."""
+        """Whether the bot is working in a thread."""
         return (channel, thread) in self._busy
 
     def busy_threads(self, channel: str) -> list[str]:
-        """The threads of a channel that are being worked in, the latest last."""
+        """The threads of a channel in which the bot is working, the latest last."""
         return [thread for at, thread in self._busy if at == channel]
 
     async def show(self, channel: str, thread: str, text: str) -> None:
-        """Work goes on there. Raises `MessengerError`; the thread counts as busy all the same."""
+        """Mark a thread as busy and show it. If showing raises `MessengerError`, the thread is still busy."""
         before = self._busy.get((channel, thread))
         self._busy[channel, thread] = text
         if self._has_sessions and before is not None:
@@ -169,17 +169,17 @@ class Status:
         await self._set_line(channel, thread, f"is {text}..." if text.endswith("ing") else text, _HURRY_S)
 
     async def clear(self, channel: str, thread: str) -> None:
-        """Work ended there, or never began. Raises `MessengerError`."""
+        """Mark a thread as idle and remove its status. Raises `MessengerError`."""
         if self._busy.pop((channel, thread), None) is not None:
             await self.end(channel, thread)
 
     async def end(self, channel: str, thread: str) -> None:
-        """Take the status away, also one that an earlier process set."""
+        """Remove the status, also one that an earlier process set."""
         if not (self._has_sessions and await self._set_session(channel, thread, "active", None)):
             await self._set_line(channel, thread, "", None)
 
     async def _set_session(self, channel: str, thread: str, status: str, patience_s: float | None) -> bool:
-        """False where Slack does not offer agent sessions: to this app, or for a reason of its own in this thread."""
+        """Set the status of an agent session. False if Slack offers none to this app or in this thread."""
         try:
             await self._web.call(
                 self._web.client.agents_sessions_setStatus,

@@ -1,4 +1,4 @@
-"""Calls of Slack's Web API, with waits for rate limits, and the bot's own errors."""
+"""Slack's Web API client: waits for rate limits, retries, and raises the bot's own errors."""
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -39,7 +39,7 @@ _PASSING = frozenset({"internal_error", "fatal_error", "service_unavailable", "r
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """What `auth.test` says of the token."""
+    """The token's workspace and bot user (`auth.test`)."""
 
     team: str
     user: str
@@ -53,15 +53,15 @@ class Identity:
 
 
 def require_own(identity: Identity | None, workspace: str) -> None:
-    """Raise `ChannelNotFound` for another workspace than the token's. Before the first connection it is not known."""
+    """Raise `ChannelNotFound` for another workspace than the token's. Passes if that is not known yet."""
     if identity is not None and workspace != identity.workspace:
         raise ChannelNotFound(f"cannot reach {workspace}: this bot is in {identity.workspace}")
 
 
 class Web:
-    """One bot token's calls. `patience_s` is how long a call waits in all when Slack limits its rate.
+    """The client for one bot token. `patience_s` is the longest total wait of a call for rate limits.
 
-    `gone` is told once the token has been taken away. Works before and after its shared connections exist.
+    `gone` is called if the token was revoked. Works also without shared connections (`open`).
     """
 
     def __init__(
@@ -70,20 +70,20 @@ class Web:
         self.token = token
         self.client = _client(api_url, token)
         self.library_client = _client(api_url, None)
-        """For slack-bolt, which is told the token with each payload."""
+        """The client for slack-bolt, which gets the token with each payload."""
         self._patience_s = patience_s
         self._sleep = sleep
         self._gone = gone
 
     async def open(self) -> None:
-        """Share connections between the calls from now on."""
+        """Open connections that all calls share."""
         if self.client.session is None or self.client.session.closed:
             timeout = aiohttp.ClientTimeout(total=_TIMEOUT_S)
             # The library read the proxy from the environment; `trust_env` would ask a thread for it at each call.
             self.client.session = aiohttp.ClientSession(timeout=timeout, proxy=self.client.proxy)
 
     async def close(self) -> None:
-        """Give the shared connections up. Calls that are still made bring their own."""
+        """Close the shared connections. Later calls open connections of their own."""
         if self.client.session is not None:
             await self.client.session.close()
 
@@ -109,16 +109,16 @@ class Web:
         return str(answer["channel"]["id"])
 
     async def call(self, method: Method, about: str, *, patience_s: float | None = None, **arguments: object) -> Json:
-        """The answer of a call that may be repeated: one that reads, or that leaves the same state the second time.
+        """Make a call that may be repeated: it only reads, or a second time changes nothing.
 
-        `about` is what it is about, for people who read the log. Raises `MessengerError`; `code_of` tells more.
+        `about` describes it in the log. Raises `MessengerError`; `code_of` has Slack's own code.
         """
         return await retried(lambda: self.once(method, about, patience_s=patience_s, **arguments), self._sleep)
 
     async def once(self, method: Method, about: str, *, patience_s: float | None = None, **arguments: object) -> Json:
-        """The answer of a call that must not be repeated unless Slack said that it did not happen.
+        """Make a call that must not be repeated, unless Slack says that it did not happen.
 
-        `MessengerUnavailable` means that nobody knows whether it happened.
+        `MessengerUnavailable` means that it is not known whether it happened.
         """
         left = self._patience_s if patience_s is None else patience_s
         what = f"{method.__name__.replace('_', '.')} for {about}"
@@ -163,7 +163,7 @@ class Web:
 
 
 def library_log() -> logging.Logger:
-    """The log of slack-bolt and slack-sdk. Never in detail: they would write down what people say, and tokens."""
+    """The logger of slack-bolt and slack-sdk, at INFO: below it they log messages and tokens."""
     logger = logging.getLogger(f"{__name__}.library")
     logger.setLevel(logging.INFO)
     logger.addFilter(_is_news)
@@ -186,7 +186,7 @@ def _client(api_url: str, token: str | None) -> AsyncWebClient:
 
 
 def names_token(error: NotPermitted, variable: str, remedy: str) -> NotPermitted:
-    """A refusal of a token as an error that says which setting it is, and what to do."""
+    """The error for a refused token, with the setting and the remedy; any other error unchanged."""
     if code_of(error) not in _NO_TOKEN:
         return error
     refused = NotPermitted(f"Slack refuses the token in {variable} ({code_of(error)}): {remedy}")
@@ -195,12 +195,12 @@ def names_token(error: NotPermitted, variable: str, remedy: str) -> NotPermitted
 
 
 def code_of(error: BaseException) -> str:
-    """Slack's own code of a refusal (`already_reacted`), empty for every other error."""
+    """Slack's own code of a refusal (`already_reacted`); empty for every other error."""
     return _code(error.__cause__) if isinstance(error.__cause__, SlackApiError) else ""
 
 
 def may_have_happened(error: BaseException) -> bool:
-    """Whether a call that failed so may have had its effect all the same."""
+    """Whether a call that failed with this error may still have had its effect."""
     return isinstance(error, MessengerUnavailable) and not isinstance(error.__cause__, aiohttp.ClientConnectorError)
 
 
@@ -218,10 +218,7 @@ def _status(error: SlackApiError) -> int:
 
 
 def _wait_s(error: SlackApiError) -> float | None:
-    """How long Slack asks to wait, in seconds, never less than one; None when that is not what it says.
-
-    Without the second a call could go round and round for ever.
-    """
+    """The wait that Slack asks for, at least one second, so that retries end; None if it asks for none."""
     if _status(error) != 429 and _code(error) not in ("ratelimited", "rate_limited"):
         return None
     headers = getattr(error.response, "headers", {})

@@ -1,7 +1,7 @@
 """Acknowledges clicks and commands: after the work if that is quick, else before Slack's time limit.
 
-Slack does not repeat these. What is not acknowledged within three seconds is shown to the person as failed, and what
-failed should be: so the acknowledgement waits for the work, but not for ever.
+Slack shows an interaction as failed if it is not acknowledged within three seconds, and does not send it again. The
+acknowledgement waits for the work, so that real failures are shown, but not beyond that limit.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ WITHIN_S = 2.0
 
 
 class TimelyAcknowledgement:
-    """Does the work of an interaction and acknowledges it."""
+    """Runs the handler of an interaction and acknowledges it in time."""
 
     def __init__(self) -> None:
         self._working: set[asyncio.Task[None]] = set()

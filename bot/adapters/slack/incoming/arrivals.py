@@ -1,4 +1,4 @@
-"""Says when the bot is new somewhere, and when somebody opens their conversation with it."""
+"""Handles arrivals: the bot joins a channel, or a person opens their conversation with it."""
 
 from functools import partial
 

@@ -22,7 +22,7 @@ LISTS = ("admins", "teachers", "allowed_users", "allowed_channels")
 
 
 def settings_in(team: str, settings: SlackSettings) -> SlackSettings:
-    """The settings for one workspace: its own ids without their prefix; other workspaces' keep it and match nothing."""
+    """The settings for one workspace: ids without its prefix. Ids of other workspaces keep theirs and match nothing."""
     bare = {name: tuple(each.removeprefix(f"{team}/") for each in getattr(settings, name)) for name in LISTS}
     return settings.model_copy(update=bare)
 
@@ -56,7 +56,7 @@ class HandlerContext:
         address: Address = Address.DIRECT,
         typed_in: str = "",
     ) -> None:
-        """Deliver a command about an answer, by its time stamp, or about the last. A correction may be typed too."""
+        """Deliver a command or typed correction about the answer with the time stamp `about`, else about the last."""
         if typed.name == "stop":
             await self.stop(location, event_id=event_id, at=at)
             return
@@ -78,9 +78,9 @@ class HandlerContext:
         )
 
     async def stop(self, location: Location, *, event_id: str, at: datetime) -> None:
-        """Stop what is being worked on in the location's thread; outside of a busy one, what began last in the channel.
+        """Stop the work in the location's thread; if that is idle, the latest work in the channel.
 
-        Of what several people asked, the person's own comes first.
+        The person's own question comes first.
         """
         busy = self.status.busy_threads(location.channel)
         own = [thread for thread in busy if location.user in self.threads.askers(location.channel, thread)]

@@ -1,6 +1,6 @@
-"""App Home: a person's own page, made of the answers to the bot's commands in their direct conversation.
+"""App Home: a person's own page, built from the replies to the bot's commands in their direct conversation.
 
-So it can show nothing that the commands would not: what is of a channel stays in that channel.
+So it shows nothing that these commands would not show.
 """
 
 import asyncio
@@ -20,26 +20,26 @@ from bot.model import Attachment, Choice
 log = logging.getLogger(__name__)
 
 HOME_COMMAND = "goodbot_home_command_"
-"""Begins the action ids of the page's own buttons; the command follows, its argument is the button's value."""
+"""Prefix of the action ids of the page's own buttons; the command follows, the button's value is its argument."""
 
 TITLES = {"memory": "My lessons", "ratings": "My ratings", "review": "Waiting for a teacher"}
-"""The parts of the page that are a command's answer, with what stands above them, from top to bottom."""
+"""The sections of the page by their command, with their titles, from top to bottom."""
 
 _PROMISE = "My answers come from a machine and may be wrong. React 👍 or 👎 to teach me."
 _MOST_SECTIONS = 10
-"""Of each part: a page takes 100 blocks."""
+"""The most blocks of one section: a page takes 100."""
 _FOR_TEACHERS = "review"
 
 
 class CommandAnswered(NamedTuple):
-    """One message that a command answered."""
+    """One message of the reply to a command."""
 
     text: str
     choices: Sequence[Choice]
 
 
 class Home:
-    """Publishes the page when it is opened, and again after each press of its buttons."""
+    """Publishes the page when it is opened, and after each press of its buttons."""
 
     def __init__(self, context: HandlerContext, arrivals: Arrivals) -> None:
         self._context = context
@@ -69,7 +69,7 @@ class Home:
     async def _publish(
         self, location: Location, occasion: str, part: str = "", messages: Sequence[CommandAnswered] = ()
     ) -> None:
-        """Publish the page. The answer to a press replaces the part it belongs to, else it is shown on top."""
+        """Publish the page. The reply to a press replaces its section, else it is shown on top."""
         shown = {part: messages} if part else {}
         is_teacher = await self._context.roles.teaches(location)
         missing = [name for name in TITLES if name not in shown and (is_teacher or name != _FOR_TEACHERS)]
@@ -89,7 +89,7 @@ class Home:
             log.warning("App Home was not shown: %s", error)
 
     async def _answer(self, typed: ParsedCommand, location: Location, occasion: str) -> list[CommandAnswered]:
-        """What a command answers this person."""
+        """The reply to a command of this person."""
         event_id, at = f"{occasion}/{typed.name}", self._context.clock()
         return await self._captured(location, self._context.command(typed, location, event_id=event_id, at=at))
 
@@ -114,7 +114,7 @@ class Home:
 
 
 def _part_of(action: Json) -> str:
-    """The part of the page that a choice is in; empty for another button."""
+    """The section of the page that a choice is in; empty for other buttons."""
     name = str(action["action_id"]).removeprefix(HOME_CHOICE).rpartition("_")[0]
     return name if name in TITLES else ""
 
@@ -133,7 +133,7 @@ def _view(
     parts: Mapping[str, Sequence[CommandAnswered]],
     privacy: Sequence[CommandAnswered],
 ) -> Block:
-    """The page as Slack takes it; `news` is what the last press brought, `parts` are by command (`TITLES`)."""
+    """The page as Slack's view; `news` is the reply to the last press, `parts` are sections by command (`TITLES`)."""
     blocks: list[Block] = [
         {"type": "header", "text": words(f"{bot_name} learns from you")},
         *sections(_PROMISE),

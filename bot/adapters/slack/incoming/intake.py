@@ -47,13 +47,13 @@ log = logging.getLogger(__name__)
 
 _STOP_SIGNS = frozenset({"octagonal_sign", "stop_sign", "🛑"})
 _KEEP = timedelta(hours=1)
-"""Slack repeats an event for some minutes at most."""
+"""Slack repeats an event for a few minutes at most."""
 
 
 class Intake:
     """Handles messages, edits, deletions, reactions and the stop button.
 
-    Raising means: not safely stored, so Slack keeps the event and sends it again.
+    A handler that raises has not stored the event, and Slack sends it again.
     """
 
     def __init__(self, context: HandlerContext) -> None:
@@ -64,7 +64,7 @@ class Intake:
         self._overtaken: TtlCache[tuple[str, str], EditedMessage | DeletedMessage] = TtlCache(
             context.clock, size=5000, keep=_KEEP
         )
-        """Changes by message: one that arrives before its message holds for it."""
+        """Edits and deletions by message: one that arrives before its message is applied to it."""
 
     async def message(self, body: Json) -> None:
         """A `message` or `app_mention` event."""
@@ -87,7 +87,7 @@ class Intake:
                     await self._deleted(deleted, str(body["event_id"]))
 
     async def reaction(self, body: Json) -> None:
-        """A `reaction_added` or `reaction_removed` event. Most are of no interest, and cost nothing."""
+        """A `reaction_added` or `reaction_removed` event. Most are ignored without a look-up."""
         read = read_reaction(self._event(body))
         if read is None or not await self._context.roles.admits(read.location):
             return
@@ -104,7 +104,7 @@ class Intake:
                 await takes(read, str(body["event_id"]))
 
     async def channel_changed(self, body: Json) -> None:
-        """A channel's readers changed, so memory files anew what was said in it."""
+        """A channel's readers changed, so memory updates what was said in it."""
         event = self._event(body)
         location = read_channel_change(event, self._context.identity.user)
         if location is None:
@@ -127,7 +127,7 @@ class Intake:
         if self._context.status.is_busy(location.channel, location.thread):
             await self._context.stop(location, event_id=str(body["event_id"]), at=at(str(event["event_ts"])))
             return
-        # Nothing runs there any more, perhaps since a restart: the button would stay for ever.
+        # Nothing runs there any more, perhaps since a restart: the button has to be removed.
         try:
             await self._context.status.end(location.channel, location.thread)
         except MessengerError as error:
@@ -181,7 +181,7 @@ class Intake:
         )
 
     async def _within_pace(self, message: NewMessage, typed: ParsedCommand | None, text: str) -> None:
-        """Hand it over, unless its author writes like a program. Corrections count even then, without a reply."""
+        """Deliver it, unless its author is rate limited. Corrections count even then, without a reply."""
         location = message.location
         thread = location.thread if message.address is Address.FOLLOW_UP else ""
         refused = self._rate_limit.refused((location.channel, thread, location.user))
@@ -205,7 +205,7 @@ class Intake:
 
     @staticmethod
     def _replied_in(message: NewMessage) -> Location:
-        """Where a private reply shows: not in a channel thread that has no replies."""
+        """Where a private reply is visible: not in a thread without replies."""
         if message.address is Address.DIRECT or message.is_in_thread:
             return message.location
         return replace(message.location, thread="")
@@ -299,9 +299,9 @@ class Intake:
         )
 
     async def _stop_sign(self, reacted: MessageReaction, event_id: str) -> None:
-        """A 🛑 on any message of a busy thread: allowed to whoever asked there, and to teachers.
+        """A 🛑 on any message of a busy thread: allowed to those who asked there, and to teachers.
 
-        Several people may have asked in the thread: whose question it is that the bot works on, the bot knows.
+        If several people asked, the sink checks whose question the bot is working on.
         """
         context, location = self._context, reacted.location
         busy = context.status.busy_threads(location.channel)

@@ -33,7 +33,7 @@ class Interactions:
         self._responder = ResponseUrl(context.web)
 
     async def take(self, ack: Ack, body: Json, act: Callable[[Json], Coroutine[Any, Any, None]]) -> None:
-        """Do what a person asked for, and acknowledge it in time; one who may not use the bot here does nothing."""
+        """Handle an interaction and acknowledge it in time. Nothing is done for people who may not use the bot here."""
         if await self._context.roles.admits(_location(body)):
             await self._in_time(ack, act(body))
         elif "command" in body:
@@ -44,7 +44,7 @@ class Interactions:
     # Thumbs and corrections ---------------------------------------------------------------------------------------
 
     async def vote(self, body: Json) -> None:
-        """A thumb under an answer. It counts first; 👎 then asks what would have been right."""
+        """A thumb under an answer. The vote is stored first; after 👎 a modal asks what would have been right."""
         context, action = self._context, body["actions"][0]
         location, answer = _location(body), _answer(body)
         await context.sink(
@@ -91,7 +91,7 @@ class Interactions:
             await self._retry(body, answer, str(view["id"]))
 
     async def _entered(self, view: Json, channel: str) -> dict[str, str]:
-        """What was entered, with names for whom it mentions."""
+        """The entered fields, with names in place of mentions."""
         named = self._context.mentions.in_text
         return {name: await named(text, channel) for name, text in blocks.entered(view).items()}
 
@@ -113,7 +113,7 @@ class Interactions:
     # Commands -----------------------------------------------------------------------------------------------------
 
     async def choice(self, body: Json) -> None:
-        """A command that the bot offered as a button. Only a notice that the presser alone sees is replaced."""
+        """A command that the bot offered as a button. The reply replaces a message that the presser alone sees."""
         action, container = body["actions"][0], body["container"]
         pressed = _location(body)
         thread = str(container.get("thread_ts") or "")
@@ -139,7 +139,7 @@ class Interactions:
             await self._open(body, blocks.correction_view(_answer(body)))
 
     async def _waiting(self, location: Location, ending: str) -> str:
-        """What the lesson to be changed says."""
+        """The text of the lesson that the form is for."""
         context = self._context
         scope, role = await context.channels.scope(location), await context.roles.of(location)
         return await context.queries.lesson_text(scope, role, ending)
@@ -176,7 +176,7 @@ class Interactions:
         return await self._plain(await self._context.threads.root(channel, thread), channel)
 
     async def _plain(self, message: Json, channel: str) -> str:
-        """What a message says, without the bot's name, and with names for whom it mentions."""
+        """The text of a message without the bot's mention, and with names in place of other mentions."""
         text = without_mention(str(message.get("text") or ""), self._context.identity.user)
         return plain(await self._context.mentions.labelled(text, channel))
 
@@ -222,7 +222,7 @@ class Interactions:
             )
 
     async def _open(self, body: Json, view: blocks.Block) -> bool:
-        """Open a modal. What the person did counts without it. False if Slack was too slow for it."""
+        """Open a modal. False if Slack was too slow for it; what the person did counts anyway."""
         web = self._context.web
         try:
             await web.once(web.client.views_open, "a modal", patience_s=0, trigger_id=body["trigger_id"], view=view)
@@ -232,7 +232,7 @@ class Interactions:
         return True
 
     async def _ask_by_message(self, location: Location, answer: AnswerReference) -> None:
-        """The question that a modal would have asked: its button opens one with a trigger of its own."""
+        """Ask by a private message instead of a modal; its button opens the modal."""
         web = self._context.web
         try:
             await web.once(
@@ -249,7 +249,7 @@ class Interactions:
 
 
 def _location(body: Json) -> Location:
-    """Who acted where: on a message, with a shortcut, in a modal (which knows no channel) or by a slash command."""
+    """Who acted where: on a message, with a shortcut, in a modal (whose payload has no channel) or by a command."""
     if "channel_id" in body:
         return Location(channel=str(body["channel_id"]), user=str(body["user_id"]))
     message, user = body.get("message") or {}, body["user"]
@@ -270,7 +270,7 @@ def _modal_channel(body: Json) -> str:
 
 
 def _at(body: Json, answer: AnswerReference) -> Location:
-    """The person in a modal, where the answer is that it is about."""
+    """The person who used a modal, at the location of the answer that it is about."""
     user = body["user"]
     thread = answer.thread or answer.ts
     return Location(channel=answer.channel, user=str(user["id"]), thread=thread, team=str(user.get("team_id") or ""))

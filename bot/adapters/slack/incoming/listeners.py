@@ -1,4 +1,4 @@
-"""The slack-bolt app: routes Slack's payloads to their handlers; others are acknowledged and dropped."""
+"""The slack-bolt app: routes Slack's payloads to their handlers, and acknowledges and drops all others."""
 
 import logging
 import re
@@ -40,9 +40,9 @@ class WorkspaceListeners:
 
 
 EventListener = Callable[[WorkspaceListeners], Callable[[Json], Awaitable[None]]]
-"""Which of a workspace's handlers takes an event."""
+"""Selects the handler of an event among a workspace's."""
 ActionListener = Callable[[WorkspaceListeners], Callable[[Json], Coroutine[Any, Any, None]]]
-"""Which of them carries out a click or command."""
+"""Selects the handler of a click or command among a workspace's."""
 EVENTS: Mapping[str, EventListener] = {
     "message": lambda workspace: workspace.intake.message,
     "app_mention": lambda workspace: workspace.intake.message,
@@ -53,7 +53,7 @@ EVENTS: Mapping[str, EventListener] = {
     "member_joined_channel": lambda workspace: workspace.arrivals.joined,
     **dict.fromkeys(CHANNEL_EVENTS, lambda workspace: workspace.intake.channel_changed),
 }
-"""What the app must be subscribed to (`message` stands for message.im, .mpim, .channels and .groups), with `ENDS`."""
+"""The events the app must be subscribed to (`message`: message.im, .mpim, .channels, .groups), with `ENDS`."""
 ENDS = ("app_uninstalled", "tokens_revoked")
 _ACTIONS: Mapping[str | re.Pattern[str], ActionListener] = {
     blocks.VOTE: lambda workspace: workspace.interactions.vote,
@@ -68,18 +68,18 @@ FindListeners = Callable[[str], Awaitable[WorkspaceListeners | None]]
 """The listeners of a workspace by its id; None where the app is not installed."""
 
 Removed = Callable[[str, Json], Awaitable[None]]
-"""Told the workspace's id and the payload when Slack says that the app or tokens of it are gone."""
+"""Called with the workspace's id and the payload if Slack says that the app was removed or tokens were revoked."""
 
 
 def make_app(web: Web, *, signing_secret: str, command: str, find: FindListeners, removed: Removed) -> AsyncApp:
-    """The app. It answers a payload when its listener is done, so that what is acknowledged is stored."""
+    """The app. It acknowledges a payload when its handler is done, so that acknowledged payloads are stored."""
     app = AsyncApp(
         logger=library_log(),
         name="goodbot",
         client=web.library_client,
         signing_secret=signing_secret,
         authorize=_authorize(find),
-        # Never asked. Without one slack-bolt makes one in the home directory where SLACK_CLIENT_ID is set, and says so.
+        # Never used, but without one slack-bolt makes its own in the home directory if SLACK_CLIENT_ID is set.
         installation_store=AsyncInstallationStore(),
         user_facing_authorize_error_message=_NOT_INSTALLED,
         process_before_response=True,
@@ -110,7 +110,7 @@ def make_app(web: Web, *, signing_secret: str, command: str, find: FindListeners
 
 
 def _event(choose: EventListener) -> Callable[..., Awaitable[None]]:
-    """A listener for events, in the workspace they are of."""
+    """A listener that passes an event to its workspace's handler."""
 
     async def listener(context: AsyncBoltContext, body: Json) -> None:
         await choose(context[_LISTENERS])(body)
@@ -119,7 +119,7 @@ def _event(choose: EventListener) -> Callable[..., Awaitable[None]]:
 
 
 def _act(choose: ActionListener) -> Callable[..., Awaitable[None]]:
-    """A listener for clicks and commands, in the workspace they are of."""
+    """A listener that passes a click or command to its workspace's handler."""
 
     async def listener(context: AsyncBoltContext, ack: Ack, body: Json) -> None:
         listeners: WorkspaceListeners = context[_LISTENERS]
@@ -129,7 +129,7 @@ def _act(choose: ActionListener) -> Callable[..., Awaitable[None]]:
 
 
 def _authorize(find: FindListeners) -> Callable[..., Awaitable[Any]]:
-    """Whose token goes with a payload: slack-bolt tells the workspace by what Slack says of the installation."""
+    """The function that gives slack-bolt the token for a payload, by its workspace."""
 
     async def authorize(context: AsyncBoltContext, team_id: str | None) -> AuthorizeResult | None:
         listeners = await find(team_id or "")
@@ -148,7 +148,7 @@ def _authorize(find: FindListeners) -> Callable[..., Awaitable[Any]]:
 
 
 async def _note_dropped_events(body: Json, ack: Ack, next_: Callable[[], Awaitable[None]]) -> object:
-    """Slack drops events of a workspace above 30,000 an hour, and says so once a minute."""
+    """Log Slack's notice that it drops events: above 30,000 an hour, told once a minute."""
     if body.get("type") == "app_rate_limited":
         log.error("Slack drops events of this workspace: it has too many of them in this hour")
         return await ack()
@@ -157,9 +157,9 @@ async def _note_dropped_events(body: Json, ack: Ack, next_: Callable[[], Awaitab
 
 
 async def _ignore_event() -> None:
-    """An event of no interest."""
+    """Ignore an event."""
 
 
 async def _ignore(ack: Ack) -> None:
-    """A click of no interest."""
+    """Acknowledge and ignore a click."""
     await ack()
