@@ -1,1 +1,1 @@
-"""What people do in Slack becomes events: messages, reactions, buttons, forms, commands, App Home."""
+"""Makes events of what people do in Slack: messages, reactions, buttons, forms, commands, App Home."""

@@ -1,1 +1,1 @@
-"""Several workspaces: who installed the app, where its tokens are kept, and the messenger for all of them."""
+"""Several Slack workspaces with one app: OAuth, stored tokens, and the messenger for all of them."""

@@ -1,4 +1,4 @@
-"""The workspaces that have the app, each with its messenger."""
+"""Keeps a messenger for each workspace that has the app, and follows installs and removals."""
 
 import asyncio
 import logging
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 OnEnd = Callable[[str], None]
 NewMessenger = Callable[[Installed, OnEnd], SlackMessenger]
-"""A messenger of an installation, and whom it tells that there is no more use for its token."""
+"""Makes the messenger of an installation, which calls `OnEnd` when its token is of no more use."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class ConnectedWorkspace:
 
 
 class ConnectedWorkspaces:
-    """Finds workspaces, takes in new ones and lets go of those that removed the app. Raises what `Installations` does.
+    """Finds, adds and removes workspaces with their messengers. Raises as `Installations` does.
 
     `still_works` asks Slack about a token.
     """
@@ -49,16 +49,16 @@ class ConnectedWorkspaces:
         self._still_works = still_works
         self._workspaces: dict[str, ConnectedWorkspace] = {}
         self._in_order = KeyedLock()
-        """Whatever is done about one workspace."""
+        """One change at a time for each workspace."""
         self._removing: set[asyncio.Task[None]] = set()
         self._read: dict[str, datetime] = {}
-        """The installations whose token this process could read, by when they were made."""
+        """When each installation was made whose token this process could read, by workspace."""
         self._is_closed = False
 
     async def of(self, team: str) -> ConnectedWorkspace | None:
-        """A workspace that has the app, ready to be used; None if it has not, or its token is not valid.
+        """A workspace that has the app, ready for use; None if it has not, or its token is not valid.
 
-        Raises `MessengerUnavailable` and `RateLimited` too, when Slack cannot say now whose token it is.
+        Raises also `MessengerUnavailable` and `RateLimited` if Slack cannot tell now whose token it is.
         """
         async with self._in_order(team):
             connected = self._workspaces.get(team)
@@ -70,7 +70,7 @@ class ConnectedWorkspaces:
         return connected
 
     async def keep(self, installation: Installation) -> None:
-        """The app was installed, perhaps once more: from now on the workspace's token is this one."""
+        """Store an installation, which may be a repeated one: the workspace uses its token from now on."""
         team = str(installation.team_id)
         await (await self._installations()).save(installation)
         log.info("the app was installed in workspace %s", team)
@@ -79,7 +79,7 @@ class ConnectedWorkspaces:
         await _leave(connected)
 
     async def removed(self, team: str, body: Json) -> None:
-        """Slack says, in an event's payload, that the app was removed from a workspace or tokens of it were revoked."""
+        """Handle an event that says that the app was removed from a workspace, or tokens were revoked."""
         installed = await (await self._installations()).of(team)
         if installed is None:
             return
@@ -90,9 +90,9 @@ class ConnectedWorkspaces:
             await self._remove(installed, why)
 
     async def refresh(self) -> None:
-        """Learn from the installations what other processes did: who has the app now, and by which token.
+        """Follow what other processes did: which workspaces have the app now, and with which token.
 
-        Raises `ConfigError` where another process encrypted one with a key that this one has not.
+        Raises `ConfigError` if another process encrypted a token with a key that this one lacks.
         """
         installations = await self._installations()
         times = await installations.times()
@@ -104,7 +104,7 @@ class ConnectedWorkspaces:
                 await self._replace(team)
 
     async def leave(self) -> None:
-        """Finish what people began, and give up connections. What is still said opens connections of its own."""
+        """Finish interactions and close connections. Messages posted later open connections of their own."""
         self._is_closed = True
         await asyncio.gather(*self._removing, return_exceptions=True)
         await asyncio.gather(*(_leave(connected) for connected in self._workspaces.values()))
@@ -126,7 +126,7 @@ class ConnectedWorkspaces:
         return connected
 
     async def _replace(self, team: str) -> None:
-        """Let go of a workspace whose token is another one now, or none; whoever asks for it next joins it anew."""
+        """Drop a workspace whose token changed or is gone; the next `of` joins it again."""
         async with self._in_order(team):
             installed = await (await self._installations()).of(team)
             token = installed.token if installed is not None else ""
@@ -138,7 +138,7 @@ class ConnectedWorkspaces:
         await _leave(left)
 
     def _remove_soon(self, installed: Installed, why: str) -> None:
-        """From within a call that Slack refused, which must end first."""
+        """Remove an installation in a task of its own, as the refused call that tells of it has to end first."""
         task = asyncio.ensure_future(self._remove(installed, why))
         self._removing.add(task)
         task.add_done_callback(self._removing.discard)
@@ -161,6 +161,6 @@ class ConnectedWorkspaces:
 
 
 async def _leave(connected: ConnectedWorkspace | None) -> None:
-    """Not while its workspace's turn is held: what people began there may need the workspace to end."""
+    """Let a messenger finish. Not to be called under the workspace's lock, which its interactions may need."""
     if connected is not None:
         await connected.messenger.leave()

@@ -1,4 +1,4 @@
-"""Installations from one database into another one, as they are: nobody needs the key of their tokens for it."""
+"""Copies installations from one database to another, still encrypted, so that no key is needed."""
 
 from sqlalchemy import Connection, Table, Text, func, select
 from sqlalchemy.exc import SQLAlchemyError
@@ -22,7 +22,7 @@ def count_installations(database: InstallationDatabase) -> int:
 
 
 def copy_installations(source: InstallationDatabase, target: InstallationDatabase) -> None:
-    """Copy all of them; those that the target had before are gone then. Raises `MessengerUnavailable`."""
+    """Copy all installations, replacing those in the target. Raises `MessengerUnavailable`."""
     tables = _tables(source)
     try:
         with source.engine.connect() as reading:
@@ -45,13 +45,13 @@ def copy_installations(source: InstallationDatabase, target: InstallationDatabas
 
 
 def _rows(table: Table, reading: Connection) -> list[dict[str, object]]:
-    """Without their numbers, which the target gives itself."""
+    """The rows without their numeric ids, which the target assigns."""
     rows = reading.execute(select(*(column for column in table.c if column.name != "id")).order_by(table.c.id))
     return [dict(row) for row in rows.mappings()]
 
 
 def _tables(database: InstallationDatabase) -> tuple[Table, Table]:
-    """Without their cipher."""
+    """The tables with secrets as plain text columns, so that values stay encrypted."""
     from slack_sdk.oauth.installation_store.sqlalchemy import SQLAlchemyInstallationStore
 
     from bot.adapters.slack.installations.installations import SECRETS

@@ -1,4 +1,4 @@
-"""Where installations are kept: in a file of their own, or in the bot's database where several processes share that."""
+"""Databases for installations: a file of their own, or the bot's PostgreSQL if several processes share it."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -17,15 +17,15 @@ _BUSY_SECONDS = 10
 
 
 class InstallationDatabase(Protocol):
-    """A database with slack-sdk's tables, whose engine begins every transaction as it should."""
+    """A database with slack-sdk's tables."""
 
     engine: Engine
     name: str
-    """As people know it."""
+    """Its name for people."""
     remedy: str
     """What to check when it cannot be used."""
     start_anew: str
-    """What to do with it when its tables do not fit."""
+    """What to do with it if its tables do not fit."""
     is_shared: bool
     """Whether other processes serve the same workspaces at the same time."""
 
@@ -34,12 +34,12 @@ class InstallationDatabase(Protocol):
         ...
 
     def make(self) -> AbstractContextManager[Connection]:
-        """A transaction that makes tables, one at a time of all processes."""
+        """A transaction that makes tables; one at a time among all processes."""
         ...
 
 
 class InstallationFile:
-    """An SQLite file, which is made when needed: a copy of the memory carries no tokens."""
+    """An SQLite file beside the memory, made when needed, so that copies of the memory have no tokens."""
 
     remedy = "check the file and the disk"
     start_anew = "move the file away"

@@ -1,6 +1,6 @@
-"""Slack's tokens encrypted where they are kept: Fernet (AES-128-CBC and HMAC-SHA256, cryptography.io/en/latest/fernet).
+"""Encrypts Slack's tokens at rest: Fernet (AES-128-CBC and HMAC-SHA256, cryptography.io/en/latest/fernet).
 
-Keys are rotated by putting a new one in front: the first encrypts, all decrypt.
+Keys are rotated by adding a new one in front: the first key encrypts, all keys decrypt.
 """
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
@@ -32,11 +32,11 @@ class TokenCipher:
         self._all = MultiFernet(fernets)
 
     def encrypt(self, text: str) -> str:
-        """With the first key."""
+        """Encrypt with the first key."""
         return self._first.encrypt(text.encode()).decode()
 
     def decrypt(self, secret: str) -> str:
-        """With whichever key fits. Raises `ConfigError` when none does."""
+        """Decrypt with any of the keys. Raises `ConfigError` if none fits."""
         try:
             return self._all.decrypt(secret).decode()
         except InvalidToken:
@@ -46,7 +46,7 @@ class TokenCipher:
             ) from None
 
     def is_of_first_key(self, secret: str) -> bool:
-        """Whether the first key encrypted it, so that the others are not needed for it any more."""
+        """Whether the first key encrypted it."""
         try:
             self._first.decrypt(secret)
         except InvalidToken:
@@ -55,7 +55,7 @@ class TokenCipher:
 
 
 class EncryptedText(TypeDecorator[str]):
-    """A column of texts that only the holder of the key can read."""
+    """A column type for encrypted text."""
 
     impl = Text
     cache_ok = True
@@ -65,9 +65,9 @@ class EncryptedText(TypeDecorator[str]):
         self.cipher = cipher
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        """On the way into the database."""
+        """Encrypt a value for the database."""
         return None if value is None else self.cipher.encrypt(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
-        """On the way out of it."""
+        """Decrypt a value from the database."""
         return None if value is None else self.cipher.decrypt(value)

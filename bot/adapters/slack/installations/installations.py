@@ -1,7 +1,7 @@
 """The workspaces that installed the app, in slack-sdk's own tables with every secret in them encrypted.
 
-The memory's tables and migrations know nothing of them (`installation_database.py`). slack-sdk's stores are
-synchronous; every call runs on a thread, one at a time, and never on the event loop.
+They are independent of the memory's tables and migrations (`database.py`). slack-sdk's stores are synchronous, so each
+call runs on a thread, one at a time.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ SECRETS = ("bot_token", "bot_refresh_token", "user_token", "user_refresh_token",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installed:
-    """The app in one workspace, as it was installed last."""
+    """The latest installation of the app in one workspace."""
 
     team: str
     enterprise: str | None
@@ -47,9 +47,9 @@ class Installed:
 
 
 class Installations:
-    """Keeps installations, and the states of those under way.
+    """Stores installations, and the OAuth states of those under way.
 
-    Raises `ConfigError` when the database or its keys do not fit, `MessengerUnavailable` when it cannot be used now.
+    Raises `ConfigError` if the database or the keys do not fit, `MessengerUnavailable` if it cannot be used now.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Installations:
         self._one_at_a_time = asyncio.Lock()
 
     async def open(self) -> None:
-        """Make the tables where they are missing, and encrypt with the first key what another one did."""
+        """Make missing tables, and encrypt with the first key what an older key encrypted."""
         await self._executor(self._open)
 
     async def of(self, team: str) -> Installed | None:
@@ -88,15 +88,15 @@ class Installations:
         return await self._executor(self._times)
 
     async def check(self) -> int:
-        """How many workspaces have the app; changes nothing, and raises `ConfigError` where a key does not fit."""
+        """How many workspaces have the app. Changes nothing; raises `ConfigError` if a token cannot be decrypted."""
         return await self._executor(self._check_all)
 
     def close(self) -> None:
-        """Give up connections; whoever asks again opens another one."""
+        """Close connections. Later calls open new ones."""
         self._engine.dispose()
 
     async def save(self, installation: Installation) -> None:
-        """Keep a workspace's installation; from now on it is the one in force."""
+        """Store an installation as its workspace's latest."""
         await self._executor(self._store.save, installation)
 
     async def remove(self, installed: Installed) -> None:
@@ -104,11 +104,11 @@ class Installations:
         await self._executor(self._store.delete_all, enterprise_id=installed.enterprise, team_id=installed.team)
 
     async def new_state(self) -> str:
-        """A random text that comes back with the person who was sent to Slack."""
+        """A random OAuth state, which comes back with the person who was sent to Slack."""
         return await self._executor(self._new_state)
 
     async def use_state(self, state: str) -> bool:
-        """Whether it was given out, is not too old, and was not used before."""
+        """Use up an OAuth state. False if it was not issued, is too old, or was used before."""
         return await self._executor(self._use_state, state)
 
     # On a thread ----------------------------------------------------------------------------------------------------
@@ -186,12 +186,12 @@ class Installations:
     def _new_state(self) -> str:
         states = self._states.oauth_states
         with self._engine.begin() as connection:
-            # slack-sdk leaves those that were never used: whoever opens the page again and again would fill the disk.
+            # slack-sdk keeps unused states: repeated requests of the page would fill the disk.
             connection.execute(states.delete().where(states.c.expire_at < self._clock().replace(tzinfo=None)))
         return self._states.issue()
 
     def _use_state(self, state: str) -> bool:
-        # In one statement, where slack-sdk's two would let two processes use it.
+        # One statement: slack-sdk's two would let two processes use one state.
         c, now = self._states.oauth_states.c, self._clock().replace(tzinfo=None)
         used = self._states.oauth_states.delete().where(c.state == state, c.expire_at > now)
         with self._engine.begin() as connection:

@@ -1,8 +1,8 @@
-"""The two pages through which people install the app in their workspace: slack-bolt's OAuth flow over our stores.
+"""The two web pages that install the app in a workspace: slack-bolt's OAuth flow over our stores.
 
-A person opens `/slack/install`, agrees at Slack, and comes back to `/slack/oauth_redirect` with a code for a token and
-the state they left with. The state must be in their browser's cookie too, was given out by us, is good for ten minutes
-and once (docs.slack.dev/authentication/installing-with-oauth).
+A person opens `/slack/install`, agrees at Slack, and returns to `/slack/oauth_redirect` with a code for a token and the
+state that we issued. The state must be in their browser's cookie too, and is valid once within ten minutes
+(docs.slack.dev/authentication/installing-with-oauth).
 """
 
 import html
@@ -54,11 +54,11 @@ _UNREACHABLE = "Slack or this bot's storage cannot be reached at the moment. Try
 
 
 class _Refused(BoltError):
-    """The bot does not want this installation; the text is for the person who made it."""
+    """An installation that the bot cannot use; the text tells the person why."""
 
 
 class _States(AsyncOAuthStateStore):
-    """slack-sdk's interface to the states."""
+    """OAuth states behind slack-sdk's interface."""
 
     def __init__(self, installations: Installations) -> None:
         self._installations = installations
@@ -71,7 +71,7 @@ class _States(AsyncOAuthStateStore):
 
 
 class _Flow(AsyncOAuthFlow):
-    """slack-bolt's flow, that keeps what this bot can work with and hands every other token back."""
+    """slack-bolt's OAuth flow. It stores installations that the bot can use, and revokes the tokens of others."""
 
     def __init__(self, client: AsyncWebClient, settings: AsyncOAuthSettings, keep: Keep) -> None:
         # Errors only: slack-bolt's warnings quote the code.
@@ -97,7 +97,7 @@ class _Flow(AsyncOAuthFlow):
 def oauth_pages(
     settings: SlackSettings, installations: Installations, client: AsyncWebClient, keep: Keep
 ) -> list[web.RouteDef]:
-    """The pages. `client` has no token; `keep` is given each new installation, and raises `MessengerError`."""
+    """The routes of the pages. `client` has no token; `keep` stores each new installation, or raises `MessengerError`."""
     flow = _Flow(client, _oauth_settings(settings, installations), keep)
 
     async def install(request: web.Request) -> web.Response:
@@ -120,7 +120,7 @@ def _oauth_settings(settings: SlackSettings, installations: Installations) -> As
         redirect_uri_path=REDIRECT_PATH,
         # https://slack.com/api/ -> https://slack.com/oauth/v2/authorize
         authorization_url=f"{settings.api_url.removesuffix('api/')}oauth/v2/authorize",
-        # Saving and finding do not go through the library: it would ask on the event loop.
+        # Not used for saving and finding, as the library would do that on the event loop.
         installation_store=AsyncInstallationStore(),
         state_store=_States(installations),
         state_expiration_seconds=STATE_GOOD_FOR_S,
@@ -130,7 +130,7 @@ def _oauth_settings(settings: SlackSettings, installations: Installations) -> As
 
 
 def _why_not(installation: Installation) -> str:
-    """What keeps the bot from working with an installation, or nothing."""
+    """Why the bot cannot use an installation; empty if it can."""
     if installation.is_enterprise_install or not installation.team_id:
         return "Goodbot cannot be installed for a whole organisation: choose one of its workspaces."
     if not installation.bot_token:

@@ -1,1 +1,1 @@
-"""What the bot says in Slack: its text as mrkdwn and blocks, posted once, streamed, or answered to a click."""
+"""Posts the bot's messages in Slack: mrkdwn and blocks, posted once or streamed, and replies to clicks."""

@@ -1,4 +1,4 @@
-"""Slack's blocks: the row under an answer, the question after a 👎, the modals."""
+"""Builds Slack's blocks: messages, the buttons under an answer, the question after a 👎, modals."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -32,19 +32,19 @@ _FALLBACK_LIMIT = 3000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerReference:
-    """The answer that a button or modal is about, carried in it, so that it works after any restart."""
+    """The answer that a button or modal is about. It is stored in the button or modal, so it survives restarts."""
 
     channel: str
     ts: str
     thread: str = ""
 
     def packed(self) -> str:
-        """As the value of a button or the private metadata of a modal."""
+        """The reference as text, for a button's value or a modal's private metadata."""
         return json.dumps(asdict(self), separators=(",", ":"))
 
     @classmethod
     def unpacked(cls, text: str) -> "AnswerReference":
-        """From what `packed` made."""
+        """The reference from the text made by `packed`."""
         return cls(**json.loads(text))
 
 
@@ -52,10 +52,10 @@ class AnswerReference:
 
 
 def message_blocks(message: BotMessage) -> list[Block]:
-    """The text as Slack renders CommonMark; under the last part of an answer the lessons it used and the thumbs.
+    """The blocks of a message: its text as CommonMark and, under an answer's last part, used lessons and thumbs.
 
-    Choices of a notice stand only under what one person alone sees, unless they are for all: a press there replaces the
-    message by what that person is answered. Those of an answer are for everybody who sees it.
+    A notice has buttons only if one person alone sees it, or if they are for all, as a press replaces the message by the
+    reply to the presser. An answer's buttons are for everybody who sees it.
     """
     is_seen_alone = bool(message.private_to) or message.channel.startswith("D")
     has_choices = not message.is_answer and (is_seen_alone or message.is_for_all)
@@ -64,7 +64,7 @@ def message_blocks(message: BotMessage) -> list[Block]:
 
 
 def under_answer(message: BotMessage) -> list[Block]:
-    """What comes after the text."""
+    """The blocks after the text."""
     blocks: list[Block] = []
     if message.note:
         blocks.append({"type": "context", "elements": [{"type": "mrkdwn", "text": escaped(message.note)}]})
@@ -79,9 +79,9 @@ def under_answer(message: BotMessage) -> list[Block]:
 
 
 def fallback_text(text: str, limit: int = _FALLBACK_LIMIT) -> str:
-    """The text for notifications, and for everything that shows no blocks.
+    """The text for notifications, and for clients that show no blocks.
 
-    Cut before it is read, too: reading a whole part takes longer than the event loop may be held.
+    It is cut before it is parsed, because parsing a whole part would block the event loop for too long.
     """
     return to_mrkdwn(text[:limit])[:limit] or "…"
 
@@ -96,7 +96,7 @@ def _thumbs() -> Block:
 
 
 def question_blocks(question: str, answer: AnswerReference) -> list[Block]:
-    """What a person who reacted 👎 sees, alone."""
+    """The private question to a person who reacted 👎."""
     offered = (("Correct it", TELL), ("Try again", RETRY), ("Not now", NOT_NOW))
     return [
         {"type": "section", "text": {"type": "mrkdwn", "text": to_mrkdwn(question)[:_SECTION_LIMIT]}},
@@ -107,7 +107,7 @@ def question_blocks(question: str, answer: AnswerReference) -> list[Block]:
 # Commands as buttons under a private message. A button holds all it needs, so it works after a restart ---------------
 
 CHOICE = "goodbot_choice_"
-"""Begins the action ids of choices in messages; a number follows."""
+"""Prefix of the action ids of choices in messages; a number follows."""
 HOME_CHOICE = "goodbot_home_choice_"
 """The same on App Home."""
 
@@ -119,7 +119,7 @@ _LONGEST_TITLE = 150
 
 
 def choice_blocks(choices: Sequence[Choice], begin: str = CHOICE) -> list[Block]:
-    """The buttons, in the order given. `begin` is what their action ids begin with."""
+    """The choices as buttons. `begin` is the prefix of their action ids."""
     shown = choices[: _IN_BLOCK * _MOST_BLOCKS]
     buttons = [
         button(
@@ -146,7 +146,7 @@ def chosen(action: Mapping[str, Any]) -> ParsedCommand:
 
 
 def correction_view(answer: AnswerReference) -> Block:
-    """What would have been right? Nothing in it is required."""
+    """The modal for a correction; all its fields are optional."""
     reasons = {
         "type": "radio_buttons",
         "action_id": forms.REASON,
@@ -166,7 +166,7 @@ def correction_view(answer: AnswerReference) -> Block:
 
 
 def teaching_view(place: AnswerReference, question: str, answer: str) -> Block:
-    """A lesson on anything: the question, the answer, whom it is for."""
+    """The modal for a lesson: question, answer, audience."""
     audiences = [
         _option("Just me", Audience.PERSONAL),
         _option("This channel", Audience.CHANNEL),
@@ -191,14 +191,14 @@ def teaching_view(place: AnswerReference, question: str, answer: str) -> Block:
 
 
 def answer_view(place: AnswerReference, label: str, answer: str = "") -> Block:
-    """The answer to a question that nobody could answer, or that of a lesson that waits; `place.ts` is its id."""
+    """The modal for the answer to an unanswered question, or of a waiting lesson, whose id is `place.ts`."""
     text = _text_input(forms.ANSWER, answer)
     field = _input(label[:_LONGEST_TITLE] or "What would have been right?", forms.ANSWER, text)
     return _modal("Teach the bot", ANSWER_VIEW, place.packed(), [field])
 
 
 def entered(view: Mapping[str, Any]) -> dict[str, str]:
-    """What a person entered in a submitted modal, by the field's name; nothing for empty fields."""
+    """The entered texts and choices of a submitted modal, by field; empty fields are left out."""
     fields: dict[str, str] = {}
     for name, block in view["state"]["values"].items():
         state = block.get(name, {})
@@ -209,7 +209,7 @@ def entered(view: Mapping[str, Any]) -> dict[str, str]:
 
 
 def sections(text: str, most: int = 30) -> list[Block]:
-    """Text as at most so many sections, cut between lines."""
+    """Text as sections, at most `most`, cut between lines."""
     parts, current = list[str](), ""
     for line in to_mrkdwn(text).split("\n"):
         if current and len(current) + len(line) + 1 > _SECTION_LIMIT:
@@ -250,10 +250,10 @@ def _option(label: str, value: str) -> Block:
 
 
 def button(label: str, action_id: str, value: str = "") -> Block:
-    """A button. Its value comes back when it is pressed."""
+    """A button with a value, which its payload returns."""
     return {"type": "button", "text": words(label), "action_id": action_id} | ({"value": value} if value else {})
 
 
 def words(text: str) -> Block:
-    """Plain text as Slack takes it."""
+    """Slack's object for plain text."""
     return {"type": "plain_text", "text": text}

@@ -1,4 +1,4 @@
-"""CommonMark to Slack's mrkdwn, without mentions.
+"""Converts CommonMark to Slack's mrkdwn, without mentions.
 
 Messages carry their text in a `markdown` block, which Slack itself renders: headings, tables, nested lists and code
 keep their form, and a block takes 12,000 characters where a section of mrkdwn takes 3,000. `to_mrkdwn` makes Slack's
@@ -17,7 +17,7 @@ _CONTROL = re.compile(
     rf"{_OPEN}(?:!|@|&#33;|&#64;)(?P<target>[^<>|&\s]++)(?:\|(?P<label>(?:(?!{_CLOSE})[^<>\n])*+))?+(?P<end>{_CLOSE})?",
     re.IGNORECASE,
 )
-"""Without an end it is none, and neither is what begins within it."""
+"""A mention or link. A match without an end is not one, and what begins within it is not one either."""
 _CONTROL_LINK = re.compile(r"(?<=\]\()(?=<?(?:!(?:channel|here|everyone|subteam)\b|@[UW]\w{2}))", re.IGNORECASE)
 """Where the target of a link to `!channel` or `@U1` begins: Slack's dialect writes both as it writes a mention."""
 _ABSOLUTE = re.compile(r"(?:[a-z][a-z0-9+.-]*://|mailto:|tel:)\S", re.IGNORECASE)
@@ -32,17 +32,17 @@ _PARSER = parser()
 
 
 def harmless(text: str) -> str:
-    """The text without anything that would notify people: `<!channel>`, `<@U1>`, `<!subteam^S1>`, `@everyone`."""
+    """The text with everything defused that would notify people: `<!channel>`, `<@U1>`, `<!subteam^S1>`, `@everyone`."""
     return _CONTROL_LINK.sub(INVISIBLE, _quiet(text))
 
 
 def escaped(text: str) -> str:
-    """Plain text as mrkdwn that shows it as it is."""
+    """Plain text escaped for mrkdwn."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def to_mrkdwn(text: str) -> str:
-    """CommonMark as mrkdwn. What mrkdwn lacks becomes what is nearest: headings bold, tables code, images links."""
+    """CommonMark as mrkdwn, with headings in bold, tables as code and images as links."""
     return "\n".join(_blocks(_PARSER.parse(_quiet(text)))).strip()
 
 
@@ -53,7 +53,7 @@ def _quiet(text: str) -> str:
 
 
 def _quiet_code(text: str) -> str:
-    """Code with all its characters, and one nobody sees in what would notify people."""
+    """Code in which an invisible character defuses what would notify people."""
     return _CODE_BROADCAST.sub(rf"\g<0>{INVISIBLE}", _CODE_CONTROL.sub(rf"\g<0>{INVISIBLE}", text))
 
 
@@ -170,7 +170,7 @@ def _inline(tokens: Iterable[Token]) -> str:
 
 
 def _opening(target: str) -> str:
-    """Only an address with a scheme is a link: `<!channel|here>` would ring, and `<notes.md|here>` is none."""
+    """The opening of a link. Only an address with a scheme is one: `<!channel|here>` would notify people."""
     return f"<{escaped(target).replace('|', '%7C')}|" if _ABSOLUTE.match(target) else ""
 
 
@@ -179,5 +179,5 @@ def _closing(target: str) -> str:
 
 
 def _plain(tokens: Iterable[Token]) -> str:
-    """The words of a line without any marks, so that it can be set in bold or in columns."""
+    """The text of a line without formatting, for headings and columns."""
     return "".join(" " if token.type in ("softbreak", "hardbreak") else token.content for token in tokens)

@@ -1,4 +1,4 @@
-"""Posts each message once: before it is sent again, it is looked for in Slack."""
+"""Posts each message once: before a retry it looks in Slack whether the message is there."""
 
 import logging
 from datetime import datetime
@@ -19,7 +19,7 @@ _MAIN_TEXT_LIMIT = 39_000
 
 
 class Poster:
-    """Posts to everybody in a conversation or thread. `begun` is when this process began."""
+    """Posts to everybody in a conversation or thread. `begun` is when this process started."""
 
     def __init__(self, web: Web, threads: Threads, *, begun: datetime, sleep: Sleep) -> None:
         self._web = web
@@ -27,10 +27,10 @@ class Poster:
         self._begun = begun
         self._sleep = sleep
         self._doubtful: set[tuple[str, int]] = set()
-        """Parts that may have been posted, by run and number, until somebody could look."""
+        """Parts that may have been posted, by run and number, until a look-up tells."""
 
     async def post(self, message: BotMessage) -> str:
-        """Say it, and return its time stamp. Raises `MessengerError`."""
+        """Post a message and return its time stamp. Raises `MessengerError`."""
         found = await self.posted_before(message)
         if found:
             return found
@@ -46,16 +46,16 @@ class Poster:
         raise AssertionError("the last try returns or raises")
 
     def may_be_posted(self, message: BotMessage) -> bool:
-        """Whether an earlier process may have posted the message, or begun to, and ended before it could note that."""
+        """Whether an earlier process may have posted the message, or begun to, without noting it."""
         stamp = stamp_in(message.reply_to)
         if message.may_be_posted:
             return bool(message.run_id)
         return bool(message.run_id and stamp) and at(stamp) < self._begun
 
     async def posted_before(self, message: BotMessage) -> str:
-        """The time stamp of the message if an earlier process or an earlier try posted it, else nothing.
+        """The time stamp of the message if an earlier process or try posted it, else empty.
 
-        Raises `MessengerError` when Slack cannot say at the moment.
+        Raises `MessengerError` if Slack cannot tell now.
         """
         is_doubtful = (message.run_id, message.part) in self._doubtful
         found = await self._look_for(message) if is_doubtful or self.may_be_posted(message) else ""
@@ -63,7 +63,7 @@ class Poster:
         return found
 
     async def _look_again(self, message: BotMessage) -> str:
-        """As `_look_for`, right after a try whose outcome is not known."""
+        """Look for a message right after a try whose outcome is not known."""
         if message.run_id:
             self._doubtful.add((message.run_id, message.part))
         found = await self._look_for(message)
@@ -78,7 +78,7 @@ class Poster:
         except MessengerError as error:
             if code_of(error) not in _NO_BLOCKS:
                 raise
-            # An older or restricted workspace: the words matter more than their looks and the buttons.
+            # An older or restricted workspace: post the text without formatting and buttons.
             log.warning("posting without blocks, for Slack refuses them: %s", error)
             plain = fallback_text(message.text, _MAIN_TEXT_LIMIT)
             answer = await self._send(message, plain, [])
@@ -98,7 +98,7 @@ class Poster:
         )
 
     async def _look_for(self, message: BotMessage) -> str:
-        """Raises what is worth trying again: posting without having looked could say it twice."""
+        """The time stamp of the message, or empty. Raises retryable errors, as posting unseen could post it twice."""
         if not message.run_id:
             return ""
         try:
@@ -111,5 +111,5 @@ class Poster:
 
 
 def metadata(message: BotMessage) -> Json:
-    """Message metadata by which the bot finds its own message again; it is not shown."""
+    """Hidden message metadata by which the bot finds its own message again."""
     return {"event_type": ANSWER_EVENT, "event_payload": {"run_id": message.run_id, "part": message.part}}

@@ -1,4 +1,4 @@
-"""Answers through the `response_url` of a click or command: for half an hour and five messages."""
+"""Replies through the `response_url` of a click or command, which works for half an hour and five messages."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -17,13 +17,13 @@ _LONGEST = 20_000
 
 
 class ResponseUrl:
-    """Posts to `response_url` addresses. Only the person who acted sees it."""
+    """Posts to `response_url` addresses, visible only to the person who acted."""
 
     def __init__(self, web: Web) -> None:
         self._web = web
 
     def private_reply(self, url: str, *, replaces: bool = False) -> PrivateReply:
-        """A way to tell the person something; `replaces`: the first of it takes the place of what was clicked on."""
+        """A private reply through this address. With `replaces` the first message replaces the one that was clicked."""
 
         async def tell(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
             nonlocal replaces
@@ -38,7 +38,7 @@ class ResponseUrl:
         return tell
 
     async def change(self, url: str, **body: object) -> None:
-        """Change what was clicked on, or what is beside it. Failing is logged, nothing more."""
+        """Change the message that was clicked. A failure is only logged."""
         try:
             await self._post(url, body)
         except MessengerUnavailable as error:

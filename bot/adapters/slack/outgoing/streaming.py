@@ -1,10 +1,10 @@
-"""An answer as a native stream: it appears piece by piece, and ends as one message with its buttons.
+"""Streams answers natively: an answer appears piece by piece, and ends as one message with its buttons.
 
 Slack's rules (docs.slack.dev/reference/methods/chat.startStream): only in a thread, in a channel only for a named
-person, 20 starts a minute for each workspace, about 12,000 characters and five minutes in all. A stream that cannot
-begin is an ordinary message; one that breaks off is completed by an update, now or at a later try, and where Slack
-refuses that for good it gives way to an ordinary message. A whole text of one piece is an ordinary message, and so is
-one with a link: only of those can Slack be told not to unfold what they link to.
+person, 20 starts a minute for each workspace, about 12,000 characters and five minutes in all. If a stream cannot begin,
+the answer is posted as an ordinary message. A stream that breaks off is completed by an update, now or at a later try;
+if Slack refuses that, it is deleted and posted as an ordinary message. Short answers, and answers with a link, are
+ordinary messages too: only for these can Slack be told not to unfold links.
 """
 
 import html
@@ -28,33 +28,32 @@ log = logging.getLogger(__name__)
 _PIECE = 2500
 _LIMIT = 11_000
 SHORTEST = _PIECE
-"""Characters. A whole answer that one piece holds appears at once either way, in one call, and without using up the
-starts of answers that are still written."""
+"""Characters. A complete answer of one piece is posted in one call, without using up one of the starts."""
 _LINK = re.compile(r"https?://", re.IGNORECASE)
 _LONG_REFERENCE = re.compile("&(?=#[0-9]{8})")
-"""Before a number that is no character's. `html.unescape` reads it all the same, and fails on very long ones."""
+"""A character reference with too many digits, on which `html.unescape` may fail."""
 _EMOJI_NAME = re.compile(r":[\w+'-]+:")
 PACE_S = 1.0
-"""Between two pieces of an answer that is still written: Slack takes a hundred a minute."""
+"""Seconds between two pieces of an answer that is being written: Slack takes a hundred a minute."""
 _AT_ONCE_S = 0.0
-"""An ordinary message now is better than a stream later."""
+"""A start never waits for a rate limit: an ordinary message now is better."""
 
 
 class Streamer:
-    """Streams answers to the person who asked. Of each part at most one stream begins."""
+    """Streams answers to the person who asked, with at most one stream for each part."""
 
     def __init__(self, web: Web, threads: Threads) -> None:
         self._web = web
         self._threads = threads
         self._unended: dict[tuple[str, int], str] = {}
-        """Streams that may have no end yet: run and part, and the time stamp, which is empty until it is found."""
+        """The time stamps of streams that may not have ended, by run and part; empty until it is found."""
         self._shown: dict[tuple[str, int], str] = {}
-        """What those show that began before the answer was whole; nothing once one of them cannot go on."""
+        """The shown text of streams that began before the answer was complete; empty if one cannot continue."""
 
     async def stream(self, message: BotMessage, team: str) -> str:
-        """The time stamp of the streamed message, complete; nothing if it must be posted in the ordinary way.
+        """Stream a complete answer and return its time stamp; empty if it must be posted as an ordinary message.
 
-        Raises `MessengerError` when a message was begun, or may have been, and `complete` can end it later.
+        Raises `MessengerError` if a stream began, or may have, so that `complete` can end it later.
         """
         text = harmless(message.text)
         is_streamable = len(text) > SHORTEST and size(text) <= _LIMIT and not _LINK.search(text)
@@ -66,7 +65,7 @@ class Streamer:
         return await self._ended(message, ts, text[len(first) :]) if ts else ""
 
     async def _ended(self, message: BotMessage, ts: str, rest: str) -> str:
-        """The time stamp of a stream whose rest is said and which is ended. Raises what `stream` raises."""
+        """Append the rest to a stream and end it; returns its time stamp. Raises as `stream` does."""
         try:
             await self._finish(message, ts, list(_pieces(rest)) if rest else [])
         except MessengerError as error:
@@ -76,16 +75,16 @@ class Streamer:
         return ts
 
     def _recipient(self, message: BotMessage, team: str) -> dict[str, str] | None:
-        """Whom Slack is told that a stream is for; None where there can be none."""
+        """The arguments that name a stream's recipient; None if a stream is not possible."""
         asker = self._threads.asker(message.channel, stamp_in(message.reply_to))
         if not message.thread or not (asker or message.channel.startswith("D")):
             return None
         return {"recipient_user_id": asker, "recipient_team_id": team} if asker else {}
 
     async def stream_partial(self, message: BotMessage, team: str) -> None:
-        """Begin a stream with what there is of an answer, or append what is new; `complete` ends it.
+        """Begin a stream with a partial answer, or append what is new; `complete` ends it.
 
-        Where that cannot be, the answer appears when it is whole. Raises `MessengerError`.
+        If that is not possible, the answer appears when it is complete. Raises `MessengerError`.
         """
         part, text = _part(message), harmless(message.text)
         shown, recipient = self._shown.get(part), self._recipient(message, team)
@@ -100,16 +99,16 @@ class Streamer:
             self._shown[part] = text
 
     async def drop_partial(self, message: BotMessage) -> None:
-        """Delete a stream that began too early."""
+        """Delete the stream of an answer that will not be completed."""
         self._shown.pop(_part(message), None)
         if ts := self._unended.pop(_part(message), ""):
             await self._withdraw(message.channel, ts)
 
     async def complete(self, message: BotMessage, *, may_be_begun: bool) -> str:
-        """The time stamp of the stream that an earlier try began and did not end, completed now, or nothing.
+        """Complete a stream that an earlier try began and did not end; returns its time stamp, empty if there is none.
 
-        `may_be_begun`: also of a try by an earlier process. Raises `MessengerError` when it cannot be looked for
-        or completed at the moment.
+        With `may_be_begun` the try may have been an earlier process's. Raises `MessengerError` if the stream cannot be
+        looked for or completed now.
         """
         text = harmless(message.text)
         known = self._unended.get(_part(message))
@@ -120,7 +119,7 @@ class Streamer:
             return ""
         shown = self._shown.pop(_part(message), "")
         if known and _LINK.search(text):
-            # Only of an ordinary message can Slack be told not to unfold what it links to.
+            # Only for an ordinary message can Slack be told not to unfold links.
             await self._withdraw(message.channel, ts)
             return ""
         if known and shown and text.startswith(shown) and size(text) <= _LIMIT:
@@ -128,7 +127,7 @@ class Streamer:
         return await self._completed(message, ts)
 
     def posted(self, message: BotMessage) -> None:
-        """The part is there to stay: nothing needs to be taken up."""
+        """Forget a part's stream, as the part is posted."""
         self._unended.pop(_part(message), None)
         self._shown.pop(_part(message), None)
 
@@ -152,10 +151,10 @@ class Streamer:
         return str(answer["ts"])
 
     async def _begun(self, message: BotMessage, text: str) -> str:
-        """The stream that began although Slack did not say so: the newest reply of ours that begins so and has no end.
+        """The stream that began although Slack did not confirm it: our newest reply that begins so and has not ended.
 
-        What ended carries metadata. Raises `MessengerError` when Slack cannot say at the moment: posting without
-        having looked could say it twice.
+        A stream that ended has metadata. Raises `MessengerError` if Slack cannot tell now, as posting without a look
+        could post it twice.
         """
         whole, found = _letters(text), ""
         try:
@@ -172,7 +171,7 @@ class Streamer:
         return found
 
     async def _append(self, message: BotMessage, ts: str, piece: str) -> None:
-        # Repeating an append would say the piece twice: the update after a failure repairs that.
+        # Not retried, as that could append the piece twice: the update after a failure repairs it.
         append = self._web.client.chat_appendStream
         await self._web.once(append, message.channel, channel=message.channel, ts=ts, markdown_text=piece)
 
@@ -190,9 +189,9 @@ class Streamer:
         )
 
     async def _completed(self, message: BotMessage, ts: str) -> str:
-        """Make a message that may still be streaming what it was to be, and return its time stamp.
+        """Replace the text of a message that may still be streaming by the whole answer; returns its time stamp.
 
-        Where Slack refuses that for good, the message is deleted and nothing returned: it must be posted anew.
+        If Slack refuses that for good, the message is deleted and the result is empty: it must be posted again.
         """
         self._unended[_part(message)] = ts
         client, channel, unstopped = self._web.client, message.channel, None
@@ -236,12 +235,12 @@ def _part(message: BotMessage) -> tuple[str, int]:
 
 
 def _letters(text: str) -> str:
-    """What is left of a text in whichever dialect: Slack keeps its own of what it streamed, with emoji by name."""
+    """The letters and digits of a text, to compare texts in Markdown and in Slack's own dialect."""
     return "".join(filter(str.isalnum, _EMOJI_NAME.sub("", html.unescape(_LONG_REFERENCE.sub("", text)))))
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """The text in pieces that join to it, cut between words where there are any."""
+    """The text in consecutive pieces, cut between words if possible."""
     rest = text
     while len(rest) > _PIECE:
         end = max(rest.rfind(mark, 0, _PIECE) for mark in ("\n", " ")) + 1
