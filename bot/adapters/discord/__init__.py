@@ -1,5 +1,5 @@
 """Discord behind the messenger port, through discord.py.
 
-The gateway's payloads become events (`intake`, `interactions`); what the bot says goes out through `posting`. Inside
-this package `import discord` is the library: imports are absolute.
+`incoming` makes events of the gateway's payloads, `outgoing` posts the bot's messages. Inside this package `import
+discord` is the library, as imports are absolute.
 """

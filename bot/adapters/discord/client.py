@@ -19,35 +19,35 @@ from bot.config import DiscordSettings
 
 
 class Sessions(Protocol):
-    """A client, which has a session for each shard that it hears of."""
+    """A client with one gateway session for each shard."""
 
     @property
     def open_shards(self) -> frozenset[int]:
-        """Those with a session now."""
+        """The shards with a session now."""
         ...
 
     async def begin_shard(self, shard: int) -> None:
-        """Begin one. May take long."""
+        """Begin a shard's session. May take long."""
         ...
 
     async def end_shard(self, shard: int) -> None:
-        """End one."""
+        """End a shard's session."""
         ...
 
 
 class HeldShards:
-    """Has whichever client is logged in begin and end sessions, so that they are those of the held shards."""
+    """The shards that this process holds. Makes the client that is logged in begin and end sessions accordingly."""
 
     def __init__(self) -> None:
         self.shards = frozenset[int]()
         self.before_session: Callable[[int], Awaitable[None]] = _at_once
-        """Waited for before a session begins, with the number of its bucket."""
+        """Awaited before a session begins, with the number of its bucket."""
         self._client: Sessions | None = None
         self._beginning: dict[int, asyncio.Task[None]] = {}
         self._ending: set[asyncio.Task[None]] = set()
 
     def hold(self, shards: frozenset[int]) -> None:
-        """From now on these. To be called now and then: a session that the library resumed too late ends then."""
+        """Hold these shards from now on. To be repeated: it also ends sessions that the library resumed too late."""
         self.shards = shards
         if (client := self._client) is None:
             return
@@ -61,13 +61,13 @@ class HeldShards:
             self._beginning[shard] = asyncio.create_task(client.begin_shard(shard))
 
     def open(self, client: Sessions) -> None:
-        """A client is logged in."""
+        """Use this client, which is logged in now."""
         self._client = client
         self._beginning.clear()
         self.hold(self.shards)
 
     def close(self) -> None:
-        """It logs out, which ends its sessions."""
+        """Forget the client, which logs out and so ends its sessions."""
         self._client = None
         for task in self._beginning.values():
             task.cancel()
@@ -75,15 +75,15 @@ class HeldShards:
 
 
 async def _at_once(bucket: int) -> None:
-    """Without others nobody is waited for."""
+    """Do not wait: the default without other processes."""
 
 
 log = logging.getLogger(__name__)
 
 Handlers = Mapping[str, Callable[[Any], object]]
-"""What takes an event's payload, by the library's name of the event (`raw_reaction_add`).
+"""Functions that take an event's payload, by the library's name of the event (`raw_reaction_add`).
 
-A button of ours is a `press` or a `choice`. Without a payload (`ready`, `resumed`, `disconnect`) it is None.
+Our own buttons are the events `press` and `choice`. Events without a payload (`resumed`, `disconnect`) pass None.
 """
 
 
@@ -99,7 +99,7 @@ def intents(settings: DiscordSettings) -> discord.Intents:
 class Client(discord.AutoShardedClient):
     """One login. Its `handlers` are called with every event before the next one is read.
 
-    It takes in the events of all shards; with `held` of those that this says, which may change.
+    It receives the events of all shards, or with `held` those of the shards held at the time.
     """
 
     def __init__(self, settings: DiscordSettings, *, held: HeldShards | None = None) -> None:
@@ -114,7 +114,7 @@ class Client(discord.AutoShardedClient):
             heartbeat_timeout=settings.heartbeat_timeout_s,
             max_ratelimit_timeout=settings.max_wait_s,
             allowed_mentions=discord.AllowedMentions.none(),
-            # Of one shard alone Discord says how many it wants.
+            # None lets Discord choose the number.
             shard_count=settings.shards if settings.shards > 1 else None,
         )
         self._held = held
@@ -126,7 +126,7 @@ class Client(discord.AutoShardedClient):
         self.tree: app_commands.CommandTree[Any] = app_commands.CommandTree(self)
 
     async def setup_hook(self) -> None:
-        """After the login, before the gateway: buttons of earlier processes, commands, the gateway's address."""
+        """Prepare the gateway after the login: buttons of earlier processes, commands, the gateway's address."""
         self.add_dynamic_items(Press, ChosenButton)
         if self._api_url or self._held is not None:
             # After an invalid session the library goes to its own address, not to the one that the API named.
@@ -136,7 +136,7 @@ class Client(discord.AutoShardedClient):
         await self._sync()
 
     async def _sync(self) -> None:
-        """Write the commands if they are others than Discord has. The bot works without them too."""
+        """Register the commands if they differ from Discord's. A failure is only logged."""
         wanted = [command.to_dict(self.tree) for command in self.tree.get_commands()]
         try:
             present = await self.http.get_global_commands(self.application_id or self.me)
@@ -146,7 +146,7 @@ class Client(discord.AutoShardedClient):
             log.warning("%s", translated(error, "writing the slash commands and menus"))
 
     async def launch_shards(self) -> None:
-        """Open the gateway: to every shard, or to those that are held and will be."""
+        """Open the gateway for every shard, or for the held ones."""
         if self._held is None:
             await super().launch_shards()
         else:
@@ -159,19 +159,19 @@ class Client(discord.AutoShardedClient):
         await super().close()
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
-        """Waits between two sessions, as Discord demands: those of several processes too, where they share shards."""
+        """Wait between two sessions, as Discord requires, also between those of processes that share shards."""
         if self._held is not None:
             await self._held.before_session((shard_id or 0) % self._max_concurrency)
         elif not initial:
             await asyncio.sleep(self._identify_pause_s)
 
     async def begin_shard(self, shard: int) -> None:
-        """Begin a session of a shard, after those of its bucket that this process begins. Tries until it has one."""
+        """Begin a shard's session, one at a time in its bucket. Retries until it succeeds."""
         async with self._in_order(shard % self._max_concurrency):
             await self.launch_shard(DiscordWebSocket.DEFAULT_GATEWAY, shard)
 
     async def end_shard(self, shard: int) -> None:
-        """End the session of a shard, and forget the servers in it: what becomes of them is not heard any more."""
+        """End a shard's session, and forget its servers, as their changes are no longer received."""
         if (session := self.get_shard(shard)) is not None:
             await session.disconnect()
         for guild in tuple(self.guilds):
@@ -179,12 +179,12 @@ class Client(discord.AutoShardedClient):
                 self._connection._remove_guild(guild)
 
     def dispatch(self, event: str, /, *args: object, **kwargs: object) -> None:
-        """Pass the event on at once: a handler of the library would run later, at another position of the stream."""
+        """Pass the event on at once: the library's own handlers run later, at another position in the stream."""
         super().dispatch(event, *args, **kwargs)
         self.on_event(event, args[0] if args else None)
 
     def on_event(self, name: str, payload: object) -> None:
-        """Have an event handled, in the order of the gateway."""
+        """Call the handlers of an event, in the order of the gateway."""
         for handlers in self.handlers:
             if name in handlers:
                 handlers[name](payload)
@@ -200,12 +200,12 @@ class Client(discord.AutoShardedClient):
         return self.user.id if self.user is not None else 0
 
     def position(self, guild_id: int | None) -> str:
-        """Where the stream is now: the same event has the same position when it is sent again after a resume."""
+        """The position in the event stream: an event that is sent again after a resume has the same position."""
         socket = self._get_websocket(guild_id or 0)  # Direct messages come by the first shard.
         return f"{socket.session_id}/{socket.sequence}"
 
 
 def use_api(url: str) -> None:
-    """Let the library talk to this API; both addresses are global to it. Empty: leave it as it is."""
+    """Set the library's global API address; an empty one changes nothing."""
     if url:
         Route.BASE = url

@@ -1,4 +1,4 @@
-"""Channels and people: where memory files what is said, and who may do what, by ids and names."""
+"""Looks channels and people up: scopes and visibility of channels, roles and names of people."""
 
 import logging
 from collections.abc import Iterable
@@ -19,11 +19,11 @@ DIRECT_WORKSPACE = f"{PLATFORM}:dm"
 _MOST_REMEMBERED = 5000
 _ROLES = {"admins": Role.ADMIN, "teachers": Role.TEACHER, "members": Role.MEMBER}
 _OUT_OF_REACH = object()
-"""In place of a channel that Discord could not be asked about just now."""
+"""Stands for a channel while Discord cannot be reached."""
 
 
 def workspace_of(guild: int | None) -> str:
-    """The workspace of a server; without one that of direct messages."""
+    """The workspace of a server, or of direct messages without one."""
     return f"{PLATFORM}:{guild}" if guild is not None else DIRECT_WORKSPACE
 
 
@@ -37,11 +37,11 @@ class ChannelInfo:
     visibility: Visibility
     name: str = ""
     is_known: bool = True
-    """False where Discord cannot say just now who reads it: then the visibility is a guess."""
+    """False if Discord cannot tell now who reads it: then the visibility is a guess."""
 
     @property
     def id(self) -> str:
-        """Discord's id of the thread, or of the channel."""
+        """Discord's id of the thread if there is one, else of the channel."""
         return self.thread or self.channel
 
     @property
@@ -50,7 +50,7 @@ class ChannelInfo:
         return self.visibility is Visibility.DIRECT
 
     def scope(self, person: str) -> Scope:
-        """The place with the person who acts there."""
+        """The scope of a person who acts there."""
         return Scope(
             workspace=self.workspace,
             channel=self.channel,
@@ -62,19 +62,19 @@ class ChannelInfo:
         )
 
     def message_id(self, message_id: int | str) -> str:
-        """The id of a message as the bot knows it. One in a thread names the thread: Discord asks for it."""
+        """The bot's id of a message. In a thread it includes the thread's id, which Discord's API needs."""
         return f"{self.thread}-{message_id}" if self.thread else str(message_id)
 
 
 def address(channel: str, message_id: str) -> tuple[int, int] | None:
-    """Discord's ids of the place and the message behind a `ChannelInfo.message_id`; None for what is no such id."""
+    """Discord's ids of channel (or thread) and message in a `ChannelInfo.message_id`; None for any other text."""
     thread, dash, plain = message_id.rpartition("-")
     place = thread if dash else channel
     return (int(place), int(plain)) if place.isdecimal() and plain.isdecimal() else None
 
 
 class Channels:
-    """Looks channels up by id: in what the gateway sent, else by REST."""
+    """Looks channels up by id: in the gateway's cache, else by REST."""
 
     def __init__(self, client: discord.Client, rest: Rest) -> None:
         self._client = client
@@ -82,7 +82,7 @@ class Channels:
         self._asked: dict[int, object] = {}
 
     async def of(self, channel_id: int, guild_id: int | None) -> ChannelInfo:
-        """The channel of an event. One that Discord tells nothing about counts as private."""
+        """The channel of an event. An unknown one counts as private."""
         if guild_id is None:
             return ChannelInfo(
                 workspace=DIRECT_WORKSPACE, channel=str(channel_id), visibility=Visibility.DIRECT, name="DM"
@@ -98,7 +98,7 @@ class Channels:
                 is_known=_is_known(channel),
             )
         if channel.is_private():
-            # Its people are fewer than its parent's, so what is said there must not be filed with the parent.
+            # It has fewer readers than its parent, so it is a channel of its own.
             return ChannelInfo(
                 workspace=workspace, channel=str(channel.id), visibility=Visibility.PRIVATE, name=_name(channel)
             )
@@ -113,9 +113,9 @@ class Channels:
         )
 
     async def hidden(self, channel: discord.abc.GuildChannel) -> ChannelInfo | None:
-        """The place of a channel that the gateway calls deleted; None if it is: else the bot lost sight of it.
+        """A channel that the gateway reports as deleted; None if it is. Else the bot may no longer view it.
 
-        Then others chose who reads it, so it counts as private.
+        Then it counts as private.
         """
         try:
             await self._rest(f"looking up channel {channel.id}", lambda: self._client.fetch_channel(channel.id))
@@ -130,7 +130,7 @@ class Channels:
         )
 
     async def _ask(self, channel_id: int) -> object:
-        """Asks by REST: for an archived thread, or a channel whose server is unavailable."""
+        """Fetch a channel by REST: an archived thread, or one whose server is unavailable."""
         if channel_id not in self._asked:
             try:
                 found = await self._rest(
@@ -150,7 +150,7 @@ class Channels:
 
 
 def visibility_of(channel: object) -> Visibility:
-    """Public where @everyone may look; when that is not known, private."""
+    """Public if @everyone may view it; private if not, or if that is not known."""
     if not isinstance(channel, discord.abc.GuildChannel):
         return Visibility.PRIVATE
     everyone = _everyone(channel)
@@ -159,7 +159,7 @@ def visibility_of(channel: object) -> Visibility:
 
 
 def _is_known(channel: object) -> bool:
-    """Whether Discord sent who may read it."""
+    """Whether it is known who may read the channel."""
     if isinstance(channel, discord.abc.GuildChannel):
         return _everyone(channel) is not None
     return channel is not _OUT_OF_REACH
@@ -179,7 +179,7 @@ Somebody = discord.User | discord.Member
 
 
 class Roles:
-    """Reads `[discord]`: its lists come first, then what the server lets a person do."""
+    """Resolves roles: the lists in `[discord]` come first, then a person's rights in the server."""
 
     def __init__(self, settings: DiscordSettings) -> None:
         self._admins = frozenset(settings.admins)
@@ -189,7 +189,7 @@ class Roles:
         self._channels = frozenset(settings.allowed_channels)
 
     def of(self, somebody: Somebody) -> Role:
-        """What a person may decide. A direct message does not tell their roles: there only their own id counts."""
+        """A person's role. Direct messages do not tell their server roles, so there only their own id counts."""
         if somebody.bot:
             return Role.BOT
         role = self.of_id(*_ids(somebody))
@@ -201,24 +201,24 @@ class Roles:
         return self._moderators if rights.manage_messages else role
 
     def of_id(self, *ids: str) -> Role:
-        """The same from ids alone."""
+        """The role by the lists alone, from the ids of a person and their server roles."""
         if self._admins & set(ids):
             return Role.ADMIN
         return Role.TEACHER if self._teachers & set(ids) else Role.MEMBER
 
     @property
     def deciders(self) -> list[str]:
-        """Who may approve for others: ids of people and roles, then who else in words."""
+        """Who may approve for others: ids of people and server roles, then other groups in words."""
         groups = {"managers": self._managers, "moderators": self._moderators}
         named = " and ".join(group for group, role in groups.items() if role is not Role.MEMBER)
         return [*sorted(self._admins | self._teachers), *([f"the server's {named}"] if named else [])]
 
     def admit(self, somebody: Somebody, channels: Iterable[int | None], *, is_direct: bool) -> bool:
-        """Whether this person may use the bot here. `channels` are the channel and, of a thread, its parent."""
+        """Whether the settings file lets a person use the bot here. `channels`: the channel and a thread's parent."""
         return not self.refused_by(somebody, channels, is_direct=is_direct)
 
     def refused_by(self, somebody: Somebody, channels: Iterable[int | None], *, is_direct: bool) -> set[str]:
-        """The lists of the settings file that do not let this person use the bot here."""
+        """The lists of the settings file that exclude this person or this channel."""
         refused_by: set[str] = set()
         if self._people and not self._people & set(_ids(somebody)):
             refused_by.add(ALLOWED_PEOPLE)
@@ -233,7 +233,7 @@ def _ids(somebody: Somebody) -> list[str]:
 
 
 async def name_of(client: discord.Client, rest: Rest, person: str) -> str:
-    """Their display name; nothing for what is no id of Discord's. Raises `MessengerError`."""
+    """A person's display name; empty for a text that is no Discord id. Raises `MessengerError`."""
     if not person.isdecimal():
         return ""
     user = await rest(f"asking who {person} is", lambda: client.fetch_user(int(person)))

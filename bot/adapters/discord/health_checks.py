@@ -54,7 +54,7 @@ _WORDS = {
 
 
 class DiscordHealthChecks:
-    """One round of checks. `patience_s` is how long a single question waits for its answer."""
+    """Runs the checks. `patience_s` is the time limit of one request."""
 
     def __init__(
         self, settings: DiscordSettings, *, clock: Clock, patience_s: float = 10.0, named_in_chat: Sequence[str] = ()
@@ -66,7 +66,7 @@ class DiscordHealthChecks:
         self._date = ""
 
     async def results(self) -> list[CheckResult]:
-        """Every result, in order of code. Raises nothing: a question that fails is a result too."""
+        """Every result, in order of code. Never raises: a failed request is a result too."""
         use_api(self._settings.api_url)
         token = self._settings.token.get_secret_value()
         client = discord.Client(
@@ -94,7 +94,7 @@ class DiscordHealthChecks:
         return found
 
     def _teachers(self) -> CheckResult:
-        """Who teaches by the settings of the file and of the chat."""
+        """Who teaches, by the settings file and the settings in chat."""
         settings, managers = self._settings, "whoever may manage the server"
         admins = [*([managers] if settings.managers == "admins" else []), *settings.admins]
         teachers = [
@@ -116,11 +116,11 @@ class DiscordHealthChecks:
         except FAULTS as exc:
             raise translated(exc, what) from exc
         except (KeyError, TypeError, ValueError) as exc:
-            # The library takes every answer for Discord's; aiohttp says so of a token that no header can carry.
+            # The library parses every answer as Discord's; aiohttp raises `ValueError` for an impossible token.
             raise MessengerUnavailable(f"{what}: what answers is not Discord, or the token is none") from exc
 
     def _watching(self) -> aiohttp.TraceConfig:
-        """discord.py keeps the headers of answers to itself; this reads the date of each."""
+        """A trace that reads the date of each response, as discord.py does not return headers."""
         trace = aiohttp.TraceConfig()
 
         async def note(
@@ -173,7 +173,7 @@ class DiscordHealthChecks:
         return [found, *await self._rights(client, guilds)]
 
     async def _rights(self, client: discord.Client, guilds: list[discord.Guild]) -> list[CheckResult]:
-        """In the channels that are named; where none is, what the roles of the bot allow in each server."""
+        """The bot's rights in the named channels; if none is named, those of its roles in each server."""
         named = self._settings.allowed_channels
         looked_at = guilds[:_MOST_SERVERS]
         results = (
@@ -200,7 +200,7 @@ class DiscordHealthChecks:
                 return fault(CHANNELS, f"{channel_id} in discord.allowed_channels is a direct message", "take it out")
             guild, me = await self._member(client, channel.guild.id)
             home = channel.parent_id if isinstance(channel, discord.Thread) else channel.id
-            # A channel that is fetched by itself does not know its server's roles.
+            # A channel that is fetched alone lacks its server's roles.
             there = await self._ask(f"listing the channels of {guild.name}", guild.fetch_channels())
         except ChannelNotFound:
             what = f"{channel_id} in discord.allowed_channels does not exist, or the bot may not view it"
@@ -233,7 +233,7 @@ class DiscordHealthChecks:
         return fine(COMMANDS, f"/{wanted[0]} and the menu entries “{TEACH}” and “{WHY}” are registered")
 
     async def _sessions(self, client: discord.Client) -> CheckResult:
-        """Discord resets the token of a bot that begins more sessions in a day than it may."""
+        """How many sessions are left today: Discord resets the token of a bot that begins too many."""
         try:
             shards, _, limit = await self._ask("asking for the gateway", client.http.get_bot_gateway())
         except MessengerError as error:
@@ -260,7 +260,7 @@ def _invite(application: discord.AppInfo) -> CheckResult:
 
 
 def _judged(where: str, rights: discord.Permissions, remedy: str) -> CheckResult | str:
-    """The place's name if every right is there."""
+    """The name of the channel or server if all rights are there, else the fault."""
     missing = discord.Permissions(RIGHTS.value & ~rights.value)
     if not missing.value:
         return where
@@ -268,7 +268,7 @@ def _judged(where: str, rights: discord.Permissions, remedy: str) -> CheckResult
 
 
 def invite_link(token: str) -> str:
-    """The invite link of the token's app, whose id is the first part of a token in base 64; empty for no such token."""
+    """The invite link of the token's app, whose id the token contains; empty for an invalid token."""
     first = token.strip().partition(".")[0]
     try:
         written = base64.urlsafe_b64decode(first + "=" * (-len(first) % 4)).decode("ascii")
@@ -278,10 +278,10 @@ def invite_link(token: str) -> str:
 
 
 def invite_link_of(application: int) -> str:
-    """The same from the id of the app."""
+    """The invite link of an app by its id."""
     return discord.utils.oauth_url(application, permissions=RIGHTS, scopes=SCOPES)
 
 
 def right_names(rights: discord.Permissions) -> list[str]:
-    """What Discord's own pages call these rights, as near as the library knows."""
+    """The names of these rights as on Discord's own pages."""
     return [_WORDS.get(name, name.replace("_", " ")) for name, is_set in rights if is_set]

@@ -42,7 +42,7 @@ FORGET = "forget-me"
 
 
 def add_commands(tree: app_commands.CommandTree[Any], name: str, orders: "Interactions") -> None:
-    """Put everything into the tree. Usable where the bot was invited, and in its direct messages."""
+    """Add all commands to the tree, for servers that invited the bot and its direct messages."""
     installs = app_commands.AppInstallationType(guild=True, user=False)
     contexts = app_commands.AppCommandContext(guild=True, dm_channel=True, private_channel=False)
     group = app_commands.Group(
@@ -186,11 +186,11 @@ _OPTIONS = {
     SETTINGS: ("name", "value"),
     RESTATE: ("lesson", "question"),
 }
-"""What the slash command calls the words that follow a command."""
+"""The option names of the words that follow a command."""
 
 
 def same_commands(wanted: Sequence[Mapping[str, Any]], present: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether Discord has these commands already; it adds ids, versions and defaults of its own."""
+    """Whether Discord has these commands already, apart from the ids, versions and defaults that it adds."""
     return _essence(list(wanted)) == _essence(list(present))
 
 
@@ -199,7 +199,7 @@ _WITHIN = ("options", "choices")
 
 
 def _essence(commands: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """What a person would notice of the commands, in an order of its own."""
+    """The visible fields of the commands, sorted, for a comparison."""
     reduced = [
         [
             *(str(one.get(key) or "") for key in _COMPARED),

@@ -1,4 +1,4 @@
-"""The messenger for Discord: keeps logged in until it is closed, delivers events, posts messages."""
+"""The messenger for Discord: stays logged in until it is closed, delivers events, posts messages."""
 
 import asyncio
 import logging
@@ -50,15 +50,15 @@ from memory.ports import Clock, NewId
 log = logging.getLogger(__name__)
 
 _PATIENCE_S = 30.0
-"""How long something to say waits for a login."""
+"""How long a message to post waits for a login."""
 _AUTHENTICATION_FAILED, _SHARDING_REQUIRED = 4004, 4011
 
 
 class DiscordMessenger:
     """One bot account, in every server it was invited to and in direct messages.
 
-    `sleep` is how it waits before it tries again, `begun` when the process began. With `shares_shards` it takes in the
-    events of the shards that it is told to `hold`; what it says reaches every server and person all the same.
+    `sleep` waits between tries, `begun` is when the process started. With `shares_shards` it receives the events of the
+    shards that it is told to `hold`; it posts to every server and person all the same.
     """
 
     pace_s = PACE_S
@@ -92,16 +92,16 @@ class DiscordMessenger:
 
     @property
     def is_connected(self) -> bool:
-        """Whether it is logged in. While the library reconnects within a login, it is."""
+        """Whether it is logged in, also while the library reconnects within a login."""
         return self._logged_in.is_set()
 
     @property
     def answers_everywhere(self) -> bool:
-        """Whether it is logged in: then it may answer in every server, whichever process is told what happens there."""
+        """Whether it is logged in, and so may post in every server, whichever process receives its events."""
         return self.is_connected
 
     def hold(self, shards: frozenset[int], before_session: Callable[[int], Awaitable[None]]) -> None:
-        """Take in the events of these shards, where shards are shared, and of no others any more."""
+        """Receive the events of these shards only, where shards are shared."""
         if self._held is not None:
             self._held.before_session = before_session
             self._held.hold(shards)
@@ -109,8 +109,8 @@ class DiscordMessenger:
     async def run(self, sink: EventSink) -> None:
         """Stay logged in until `close`; within a login the library reconnects.
 
-        Ends by itself, with a line in the log, when the token is taken away.
-        Raises `MessengerError` when Discord refuses the token or an intent; nothing but a person can mend that.
+        Ends, with a line in the log, if the token is revoked. Raises `MessengerError` if Discord refuses the token or
+        an intent, which only a person can correct.
         """
         use_api(self._settings.api_url)
         working = asyncio.ensure_future(
@@ -212,11 +212,11 @@ class DiscordMessenger:
         return [text] if self._settings.long_answers == "file" and len(parts) > MOST_MESSAGES else parts
 
     def spell(self, command: str) -> str:
-        """As a slash command."""
+        """How to type a command: as a slash command."""
         return spelled(command, self._settings.command, self._context.name if self._context else "bot")
 
     async def post(self, message: BotMessage) -> MessageRef:
-        """Send it as a reply to what it answers. Raises `MessengerError`."""
+        """Post a message as a reply to what it answers. Raises `MessengerError`."""
         context = await self._wait_for_context(f"posting in channel {message.channel}")
         place = message.thread or message.channel
         if message.is_answer and place.isdecimal():
@@ -224,11 +224,11 @@ class DiscordMessenger:
         return await context.posting.post(message)
 
     async def stream_partial(self, message: BotMessage) -> None:
-        """Show what there is of an answer. Raises `MessengerError`."""
+        """Show a partial answer. Raises `MessengerError`."""
         await (await self._wait_for_context(f"posting in channel {message.channel}")).posting.stream_partial(message)
 
     async def drop_partial(self, message: BotMessage) -> None:
-        """Take it away again. Raises `MessengerError`."""
+        """Remove a partial answer. Raises `MessengerError`."""
         await (await self._wait_for_context(f"posting in channel {message.channel}")).posting.drop_partial(message)
 
     async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
@@ -237,10 +237,10 @@ class DiscordMessenger:
         await context.posting.mark(ref, emoji, present)
 
     async def ask_correction(self, event: PersonReaction | PersonVote, ref: MessageRef, question: str) -> None:
-        """In direct messages a question with a button; a reply to it is the correction. Elsewhere nothing.
+        """Ask with a button after a reaction in direct messages; a reply to the question is the correction.
 
-        The 👎 button asks by itself. After a reaction in a channel Discord has no private way to ask; the ✏️ button
-        under the answer stays.
+        The 👎 button opens a form by itself. After a reaction in a channel Discord has no private way to ask, but the
+        answer has its ✏️ button.
         """
         if isinstance(event, PersonVote) or event.scope.visibility is not Visibility.DIRECT:
             return
@@ -250,19 +250,19 @@ class DiscordMessenger:
         await context.posting.ask(message, ref.message_id)
 
     async def progress(self, workspace: str, channel: str, thread: str, text: str) -> None:
-        """Typing while there is a text; where that lasts, a line with the text and a stop button."""
+        """Show the typing indicator while there is a text, and later a line with the text and a stop button."""
         place = thread or channel
         if place.isdecimal() and self._context is not None:
             self._context.tidy(int(place))
             self._context.working.show(int(place), text)
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
-        """Give a file to one person, privately. Raises `MessengerError`."""
+        """Send a file to one person privately. Raises `MessengerError`."""
         context = await self._wait_for_context(f"handing a file to {message.private_to}")
         await context.posting.hand_over(message, await small_enough(attachment))
 
     async def remarks(self, scope: Scope, message_id: str, wanted: Sequence[str], last: int) -> list[Remark]:
-        """What people wrote before a message, by the history of its place. Raises `MessengerError`."""
+        """What people wrote before a message in its channel. Raises `MessengerError`."""
         return await lookups.remarks(self._require_context(), scope, message_id, wanted, last)
 
     async def answered_question(self, scope: Scope, message_id: str) -> AnsweredQuestion | None:
@@ -270,12 +270,12 @@ class DiscordMessenger:
         return await answered_question(self._require_context(), scope, message_id)
 
     async def approvers(self, scope: Scope) -> list[str]:
-        """Who can approve what is taught there, by name."""
+        """The names of those who can approve lessons there."""
         guild = self._guild(scope.workspace)
         return await teacher_names(self._require_context(), guild) if guild is not None else []
 
     async def teachers(self, workspace: str) -> list[str]:
-        """Who can, by id."""
+        """The ids of those who can approve lessons in the workspace."""
         guild = self._guild(workspace)
         return await teacher_ids(self._require_context(), guild) if guild is not None else []
 
@@ -285,32 +285,32 @@ class DiscordMessenger:
         return self._require_context().client.get_guild(int(guild)) if is_known else None
 
     async def name_of(self, workspace: str, person: str) -> str:
-        """Their display name, as plain words."""
+        """A person's display name as plain words."""
         return plain_name(await self._require_context().posting.names.of(person))
 
     async def profile(self, scope: Scope) -> Profile:
-        """Their display name: Discord tells nobody's time zone. Raises `MessengerError`."""
+        """A person's display name; Discord tells no time zones. Raises `MessengerError`."""
         return Profile(name=await self.name_of(scope.workspace, scope.person))
 
     async def channel_card(self, scope: Scope) -> ChannelCard:
-        """Name and topic of the scope's channel, as far as they are at hand. Raises `MessengerUnavailable`."""
+        """Name and topic of the scope's channel, if cached. Raises `MessengerUnavailable`."""
         channel = self._require_context().client.get_channel(int(scope.channel)) if scope.channel.isdecimal() else None
         return ChannelCard(name=scope.place, topic=str(getattr(channel, "topic", "") or ""))
 
     async def close(self) -> None:
-        """Take in nothing more, finish what is being taken in, and log out; `run` returns then."""
+        """Accept no more events, finish those under way, and log out; then `run` returns."""
         self._closed.set()
         if self._context is not None:
             self._context.client.handlers = ()
 
     def _require_context(self) -> HandlerContext:
-        """The present login. Raises `MessengerUnavailable` at once without one."""
+        """The context of the present login. Raises `MessengerUnavailable` if there is none."""
         if self._context is None:
             raise MessengerUnavailable("the bot is not logged in to Discord")
         return self._context
 
     async def _wait_for_context(self, what: str) -> HandlerContext:
-        """The present login; the next one is waited for a while, for what an earlier process left to be said."""
+        """The context of the present login. Waits a while for one, for messages of an earlier process."""
         if self._context is None and not self._closed.is_set():
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._logged_in.wait(), _PATIENCE_S)

@@ -1,4 +1,4 @@
-"""Discord's Markdown of people's messages to plain text.
+"""Converts Discord's Markdown in people's messages to plain text.
 
 The dialect: discord.com/developers, "Message Formatting".
 """
@@ -9,16 +9,16 @@ from collections.abc import Iterable, Mapping
 from bot.adapters import command_words
 
 MENTION = re.compile(r"<(?P<kind>@!|@&|@|#)(?P<id>\d{1,20})>")
-"""Of a person, a role or a channel."""
+"""A mention of a person, a role or a channel."""
 NOBODY = {"@": "somebody", "@!": "somebody", "@&": "a-role", "#": "a-channel"}
-"""In place of a name that Discord does not tell."""
+"""Used in place of a name that Discord does not tell."""
 _ONE_MENTION = re.compile(r"<(?:@!?|#)(?P<id>\d+)>")
 _EMOJI = re.compile(r"<a?:(?P<name>\w+):\d+>")
 _COMMAND = re.compile(r"</(?P<name>[^:<>]+):\d+>")
 
 
 def plain(text: str, names: Mapping[str, str]) -> str:
-    """The text as it is read. `names` maps ids of people, roles and channels; an unknown one is `NOBODY`."""
+    """The text as people read it. `names` has people, roles and channels by id; others become `NOBODY`."""
 
     def named(found: re.Match[str]) -> str:
         return f"{'#' if found['kind'] == '#' else '@'}{names.get(found['id']) or NOBODY[found['kind']]}"
@@ -28,17 +28,17 @@ def plain(text: str, names: Mapping[str, str]) -> str:
 
 
 def as_command(text: str, names: Mapping[str, str]) -> str:
-    """The text as the words of a command: where one is about people or channels, by id."""
+    """The text of a possible command: plain, but with ids where a command takes people or channels."""
     return plain(command_words.with_ids(text, _ONE_MENTION), names)
 
 
 def mentions(text: str, *ids: int) -> bool:
-    """Whether the text itself names one of these users or roles; a reply can ping without."""
+    """Whether the text itself mentions one of these users or roles; a reply can ping without."""
     return re.search(_any_of(ids), text) is not None
 
 
 def without_mention(text: str, *ids: int) -> str:
-    """The text without the mentions of these users and roles and the punctuation that set the first one off."""
+    """The text without the mentions of these users and roles and the punctuation after the first one."""
     return command_words.without_mention(text, _any_of(ids))
 
 

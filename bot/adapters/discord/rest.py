@@ -1,7 +1,7 @@
-"""Calls of Discord's REST API, with retries where they are safe, and the bot's own errors.
+"""Calls Discord's REST API: retries where that is safe, and raises the bot's own errors.
 
-discord.py itself waits out rate limits up to a length, and repeats after 500, 502, 504 and 524. It does not repeat
-after 503 or a broken connection, and takes a 429 without a `Via` header for a ban (discord/http.py).
+discord.py itself waits for rate limits up to a limit, and retries after 500, 502, 504 and 524. It does not retry after
+503 or a broken connection, and treats a 429 without a `Via` header as a ban (discord/http.py).
 """
 
 import hashlib
@@ -18,20 +18,20 @@ T = TypeVar("T")
 
 
 FAULTS = (discord.DiscordException, aiohttp.ClientError, OSError, TimeoutError)
-"""Everything a call of the library raises when it goes wrong."""
+"""The exceptions that a failed call of the library raises."""
 
 UNKNOWN_CHANNEL, UNKNOWN_MEMBER, UNKNOWN_MESSAGE, UNKNOWN_EMOJI = 10003, 10007, 10008, 10014
 MISSING_ACCESS, CANNOT_DM, MISSING_PERMISSION = 50001, 50007, 50013
 ALREADY_ACKNOWLEDGED = 40060
-"""A use of a button, form or command is acknowledged once."""
+"""An interaction is acknowledged once."""
 NO_HISTORY = 160002
-"""Replying takes the right to read the channel's history."""
+"""Replying needs the right to read the channel's history."""
 
 HAS_THREAD = 160004
 """A message begins one thread at most."""
 
 BLOCKED = frozenset({200000, 240000})
-"""A server's AutoMod, or Discord itself because of a harmful link, takes no message that says this."""
+"""The message's text is blocked: by a server's AutoMod, or by Discord because of a harmful link."""
 
 _NOT_THERE = frozenset({UNKNOWN_CHANNEL, 10004, UNKNOWN_MEMBER, MISSING_ACCESS})
 _FORBIDDEN = frozenset({CANNOT_DM, MISSING_PERMISSION, NO_HISTORY, 30010, 50083, 90001, 160005, 20028})
@@ -43,13 +43,13 @@ _BAN_S = 60.0
 
 
 class Rest:
-    """Makes calls. `sleep` is the pause between two tries."""
+    """Makes calls with retries. `sleep` waits between two tries."""
 
     def __init__(self, sleep: Sleep) -> None:
         self._sleep = sleep
 
     async def __call__(self, what: str, call: Callable[[], Awaitable[T]], *, again: bool = True) -> T:
-        """The answer of a call. `again`: a second time does no harm. Raises `MessengerError`."""
+        """Make a call; with `again` it may be repeated. Raises `MessengerError`."""
 
         async def once() -> T:
             try:
@@ -67,18 +67,18 @@ class Rest:
 
 
 def nonce_for(of: str) -> str:
-    """What makes a message the same one, so that sending it a second time finds the first."""
+    """The nonce of a message: sending a second message with the same nonce returns the first."""
     return hashlib.sha256(of.encode()).hexdigest()[:_NONCE_LENGTH]
 
 
 def code_of(error: BaseException) -> int:
-    """Discord's own code of a refusal, 0 for every other error."""
+    """Discord's own code of a refusal; 0 for every other error."""
     cause = error.__cause__
     return cause.code if isinstance(cause, discord.HTTPException) else 0
 
 
 def translated(error: BaseException, what: str) -> MessengerError:
-    """A fault of the library in the bot's words. `what` says what was tried, and on what."""
+    """The bot's error for an exception of the library. `what` says what was tried, and on what."""
     match error:
         case discord.RateLimited():
             wait_s = error.retry_after
@@ -98,7 +98,7 @@ def _refused(error: discord.HTTPException, what: str) -> MessengerError:
     code, status = error.code, error.status
     description = f"{what}: Discord says {status} {error.text or ''} ({code})"
     if status == 429:
-        # discord.py waits out every other kind: this one is a ban by the network in front of Discord.
+        # discord.py waits for all other rate limits: this one is a ban by the network in front of Discord.
         return RateLimited(f"{what}: Discord refuses all requests for a while", retry_after_s=_retry_after_s(error))
     if status == 401:
         return MessengerError(f"{description}; the token is no longer valid: set DISCORD_TOKEN to a new one")

@@ -1,7 +1,7 @@
-"""Buttons and forms: the row under an answer, "Undo", "Tell me", and the two forms.
+"""Buttons and forms: the buttons under an answer, choices, and the forms for corrections and lessons.
 
-Everything carries the answer it is about in its own id, so it works after any restart. Submitted forms are read from
-Discord's payload (`entered`), not by the library's form objects, which a restart would lose.
+Their ids contain the answer that they are about, so they work after any restart. Submitted forms are read from
+Discord's payload (`entered`), not from the library's form objects, which a restart would lose.
 """
 
 import re
@@ -17,7 +17,7 @@ from bot.model import Choice
 from memory.model import Audience
 
 UserInteraction = discord.Interaction[Any]
-"""One press, form, command or menu."""
+"""One use of a button, form, command or menu."""
 
 UP, DOWN, FIX, UNDO, TELL, STOP = "up", "down", "fix", "undo", "tell", "stop"
 _LOOKS = {
@@ -47,7 +47,7 @@ class Press(
     ui.DynamicItem[ui.Button[Any]],
     template=rf"goodbot:(?P<act>{UP}|{DOWN}|{FIX}|{UNDO}|{TELL}|{STOP})(?::(?P<answer>[\d-]+))?",
 ):
-    """A button."""
+    """A button of ours with a fixed meaning."""
 
     def __init__(self, act: str, answer: str = "") -> None:
         emoji, label, _ = _LOOKS[act]
@@ -67,14 +67,14 @@ class Press(
 
 
 def asked_about(message: discord.Message) -> str:
-    """The answer that a question of the bot's is about (by its button "Tell me"); empty for other messages."""
+    """The answer that a question of the bot is about, by its button "Tell me"; empty for other messages."""
     buttons = (button for line in message.components for button in getattr(line, "children", ()))
     found = (_ASKS.fullmatch(getattr(button, "custom_id", None) or "") for button in buttons)
     return next((match["answer"] for match in found if match), "")
 
 
 def is_stop_line(message: discord.Message) -> bool:
-    """Whether it is a line that shows work, with a stop button."""
+    """Whether a message is a progress line with a stop button."""
     buttons = (button for line in message.components for button in getattr(line, "children", ()))
     return any(getattr(button, "custom_id", None) == f"goodbot:{STOP}" for button in buttons)
 
@@ -92,7 +92,7 @@ def row(*acts: str, answer: str = "") -> ui.View:
 MOST = 25
 _IN_ROW = 5
 _LONGEST_LABEL = 80
-"""Five rows of five buttons, and ids of at most 100 characters (discord.com/developers, "Component Reference")."""
+"""At most five rows of five buttons, and 80 characters on a button (discord.com/developers, "Component Reference")."""
 
 
 class ChosenButton(
@@ -120,9 +120,9 @@ class ChosenButton(
 
 
 def choice_view(choices: Sequence[Choice], place: int = 0) -> ui.View | None:
-    """The buttons in the order given, as many as a message takes; None for none.
+    """The choices as buttons, as many as fit under a message; None if there are none.
 
-    `place` is the channel or thread the commands are about, where that is not the one the message stands in.
+    `place` is the channel or thread that the commands are about, if it is not the one of the message.
     """
     view = ui.View(timeout=None)
     fitting = {_custom_id(choice, place): choice for choice in choices}
@@ -143,7 +143,7 @@ def _custom_id(choice: Choice, place: int) -> str:
 
 
 def correction_form(answer: str) -> ui.Modal:
-    """What would have been right? Nothing in it is required."""
+    """The form for a correction; all its fields are optional."""
     reasons = [discord.RadioGroupOption(label=reason.capitalize(), value=reason) for reason in forms.REASONS]
     return _form(
         "What would have been right?",
@@ -157,7 +157,7 @@ def correction_form(answer: str) -> ui.Modal:
 
 
 def teaching_form(question: str, answer: str) -> ui.Modal:
-    """A lesson on anything: the question, the answer, whom it is for."""
+    """The form for a lesson: question, answer, audience."""
     audiences = [
         discord.RadioGroupOption(label=label, value=audience.value, default=audience is Audience.PERSONAL)
         for audience, label in _AUDIENCES
@@ -176,7 +176,7 @@ def teaching_form(question: str, answer: str) -> ui.Modal:
 
 
 def answer_form(place: int, question: str, label: str, answer: str = "") -> ui.Modal:
-    """The answer to a question that nobody could answer, or that of a lesson that waits, by its id.
+    """The form for the answer to an unanswered question, or of a waiting lesson, by its id.
 
     `place` as in `choice_view`.
     """
@@ -185,7 +185,7 @@ def answer_form(place: int, question: str, label: str, answer: str = "") -> ui.M
 
 
 def form_of(interaction: UserInteraction) -> tuple[str, str] | None:
-    """Which form was submitted, and the answer it is about; None for what is none of these."""
+    """The submitted form and the answer it is about; None for other interactions."""
     if interaction.type is not discord.InteractionType.modal_submit:
         return None
     found = _FORM.fullmatch(str(_data(interaction).get("custom_id", "")))
@@ -193,13 +193,13 @@ def form_of(interaction: UserInteraction) -> tuple[str, str] | None:
 
 
 def entered(interaction: UserInteraction) -> dict[str, str]:
-    """What a person entered, by the field's id; nothing for empty fields, `yes` for a tick."""
+    """The entered values by field; empty fields are left out, a checked box is `yes`."""
     values = {str(one["custom_id"]): one.get("value") for one in _fields(_data(interaction).get("components") or ())}
     return {name: "yes" if value is True else str(value).strip() for name, value in values.items() if value}
 
 
 def _fields(components: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """Every field, be it in a label or in a row."""
+    """All fields, in labels and in rows."""
     for one in components:
         inner = [one["component"]] if "component" in one else one.get("components")
         if inner:

@@ -157,8 +157,8 @@ class Roles:
     async def of(self, location: Location, *, is_wide: bool = False) -> Role:
         """The role of a person. `is_wide`: the act may reach beyond the channel, where the creator has no special role.
 
-        Raises `MessengerUnavailable` or `RateLimited` if Slack cannot tell now. The event is then left for Slack to send
-        again, so that a vote never counts for more than it may.
+        Raises `MessengerUnavailable` or `RateLimited` if Slack cannot tell now. The event is then left for Slack to
+        send again, so that a vote never counts for more than it may.
         """
         key = (location.user, self._seems_foreign(location))
         async with self._in_order(location.user):

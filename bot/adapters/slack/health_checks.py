@@ -92,7 +92,7 @@ def _oauth_findings(settings: SlackSettings) -> list[CheckResult]:
 
 
 class SlackHealthChecks:
-    """One round of checks. `patience_s` is how long a single question waits for its answer."""
+    """Runs the checks. `patience_s` is the time limit of one request."""
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class SlackHealthChecks:
         )
 
     async def results(self) -> list[CheckResult]:
-        """Every result, in order of code. Raises nothing: a question that fails is a result too."""
+        """Every result, in order of code. Never raises: a failed request is a result too."""
         found = token_findings(self._settings)
         if not all(result.ok for result in found):
             return found
@@ -146,7 +146,7 @@ class SlackHealthChecks:
         return found
 
     async def _of_several(self) -> list[CheckResult]:
-        """What can be known without the token of one workspace."""
+        """The checks that need no workspace's token, for several workspaces."""
         from bot.adapters.slack.installations.oauth import INSTALL_PATH
 
         pages = await self._port(INSTALL_PATH)
@@ -157,7 +157,7 @@ class SlackHealthChecks:
         return [*found, await self._installed(self._database)] if self._database is not None else found
 
     async def _installed(self, database: "InstallationDatabase") -> CheckResult:
-        """Whether the token key of this process reads what this or another one stored."""
+        """Whether this process's token key decrypts all stored tokens."""
         from bot.adapters.slack.installations.encryption import TokenCipher
         from bot.adapters.slack.installations.installations import Installations
 
@@ -178,7 +178,7 @@ class SlackHealthChecks:
         return fine(INSTALLED, found if number else "no workspace installed the app yet")
 
     async def _clock_of_several(self) -> CheckResult:
-        """Slack tells everybody the time, and refuses this question without a token."""
+        """Compare clocks by the date of Slack's refusal, as there is no token."""
         try:
             await self._ask(self._web.client.auth_test, "the time")
         except MessengerError as error:
@@ -236,7 +236,7 @@ class SlackHealthChecks:
         return str((answer.get("bot") or {}).get("app_id") or "")
 
     async def _port(self, path: str) -> CheckResult:
-        """Whether the address is free, or the bot itself listens there: it knows the path."""
+        """Whether the address is free, or the bot itself listens there."""
         host, port = self._settings.http_host, self._settings.http_port
         where = f"{host}:{port}"
         try:
@@ -251,7 +251,7 @@ class SlackHealthChecks:
         return fine(CONNECTION, f"{where} is free; a public address must lead to its {path}")
 
     async def _bot_listens(self, where: str, path: str) -> bool:
-        """The bot refuses unsigned events, and knows its pages under another method. Asking changes nothing."""
+        """Whether the bot answers there: it refuses unsigned events, and `OPTIONS` on its pages."""
         method, expected = ("POST", _UNSIGNED) if path == EVENTS_PATH else ("OPTIONS", _NOT_ALLOWED)
         timeout = aiohttp.ClientTimeout(total=self._patience_s)
         try:
@@ -293,7 +293,7 @@ class SlackHealthChecks:
         return name
 
     def _teachers(self) -> CheckResult:
-        """Who teaches by the settings of the file and of the chat."""
+        """Who teaches, by the settings file and the settings in chat."""
         settings = self._settings
         admins = [*([OWNERS] if settings.owners == "admins" else []), *settings.admins]
         teachers = [
@@ -329,7 +329,7 @@ def _granted(granted_scopes: str) -> CheckResult:
 
 
 def _subscribed(granted_scopes: str) -> CheckResult:
-    """Slack tells no app what it is subscribed to; only a missing scope proves that an event cannot come."""
+    """Whether the scopes allow all events. Slack does not tell which events an app is subscribed to."""
     missing = set(_missing(granted_scopes)) if granted_scopes.strip() else set()
     silent = [event for event, scopes in EVENTS.items() if missing & set(scopes)]
     if silent:
@@ -342,7 +342,7 @@ def _subscribed(granted_scopes: str) -> CheckResult:
 
 
 def _reachable(host: str) -> str:
-    """A host as its own machine reaches it: the ones that stand for all addresses are none."""
+    """The host to connect to from this machine: localhost for an address that means all interfaces."""
     return "127.0.0.1" if host in ("0.0.0.0", "::") else host  # noqa: S104 - a name compared, not bound
 
 

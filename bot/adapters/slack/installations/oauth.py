@@ -97,7 +97,7 @@ class _Flow(AsyncOAuthFlow):
 def oauth_pages(
     settings: SlackSettings, installations: Installations, client: AsyncWebClient, keep: Keep
 ) -> list[web.RouteDef]:
-    """The routes of the pages. `client` has no token; `keep` stores each new installation, or raises `MessengerError`."""
+    """The routes of the pages. `client` has no token; `keep` stores an installation, or raises `MessengerError`."""
     flow = _Flow(client, _oauth_settings(settings, installations), keep)
 
     async def install(request: web.Request) -> web.Response:

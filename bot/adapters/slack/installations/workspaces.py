@@ -1,7 +1,7 @@
 """The messenger for several Slack workspaces: one connection, and a `SlackMessenger` for each workspace.
 
-A payload goes to the messenger of the workspace that Slack names, a message to that of its own workspace. Each messenger
-has the token of its own workspace only, so nothing can reach another one.
+A payload goes to the messenger of the workspace that Slack names, a message to that of its own workspace. Each
+messenger has the token of its own workspace only, so nothing can reach another one.
 """
 
 import asyncio

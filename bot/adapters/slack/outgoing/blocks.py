@@ -54,8 +54,8 @@ class AnswerReference:
 def message_blocks(message: BotMessage) -> list[Block]:
     """The blocks of a message: its text as CommonMark and, under an answer's last part, used lessons and thumbs.
 
-    A notice has buttons only if one person alone sees it, or if they are for all, as a press replaces the message by the
-    reply to the presser. An answer's buttons are for everybody who sees it.
+    A notice has buttons only if one person alone sees it, or if they are for all, as a press replaces the message by
+    the reply to the presser. An answer's buttons are for everybody who sees it.
     """
     is_seen_alone = bool(message.private_to) or message.channel.startswith("D")
     has_choices = not message.is_answer and (is_seen_alone or message.is_for_all)

@@ -32,7 +32,7 @@ _PARSER = parser()
 
 
 def harmless(text: str) -> str:
-    """The text with everything defused that would notify people: `<!channel>`, `<@U1>`, `<!subteam^S1>`, `@everyone`."""
+    """The text with all defused that would notify people: `<!channel>`, `<@U1>`, `<!subteam^S1>`, `@everyone`."""
     return _CONTROL_LINK.sub(INVISIBLE, _quiet(text))
 
 

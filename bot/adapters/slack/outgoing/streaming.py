@@ -1,10 +1,10 @@
 """Streams answers natively: an answer appears piece by piece, and ends as one message with its buttons.
 
 Slack's rules (docs.slack.dev/reference/methods/chat.startStream): only in a thread, in a channel only for a named
-person, 20 starts a minute for each workspace, about 12,000 characters and five minutes in all. If a stream cannot begin,
-the answer is posted as an ordinary message. A stream that breaks off is completed by an update, now or at a later try;
-if Slack refuses that, it is deleted and posted as an ordinary message. Short answers, and answers with a link, are
-ordinary messages too: only for these can Slack be told not to unfold links.
+person, 20 starts a minute for each workspace, about 12,000 characters and five minutes in all. If a stream cannot
+begin, the answer is posted as an ordinary message. A stream that breaks off is completed by an update, now or at a
+later try; if Slack refuses that, it is deleted and posted as an ordinary message. Short answers, and answers with a
+link, are ordinary messages too: only for these can Slack be told not to unfold links.
 """
 
 import html
