@@ -1,28 +1,22 @@
 """Exact vector search in the process: one partition's vectors side by side, and the merge of several partitions."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import compress, repeat
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from math import isfinite
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from memory.adapters.vectors.action_rows import NOTHING_FOUND, ActionRows, RowApproval
+from memory.adapters.vectors.action_rows import NOTHING_FOUND, ActionRows
 from memory.adapters.vectors.halves import finite_rows, floats, halves, room
-from memory.model import Audience, Verdict
+from memory.adapters.vectors.hits import Candidates, Partition, RowKind, Rows
 from memory.ports import ActionFit, Neighbourhood
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from memory.model import Vector
-
-
-class RowKind(NamedTuple):
-    """What many rows have in common: how they are found, and what they approve."""
-
-    audience: Audience
-    verdict: Verdict
-    approves: RowApproval | None = None
 
 
 _SETS_OF_ACTIONS = 4
@@ -35,36 +29,11 @@ BLOCK = 1024
 """How many rows lie side by side: a partition that grows copies no more than these."""
 _AT_ONCE = 256
 """How many rows of 16 bits are widened at once: they stay in the processor's cache."""
-
-
-class Rows(Protocol):
-    """Where vectors lie."""
-
-    def vector(self, place: int) -> "Vector":
-        """That of one row, which may change with the next change of the partition."""
-        ...
-
+_SPARE = 16
+"""How many more rows are looked at than are wanted, for some may be of one episode."""
 
 Hit = tuple[float, str, RowKind, int, Rows]
 """A row that was found: its cosine, its episode, its kind, and where it lies."""
-
-
-class Partition(Protocol):
-    """What can be searched."""
-
-    def __len__(self) -> int:
-        """How many rows it has."""
-        ...
-
-    def find(
-        self, query: "Vector", k: int, min_cosine: float, actions: tuple[str, ...], *, gave_up: bool
-    ) -> "tuple[list[Hit], NDArray[np.float64] | None]":
-        """The k rows most like the query with at least this cosine, in any order; of equal ones those of later ids.
-
-        Without `gave_up`, none of `NOTHING_FOUND`. There may be more of those that are as like it as the last. And, if
-        there are actions, of shape (2, actions): how many rows approve each, and the sum of their cosines.
-        """
-        ...
 
 
 class VectorPartition:
@@ -119,7 +88,7 @@ class VectorPartition:
     def widen(self) -> None:
         """Keep them as float32 again."""
         if self._is_narrow:
-            self._blocks, self._ids = list(map(floats, self._narrow)), self._named(np.arange(len(self)))
+            self._blocks, self._ids = list(map(floats, self._narrow)), self._ids_at(np.arange(len(self)))
             self._narrow, self._narrow_ids, self._is_narrow = [], np.zeros(0, np.bytes_), False
 
     def add(
@@ -185,16 +154,16 @@ class VectorPartition:
                 np.vecdot(floats(block[start : start + len(some)], wide[: len(some)]), vector, out=some)
 
     def find(
-        self, query: "Vector", k: int, min_cosine: float, actions: tuple[str, ...], *, gave_up: bool
-    ) -> "tuple[list[Hit], NDArray[np.float64] | None]":
-        """As `Partition.find`."""
+        self, query: "Vector", _k: int, _least: Callable[[], float], actions: tuple[str, ...], *, gave_up: bool
+    ) -> "tuple[Sequence[Candidates], NDArray[np.float64] | None]":
+        """As `Partition.find`: all of the rows."""
         if not len(self):
-            return [], None
+            return (), None
         cosines = self.cosines(query)
         approved = self.approved(cosines, actions) if actions else None
-        if not gave_up and self._found_nothing:
-            cosines[np.isin(self._numbers[: len(cosines)], self._found_nothing)] = -np.inf
-        return self.nearest(cosines, k, min_cosine), approved
+        for number in self._found_nothing if not gave_up else ():
+            cosines[self._numbers[: len(cosines)] == number] = -np.inf
+        return [Candidates(cosines, self)], approved
 
     def approved(self, cosines: "NDArray[np.float32]", actions: tuple[str, ...]) -> "NDArray[np.float64]":
         """Shape (2, actions): how many rows approve each action, and the sum of their cosines."""
@@ -204,20 +173,11 @@ class VectorPartition:
             del self._approved[next(iter(self._approved))]
         return found.totals(cosines, self._numbers[: len(cosines)], (kind.approves for kind in self._kinds))
 
-    def nearest(self, scores: "NDArray[np.float32]", k: int, min_cosine: float) -> list[Hit]:
-        """The k best rows with at least this cosine, and those that are as good as the last of them, in any order."""
-        if k < 1:
-            return []
-        (places,) = (scores >= min_cosine).nonzero()
-        near = scores[places]
-        if len(near) > k:
-            (best_of,) = (near >= np.partition(near, len(near) - k)[len(near) - k]).nonzero()
-            places, near = places[best_of], near[best_of]
-        kinds = map(self._kinds.__getitem__, self._numbers[places].tolist())
-        return list(zip(near.tolist(), self._named(places), kinds, places.tolist(), repeat(self)))
+    def named(self, places: "NDArray[np.intp]") -> tuple[list[str], list[RowKind]]:
+        """As `Rows.named`."""
+        return self._ids_at(places), list(map(self._kinds.__getitem__, self._numbers[places].tolist()))
 
-    def _named(self, places: "NDArray[np.intp]") -> list[str]:
-        """Whose the rows at these places are."""
+    def _ids_at(self, places: "NDArray[np.intp]") -> list[str]:
         if self._is_narrow:
             return [each.decode() for each in self._narrow_ids[places].tolist()]
         return list(map(self._ids.__getitem__, places.tolist()))
@@ -293,48 +253,75 @@ def search(
     """The k best of several partitions; an episode in several of them counts as its row in the first.
 
     Of those `beside`, which come last, only the rows count, and no action that they approve. Without `gave_up`, rows
-    of runs that found no answer are left out. Exact: a row among the k
-    best of all is among the k best of the first partition that holds it. A vector that is not finite is like nothing.
+    of runs that found no answer are left out. Exact. A vector without a finite length is like nothing.
     """
     query = np.asarray(vector, np.float32)
-    first: dict[str, Hit] = {}
+    found: list[Candidates] = []
     totals = np.zeros((2, len(actions)))
-    least, wanted = min_cosine, tuple(actions)
-    is_usable = np.isfinite(query).all()
+    least, wanted = partial(_least_of_best, found, k, min_cosine), tuple(actions)
+    is_usable = isfinite(query.dot(query))
     for number, partition in enumerate((*partitions, *beside) if is_usable else ()):
-        if not len(partition):
-            continue
-        if len(first) >= k > 0:  # what is less like it than k others is not among the k best
-            least = max(least, sorted([hit[0] for hit in first.values()])[-k])
-        of_these = wanted if number < len(partitions) else ()
-        found, approved = partition.find(query, k, least, of_these, gave_up=gave_up)
-        if approved is not None:
-            totals += approved
-        for hit in found:
-            first.setdefault(hit[1], hit)
+        if len(partition):
+            of_these = wanted if number < len(partitions) else ()
+            candidates, approved = partition.find(query, k, least, of_these, gave_up=gave_up)
+            found += candidates
+            if approved is not None:
+                totals += approved
     fits = {
         action: ActionFit(lessons, total / lessons)
         for action, lessons, total in zip(actions, *totals.tolist(), strict=True)
         if lessons
     }
-    hits, searched = best(first.values(), k), sum(map(len, partitions))
+    hits, searched = _best(found, k, min_cosine), sum(map(len, partitions))
     if not hits:
         return Neighbourhood(searched=searched, fits=fits)
     cosines, ids, kinds, places, rows = zip(*hits, strict=True)
     audiences, verdicts, _ = zip(*kinds, strict=True)
-    # Vectors of their own, for a row may move in its partition.
-    own = np.concatenate([each.vector(place) for each, place in zip(rows, places, strict=True)])
+    vectors = np.empty((len(ids), len(query)), np.float32)  # of their own, for a row may move in its partition
+    for number, (each, place) in enumerate(zip(rows, places, strict=True)):
+        vectors[number] = each.vector(place)
     return Neighbourhood(
         searched=searched,
         ids=ids,
         cosines=cosines,
         audiences=audiences,
         verdicts=verdicts,
-        vectors=own.reshape(len(ids), -1),
+        vectors=vectors,
         fits=fits,
     )
 
 
-def best(hits: Iterable[Hit], k: int) -> list[Hit]:
-    """The k most alike, best first; equal ones by later id. None has the id of another."""
-    return sorted(hits, reverse=True)[: max(k, 0)]
+def _best(found: Sequence[Candidates], k: int, min_cosine: float) -> list[Hit]:
+    """The k best, best first; equal ones by later id, and of an episode the first of its rows."""
+    if not found or k < 1:
+        return []
+    cosines = np.concatenate([each.cosines for each in found]) if len(found) > 1 else found[0].cosines
+    many = k + _SPARE if len(found) > 1 else k
+    while True:
+        least = kth_highest(cosines, many, min_cosine)
+        hits = [hit for each in found for hit in _hits(each, least)]
+        first = {hit[1]: hit for hit in reversed(hits)}
+        if len(first) >= k or len(hits) < many:
+            return sorted(first.values(), reverse=True)[:k]
+        many *= 2
+
+
+def _hits(candidates: Candidates, least: float) -> Iterator[Hit]:
+    """The rows with at least this cosine."""
+    cosines, rows = candidates
+    (places,) = (cosines >= least).nonzero()
+    return zip(cosines[places].tolist(), *rows.named(places), places.tolist(), repeat(rows))
+
+
+def kth_highest(cosines: "NDArray[np.float32]", k: int, least: float) -> float:
+    """The k-th highest of those that are at least `least`; where there are not so many, `least`."""
+    high = cosines[cosines >= least]
+    if not 0 < k <= len(high):
+        return least
+    high.partition(len(high) - k)
+    return float(high[len(high) - k])
+
+
+def _least_of_best(found: Sequence[Candidates], k: int, least: float) -> float:
+    """What is less like the query than k others is not among the k best."""
+    return max([least, *(kth_highest(each.cosines, k, least) for each in found)])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from memory.adapters.private_files import open_private
-from memory.adapters.vectors.partitions import RowKind
+from memory.adapters.vectors.hits import RowKind
 from memory.model import GAVE_UP, Audience, Verdict
 
 if TYPE_CHECKING:
@@ -89,25 +89,29 @@ class RowFile:
     records: "NDArray[np.void]"
     """Of each row."""
 
-    def named(self, places: "NDArray[np.intp]") -> tuple[list[str], list[int]]:
-        """The ids of the rows at these places, and the numbers of their kinds."""
-        found = self.records[places]
-        return [each.decode() for each in found["id"].tolist()], found["kind"].tolist()
-
-    def vectors(self, places: Sequence[int]) -> "NDArray[np.float32]":
-        """Those of the rows at these places; short ones are of a file that was cut off. Raises `OSError`."""
-        size, descriptor = 2 * self.dimension, self.file.descriptor
-        content = b"".join([os.pread(descriptor, size, self.start + size * place) for place in places])
-        return np.frombuffer(content, "<f2").reshape(len(places), self.dimension).astype(np.float32)
+    def found(self, places: "NDArray[np.intp]") -> "FoundRows":
+        """The rows at these places; a vector of a file that was cut off is short. Raises `OSError`."""
+        size, descriptor, records = 2 * self.dimension, self.file.descriptor, self.records[places]
+        content = b"".join([os.pread(descriptor, size, self.start + size * place) for place in places.tolist()])
+        vectors = np.frombuffer(content, "<f2").reshape(len(places), self.dimension).astype(np.float32)
+        return FoundRows([each.decode() for each in records["id"].tolist()], records["kind"].tolist(), vectors)
 
 
 @dataclass(frozen=True, slots=True)
 class FoundRows:
-    """Vectors that were read, as `memory.adapters.vectors.partitions.Rows`."""
+    """Rows that were read, as `memory.adapters.vectors.hits.Rows`, by the place among them."""
 
+    ids: Sequence[str]
+    kinds: Sequence[int]
+    """The numbers of their kinds."""
     vectors: "NDArray[np.float32]"
 
+    def named(self, places: "NDArray[np.intp]") -> tuple[list[str], list[RowKind]]:
+        """As `Rows.named`."""
+        some = places.tolist()
+        return [self.ids[place] for place in some], [KINDS[self.kinds[place]][0] for place in some]
+
     def vector(self, place: int) -> "Vector":
-        """By the place among those that were read."""
+        """As `Rows.vector`."""
         vector: NDArray[np.float32] = self.vectors[place]
         return vector

@@ -48,7 +48,8 @@ from memory import (
 )
 from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.sql import SqlStore
-from memory.adapters.vectors.partitions import RowKind, VectorPartition, search
+from memory.adapters.vectors.hits import RowKind
+from memory.adapters.vectors.partitions import VectorPartition, search
 from memory.errors import EmbeddingFailed, InvalidInput, MemoryFault
 from memory.model import Audience, Exemplar, Signal, Step, StepKind, Vector, Verdict
 from memory.rules.feedback import KeywordDetector, SimilarityDetector

@@ -8,7 +8,7 @@ Most searches find nothing changed. In SQLite the first row of the statement tel
 new, runs only where something is.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -29,8 +29,8 @@ from memory.adapters.sql.recall.partition_copies import (
 )
 from memory.adapters.sql.recall.plane_cache import PlaneCache, counter_of
 from memory.adapters.sql.transaction.session import Session
-from memory.adapters.vectors.partitions import Hit, Partition, best, search
-from memory.adapters.vectors.plane_rows import KINDS, FoundRows
+from memory.adapters.vectors.hits import Candidates, Partition
+from memory.adapters.vectors.partitions import kth_highest, search
 from memory.adapters.vectors.planes import Planes
 from memory.ports import Neighbourhood
 
@@ -256,21 +256,21 @@ class _PlanePartition:
         return len(self.planes) + len(self.later.vectors)
 
     def find(
-        self, query: "Vector", k: int, min_cosine: float, actions: tuple[str, ...], *, gave_up: bool
-    ) -> "tuple[list[Hit], NDArray[np.float64] | None]":
+        self, query: "Vector", k: int, least: Callable[[], float], actions: tuple[str, ...], *, gave_up: bool
+    ) -> "tuple[Sequence[Candidates], NDArray[np.float64] | None]":
         """As `Partition.find`; how like the query what approves an action is, is told by a sample."""
-        near = self._nearest(query, k, min_cosine, gave_up=gave_up)
+        near = self._nearest(query, k, least(), gave_up=gave_up)
         some = self.planes.cosines(query, self.some.seqs) if actions and self.some is not None else None
         if not self.plane_cache.is_usable(self.planes):  # any more: erased since the database was asked, or damaged
-            return scanned(self.session, self.key, SCANNED).find(query, k, min_cosine, actions, gave_up=gave_up)
-        found, totals = self.later.vectors.find(query, k, min_cosine, actions, gave_up=gave_up)
+            return scanned(self.session, self.key, SCANNED).find(query, k, least, actions, gave_up=gave_up)
+        found, totals = self.later.vectors.find(query, k, least, actions, gave_up=gave_up)
         if some is not None and self.some is not None:
             sampled = self.some.rows.approved(some, actions)
             totals = sampled if totals is None else totals + sampled
-        return best([*found, *near], k), totals
+        return [*found, *near], totals
 
-    def _nearest(self, query: "Vector", k: int, least: float, *, gave_up: bool) -> list[Hit]:
-        """The k nearest rows of the planes of which nothing changed, and those as near as the last.
+    def _nearest(self, query: "Vector", k: int, least: float, *, gave_up: bool) -> list[Candidates]:
+        """Among others the k nearest rows of the planes of which nothing changed, and those as near as the last.
 
         What turns out to have changed is left out of the next search, so that it is in nobody's way.
         """
@@ -278,37 +278,31 @@ class _PlanePartition:
         while True:
             known = len(self.later.outdated)
             outdated = np.fromiter(self.later.outdated, np.intp, known)
-            hits = self._searched(query, k, least, [*without, outdated])
+            found = self._searched(query, k, least, [*without, outdated])
             if len(self.later.outdated) == known:
-                return hits
+                return found
 
-    def _searched(self, query: "Vector", k: int, least: float, without: "Sequence[NDArray[np.intp]]") -> list[Hit]:
+    def _searched(
+        self, query: "Vector", k: int, least: float, without: "Sequence[NDArray[np.intp]]"
+    ) -> list[Candidates]:
         places, bounds = self.planes.nearest(query, max(CANDIDATES, 4 * k), least, without)
-        hits: list[Hit] = []
-        many = int(np.count_nonzero(bounds >= least)) if k > 0 else 0
-        start, kth = 0, -np.inf
-        while start < many and bounds[start] >= max(least, kth):
+        found: list[Candidates] = []
+        start, many = 0, int(np.count_nonzero(bounds >= least)) if k > 0 else 0
+        while start < many and bounds[start] >= least:
             end = min(many, start + k + _SPARE)
-            hits += self._compared(query, places[start:end], bounds[start:end], least)
-            if len(hits) >= k:
-                kth = sorted([hit[0] for hit in hits])[-k]
+            found.append(self._compared(query, places[start:end], bounds[start:end]))
+            least = kth_highest(np.concatenate([each.cosines for each in found]), k, least)
             start = end
-        return hits
+        return found
 
-    def _compared(
-        self, query: "Vector", places: "NDArray[np.intp]", bounds: "NDArray[np.float32]", least: float
-    ) -> list[Hit]:
-        """Those of these rows of which nothing changed, and that are at least so near."""
-        rows = FoundRows(self.planes.rows.vectors(places.tolist()))
+    def _compared(self, query: "Vector", places: "NDArray[np.intp]", bounds: "NDArray[np.float32]") -> Candidates:
+        """These rows, but for those of which something changed."""
+        rows = self.planes.rows.found(places)
         cosines = np.vecdot(rows.vectors, query)
         if not self.planes.codes.are_sound(places, bounds, cosines, query[None]):
             self.plane_cache.reject(self.planes)
-        named = list(zip(places.tolist(), *self.planes.rows.named(places), strict=True))
-        self.later.outdated.update([place for place, episode_id, _ in named if episode_id in self.later.changed])
-        return [
-            (cosine, episode_id, KINDS[kind][0], n, rows)
-            for n, (cosine, (place, episode_id, kind)) in enumerate(
-                zip(np.clip(cosines, -1.0, 1.0).tolist(), named, strict=True)
-            )
-            if cosine >= least and place not in self.later.outdated
-        ]
+        is_changed = np.array([each in self.later.changed for each in rows.ids])
+        self.later.outdated.update(places[is_changed].tolist())
+        np.clip(cosines, -1.0, 1.0, out=cosines)
+        cosines[is_changed] = -np.inf
+        return Candidates(cosines, rows)

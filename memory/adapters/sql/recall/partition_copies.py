@@ -42,7 +42,8 @@ from memory.adapters.sql.tables.lesson_versions import lesson_versions
 from memory.adapters.sql.tables.types import nothing
 from memory.adapters.sql.transaction.session import Session
 from memory.adapters.vectors.action_rows import NOTHING_FOUND, RowApproval
-from memory.adapters.vectors.partitions import RowKind, VectorPartition
+from memory.adapters.vectors.hits import RowKind
+from memory.adapters.vectors.partitions import VectorPartition
 from memory.model import GAVE_UP, Audience, Verdict
 
 if TYPE_CHECKING:

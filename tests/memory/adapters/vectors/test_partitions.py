@@ -2,18 +2,27 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
-from memory.adapters.vectors.partitions import BLOCK, RowKind, VectorPartition, search
+from memory.adapters.vectors.action_rows import FROM_ONE, NOTHING_FOUND, RowApproval
+from memory.adapters.vectors.hits import RowKind
+from memory.adapters.vectors.partitions import BLOCK, VectorPartition, search
 from memory.model import Audience, Verdict
 from tests.memory.adapters.store_samples import unit
 
 SHARED = RowKind(Audience.CHANNEL, Verdict.SUCCESS)
 names = st.sampled_from("abcdef")
 additions = st.dictionaries(names, st.integers(0, 90), max_size=4)
+EPISODES = 60
+CLOCK = RowApproval("clock", "", "ana")
+some_episodes = st.tuples(st.integers(0, EPISODES), st.integers(0, EPISODES)).map(lambda ends: range(*sorted(ends)))
 
 
-def at_angle(degrees: int) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+def name_of(number: int) -> str:
+    return f"e{number * 7 % EPISODES:02d}"
+
+
+def at_angle(degrees: float) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
     return unit(np.cos(np.radians(degrees)), np.sin(np.radians(degrees)))
 
 
@@ -81,23 +90,56 @@ def test_a_cosine_is_never_above_one() -> None:
     assert search([shelf], np.full(3, 0.6, np.float32), 1, 0.0).hits[0].cosine == 1.0
 
 
-@given(st.lists(additions, min_size=1, max_size=4), st.lists(additions, max_size=3), st.integers(0, 7), st.data())
-def test_of_several_partitions_each_episode_counts_once(
-    partitions: list[dict[str, int]], beside: list[dict[str, int]], k: int, data: st.DataObject
+@given(
+    partitions=st.lists(some_episodes, min_size=1, max_size=4),
+    beside=st.lists(some_episodes, max_size=2),
+    narrow=st.lists(st.booleans(), min_size=6, max_size=6),
+    step=st.sampled_from([0, 1, 7, 30]),
+    query=st.sampled_from([0.0, 45.0, 120.0, np.nan]),
+    k=st.sampled_from([-1, 0, 1, 2, 5, 20, EPISODES]),
+    least=st.sampled_from([-1.0, -1.0, 0.3, 1.0]),
+    gave_up=st.booleans(),
+)
+@settings(max_examples=20 * settings().max_examples)  # each is quick
+def test_as_if_every_row_were_sorted(
+    partitions: list[range],
+    beside: list[range],
+    narrow: list[bool],
+    step: int,
+    query: float,
+    k: int,
+    least: float,
+    gave_up: bool,
 ) -> None:
-    """As sorting every row would, and what lies beside comes after all others."""
-    angles = data.draw(st.fixed_dictionaries({name: st.integers(0, 90) for name in "abcdef"}))
+    """Each episode counts as its row in the first partition that has it; of equal ones, the later id comes first."""
+    matrix = np.array([at_angle(number * step % 91) for number in range(EPISODES)]).astype(np.float16)
+    asked = at_angle(query) if np.isfinite(query) else np.array([1, query], np.float32)
+    with np.errstate(invalid="ignore"):
+        alike = np.vecdot(matrix.astype(np.float32), asked).clip(-1, 1)
+    cosines = alike if np.isfinite(query) else np.full(EPISODES, np.nan)
     shelves: list[VectorPartition] = []
-    where: dict[str, Audience] = {}
-    for number, names_of_one in enumerate((*partitions, *beside)):
-        audience = list(Audience)[number % len(Audience)]
+    first: dict[int, Audience] = {}
+    for place, episodes in enumerate((*partitions, *beside)):
+        kinds = [RowKind(list(Audience)[place % 3], Verdict.SUCCESS, each) for each in (CLOCK, NOTHING_FOUND)]
         shelf = VectorPartition(2)
-        matrix = np.array([at_angle(angles[name]) for name in names_of_one]).reshape(-1, 2)
-        shelf.add(list(names_of_one), [RowKind(audience, Verdict.SUCCESS)], [0] * len(names_of_one), matrix)
+        shelf.add([name_of(each) for each in episodes], kinds, [each % 5 == 0 for each in episodes], matrix[episodes])
+        if narrow[place]:
+            shelf.narrow()
         shelves.append(shelf)
-        where = dict.fromkeys(names_of_one, audience) | where
-    found = search(shelves[: len(partitions)], at_angle(0), k, -1.0, beside=shelves[len(partitions) :])
+        first = dict.fromkeys(episodes, kinds[0].audience) | first
+    found = search(shelves[: len(partitions)], asked, k, least, ["clock"], shelves[len(partitions) :], gave_up=gave_up)
+    expected = sorted(
+        [each for each in first if cosines[each] >= np.float32(least) and (gave_up or each % 5)],
+        key=lambda each: (cosines[each], name_of(each)),
+        reverse=True,
+    )[: max(k, 0)]
     assert found.searched == sum(map(len, partitions))
-    expected = sorted(sorted(where, reverse=True), key=lambda name: angles[name])[:k]
-    assert [(hit.episode_id, hit.audience) for hit in found.hits] == [(name, where[name]) for name in expected]
-    assert all(hit.vector is not None and hit.vector @ at_angle(0) == hit.cosine for hit in found.hits)
+    assert [hit[:4] for hit in found.hits] == [
+        (name_of(each), cosines[each], first[each], Verdict.SUCCESS) for each in expected
+    ]
+    approving = [sum(each % 5 > 0 for each in episodes) for episodes in partitions if np.isfinite(query)]
+    assert (found.fits["clock"].lessons if found.fits else 0) == sum(min(FROM_ONE, each) for each in approving)
+    for shelf in shelves:  # the vectors that were found stay what they were
+        shelf.remove(map(name_of, range(EPISODES - 1)))
+        shelf.add(["another"], [SHARED], [0], matrix[:1])
+    assert np.array_equal(np.reshape(found.vectors, (-1, 2)), matrix[expected].astype(np.float32))

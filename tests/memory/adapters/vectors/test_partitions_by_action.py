@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memory.adapters.vectors.action_rows import FROM_ONE, RowApproval
-from memory.adapters.vectors.partitions import BLOCK, RowKind, VectorPartition, search
+from memory.adapters.vectors.hits import RowKind
+from memory.adapters.vectors.partitions import BLOCK, VectorPartition, search
 from memory.model import Audience, Verdict
 from memory.ports import ActionFit
 from tests.memory.adapters.store_samples import unit

@@ -166,8 +166,8 @@ def test_what_is_not_finite_is_left_out(tmp_path: Path) -> None:
     assert planes.seqs.tolist() == [0, 2]
     assert np.array_equal(planes.codes.packed, packed(turned(matrix[[0, 2]]))[0])
     (place,) = planes.nearest(matrix[2].astype(np.float32), 1)[0].tolist()
-    assert planes.rows.named(np.array([place]))[0] == ["e2"]
-    assert np.array_equal(planes.rows.vectors([0, 1]), matrix[[0, 2]].astype(np.float32))
+    assert planes.rows.found(np.array([place])).ids == ["e2"]
+    assert np.array_equal(planes.rows.found(np.array([0, 1])).vectors, matrix[[0, 2]].astype(np.float32))
 
 
 @pytest.mark.parametrize(("count", "most"), [(0, 5), (3, 5), (5, 5), (200, 5), (200, 199)])
@@ -199,8 +199,9 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert np.array_equal(read.codes.steps, steps)
     assert np.array_equal(read.planes, sign_words(turned(rows(300))).T)
     assert read.seqs.tolist() == list(range(300))
-    assert read.rows.named(np.array([299, 7])) == (["e299", "e7"], [299 % len(KINDS), 7])
-    assert np.array_equal(read.rows.vectors([299, 7]), rows(300)[[299, 7]].astype(np.float32))
+    found = read.rows.found(np.array([299, 7]))
+    assert (found.ids, found.kinds) == (["e299", "e7"], [299 % len(KINDS), 7])
+    assert np.array_equal(found.vectors, rows(300)[[299, 7]].astype(np.float32))
     assert files.token_of(tmp_path / "planes") == 7
 
 
