@@ -1,7 +1,7 @@
 """What recall hands out: exemplars, how each stage narrowed them down, and how they fared afterwards."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
@@ -84,7 +84,7 @@ class StageCounts:
 
     def as_dict(self) -> dict[str, int | bool]:
         """The counts by name, for JSON."""
-        return asdict(self)
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from memory.model import WORDY_ACTIONS, Exemplar, Lesson, Signal
+from memory.model import WORDY_ACTIONS, Episode, Exemplar, Lesson, Signal
 from memory.rules.feedback.detector import USED_ABOVE, DetectedSignal
 from memory.rules.feedback.polarity import Denials, admits_ignorance, simplified, stance
 from memory.rules.feedback.vocabulary import Language, fold, likely_languages, small_words
@@ -51,12 +51,14 @@ def _judged(exemplar: Exemplar, question: str, answer: "_Answer", action: str) -
         return DetectedSignal(signal=Signal.UNKNOWN)
     episode = exemplar.episode
     asked = f"{question}\n{episode.goal}"
+    of_lesson = _of_repeat if exemplar.lesson is Lesson.REPEAT else _of_avoid
+    return of_lesson(episode, asked, answer)
+
+
+def _languages(episode: Episode, asked: str, answer: "_Answer") -> tuple[Language, ...]:
+    """Those that question, lesson and answer may be in."""
     others = map(small_words, (asked, episode.output, episode.correction))
-    languages = likely_languages([answer.small_words, *others])
-    given = answer.read(languages)
-    if exemplar.lesson is Lesson.REPEAT:
-        return _of_repeat(_Text(episode.output, languages), asked, given)
-    return _of_avoid(_Text(episode.output, languages), _Text(episode.correction, languages), asked, given)
+    return likely_languages([answer.small_words, *others])
 
 
 class _Answer:
@@ -69,6 +71,10 @@ class _Answer:
     @cached_property
     def has_words(self) -> bool:
         return has_words(self._raw)
+
+    @cached_property
+    def folded(self) -> str:
+        return _folded(self._raw)
 
     @cached_property
     def small_words(self) -> Counter[str]:
@@ -117,11 +123,6 @@ class _Text:
         """The terms, ready to be asked, with those that are denied."""
         return TermIndex(self.terms, self.denied.__contains__)
 
-    @cached_property
-    def folded(self) -> str:
-        """As it is compared whole, with single spaces."""
-        return " ".join(fold(self.raw).split())
-
     def weight(self, some: Sequence[Term]) -> float:
         return sum(self.weights.get(term.text, term.weight) for term in some)
 
@@ -134,10 +135,15 @@ class _Comparison:
     """The answer says it with the opposite sign, or with other numbers; asked only of what has share enough."""
 
 
-def _of_repeat(lesson: _Text, asked: str, answer: _Text) -> DetectedSignal:
-    if not has_words(lesson.raw):
+def _of_repeat(episode: Episode, asked: str, given: _Answer) -> DetectedSignal:
+    if not has_words(episode.output):
         return DetectedSignal(signal=Signal.UNKNOWN)
-    if _contains(answer, lesson):
+    words = _folded(episode.output)
+    if words == given.folded:
+        return DetectedSignal(signal=Signal.USED, ratio=1.0)
+    languages = _languages(episode, asked, given)
+    lesson, answer = _Text(episode.output, languages), given.read(languages)
+    if words in given.folded and len(lesson.terms) > 1 and not answer.denied:
         return DetectedSignal(signal=Signal.USED, ratio=1.0)
     if not says_something(answer.raw) and lesson.stance is None:
         return DetectedSignal(signal=Signal.UNKNOWN)
@@ -153,7 +159,10 @@ def _of_repeat(lesson: _Text, asked: str, answer: _Text) -> DetectedSignal:
     return DetectedSignal(signal=Signal.CONTRADICTED if opposes else Signal.IGNORED, ratio=found.share)
 
 
-def _of_avoid(mistake: _Text, correction: _Text, asked: str, answer: _Text) -> DetectedSignal:
+def _of_avoid(episode: Episode, asked: str, given: _Answer) -> DetectedSignal:
+    languages = _languages(episode, asked, given)
+    mistake, correction = _Text(episode.output, languages), _Text(episode.correction, languages)
+    answer = given.read(languages)
     # What mistake and correction share tells nothing of which of the two was said.
     corrected = _compare(correction, f"{asked}\n{mistake.raw}", answer)
     repeated = _compare(mistake, f"{asked}\n{correction.raw}", answer)
@@ -247,7 +256,6 @@ def _opposes(lesson: _Text, answer: _Text) -> bool:
     return is_same_sentence and (other_numbers or _is_denied(lesson, matched, found, answer))
 
 
-def _contains(answer: _Text, lesson: _Text) -> bool:
-    """Whether the answer says the lesson, and nothing with the opposite sign beside it."""
-    whole, part = answer.folded, lesson.folded
-    return part in whole and (part == whole or (len(lesson.terms) > 1 and not answer.denied))
+def _folded(text: str) -> str:
+    """As it is compared whole, with single spaces."""
+    return " ".join(fold(text).split())

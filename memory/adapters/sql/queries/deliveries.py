@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import (
@@ -59,6 +60,8 @@ def changed_column(column: Column[Any]) -> ColumnElement[Any]:
 _i = incoming.c
 _o = outgoing.c
 _SCOPE = ("workspace", "channel", "person", "thread", "visibility", "place")
+_BESIDE_SCOPE = [column.name for column in _i if column.name not in _SCOPE]
+_OWN, _OWN_OF, _SCOPE_OF = (*_BESIDE_SCOPE, *_SCOPE), attrgetter(*_BESIDE_SCOPE), attrgetter(*_SCOPE)
 _a = incoming_askers.c
 _t = incoming_taps.c
 _READERS = (
@@ -210,8 +213,7 @@ class SqlDeliveryTable(SqlTable):
     def accept(self, message: Incoming) -> Incoming | None:
         if not storable(message).event_id:
             raise ValueError("an incoming message needs the id of the event that brought it")
-        own = {column.name: getattr(message, column.name) for column in _i if column.name not in _SCOPE}
-        own |= {name: getattr(message.scope, name) for name in _SCOPE}
+        own = dict(zip(_OWN, (*_OWN_OF(message), *_SCOPE_OF(message.scope)), strict=True))
         if message.held_by:
             own = {name: value for name, value in own.items() if name != "turn"} | of_turn(message)
         row = self._session.changed(_ACCEPT_WITH_TURN if message.held_by else _ACCEPT, own)
