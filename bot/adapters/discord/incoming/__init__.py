@@ -1,1 +1,1 @@
-"""What people do on Discord becomes events: messages, reactions, buttons, forms, commands, and look-ups about them."""
+"""Makes events of what people do on Discord: messages, reactions, buttons, forms, commands. Also has look-ups."""

@@ -24,12 +24,12 @@ class ChannelChanges:
         """By the library's name of an event."""
 
     def _changed(self, before: discord.abc.GuildChannel) -> None:
-        """Compares a channel before and after a change. Most changes are to its name or its position."""
+        """Report a changed channel if its visibility differs. Most changes are of its name or its position."""
         if visibility_of(before.guild.get_channel(before.id)) is not visibility_of(before):
             self._look_again(before)
 
     def _role_changed(self, before: discord.Role) -> None:
-        """A change of the role @everyone: every channel may inherit what it may see."""
+        """Report all channels after a change of the role @everyone, whose rights they may inherit."""
         for channel in before.guild.text_channels if before.is_default() else ():
             self._look_again(channel)
 

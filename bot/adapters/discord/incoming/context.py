@@ -34,19 +34,19 @@ class HandlerContext:
     queries: ConversationQueries
     clock: Clock
     command_name: str
-    """Of the slash command."""
+    """The name of the slash command."""
     tasks: Tasks
 
     @property
     def name(self) -> str:
-        """What people call the bot."""
+        """The bot's user name."""
         user = self.client.user
         return user.name if user is not None else "bot"
 
     async def admits(self, somebody: Somebody, channels: Iterable[int | None], guild: int | None) -> bool:
-        """Whether this person may use the bot there, by the settings file, as far as people keep no such list in chat.
+        """Whether this person may use the bot there, by the lists of the settings file.
 
-        A list in chat takes its place, and is looked at by the sink.
+        A list set in chat replaces the settings file's, and is checked by the sink.
         """
         refused_by = self.roles.refused_by(somebody, channels, is_direct=guild is None)
         if not refused_by:
@@ -54,16 +54,16 @@ class HandlerContext:
         return refused_by <= (await self.queries.set_in_chat(workspace_of(guild))).keys()
 
     def tidy(self, channel: int) -> None:
-        """Begin to take away what a killed process left in a channel or thread."""
+        """Start removing progress lines that a killed process left in a channel or thread."""
         self.tasks.start(("left lines", channel), lambda: self.stale_progress_lines.take_away(channel))
 
     async def standing_in(self, channel_id: int, person: int) -> tuple[ChannelInfo, Role] | None:
-        """A person's place and role in another channel or thread; None where they may not look or use the bot now.
+        """A person's role in another channel or thread, with the channel; None if they may not view it or use the bot.
 
-        Raises `MessengerUnavailable` or `RateLimited` when Discord cannot say.
+        Raises `MessengerUnavailable` or `RateLimited` if Discord cannot tell.
         """
         try:
-            # An archived thread is asked for: the gateway does not send those.
+            # An archived thread is fetched, as the gateway does not send those.
             channel: object = self.client.get_channel(channel_id) or await self.rest(
                 f"looking up channel {channel_id}", lambda: self.client.fetch_channel(channel_id)
             )

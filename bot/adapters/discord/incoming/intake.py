@@ -1,7 +1,7 @@
-"""The gateway's payloads as events of people: messages and what becomes of them.
+"""Handles the gateway's payloads about messages: new, edited and deleted ones.
 
-Cheap questions are asked at once and in order; what is left is handled side by side, but in order within one channel.
-Field by field: discord.com/developers, "Gateway Events".
+Cheap checks are made at once, in the order of arrival. The rest is handled concurrently, but in order within one
+conversation. Fields: discord.com/developers, "Gateway Events".
 """
 
 from collections.abc import Callable, Hashable
@@ -50,7 +50,7 @@ from bot.model import (
 _MOST_COMMANDS = 2000
 _MOST_MESSAGES = 5000
 _CALLED_LATE = timedelta(hours=1)
-"""A mention that is edited into an older message calls nobody: it is likely a correction of what was long settled."""
+"""A mention edited into an older message is ignored: that edit is likely no question."""
 
 
 class Intake:
@@ -60,13 +60,13 @@ class Intake:
         self._context = context
         self._rate_limit = RateLimiter(context.clock)
         self._commands: TtlCache[str, bool] = TtlCache(context.clock, size=_MOST_COMMANDS, keep=timedelta(hours=1))
-        """Carried out lately: a resume may bring them again, and a command's answer would come twice."""
+        """Commands handled lately: after a resume they may arrive again."""
         self._addressed: TtlCache[int, tuple[int, ...]] = TtlCache(
             context.clock, size=_MOST_MESSAGES, keep=_CALLED_LATE
         )
-        """Messages meant for the bot, with what keeps them in order; another one may become so by an edit."""
+        """Messages that are for the bot, with the key that keeps them in order. An edit may add more."""
         self._gone: TtlCache[int, bool] = TtlCache(context.clock, size=_MOST_MESSAGES, keep=_CALLED_LATE)
-        """Deleted ones: a deletion may come before its message."""
+        """Deleted messages: a deletion may arrive before its message."""
         self._missing_intent_hint = MissingIntentHint(context)
         self.handlers: dict[str, Callable[[Any], object]] = {
             "message": self._message,
@@ -74,7 +74,7 @@ class Intake:
             "raw_message_delete": self._deletion,
             "raw_bulk_message_delete": self._deletions,
         }
-        """By the library's name of an event; the others are of no interest."""
+        """By the library's name of an event."""
 
     # Messages -------------------------------------------------------------------------------------------------
 
@@ -90,7 +90,7 @@ class Intake:
         self._context.tasks.start(order(message), lambda: self._on_message(message, address))
 
     def late(self, message: discord.Message) -> None:
-        """Take in a question from while the bot was away. Commands of that time are not carried out."""
+        """Handle a question that was asked while the bot was away. Commands from that time are ignored."""
         if not self._addressed.get(message.id) and is_by_person(message):
             self._addressed.put(message.id, order(message))
             self._context.tasks.start(order(message), lambda: self._on_message(message, Address.MENTION, is_late=True))
@@ -103,7 +103,7 @@ class Intake:
         ):
             return Address.MENTION
         if not message.content and not message.attachments:
-            # Without the privileged intent Discord shows nothing of what is not meant for the bot.
+            # Without the privileged intent Discord withholds the content of messages that do not mention the bot.
             return None
         return Address.FOLLOW_UP if isinstance(message.channel, discord.Thread) else Address.OPEN
 
@@ -147,7 +147,7 @@ class Intake:
         *,
         is_late: bool,
     ) -> None:
-        """Pass on what the message is, a command or a question, unless its author is too fast."""
+        """Deliver a command or a question, unless its author is rate limited."""
         if is_late and typed is not None:
             return
         is_stop = typed is not None and typed.name == "stop"
@@ -181,7 +181,7 @@ class Intake:
 
     @staticmethod
     def _pace_key(message: discord.Message, address: Address) -> Hashable:
-        """Messages that do not mention the bot are counted apart."""
+        """The key of the rate limit; messages that do not mention the bot are counted separately."""
         return (message.channel.id, message.author.id, address in UNADDRESSED)
 
     async def _hold_back(
@@ -192,7 +192,7 @@ class Intake:
         address: Address,
         refused: Refused,
     ) -> None:
-        """Ignore a person who writes like a program. Corrections still count, without a reply."""
+        """Do not answer a rate-limited person, and tell them once. Corrections still count, without a reply."""
         person = str(message.author.id)
         if correction is not None:
             await self._command(message, place, correction, address, reply=no_reply)
@@ -246,14 +246,14 @@ class Intake:
             )
 
     def _answer_replied_to(self, message: discord.Message, place: ChannelInfo) -> str:
-        """The bot's message that this one replies to; for a question of the bot's the answer it is about."""
+        """The bot's message that this one replies to, or the answer that the bot's question was about."""
         replied = replied_to(message, self._context)
         return (asked_about(replied) or place.message_id(replied.id)) if replied is not None else ""
 
     def _edit(self, edit: discord.RawMessageUpdateEvent) -> None:
         message = edit.message
         edited_at = message.edited_at
-        # A preview of a link that Discord adds is an update too, of a message that nobody edited.
+        # A link preview that Discord adds is an update too, without an edit.
         address = self._address(message)
         if edited_at is None or address is None or not is_by_person(message):
             return
@@ -261,7 +261,7 @@ class Intake:
         self._context.tasks.start(order(message), lambda: self._on_edit(message, edited_at, is_addressed=is_addressed))
         is_young = self._context.clock() - message.created_at < _CALLED_LATE
         if address is Address.MENTION and is_young and not self._addressed.get(message.id):
-            # Called by the edit. One that an earlier process heard is known to the memory, and not answered again.
+            # The edit added a mention. Memory knows messages of earlier processes, so none is answered twice.
             self._message(message)
 
     async def _on_edit(self, message: discord.Message, edited_at: datetime, *, is_addressed: bool) -> None:

@@ -1,7 +1,7 @@
 """Handles interactions: buttons, forms, the slash command, the menu of messages.
 
-A vote is stored first; the form is the answer to the same press. Discord voids a press that is not answered within
-three seconds, so whatever takes longer is acknowledged and answered later.
+A vote is stored first; the form is the reply to the same press. Discord voids an interaction without a reply within
+three seconds, so slow ones are acknowledged and replied to later.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ from memory.model import Role
 log = logging.getLogger(__name__)
 
 _SOON_S = 2.0
-"""How long a press waits for its vote to be stored before it is acknowledged without."""
+"""How long a press waits for its vote to be stored before it is acknowledged."""
 _VALUES = {views.UP: 1, views.DOWN: -1, UNDO: 0}
 _SAVED = "Saved ✔"
 _NO_TEXT = "There was no text, so I saved no correction. Your 👎 stays."
@@ -48,7 +48,7 @@ _NOT_LISTED = "You are not among the people I may work for here."
 
 
 class Interactions:
-    """Takes every interaction of one login."""
+    """Handles every interaction of one login."""
 
     def __init__(self, context: HandlerContext) -> None:
         self._context = context
@@ -57,7 +57,7 @@ class Interactions:
             "choice": lambda choice: self._context.tasks.start(choice[0].id, partial(self._chosen, *choice)),
             "interaction": self._form,
         }
-        """By the library's name of an event, and those of our buttons."""
+        """By the library's name of an event, or the names of our buttons' events."""
 
     def _form(self, interaction: UserInteraction) -> None:
         """A form was submitted, whichever process opened it."""
@@ -80,13 +80,13 @@ class Interactions:
             await self._open(interaction, correction_form(about))
 
     async def _vote(self, interaction: UserInteraction, place: ChannelInfo, answer: str, value: int) -> None:
-        """Store the vote and answer the press: 👎 with the form, whether or not it is stored in time."""
+        """Store the vote and reply to the press: for 👎 with the form, even if the vote is not stored yet."""
         reply = InteractionReply(interaction, self._context.rest)
         scope, role = place.scope(str(interaction.user.id)), self._context.roles.of(interaction.user)
-        # The same clock as for reactions: the later one of a person counts, whichever way it came.
+        # The same clock as for reactions, so that a person's latest vote counts, whichever way it came.
         at = self._context.clock()
         vote = PersonVote(event_id=str(interaction.id), scope=scope, message_id=answer, value=value, at=at, role=role)
-        # With the reactions on the same message, in the order they came.
+        # The same key as reactions on that message, so that all are handled in order.
         key = (interaction.channel_id, int(answer.rpartition("-")[2] or 0))
         storing = self._context.tasks.start(key, lambda: self._deliver(vote, reply))
         is_stored, _ = await asyncio.wait({storing}, timeout=_SOON_S)
@@ -102,7 +102,7 @@ class Interactions:
             await self._rewrite(interaction, "Taken back.")
 
     async def _on_stop(self, interaction: UserInteraction, place: ChannelInfo) -> None:
-        """Stop the work. A line that an earlier process left goes with its button."""
+        """Stop the work, and remove a progress line that an earlier process left."""
         reply = InteractionReply(interaction, self._context.rest)
         if not await self._is_new(reply):
             return
@@ -112,7 +112,7 @@ class Interactions:
             await self._context.rest(f"taking a line away in channel {place.id}", interaction.message.delete)
 
     async def _rewrite(self, interaction: UserInteraction, text: str) -> None:
-        """Let the private message with the button say something else."""
+        """Replace the text of the private message with the button."""
         if interaction.response.is_done():
             await self._try("answering", interaction, interaction.edit_original_response(content=text, view=None))
         else:
@@ -169,7 +169,7 @@ class Interactions:
         )
 
     async def _chosen(self, interaction: UserInteraction, channel: int, typed: ParsedCommand, label: str) -> None:
-        """A command that the bot offered as a button: the presser's own, about the place that the button names."""
+        """A command that the bot offered as a button, for the presser, about the channel that the button names."""
         if typed.name == forms.OPENS_A_FORM:
             if channel != 0 or await self._admitted(interaction):
                 answer = await forms.prefilled(self._waiting(interaction, channel, typed.argument))
@@ -183,7 +183,7 @@ class Interactions:
         if channel == 0 and not await self._admitted(interaction):
             return
         if typed.refuses_all and interaction.message is not None:
-            # A form can only be the first answer to a press.
+            # A form can only be the first reply to a press.
             place = await self._place(interaction)
             try:
                 await self._open(interaction, correction_form(place.message_id(interaction.message.id)))
@@ -194,7 +194,7 @@ class Interactions:
         await self._command_in(interaction, reply, channel, typed)
 
     async def _waiting(self, interaction: UserInteraction, channel: int, ending: str) -> str:
-        """What the lesson to be changed says."""
+        """The text of the lesson that the form is for."""
         if channel == 0:
             place, role = await self._place(interaction), self._context.roles.of(interaction.user)
         elif standing := await self._context.standing_in(channel, interaction.user.id):
@@ -206,7 +206,7 @@ class Interactions:
     async def _command_in(
         self, interaction: UserInteraction, reply: InteractionReply, channel: int, typed: ParsedCommand
     ) -> None:
-        """A command about this channel, or about the one the interaction came from for 0."""
+        """Carry out a command about a channel; 0 means the interaction's own."""
         if channel == 0:
             await self._carry_out(interaction, reply, await self._place(interaction), typed)
         elif standing := await self._context.standing_in(channel, interaction.user.id):
@@ -238,11 +238,11 @@ class Interactions:
             await reply.tell("Done.")
 
     async def why(self, interaction: UserInteraction, message: discord.Message) -> None:
-        """Why a message of the bot's says what it says."""
+        """The menu entry that explains a message of the bot."""
         await self.command(interaction, "why", message_id=str(message.id))
 
     async def teach(self, interaction: UserInteraction, message: discord.Message) -> None:
-        """The form for a lesson, filled in from the message and what it replies to."""
+        """The menu entry that opens the form for a lesson, filled in from the message and what it replies to."""
         if not await self._admitted(interaction):
             return
         replied = message.reference.resolved if message.reference else None
@@ -265,9 +265,9 @@ class Interactions:
             await self._context.sink(event)
 
     async def _is_new(self, reply: InteractionReply) -> bool:
-        """Acknowledge it if possible. What a person wrote or stopped counts, also when nothing can be said to them.
+        """Acknowledge an interaction if possible; it is handled even if no reply is possible.
 
-        False for one that was acknowledged, and so taken in, when it came before.
+        False if it was acknowledged, and so handled, before.
         """
         try:
             await reply.wait()
@@ -290,7 +290,7 @@ class Interactions:
         await self._try("opening a form for", interaction, interaction.response.send_modal(form))
 
     async def _try(self, doing: str, interaction: UserInteraction, call: Coroutine[Any, Any, Any]) -> None:
-        """A first answer, which cannot be repeated. Raises `MessengerError`."""
+        """Make the first reply, which cannot be repeated. Raises `MessengerError`."""
         try:
             await call
         except FAULTS as exc:

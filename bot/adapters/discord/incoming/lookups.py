@@ -1,4 +1,4 @@
-"""What is asked about a Discord server: what people wrote before, what a message answers, who can approve lessons."""
+"""Look-ups in a Discord server: earlier messages, what a message answers, who can approve lessons."""
 
 from collections.abc import Sequence
 
@@ -20,9 +20,9 @@ from memory.rules.chat_settings import TEACHERS
 async def remarks(
     context: HandlerContext, scope: Scope, message_id: str, wanted: Sequence[str], last: int
 ) -> list[Remark]:
-    """The messages of people with these ids, and the last ones before this; oldest first. What is gone is left out.
+    """People's messages with these ids, and the last messages before this one; oldest first, without deleted ones.
 
-    Without the intent Message Content, Discord shows only the text of messages to the bot.
+    Without the intent Message Content, Discord sends only the text of messages to the bot.
     """
     asked = address(scope.channel, message_id)
     if asked is None:
@@ -53,12 +53,12 @@ async def remarks(
 
 
 def _in_thread(scope: Scope, message_id: str) -> str:
-    """A thread has the id of the message it began with, which stands in the channel."""
+    """The id of a message to fetch: a thread's first message has the thread's id, and is in the channel."""
     return message_id if message_id != scope.thread else f"{scope.channel}-{message_id}"
 
 
 async def fetched(context: HandlerContext, place: int, message_id: int) -> discord.Message | None:
-    """A message; None if it is gone or may not be read. Raises `MessengerError` where it may be read later."""
+    """Fetch a message; None if it is gone or may not be read. Raises `MessengerError` if a later try may succeed."""
     channel = _channel(context, place)
     try:
         return await context.rest(f"reading message {message_id}", lambda: channel.fetch_message(message_id))
@@ -69,13 +69,13 @@ async def fetched(context: HandlerContext, place: int, message_id: int) -> disco
 
 
 def _channel(context: HandlerContext, place: int) -> discord.abc.Messageable:
-    """The channel or thread as it is known, for only then Discord's library knows what its messages mention."""
+    """The cached channel or thread if there is one: only with it the library resolves mentions."""
     known = context.client.get_channel(place)
     return known if isinstance(known, discord.abc.Messageable) else context.client.get_partial_messageable(place)
 
 
 def _names(message: discord.Message) -> dict[str, str]:
-    """What a message mentions, by id: channels only where everybody of the server may look."""
+    """The names of what a message mentions, by id; of channels only if everybody in the server may view them."""
     open_to_all = [each for each in message.channel_mentions if _is_open(each)]
     named = (*message.role_mentions, *open_to_all)
     return {str(one.id): one.name for one in named} | {str(user.id): user.display_name for user in message.mentions}
@@ -87,7 +87,7 @@ def _is_open(channel: discord.abc.GuildChannel | discord.Thread) -> bool:
 
 
 async def answered_question(context: HandlerContext, scope: Scope, message_id: str) -> AnsweredQuestion | None:
-    """A message with what it replies to, else with what began its thread; None for others, and for bots.
+    """A message with the one it replies to, or the one that began its thread; None for other messages, and for bots.
 
     Raises `MessengerError`.
     """
@@ -116,7 +116,7 @@ async def _question(context: HandlerContext, scope: Scope, answer: discord.Messa
     thread = answer.channel.id
     if str(thread) == scope.channel or answer.id == thread:
         return None
-    # A thread has the id of the message it began with, which stands in its channel; in a forum, in the thread.
+    # A thread's first message has the thread's id. It is in the channel; in a forum, in the thread.
     return await fetched(context, int(scope.channel), thread) or await fetched(context, thread, thread)
 
 
@@ -126,7 +126,7 @@ async def _text(context: HandlerContext, message: discord.Message) -> str:
 
 
 async def teacher_names(context: HandlerContext, guild: discord.Guild) -> list[str]:
-    """Who may approve for others, by name as far as Discord tells."""
+    """The names of those who may approve for others, as far as Discord tells them."""
     named: list[str] = []
     for each in dict.fromkeys([*await _named_in_chat(context, guild), *context.roles.deciders]):
         role = guild.get_role(int(each)) if each.isdecimal() else None
@@ -142,7 +142,7 @@ async def _named_in_chat(context: HandlerContext, guild: discord.Guild) -> list[
 
 
 async def teacher_ids(context: HandlerContext, guild: discord.Guild) -> list[str]:
-    """The people named in the settings; the server's owner where none is. Members of roles are not told to bots."""
+    """The ids of people named in the settings, or the server's owner. Discord does not tell bots a role's members."""
     roles = {str(role.id) for role in guild.roles}
     deciders = dict.fromkeys([*context.roles.deciders, *await _named_in_chat(context, guild)])
     named = [each for each in deciders if each.isdecimal() and each not in roles]

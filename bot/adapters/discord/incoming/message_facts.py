@@ -1,4 +1,4 @@
-"""What a message tells: whether a person wrote it, where it stands, what it replies to, whom it may be for."""
+"""Facts about a message: whether a person wrote it, its server, what it replies to, whether it is for others."""
 
 import logging
 from functools import partial
@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 _WHOLE_THREAD = 100
 """Messages of one page. Of a longer thread nobody looks up who wrote in it."""
 _SPOKEN = (discord.MessageType.default, discord.MessageType.reply)
-"""Messages in which people say something; every other kind is a notice of Discord's."""
+"""Types of messages that people write; all others are notices of Discord."""
 
 
 def is_by_person(message: discord.Message) -> bool:
@@ -24,14 +24,14 @@ def is_by_person(message: discord.Message) -> bool:
 
 
 def order(message: discord.Message) -> tuple[int, ...]:
-    """What is taken in one after the other: a thread's or direct conversation's messages; elsewhere one person's."""
+    """The key of messages that are handled in order: those of a thread or direct conversation, else one person's."""
     channel = message.channel
     is_one_conversation = isinstance(channel, discord.Thread) or guild_id(message) is None
     return (channel.id,) if is_one_conversation else (channel.id, message.author.id)
 
 
 def guild_id(message: discord.Message) -> int | None:
-    """The server a message stands in, also while that is unavailable; None for direct messages."""
+    """The server of a message, also while it is unavailable; None for direct messages."""
     if message.guild is not None:
         return message.guild.id
     return getattr(message.channel, "guild_id", None)
@@ -45,7 +45,7 @@ def reply_target(message: discord.Message, place: ChannelInfo) -> str:
 
 
 def replied_to(message: discord.Message, context: HandlerContext) -> discord.Message | None:
-    """The bot's message that this one replies to."""
+    """The bot's message that this one replies to; None if it replies to no message of the bot."""
     replied = message.reference.resolved if message.reference else None
     if isinstance(replied, discord.Message) and replied.author.id == context.client.me:
         return replied
@@ -55,7 +55,7 @@ def replied_to(message: discord.Message, context: HandlerContext) -> discord.Mes
 def unaddressed(
     message: discord.Message, place: ChannelInfo, address: Address, text: str, context: HandlerContext
 ) -> Unaddressed:
-    """A message without a mention, as whoever decides whom it is for wants to know it."""
+    """A message without a mention, with the facts that decide whether it is for the bot."""
     replied, reference = replied_to(message, context), message.reference
     others = [user for user in message.mentions if user.id != context.client.me]
     replies_elsewhere = reference is not None and reference.message_id is not None and replied is None
@@ -70,7 +70,7 @@ def unaddressed(
 
 
 async def so_far(message: discord.Message, context: HandlerContext) -> ThreadSoFar | None:
-    """What was said before; None when Discord cannot say, or the thread is long. Whoever began it took part in it."""
+    """The thread before a message; None if Discord cannot tell, or it is long. Its creator counts as taking part."""
     channel = message.channel
 
     async def read() -> list[discord.Message]:

@@ -1,7 +1,7 @@
 """A hint to people whose message Discord withholds because it does not mention the bot.
 
-Without the privileged intent content comes with direct messages, mentions of the bot's user, and replies with the ping
-left on (discord.com/developers, "You Might Not Need a Privileged Intent").
+Without the privileged intent Discord sends the content only of direct messages, mentions of the bot's user, and replies
+with the ping left on (discord.com/developers, "You Might Not Need a Privileged Intent").
 """
 
 from datetime import timedelta
@@ -27,7 +27,7 @@ class MissingIntentHint:
         self._notified: TtlCache[int, bool] = TtlCache(context.clock, size=_MOST_PEOPLE, keep=timedelta(days=1))
 
     def on_message(self, message: discord.Message) -> None:
-        """Take in a person's message that is not addressed to the bot as far as Discord shows it."""
+        """Handle a person's message that does not address the bot, as far as Discord shows it."""
         person = message.author.id
         if not self._may_be_meant(message) or self._notified.get(person):
             return
@@ -45,6 +45,6 @@ class MissingIntentHint:
 
 
 def own_role_in(message: discord.Message) -> int:
-    """The id of the bot's own role, if the message names it: Discord offers it under the bot's name. 0 if not."""
+    """The id of the bot's own role if the message mentions it, as it has the bot's name; else 0."""
     own = message.guild.self_role if message.guild is not None and message.role_mentions else None
     return own.id if own is not None and own in message.role_mentions else 0

@@ -1,4 +1,4 @@
-"""The kinds of private reply: an answer only one person sees, a direct message, or a plain reply."""
+"""Private replies on Discord: to an interaction, by direct message, or as a plain reply."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -21,7 +21,7 @@ _FOR_ALL = ("help", "privacy", "stop", "correct")
 
 
 class InteractionReply:
-    """Answers a button, form, command or menu, so that only the person who used it sees it."""
+    """The reply to an interaction, which only the person who used it sees."""
 
     def __init__(
         self, interaction: UserInteraction, rest: Rest, *, replaces: bool = False, is_optional: bool = False
@@ -29,14 +29,14 @@ class InteractionReply:
         self._interaction = interaction
         self._rest = rest
         self._replaces = replaces
-        """Whether the first of it takes the place of the message whose button was pressed."""
+        """Whether the first message replaces the one whose button was pressed."""
         self._is_optional = is_optional
-        """Whether nothing need be said: the message whose button was pressed stays, and no reply is announced."""
+        """Whether there may be no reply: then none is announced, and the message with the button stays."""
         self.has_replied = False
         self._is_acknowledged = False
 
     async def wait(self) -> None:
-        """Tell Discord that the answer will take a moment: without it a use is void after three seconds."""
+        """Acknowledge the interaction: without a reply or this, it is void after three seconds."""
         if self._is_acknowledged or self._interaction.response.is_done():
             return
         tries = 0
@@ -49,7 +49,7 @@ class InteractionReply:
                     ephemeral=True, thinking=not (self._replaces or self._is_optional)
                 )
             except discord.HTTPException as exc:
-                # The first try did it, and only its answer was lost. At the first one, somebody else had done it.
+                # In a later try: the first one succeeded, and only its response was lost.
                 if tries == 1 or exc.code != ALREADY_ACKNOWLEDGED:
                     raise
 
@@ -64,7 +64,7 @@ class InteractionReply:
         *,
         view: discord.ui.View | None = None,
     ) -> str:
-        """Send the reply. Each further part is a message of its own; buttons are under the last."""
+        """Send a reply, in several messages if it is long, with buttons under the last."""
         await self.wait()
         sent, view = "", view or choice_view(choices)
         parts = in_parts(text, shown=to_discord_quietly)
@@ -100,7 +100,7 @@ class InteractionReply:
 def private_reply_for(
     context: HandlerContext, command: str, place: ChannelInfo, message: discord.Message
 ) -> PrivateReply:
-    """How to reply to a typed command: below it, or by direct message where others would read it."""
+    """The way to reply to a typed command: below it, or by direct message if others would read it."""
     posting, channel = context.posting, message.channel.id
 
     async def under_it(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
@@ -123,7 +123,7 @@ def private_reply_for(
 
 
 def directly(context: HandlerContext, person: str) -> PrivateReply:
-    """A direct message about something that others need not see; nothing to somebody who takes none."""
+    """A reply by direct message; nothing is sent to a person who accepts none."""
 
     async def tell(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
         with suppress(NotPermitted):
@@ -134,7 +134,7 @@ def directly(context: HandlerContext, person: str) -> PrivateReply:
 
 
 def alone(context: HandlerContext, message: discord.Message) -> PrivateReply:
-    """A direct message, where the message is not one anyway; a reply only to somebody who takes none."""
+    """A reply by direct message, or below the message if the person accepts no direct messages."""
     posting = context.posting
 
     async def tell(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:

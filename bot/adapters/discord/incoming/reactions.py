@@ -1,7 +1,7 @@
-"""The gateway's payloads about reactions as events of people: votes, saves, and the sign to stop.
+"""Handles the gateway's payloads about reactions: votes, saves, and the stop sign.
 
-What is left after cheap questions is handled side by side, but in order for one message. Field by field:
-discord.com/developers, "Gateway Events".
+After cheap checks they are handled concurrently, but in order for one message. Fields: discord.com/developers, "Gateway
+Events".
 """
 
 from collections.abc import Callable, Hashable
@@ -18,11 +18,11 @@ from memory.model import Role
 
 STOP = "🛑"
 SOMEBODY = "somebody"
-"""Discord does not say who deletes a message or clears its reactions."""
+"""Stands for the unknown person who deletes a message or clears its reactions."""
 
 
 class ChannelPayload(Protocol):
-    """A payload that names its channel."""
+    """A payload with its channel."""
 
     channel_id: int
     guild_id: int | None
@@ -31,7 +31,7 @@ class ChannelPayload(Protocol):
 def start(
     context: HandlerContext, key: Hashable, there: ChannelPayload, event: Callable[[ChannelInfo], PersonEvent]
 ) -> None:
-    """Deliver what happened in a channel, after the earlier ones with the same key."""
+    """Start a task that delivers an event, after earlier tasks with the same key."""
 
     async def deliver() -> None:
         await context.sink(event(await context.channels.of(there.channel_id, there.guild_id)))
@@ -77,7 +77,7 @@ class Reactions:
         role = self._context.roles.of(person) if person else self._context.roles.of_id(str(reaction.user_id))
         if emoji == STOP and self._may_stop(reaction, role):
             self._start_stop(reaction, role)
-        # Discord names the author of most messages; of the others the bot's own ledger tells.
+        # Discord tells the author of most messages; for the others the ledger tells whether the message is the bot's.
         if self._context.queries.teaches(emoji) and reaction.message_author_id in (None, self._context.client.me):
             self._start_reaction(reaction, emoji, role)
         if reaction.message_author_id != self._context.client.me and self._context.queries.saves(emoji):
@@ -138,9 +138,9 @@ class Reactions:
         self._context.tasks.start((reaction.channel_id, reaction.message_id), deliver)
 
     def _may_stop(self, reaction: discord.RawReactionActionEvent, role: Role) -> bool:
-        """While the bot works there, a person on their own question or on what the bot says, a teacher on any message.
+        """Whether a 🛑 may stop the work in a channel: on one's own or the bot's message, or from a teacher.
 
-        Whose work it is, the bot knows when it is told to stop.
+        The sink checks whose question the bot is working on.
         """
         is_own = reaction.message_author_id in (reaction.user_id, self._context.client.me)
         is_working = self._context.working.is_on(reaction.channel_id)
@@ -176,10 +176,10 @@ class Reactions:
         )
 
     def _event_id(self, guild_id: int | None) -> str:
-        """Reactions have no id of their own; their place in the gateway's stream is one, also when sent again."""
+        """The id of a reaction's event: its position in the gateway's stream, the same when it is sent again."""
         return f"gateway/{self._context.client.position(guild_id)}"
 
 
 def spelling(emoji: discord.PartialEmoji) -> str:
-    """An emoji as people configure it: the character, or `name:id` of a server's own, which loses its name with it."""
+    """An emoji as it is configured: the character, or `name:id` of a server's own emoji."""
     return emoji.name if emoji.id is None else f"{emoji.name or 'emoji'}:{emoji.id}"

@@ -1,7 +1,7 @@
-"""Servers that come into view: where the bot is new it says so, and it reads what was asked while it was away.
+"""Handles servers that become available: announces new ones, and reads questions asked while the bot was away.
 
-Discord does not send that again. Only messages of the last hour that mention the bot and that it has not replied to.
-Whether an earlier process heard one, memory knows: each is answered once.
+Discord does not send these again, so they are read from the channels: messages of the last hour that mention the bot
+and have no reply of its. Memory knows which of them an earlier process received, so each is answered once.
 """
 
 import logging
@@ -21,16 +21,16 @@ log = logging.getLogger(__name__)
 
 _Readable = discord.TextChannel | discord.VoiceChannel | discord.Thread
 _NEW = timedelta(days=1)
-"""How long after the bot was invited: it may have been away then."""
+"""How long a server counts as new after the bot was invited, as the bot may have been away then."""
 _AWAY = timedelta(hours=1)
 _MOST = 500
-"""Messages read of one channel, the oldest first: a request brings a hundred."""
+"""The most messages read in one channel, the oldest first; a request returns a hundred."""
 
 
 class Servers:
-    """Delivers `BotInvited` for each server that invited the bot lately, where there is a channel to say something.
+    """Delivers `BotInvited` for each server that invited the bot lately, if there is a channel to write in.
 
-    Of what was said in a server before the bot came, it gives `take` what mentions it.
+    `take` is called with each message that mentioned the bot while it was away.
     """
 
     def __init__(self, context: HandlerContext, take: Callable[[discord.Message], None]) -> None:
@@ -44,7 +44,7 @@ class Servers:
         """By the library's name of an event."""
 
     def _ready(self, shard: int) -> None:
-        """A session has begun. Servers that Discord has not shown by then become available later."""
+        """Handle the servers of a session that began. Those that are unavailable now follow later."""
         for guild in self._context.client.guilds:
             if guild.shard_id == shard and not guild.unavailable:
                 self._in_view(guild)
@@ -78,7 +78,7 @@ class Servers:
             is_for_me = any(user.id == me for user in message.mentions)
             if not is_for_me or message.id in answered or message.author.bot:
                 continue
-            # What the channel's history says of an author has no roles in it.
+            # Authors in a channel's history lack their roles.
             fetch = partial(guild.fetch_member, message.author.id)
             try:
                 message.author = await rest(f"looking up member {message.author.id}", fetch)
@@ -102,7 +102,7 @@ class Servers:
             )
 
     def _channel(self, guild: discord.Guild) -> discord.TextChannel | None:
-        """Where newcomers are greeted, else the first channel that everybody sees, else any, if the bot may write."""
+        """The channel where new members are greeted, else the first public one, else any the bot may write in."""
         order = sorted(
             guild.text_channels,
             key=lambda each: (not each.permissions_for(guild.default_role).view_channel, each != guild.system_channel),

@@ -1,1 +1,1 @@
-"""What the bot says on Discord: Markdown, posted once, streamed, long answers, signs that it works."""
+"""Posts the bot's messages on Discord: Markdown, posting once, streaming, long answers, typing indicator."""

@@ -1,4 +1,4 @@
-"""Long answers take little room in a channel: they go on in a thread under their first message, or come as a file."""
+"""Long answers: they continue in a thread under their first message, or are sent as a file."""
 
 import logging
 from dataclasses import replace
@@ -16,14 +16,14 @@ log = logging.getLogger(__name__)
 MOST_MESSAGES = 2
 """An answer of more messages is a long one."""
 LongAnswers = Literal["thread", "file", "messages"]
-"""Where they go: see `discord.long_answers`."""
+"""How long answers are sent: see the setting `discord.long_answers`."""
 _THREAD_NAME = "The answer goes on here"
 
 
 async def in_thread(client: discord.Client, rest: Rest, message: BotMessage) -> BotMessage:
-    """A later part of a long answer in a channel, addressed to the thread under the first part.
+    """A later part of a long answer, addressed to the thread under the first part.
 
-    It stays as it is where there are no threads, or the bot may not begin any.
+    The message is unchanged if there are no threads, or the bot may not create one.
     """
     first = address(message.channel, message.first_message)
     is_in_channel = not message.thread and message.workspace != DIRECT_WORKSPACE

@@ -1,8 +1,8 @@
-"""CommonMark to Discord's Markdown, without mentions.
+"""Converts CommonMark to Discord's Markdown, without mentions.
 
 Discord's dialect (support.discord.com, "Markdown Text 101") has headings of three levels, lists, quotes, code, links.
-It lacks tables, images, rules and deeper headings; and it reads things into plain text that CommonMark does not:
-mentions, spoilers, underlined text, small print, quotes to the end of the message.
+It lacks tables, images, rules and deeper headings. It also formats text that is plain in CommonMark: mentions,
+spoilers, underlined text, small print, quotes to the end of the message.
 """
 
 import re
@@ -14,7 +14,7 @@ _TICKS = re.compile("`+")
 _CONTROL = re.compile(r"<(?=@|#|:|a:|/|t:|id:)")
 _BROADCAST = re.compile(r"[@＠](?=everyone|here)", re.IGNORECASE)
 _IMAGE = re.compile(r"!\[(?P<label>[^\]\n]*+)(?P<target>\]\()?")
-"""Without a target it is none, and neither is what begins within it."""
+"""An image. A match without a target is not one, and what begins within it is not one either."""
 _STRONG = re.compile(r"(?<![\w\\_])__(?=\S)(?P<text>[^\n]+?)(?<=\S)__(?![\w_])")
 _STRONG_END = re.compile(r"(?<=\S)__(?![\w_])")
 _BREAK = re.compile(r"<br\s*+/?>", re.IGNORECASE)
@@ -30,7 +30,7 @@ _AFTER_A_WEB_ADDRESS = ".,:;!?'\"*_~|"
 
 
 def to_discord(text: str) -> str:
-    """CommonMark as Discord's dialect. Code stays as it is; what Discord lacks becomes what is nearest."""
+    """CommonMark as Discord's dialect, with unsupported blocks replaced by similar ones. Code is unchanged."""
     shown: list[str] = []
     lines = text.split("\n")
     position = 0
@@ -46,14 +46,14 @@ def to_discord(text: str) -> str:
 
 
 def harmless(text: str) -> str:
-    """The text without anything that Discord would read as a mention, an emoji of a server or a time stamp."""
+    """The text with mentions, custom emoji and time stamps defused."""
     return _BROADCAST.sub(f"@{INVISIBLE}", _CONTROL.sub(f"<{INVISIBLE}", text))
 
 
 def to_discord_quietly(text: str) -> str:
-    """The same, with web addresses in angle brackets, which Discord shows without a preview.
+    """CommonMark as Discord's dialect, with web addresses in angle brackets, so that they get no preview.
 
-    For answers to a button or command: those cannot say that they want no previews.
+    For replies to interactions, which cannot turn previews off.
     """
     shown: list[str] = []
     is_code = False
@@ -65,7 +65,7 @@ def to_discord_quietly(text: str) -> str:
 
 
 def _quiet(found: re.Match[str]) -> str:
-    """A web address in angle brackets, without what ends the sentence or the link around it."""
+    """A web address in angle brackets, without the punctuation after it."""
     address = found[0]
     if found.string.startswith("](", found.end()):
         return address
@@ -78,7 +78,7 @@ def _quiet(found: re.Match[str]) -> str:
 
 
 def one_line(text: str, longest: int) -> str:
-    """Text as one harmless line of plain words, cut to `longest` characters."""
+    """Text as one line without formatting and mentions, cut to `longest` characters."""
     words = harmless(" ".join(text.split()))
     shown = re.sub(r"([\\*_`~|])", r"\\\1", words)
     return shown if len(shown) <= longest else f"{shown[: longest - 1].rstrip(chr(92))}…"
@@ -88,7 +88,7 @@ def one_line(text: str, longest: int) -> str:
 
 
 def _code_block(lines: list[str], start: int, fence: re.Match[str], shown: list[str]) -> int:
-    """Discord knows one fence, of three backticks; a longer or another one becomes it. Code keeps no list's margin."""
+    """A code block with three backticks, the only fence Discord knows, and without a list's indentation."""
     lead, opened = fence["lead"], Fence(fence["lead"], fence["mark"], fence["info"])
     found = ((number, FENCE.match(lines[number])) for number in range(start + 1, len(lines)))
     end = next((number for number, line in found if line and opened.is_closed_by(line)), len(lines))
@@ -138,7 +138,7 @@ def _prose(lines: list[str], position: int, shown: list[str]) -> int:
 
 
 def _without_closing(title: str) -> str:
-    """A heading's words without the signs that may close it, too."""
+    """The text of a heading without closing `#` signs."""
     words = title.rstrip()
     opened = words.rstrip("#")
     return opened.rstrip() if opened[-1:].isspace() else words
@@ -161,7 +161,7 @@ def _inline(line: str) -> str:
 
 
 def _each_word(line: str, change: Callable[[str], str]) -> str:
-    """The line with everything but code changed."""
+    """The line with a change applied to everything but code."""
     return "".join(piece if is_code else change(piece) for is_code, piece in _pieces(line))
 
 
@@ -176,7 +176,7 @@ def _pieces(line: str) -> Iterator[tuple[bool, str]]:
 
 
 def _code_in(line: str) -> Iterator[tuple[int, int]]:
-    """Code begins with so many backticks, the last ones of a row, as its end has in all: the next such row."""
+    """The spans of inline code: a run of backticks opens code that the next run of the same length closes."""
     rows = [found.span() for found in _TICKS.finditer(line)]
     of_length: dict[int, list[int]] = {}
     for start, end in reversed(rows):
@@ -206,6 +206,6 @@ def _image(found: re.Match[str]) -> str:
 
 
 def _strong(line: str) -> str:
-    """Underlined text is bold in CommonMark. Nothing is looked for behind the last place where it may end."""
+    """The line with `__bold__` as `**bold**`, because `__` underlines text in Discord."""
     end = max((found.end() for found in _STRONG_END.finditer(line)), default=0)
     return _STRONG.sub(r"**\g<text>**", line[:end]) + line[end:]

@@ -1,4 +1,4 @@
-"""Posts messages: in Discord's Markdown, within its limits, once, without pinging anybody."""
+"""Posts messages in Discord's Markdown and within its limits, once, without pinging anybody."""
 
 import io
 import logging
@@ -35,10 +35,10 @@ from memory.ports import NewId
 log = logging.getLogger(__name__)
 
 LIMIT = 2000
-"""Characters of one message. Counted here in UTF-16 units, which are never fewer than Discord counts."""
+"""Characters of one message, counted in UTF-16 units, which are never fewer than Discord counts."""
 
 _STILL_WRITTEN = " …"
-"""Stands behind what there is of an answer."""
+"""The end of a partial answer."""
 _SMALLEST_PART = 100
 _SMALL_PRINT, _LESSON = "-# ", "↳ used lesson: "
 _LESSON_LENGTH = 200
@@ -47,7 +47,7 @@ _HELD_BACK = "What I wanted to say here was blocked by this server's rules for m
 
 
 class Posting:
-    """Sends through one connected client."""
+    """Posts through one connected client."""
 
     def __init__(
         self,
@@ -69,10 +69,10 @@ class Posting:
         self._new_id = new_id
         self.names = names
         self._partials: dict[str, tuple[str, str]] = {}
-        """Answers that are still written, by run: the message that shows the beginning, and where it is."""
+        """Partial answers, by run: the id of the message that shows the beginning, and its channel."""
 
     async def stream_partial(self, message: BotMessage) -> None:
-        """Show what there is of an answer in one message, where they are streamed. Raises `MessengerError`."""
+        """Show a partial answer in one message, if answers are streamed. Raises `MessengerError`."""
         text = to_discord(message.text)
         if not self._streams or size(text) > LIMIT - size(_STILL_WRITTEN):
             return
@@ -87,13 +87,13 @@ class Posting:
             await self._change(message, known[0], text + _STILL_WRITTEN, None, is_all=False)
 
     async def drop_partial(self, message: BotMessage) -> None:
-        """Delete what was shown of an answer that is not to come. Raises `MessengerError`."""
+        """Delete a partial answer that will not be completed. Raises `MessengerError`."""
         sent, channel = self._partials.pop(message.run_id, ("", ""))
         if sent:
             await self._rest(f"taking the beginning of answer {sent} away", self._message(channel, sent).delete)
 
     async def post(self, message: BotMessage) -> MessageRef:
-        """Send it, to one person alone where their act opened a way. A notice may take several messages.
+        """Post a message, privately if the person's act allows a private reply. A long notice takes several messages.
 
         Raises `TooLong` for an answer above the limit, or another `MessengerError`.
         """
@@ -117,19 +117,19 @@ class Posting:
         *first, last = in_parts(message.text)
         for part in first:
             await self._send(message, to_discord(part))
-        # In a server everybody sees it: only what asks whose it is, or is for all, has buttons there.
+        # In a server everybody sees it, so only questions of a run, and notices for all, have buttons there.
         has_choices = message.workspace == DIRECT_WORKSPACE or message.run_id or message.is_for_all
         view = choice_view(message.choices) if has_choices else None
         return _ref(message, await self._send(message, to_discord(last), view=view))
 
     async def ask(self, message: BotMessage, answer: str) -> MessageRef:
-        """Put a question about an answer of the bot's, with a button that opens the form."""
+        """Ask about an answer of the bot, with a button that opens the form."""
         return _ref(message, await self._send(message, to_discord(message.text), view=row(TELL, answer=answer)))
 
     async def reply(
         self, channel: int, to: int | None, text: str, file: Attachment | None = None, view: ui.View | None = None
     ) -> str:
-        """Reply to a message: a file with the first part, buttons under the last, whose id is returned."""
+        """Reply to a message, with a file in the first part and buttons under the last, whose id is returned."""
         sent, parts = "", in_parts(text)
         for number, part in enumerate(parts, start=1):
             attached, under = file if number == 1 else None, view if number == len(parts) else None
@@ -137,20 +137,20 @@ class Posting:
         return sent
 
     async def direct(self, person: str, text: str, file: Attachment | None = None, view: ui.View | None = None) -> str:
-        """Write to a person's direct messages. Raises `NotPermitted` when they take none."""
+        """Send a direct message. Raises `NotPermitted` if the person accepts none."""
         user = discord.Object(int(person))
         channel = await self._rest(f"opening direct messages with {person}", lambda: self._client.create_dm(user))
         return await self.reply(channel.id, None, text, file, view)
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
-        """Give a file to one person: by the way their act opened, else in their direct messages."""
+        """Send a file to one person: as a private reply to their act, else by direct message."""
         if tell := reply_to(message.private_to):
             await tell(message.text, attachment)
         else:
             await self.direct(message.private_to, message.text, attachment)
 
     async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
-        """Put the bot's emoji on a message of its own, or take it off; both may be repeated."""
+        """Put the bot's reaction on its own message, or remove it; both may be repeated."""
         place = address(ref.channel, ref.message_id)
         if place is None:
             raise ChannelNotFound(f"cannot mark message {ref.message_id} in channel {ref.channel}: no ids of Discord's")
@@ -170,7 +170,7 @@ class Posting:
     # one message ------------------------------------------------------------------------------------------------
 
     async def _send_answer(self, message: BotMessage) -> str:
-        """Send an answer's part. Only a long first one is streamed, one of more than a message comes with a file."""
+        """Post a part of an answer. A long first part is streamed; with `file`, a longer answer comes as a file."""
         text, view = _answer(message), _under_answer(message)
         if size(text) > LIMIT and self._long_answers == "file":
             with suppress(MessengerError):
@@ -193,7 +193,7 @@ class Posting:
         return sent
 
     async def _whole(self, message: BotMessage, sent: str, text: str, view: ui.View | None) -> str:
-        """Make the beginning of an answer the whole of it."""
+        """Complete a partial answer."""
         try:
             await self._change(message, sent, text, view, is_all=True)
         except MessengerError as error:
@@ -207,10 +207,10 @@ class Posting:
     async def _anew(
         self, message: BotMessage, sent: str, text: str, view: ui.View | None, error: MessengerError
     ) -> str:
-        """Send the whole answer in place of its beginning, unless that may still be completed: then raise the error."""
+        """Post the whole answer in place of its beginning; raise a retryable error, as that may still be completed."""
         if error.retryable:
             raise error
-        # Offered again, its beginning would stand there once more each time that Discord has forgotten the nonce.
+        # Retried later, the beginning would be posted again once Discord has forgotten the nonce.
         log.info("could not stream an answer, posting it whole: %s", error)
         with suppress(MessengerError):
             await self._rest(f"taking the beginning of answer {sent} away", self._message(message.channel, sent).delete)
@@ -219,7 +219,7 @@ class Posting:
     async def _change(
         self, message: BotMessage, sent: str, content: str, view: ui.View | None, *, is_all: bool
     ) -> object:
-        """Let an answer's message say this; only what is all of it has buttons."""
+        """Set the text of an answer's message; only the complete text has buttons."""
         partial, under = self._message(message.channel, sent), view if is_all else None
         return await self._rest(
             f"streaming the answer {sent} in channel {message.channel}",
@@ -259,7 +259,7 @@ class Posting:
         view: ui.View | None = None,
         file: Attachment | None = None,
     ) -> str:
-        """Send one message; `once` is what makes it the same one, even after a restart."""
+        """Send one message; messages with the same `once` are posted once, even after a restart."""
         if size(text) > LIMIT:
             raise TooLong(f"posting {size(text)} characters in channel {channel}: split them", limit=LIMIT)
         where, nonce = self._client.get_partial_messageable(channel), nonce_for(once or self._new_id())
@@ -277,7 +277,7 @@ class Posting:
         )
         what = f"posting in channel {channel}"
         try:
-            # A second try with the same nonce finds the first one, if that had happened.
+            # A second try with the same nonce returns the first message, if there is one.
             sent = await self._rest(what, lambda: send(quoted))
         except MessengerError as error:
             if code_of(error) == NO_HISTORY:
@@ -291,7 +291,7 @@ class Posting:
 
 
 def in_parts(text: str, room: int = LIMIT, *, shown: Callable[[str], str] = to_discord) -> list[str]:
-    """CommonMark in parts that fit into a message each once they are in Discord's dialect, which can be longer."""
+    """CommonMark in parts that each fit into a message in Discord's dialect, which can be longer."""
     parts: list[str] = []
     for part in split(text, room):
         if size(shown(part)) <= LIMIT or room <= _SMALLEST_PART:
@@ -302,19 +302,19 @@ def in_parts(text: str, room: int = LIMIT, *, shown: Callable[[str], str] = to_d
 
 
 def as_file(attachment: Attachment | None) -> discord.File | None:
-    """A file to send; each try needs a fresh one."""
+    """A file to send; each try needs a new object."""
     if attachment is None:
         return None
     return discord.File(io.BytesIO(attachment.content), filename=attachment.name)
 
 
 def _under_answer(message: BotMessage) -> ui.View | None:
-    """What is offered, if the answer is a question; else the thumbs, under the last part."""
+    """The buttons under an answer: its choices if it is a question, else the thumbs under the last part."""
     return choice_view(message.choices) or (row(UP, DOWN, FIX) if message.is_last else None)
 
 
 def _answer(message: BotMessage) -> str:
-    """An answer's text, with its note and the lessons it used in small print as far as there is room."""
+    """The text of an answer, with its note and used lessons in small print, as far as they fit."""
     text = to_discord(message.text)
     below = [f"{_LESSON}{one_line(lesson, _LESSON_LENGTH)}" for lesson in message.lessons[:_MOST_LESSONS]]
     for small in (*([message.note] if message.note else []), *below):
@@ -325,13 +325,13 @@ def _answer(message: BotMessage) -> str:
 
 
 def _opening(text: str) -> str:
-    """The beginning of an answer whose whole is attached."""
+    """The beginning of an answer that is attached as a file."""
     note = f"\n{_SMALL_PRINT}the whole answer is in the file"
     return to_discord(in_parts(text, LIMIT - size(note))[0])[: LIMIT - size(note)] + note
 
 
 def without_small_print(shown: str) -> str:
-    """The text of a posted answer, without what is under it and invisible characters."""
+    """The text of a posted answer without small print and invisible characters."""
     lines = shown.replace(INVISIBLE, "").split("\n")
     while lines and lines[-1].startswith(_SMALL_PRINT):
         lines.pop()

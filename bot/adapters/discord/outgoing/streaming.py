@@ -1,4 +1,4 @@
-"""An answer that is streamed: one message, edited as often as Discord allows."""
+"""Streams a complete answer: one message, edited as often as Discord allows."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -10,13 +10,13 @@ from bot.errors import MessengerError
 log = logging.getLogger(__name__)
 
 AT_ONCE = 600
-"""Characters a person reads while the rest comes. A shorter answer is there at once."""
+"""Characters of the first step. A shorter answer is posted at once."""
 _STEP = 600
 PACE_S = 1.2
-"""Between two changes: a channel takes five in five seconds."""
+"""Seconds between two edits: a channel allows five in five seconds."""
 
 ChangeMessage = Callable[[str, bool], Awaitable[object]]
-"""Lets the message say this; the second argument says whether that is all of it."""
+"""Sets the message's text; the second argument says whether it is complete."""
 
 
 def beginning(text: str) -> str:
@@ -27,8 +27,8 @@ def beginning(text: str) -> str:
 async def stream(text: str, change: ChangeMessage, sleep: Callable[[float], Awaitable[None]]) -> None:
     """Edit a message from its beginning to the whole text, step by step.
 
-    Raises `MessengerError` if the last step fails; the others are not missed. A message that somebody deletes
-    meanwhile is left alone.
+    Raises `MessengerError` if the last step fails; other failures are ignored. A message that was deleted meanwhile is
+    left alone.
     """
     shown_length = len(beginning(text))
     for length in range(AT_ONCE + _STEP, len(text), _STEP):
@@ -50,7 +50,7 @@ async def stream(text: str, change: ChangeMessage, sleep: Callable[[float], Awai
 
 
 def _cut(text: str, length: int) -> str:
-    """A beginning that can stand alone: code in it is closed, and no link or emoji is torn."""
+    """A beginning of the text in which code blocks are closed, and no link or emoji is cut."""
     first = split(text, length)[0]
     is_beginning = bool(first) and text.startswith(first[: len(first) // 2])
     return first if is_beginning else text[:length]

@@ -1,4 +1,7 @@
-"""The typing indicator while the bot works, then a line with a stop button; and such lines of a killed process."""
+"""Shows that the bot is working: the typing indicator, later a progress line with a stop button.
+
+Also removes progress lines that a killed process left.
+"""
 
 import asyncio
 import logging
@@ -21,14 +24,14 @@ log = logging.getLogger(__name__)
 _AGAIN_S = 8.0
 """Discord shows typing for ten seconds."""
 LINE_AFTER_S = 6.0
-"""Shorter work needs no more than typing."""
+"""Seconds until the progress line appears."""
 PACE_S = 1.5
-"""Between two changes of the line: a channel takes five changes in five seconds."""
+"""Seconds between two changes of the line: a channel allows five in five seconds."""
 _LONGEST_LINE = 200
 
 
 class _TypingTask:
-    """Work that goes on in one place."""
+    """Work in one channel, with the tasks that show it."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -38,7 +41,7 @@ class _TypingTask:
 
 
 class TypingIndicator:
-    """Shows in which channels and threads work goes on."""
+    """Shows in which channels and threads the bot is working."""
 
     def __init__(self, client: discord.Client, rest: Rest, *, new_id: NewId) -> None:
         self._client = client
@@ -48,7 +51,7 @@ class TypingIndicator:
         self._ending: set[asyncio.Task[None]] = set()
 
     def show(self, channel: int, text: str) -> None:
-        """Work goes on there (`text` says on what), or ended (no text). Doing either twice is fine."""
+        """Show or update what the bot is doing in a channel; an empty text ends it. Both may be repeated."""
         work = self._shown.get(channel)
         if not text:
             self._end(channel)
@@ -65,7 +68,7 @@ class TypingIndicator:
         return channel in self._shown
 
     async def close(self) -> None:
-        """End everywhere."""
+        """End all indicators."""
         for channel in list(self._shown):
             self._end(channel)
         await asyncio.gather(*self._ending, return_exceptions=True)
@@ -78,7 +81,7 @@ class TypingIndicator:
         work.changed.set()
         typing, line = work.tasks
         typing.cancel()
-        # The line is seen to its end: one that is being sent must be taken away too.
+        # The line's task is not cancelled: a line that is being sent has to be removed too.
         self._ending.add(line)
         line.add_done_callback(self._ending.discard)
 
@@ -101,14 +104,14 @@ class TypingIndicator:
             log.info("could not show progress: %s", error)
 
     async def _keep_line(self, channel: int, work: _TypingTask) -> None:
-        """Send the line, let it say what is being done, take it away."""
+        """Send the line, update it, and remove it at the end."""
         where, what = self._client.get_partial_messageable(channel), f"showing the work in channel {channel}"
         shown_text, once = work.text, nonce_for(self._new_id())
 
         async def send() -> discord.Message:
             return await where.send(_line(shown_text), view=row(STOP), nonce=once, silent=True, suppress_embeds=True)
 
-        # A second try finds the first one: a line that nobody knows of would stay.
+        # With the nonce a second try returns the first line: an unknown one would stay.
         line = await self._rest(what, send)
         try:
             while not work.ended.is_set():
@@ -133,11 +136,11 @@ def _line(text: str) -> str:
 
 _MOST_CHANNELS = 5000
 _NEWEST = 100
-"""Messages looked through: what one request brings."""
+"""Messages searched: as many as one request returns."""
 
 
 class StaleProgressLines:
-    """Removes such lines, once in each channel and thread. `begun` is when this process began."""
+    """Removes progress lines of killed processes, once in each channel. `begun` is when this process started."""
 
     def __init__(self, client: Client, rest: Rest, clock: Clock, *, begun: datetime) -> None:
         self._client = client
@@ -146,7 +149,7 @@ class StaleProgressLines:
         self._seen: TtlCache[int, bool] = TtlCache(clock, size=_MOST_CHANNELS, keep=timedelta(days=1))
 
     async def take_away(self, channel: int) -> None:
-        """Remove them from a channel, unless it was done before."""
+        """Remove them from a channel, unless that was done before."""
         if self._seen.get(channel):
             return
         self._seen.put(channel, True)
