@@ -1,1 +1,1 @@
-"""Implementations of the bot's ports: messengers and language models."""
+"""Implementations of the bot's ports, and what the platforms share."""

@@ -1,4 +1,4 @@
-"""Attached files for the agent: text as text, pictures as pictures, within limits of size and number."""
+"""Reads attached files for the agent, as texts and pictures, within limits of size and number."""
 
 import asyncio
 import logging
@@ -16,7 +16,7 @@ LARGEST_FILE = 64_000
 LARGEST_IMAGE = 3_000_000
 """Bytes of one picture. Models take about 5 MB, and base 64 adds a third."""
 MOST_FILES = 5
-"""Of all kinds together."""
+"""The most files of one message."""
 
 _NO_TEXT = ("video/", "audio/", "font/", "application/pdf", "application/zip", "application/gzip")
 _BEGINNINGS = (
@@ -32,7 +32,7 @@ F = TypeVar("F")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attached:
-    """What came with a message; for a file that could not be read, a text that says why."""
+    """The files of a message, with a text that says why in place of each that could not be read."""
 
     files: tuple[TextFile, ...] = ()
     images: tuple[ImageFile, ...] = ()
@@ -41,7 +41,7 @@ class Attached:
 async def read_each(
     attached: Sequence[F], read: Callable[[F], Awaitable[TextFile | ImageFile]], name_of: Callable[[F], str]
 ) -> Attached:
-    """The first files read, by kind and in order; each other one as a text that says it was not."""
+    """Read the first files, in order; each further one becomes a text that says it was not read."""
     each: list[TextFile | ImageFile] = [*await asyncio.gather(*map(read, attached[:MOST_FILES]))]
     each += [unreadable(name_of(file), f"only {MOST_FILES} files are read") for file in attached[MOST_FILES:]]
     return Attached(
@@ -53,7 +53,7 @@ async def read_each(
 async def read_one(
     name: str, media_type: str, size: int, fetch: Callable[[int], Awaitable[bytes]]
 ) -> TextFile | ImageFile:
-    """A file of this declared type and size. `fetch` is told the most bytes wanted; raises `MessengerError`."""
+    """Read a file of this declared type and size. `fetch` gets the most bytes wanted, may raise `MessengerError`."""
     most = LARGEST_IMAGE if media_type.startswith("image/") else LARGEST_FILE
     if media_type.startswith(_NO_TEXT):
         return unreadable(name, "it is neither text nor a picture")
@@ -67,7 +67,7 @@ async def read_one(
 
 
 def made_of(name: str, media_type: str, content: bytes) -> TextFile | ImageFile:
-    """The fetched file, by its first bytes: its declared type may be wrong."""
+    """The fetched file. Its kind is decided by the first bytes, as the declared type may be wrong."""
     if media_type.startswith("image/"):
         kind = _kind_of(content)
         if not kind:

@@ -8,13 +8,13 @@ from email.utils import parsedate_to_datetime
 from bot.errors import MessengerError
 
 WARN = timedelta(seconds=60)
-"""A clock that is further off than this is worth a warning."""
+"""The clock difference above which there is a warning."""
 _REMEDY = "let this machine keep its time by NTP, for example timedatectl set-ntp true"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
-    """The result of one check. One that is ok and has a remedy is a warning: it works, but not for everybody."""
+    """The result of one check. A result that is ok and has a remedy is a warning."""
 
     code: str
     what: str
@@ -38,12 +38,12 @@ def fault(code: str, what: str, remedy: str) -> CheckResult:
 
 
 def unanswered(code: str, error: MessengerError, network: str) -> CheckResult:
-    """A question to a platform that failed; `network` is the remedy where it is out of reach."""
+    """The result of a failed request to a platform; `network` is the remedy if it cannot be reached."""
     return fault(code, str(error), network if error.retryable else "see the message")
 
 
 def who_decides(code: str, admins: Sequence[str], teachers: Sequence[str], remedy: str) -> CheckResult:
-    """Who may approve for others, in words; a warning with the remedy if nobody may."""
+    """The result that tells who may approve for others; a warning with the remedy if nobody may."""
     if not admins and not teachers:
         return warning(code, "nobody may approve for others what people teach: it waits for ever", remedy)
     named = {"administrators": admins, "teachers": teachers}
@@ -53,7 +53,7 @@ def who_decides(code: str, admins: Sequence[str], teachers: Sequence[str], remed
 def clock_result(code: str, platform: str, date: str, now: datetime, *, limit: timedelta | None = None) -> CheckResult:
     """Compare `now` with a `Date` header, which has whole seconds.
 
-    From `limit` on the platform's requests are refused; without one a wrong clock is only a warning.
+    A difference of `limit` or more is a fault, as the platform's requests are refused; otherwise a warning at most.
     """
     try:
         there = parsedate_to_datetime(date)

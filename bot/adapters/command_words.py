@@ -1,4 +1,4 @@
-"""Parses commands: words alone in a message meant for the bot, or behind the slash command."""
+"""Parses commands: a message of only these words, or the words after the slash command."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -14,7 +14,7 @@ RESTATE = "restate"
 CHOOSE = "choose"
 TEACH = "teach"
 WITH_TEXT = (RESTATE, TEACH)
-"""Commands with an id and a text behind it."""
+"""Commands with an id and a text after it."""
 
 SETTINGS = "settings"
 _SETTING = (
@@ -24,7 +24,7 @@ _ID = r"[0-9a-f]{8,24}"
 _PAGE = r"page \d{1,6}"
 _LISTED = rf"{_ID}(?: review)?(?: {_PAGE})?"
 _PERSON = r"(?:<@[^>\s]+>|@\S+|(?=\S*\d)[\w.:-]+)"
-"""As a mention, or an id: a word without a digit after `purge` is likely a question."""
+"""A mention or an id. A word without a digit is neither, so that it may be a question."""
 
 _ARGUMENTS = {
     "help": "",
@@ -59,35 +59,35 @@ COMMANDS = tuple(_ARGUMENTS)
 """Every command of the bot, those for teachers last."""
 
 _SERIOUS = ("forget", "export")
-"""Commands that a question mark keeps from being one."""
+"""Commands that are questions instead if they end with a question mark."""
 _NAMES_IDS = re.compile(r"(?:purge|settings)\b", re.IGNORECASE)
 _DECISIONS = ("promote", "release", "archive")
 _ON_A_PAGE = re.compile(rf"\b{_PAGE}\Z")
-"""The reply has that page of the list again."""
+"""A command about an item on a page; the reply shows that page again."""
 _CORRECTION = re.compile(r"correct:\s*(?P<text>\S.*)", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedCommand:
-    """A command with what follows it. `correct` carries the right answer."""
+    """A command with its argument; of `correct` that is the right answer."""
 
     name: str
     argument: str = ""
 
     @property
     def is_choice(self) -> bool:
-        """Whether it chooses what a question of the bot's offered."""
+        """Whether it chooses an option of the bot's question."""
         return self.name == CHOOSE
 
     @property
     def leaves_its_message(self) -> bool:
-        """Whether the message with its button stays: it offers other choices too, and the reply does not list them."""
+        """Whether the message with its button stays, because it has other choices that the reply does not list."""
         is_of_several = self.name in _DECISIONS and not _ON_A_PAGE.search(self.argument)
         return self.is_choice or is_of_several
 
     @property
     def refuses_all(self) -> bool:
-        """Whether it says that nothing of what a question offered is meant."""
+        """Whether it refuses all options of the bot's question."""
         return self.is_choice and self.argument.endswith("none")
 
 
@@ -104,7 +104,7 @@ def command_event(
     reply_to: str = "",
     is_role_local: bool = False,
 ) -> PersonCommand | PersonCorrection:
-    """A typed, clicked or chosen command as the event it is; `message_id` is the answer it is about."""
+    """The event of a typed, clicked or chosen command; `message_id` is the answer it is about."""
     if typed.name == CORRECT:
         return PersonCorrection(
             event_id=event_id,
@@ -130,7 +130,7 @@ def command_event(
 
 
 def correction_in(typed: ParsedCommand | None, text: str) -> ParsedCommand | None:
-    """A correction that counts even from a rate-limited person: a command, or plain words."""
+    """The correction in a message, as a command or in plain words; it counts even from a rate-limited person."""
     if typed is not None:
         return typed if typed.name == CORRECT else None
     reading = read(text)
@@ -140,7 +140,7 @@ def correction_in(typed: ParsedCommand | None, text: str) -> ParsedCommand | Non
 
 
 def command_in(text: str) -> ParsedCommand | None:
-    """The command a message consists of. One more word makes it a question: "why is the sky blue?" is for the agent."""
+    """The command that a whole message is. With other words it is none: "why is the sky blue?" is for the agent."""
     if found := _CORRECTION.fullmatch(text.strip()):
         return ParsedCommand(CORRECT, found["text"].strip())
     if with_text := _with_text(text):
@@ -157,7 +157,7 @@ def command_in(text: str) -> ParsedCommand | None:
 
 
 def _with_text(text: str) -> ParsedCommand | None:
-    """`restate ID QUESTION` and `teach ID ANSWER`: the text is kept as it is written."""
+    """`restate ID QUESTION` or `teach ID ANSWER`, with the text unchanged."""
     words_given = text.split(maxsplit=2)
     if (
         len(words_given) < 3
@@ -169,13 +169,13 @@ def _with_text(text: str) -> ParsedCommand | None:
 
 
 def without_mention(text: str, tag: str) -> str:
-    """The text without the mentions that this pattern matches and the punctuation that set the first one off."""
+    """The text without the mentions that match a pattern, and the punctuation after the first one."""
     text = re.sub(rf"^\s*+{tag}\s*+[:,]?\s*+", "", text)
     return re.sub(rf"(?<![^\S\n])[^\S\n]*+{tag}", "", text).strip()
 
 
 def with_ids(text: str, mention: re.Pattern[str]) -> str:
-    """The text with mentions as ids where a command is about people or channels: two may have the same name."""
+    """The text with mentions as ids if it may be a command about people or channels, as names are not unique."""
     return mention.sub(r"\g<id>", text) if _NAMES_IDS.match(text.strip()) else text
 
 
@@ -195,11 +195,11 @@ async def unaddressed_command(
 
 
 def slash_command(text: str) -> ParsedCommand:
-    """The first word and the rest; without a word it is `help`."""
+    """The command of a slash command's text; `help` if it is empty."""
     name, _, argument = text.strip().partition(" ")
     return ParsedCommand(name.lower().rstrip(":") or "help", argument.strip())
 
 
 def spelled(bot_name: str, command: str) -> str:
-    """How a person types a command after a mention, which works everywhere, threads included."""
+    """How to type a command after a mention, which works everywhere, also in threads."""
     return f"@{bot_name} {command}:" if command == CORRECT else f"@{bot_name} {command}"

@@ -1,7 +1,7 @@
-"""CommonMark as all platforms share it: the parser, tables as plain columns, code fences, and splitting a long text.
+"""CommonMark helpers for all platforms: a parser, tables as plain columns, code fences, splitting long texts.
 
-The parser knows tables and strikethrough, leaves HTML plain text, and takes time linear in the text. A text is split
-without breaking emoji, links or code blocks.
+The parser knows tables and strikethrough, treats HTML as plain text, and takes linear time. Splitting does not break
+emoji, links or code blocks.
 """
 
 import re
@@ -14,26 +14,26 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, table
 
 INVISIBLE = "\u200b"
-"""A zero-width space: keeps a platform from reading a mention, and people from seeing a difference."""
+"""A zero-width space, which breaks a mention without being seen."""
 RULE = "──────────"
 _WIDEST_COLUMN = 60
-"""Columns of a table are padded to this width at most, so that one long cell does not lengthen every row."""
+"""The widest padding of a table's column, so that one long cell does not lengthen every row."""
 _MOST_COLUMNS = 20
-"""A wider table is text: the library fills up every row to the width of the first, be it one cell."""
+"""A wider table is treated as text, as the library pads every row to the first row's width."""
 
 FENCE = re.compile(
     r"^(?P<lead>[ \t>]*+(?P<items>(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)*+))(?P<mark>`{3,}+|~{3,}+)(?P<info>[^`\n]*+)$",
     re.MULTILINE,
 )
-"""A line that opens code, or closes it (`Fence.is_closed_by`)."""
+"""A line that opens a code block, or closes one (`Fence.is_closed_by`)."""
 _CLOSES_WITHIN = 3
-"""Columns by which a line that closes code may be further in than the one that opened it."""
+"""How many columns further in than the opening line a closing line may be."""
 
 _NAMED = re.compile(r"[ \t]*(?:[A-Za-z][\w+#.-]{0,19})?[ \t]*\n")
-"""The rest of a line that opens code: nothing, or the name of a language."""
+"""The rest of an opening line: nothing, or the name of a language."""
 
 _LONGEST_LEAD, _LONGEST_MARK, _LONGEST_INFO = 16, 10, 40
-"""Of a line that opens code. Longer ones are prose: to open them again would fill a part by itself."""
+"""Limits of an opening line. A longer one is treated as prose, as repeating it would fill a part."""
 _UNDER_A_HEAD = re.compile(r"[ \t]*+\|?(?:[ \t]*+:?-++:?[ \t]*+\|)++[ \t:-]*+")
 """A table's second line."""
 _WHOLE = re.compile(
@@ -47,10 +47,10 @@ _WHOLE = re.compile(
 _NEWLINE = "\n"
 _BREAKS = ("\n\n", "\n", ". ", " ")
 _FURTHEST = 4
-"""What begins in a part and ends within so many of its lengths may be kept whole; longer things are cut anyway."""
+"""A link or similar is kept whole if it ends within this many lengths of a part; longer ones are cut."""
 _MOST_OF_A_HEAD = 0.25
 _SMALLEST_SHARE = 0.5
-"""A part is at least this full, unless a code block or link after it would have to be cut."""
+"""The smallest part, as a share of the limit, unless a code block or link would be cut."""
 
 
 def parser() -> MarkdownIt:
@@ -61,7 +61,7 @@ def parser() -> MarkdownIt:
 
 
 def in_columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The rows of a table as lines of plain text, for a font of one width."""
+    """The rows of a table as lines of plain text for a monospaced font."""
     widths = [0] * max(map(len, rows))
     for row in rows:
         for column, cell in enumerate(row):
@@ -76,20 +76,20 @@ def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """A line that opened code: what stands before it, its backticks or tildes, and the language it names."""
+    """A line that opened a code block: its prefix, its backticks or tildes, and its language."""
 
     lead: str
     mark: str
     info: str
 
     def is_closed_by(self, line: re.Match[str]) -> bool:
-        """Whether this line, a `FENCE` too, closes the code."""
+        """Whether this line (a match of `FENCE`) closes the code block."""
         is_near = len(line["lead"]) <= len(self.lead) + _CLOSES_WITHIN
         return is_near and not (line["items"] or line["info"].strip()) and line["mark"].startswith(self.mark)
 
 
 def parted(text: str) -> Iterator[tuple[str, bool]]:
-    """The text in parts that join to it, and whether each is code: what stands between two fences, without them."""
+    """The text in consecutive parts, each with whether it is code, which is the text between two fences."""
     opened: Fence | None = None
     start = 0
     for line in FENCE.finditer(text):
@@ -103,10 +103,10 @@ def parted(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def on_own_lines(text: str) -> str:
-    """Code between three backticks in lines of its own, with all its characters.
+    """The text with the fences of code blocks on lines of their own.
 
-    Slack writes code as it is between the backticks, also within a line: what CommonMark would read as the name of a
-    language is its first line there. Only code that was typed with a name, and closed on a line of its own, has one.
+    In Slack everything between the backticks is code, also within a line, and the first line is no language. Only a
+    block whose opening line has a name, and whose closing fence is on its own line, is left as it is.
     """
     parts = text.split("```")
     is_all_closed = len(parts) % 2 == 1
@@ -125,7 +125,7 @@ def on_own_lines(text: str) -> str:
 
 
 def _stands_alone(before: str, code: str, after: str) -> bool:
-    """Whether CommonMark reads it as code of the same lines already."""
+    """Whether the code block already means the same in CommonMark."""
     line = before.rpartition("\n")[2]
     is_begun = line.strip(" \t>") == "" and _NAMED.match(code) is not None
     return is_begun and code.rstrip(" \t>").endswith("\n") and (after.strip(" ") == "" or after.lstrip(" ")[0] == "\n")
@@ -133,9 +133,9 @@ def _stands_alone(before: str, code: str, after: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _CodeBlock(Fence):
-    """A code block: where it begins, its first line's end, and where it ended (None while it is open).
+    """A code block: where it begins, where its first line ends, and where it ends (None while it is open).
 
-    Its `lead` is what stands before it in each of its lines: the margin of a list, the marks of a quote.
+    `lead` is the prefix of each of its lines: the indentation of a list, the marks of a quote.
     """
 
     start: int
@@ -144,11 +144,11 @@ class _CodeBlock(Fence):
 
     @property
     def closing(self) -> str:
-        """The line that closes the code block, indented as it is."""
+        """The closing line of the code block, with its prefix."""
         return f"{self.lead}{self.mark}"
 
     def again(self, rest: str) -> str:
-        """The rest of the code, opened again. What stood in a list stands at the margin then: the list is cut."""
+        """The rest of the code as a new block. If it was in a list it is no longer indented, as the list is cut."""
         if ">" in self.lead or not self.lead:
             return f"{self.lead}{self.mark}{self.info}\n{rest}"
         moved = [f"{self.mark}{self.info}"]
@@ -165,12 +165,12 @@ class _CodeBlock(Fence):
 
 
 def size(text: str) -> int:
-    """Length in UTF-16 units, the most that a platform can count: an emoji is two of them."""
+    """Length in UTF-16 units, which no platform's count exceeds: an emoji has two."""
     return len(text) + sum(character > "\uffff" for character in text)
 
 
 def split(text: str, limit: int) -> list[str]:
-    """The parts, each within the limit (at least 100). A code block that is cut is closed and opened again."""
+    """The text in parts within the limit (at least 100). A code block that is cut is closed and opened again."""
     parts: list[str] = []
     rest = text
     while _fitting(rest, limit) < len(rest):
@@ -208,13 +208,13 @@ def _cut_prose(text: str, last: int, fences: list[_CodeBlock]) -> tuple[str, str
 
 
 def _around(spans: Sequence[tuple[int, int]], at: int) -> tuple[int, int] | None:
-    """The span, of several in order, that a cut here would tear apart."""
+    """The span, among sorted ones, that a cut here would break."""
     number = bisect_left(spans, (at,)) - 1
     return spans[number] if number >= 0 and at < spans[number][1] else None
 
 
 def _cut_code(text: str, limit: int, fence: _CodeBlock) -> tuple[str, str]:
-    """Between two lines of the code block, or within a line that is too long by itself."""
+    """Cut a code block between two lines, or within a line that is too long."""
     last = _fitting(text, limit - size(fence.closing) - 1)
     at = text.rfind("\n", fence.body, last) + 1
     if at <= fence.body:
@@ -223,7 +223,7 @@ def _cut_code(text: str, limit: int, fence: _CodeBlock) -> tuple[str, str]:
 
 
 def _table_head(text: str, at: int) -> str:
-    """What the rest of a table that is cut here begins with, to be one too: its head, if that leaves room for rows."""
+    """The head to repeat before the rest of a table that is cut here, if it leaves room for rows."""
     if text[at - 1 : at] != _NEWLINE or "|" not in text[at:].partition(_NEWLINE)[0]:
         return ""
     lines = text[text.rfind("\n\n", 0, at) + 1 : at].split("\n")[:-1]
@@ -236,7 +236,7 @@ def _table_head(text: str, at: int) -> str:
 
 
 def _fitting(text: str, limit: int) -> int:
-    """How many characters fit."""
+    """How many characters fit into the limit."""
     used = 0
     for position, character in enumerate(text):
         used += 2 if character > "\uffff" else 1
@@ -246,7 +246,7 @@ def _fitting(text: str, limit: int) -> int:
 
 
 def _fences(text: str, end: int) -> list[_CodeBlock]:
-    """The code blocks that begin before a place, in order; only the last one may be open there."""
+    """The code blocks that begin before a position, in order; only the last may be open there."""
     fences: list[_CodeBlock] = []
     for found in FENCE.finditer(text, 0, end):
         fence = fences[-1] if fences else None
@@ -264,7 +264,7 @@ def _fences(text: str, end: int) -> list[_CodeBlock]:
 
 
 def _boundary(text: str, at: int) -> int:
-    """The last place up to `at` that is not within an emoji or an accented letter; at least 1."""
+    """The last position up to `at` that is not within an emoji or an accented letter; at least 1."""
     whole = at
     while whole > 1 and not _is_boundary(text, whole):
         whole -= 1
@@ -272,7 +272,7 @@ def _boundary(text: str, at: int) -> int:
 
 
 def _is_boundary(text: str, at: int) -> bool:
-    """Whether an emoji, or a letter with its accents, does not go on here."""
+    """Whether a position is not within an emoji or an accented letter."""
     if at >= len(text):
         return True
     before, after = text[at - 1], text[at]

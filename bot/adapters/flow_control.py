@@ -1,9 +1,8 @@
-"""When things happen, and how often: order among tasks, a gate for events, calls that are retried, limits.
+"""Flow control for messengers: locks by key, background tasks, retries, and a rate limit for authors.
 
-Other bots are ignored wherever a platform marks them. What is left is an account that only looks like a person's: two
-such programs would answer each other for ever, so there is a limit to the messages of one author in one conversation.
-A person who meets it is told so once in each rest, privately; what they teach counts all the same, without a word, for
-a word might be answered.
+Platforms mark other bots, and these are ignored. The rate limit is for programs that look like a person: two of them
+would answer each other without end. A limited person is told so once, privately. What they teach still counts, but
+without a reply, as a program might answer it.
 """
 
 import asyncio
@@ -23,23 +22,23 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 Sleep = Callable[[float], Awaitable[None]]
-"""How a messenger waits."""
+"""Waits for some seconds."""
 _Work = Callable[[], Coroutine[Any, Any, None]]
 TRIES = 3
-"""Calls that may be repeated are made this often."""
+"""How often a call that may be repeated is tried."""
 _LONGEST_PAUSE_S = 60.0
 _MOST_WATCHED = 5000
 
 
 class KeyedLock:
-    """Lets one in at a time for each key, first come first served."""
+    """One lock for each key, first come first served."""
 
     def __init__(self) -> None:
         self._locks: dict[Hashable, tuple[asyncio.Lock, int]] = {}
 
     @asynccontextmanager
     async def __call__(self, key: Hashable) -> AsyncIterator[None]:
-        """Wait for those with the same key that came before."""
+        """Hold the lock of a key."""
         lock, waiting = self._locks.get(key) or (asyncio.Lock(), 0)
         self._locks[key] = (lock, waiting + 1)
         try:
@@ -54,23 +53,23 @@ class KeyedLock:
 
 
 class FairGate:
-    """Lets one through in each turn of the event loop, first come first served; how many are inside does not matter.
+    """Lets one task through in each turn of the event loop, first come first served.
 
-    Both platforms' libraries begin a task for every event that they read from their socket, and all of those run to
-    their first wait within one turn of the loop: with hundreds of them everything else stands still meanwhile.
+    Both platforms' libraries start a task for every event that they read from their socket, and all of these would run
+    to their first wait within one turn of the loop. Hundreds of them would block everything else.
     """
 
     def __init__(self) -> None:
         self._lock = asyncio.Lock()
 
     async def pass_through(self) -> None:
-        """Wait for those that came before, and let the loop do everything else that is ready."""
+        """Wait for earlier tasks, and let the loop run everything else that is ready."""
         async with self._lock:
             await asyncio.sleep(0)
 
 
 class Tasks:
-    """Tasks in the background. Those with the same key run in the order they were started."""
+    """Background tasks. Those with the same key run in the order they were started."""
 
     def __init__(self, platform: str) -> None:
         self._platform = platform
@@ -105,7 +104,7 @@ class Tasks:
 
 
 async def retried(call: Callable[[], Awaitable[T]], sleep: Sleep, tries: int = TRIES) -> T:
-    """The answer of a call that is made again when it raises `MessengerUnavailable`."""
+    """Make a call, and repeat it if it raises `MessengerUnavailable`."""
     for attempt in range(1, tries):
         try:
             return await call()
@@ -117,9 +116,9 @@ async def retried(call: Callable[[], Awaitable[T]], sleep: Sleep, tries: int = T
 async def until_reachable(
     connect: Callable[[], Awaitable[object]], sleep: Sleep, platform: str, *, as_asked: bool = False
 ) -> None:
-    """Try again, ever more slowly, for as long as the platform is out of reach. Raises every other error.
+    """Connect, with retries and growing pauses while the platform cannot be reached. Raises every other error.
 
-    `as_asked`: it waits as long as the platform asks to, where that is longer.
+    With `as_asked` a pause is at least as long as the platform asks for.
     """
     pause_s = 1.0
     while True:
@@ -139,7 +138,7 @@ async def until_reachable(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
-    """The limit: after more than `most` messages within `window`, further ones are not taken in for `rest`."""
+    """A rate limit: after `most` messages within `window`, further ones are refused for the time `rest`."""
 
     most: int
     window: timedelta
@@ -148,23 +147,23 @@ class Limit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refused:
-    """A message beyond the limit."""
+    """A refused message."""
 
     rest: timedelta
-    """How long it goes on."""
+    """How long messages are refused from now on."""
     is_first: bool
-    """Whether it is the first of this rest: the one to say so at."""
+    """Whether it is the first refused one, after which the person is told."""
 
 
 LIMITS = (
     Limit(most=20, window=timedelta(minutes=1), rest=timedelta(minutes=1)),
     Limit(most=120, window=timedelta(hours=1), rest=timedelta(hours=1)),
 )
-"""The first catches programs that answer at once, the second those that take their time."""
+"""The first limit stops programs that answer at once, the second slower ones."""
 
 
 class RateLimiter:
-    """Counts messages for each key. A key names an author and a conversation."""
+    """Counts messages by key; a key is an author in a conversation."""
 
     def __init__(self, clock: Clock, limits: tuple[Limit, ...] = LIMITS) -> None:
         self._clock = clock
@@ -175,7 +174,7 @@ class RateLimiter:
         self._longest = longest
 
     def refused(self, key: Hashable) -> Refused | None:
-        """Why one more message of this key is beyond the limit; None if it is within, and is counted."""
+        """Count a message; returns a refusal if it is beyond a limit, and is not counted."""
         now = self._clock()
         until = self._resting.get(key)
         if until is not None and now < until:

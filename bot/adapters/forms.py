@@ -1,4 +1,4 @@
-"""What the forms of every platform share: the names of their fields, the reasons to choose from, their events."""
+"""Forms on all platforms: the names of their fields, the reasons to choose from, the events they make."""
 
 import asyncio
 from collections.abc import Awaitable, Mapping
@@ -10,15 +10,15 @@ from bot.model.events import WRONG_APPROACH
 from memory.model import Audience, Role, Scope
 
 PREFILL_WITHIN_S = 1.0
-"""A form has to open within three seconds: one that opens half empty is better than none."""
+"""The longest wait for a prefilled text: a form has to open within three seconds."""
 
 REASON, BETTER, AGAIN = "reason", "better", "again"
-"""Of a correction."""
+"""Fields of the form for a correction."""
 QUESTION, ANSWER, AUDIENCE = "question", "answer", "audience"
-"""Of a lesson that nobody had asked for."""
+"""Fields of the form for a lesson."""
 
 OPENS_A_FORM = "teach"
-"""The command of a button that opens a form for the answer: what is written becomes the end of its argument."""
+"""The command of a button that opens a form for an answer, which is appended to its argument."""
 
 REASONS = (
     "misunderstood me",
@@ -38,7 +38,7 @@ ENOUGH = ("too long", "too short", WRONG_APPROACH)
 def correction_event(
     entered: Mapping[str, str], *, event_id: str, scope: Scope, at: datetime, role: Role, message_id: str
 ) -> PersonCorrection | None:
-    """The correction in a submitted form, where there is one, or a reason that needs no text."""
+    """The correction in a submitted form; None without a text or a reason that needs none."""
     text, reason = entered.get(BETTER, ""), entered.get(REASON, "")
     if not text and reason not in ENOUGH:
         return None
@@ -54,7 +54,7 @@ def correction_event(
 
 
 async def prefilled(text: Awaitable[str]) -> str:
-    """A text to fill a form with, if it is there in time."""
+    """A text for prefilling a form; empty if it is not there in time."""
     try:
         async with asyncio.timeout(PREFILL_WITHIN_S):
             return await text
@@ -63,7 +63,7 @@ async def prefilled(text: Awaitable[str]) -> str:
 
 
 def answer_command(entered: Mapping[str, str], question: str) -> ParsedCommand:
-    """`teach ID ANSWER` from the submitted form of such a button."""
+    """The command `teach ID ANSWER` from a submitted form for an answer."""
     return ParsedCommand(OPENS_A_FORM, f"{question} {entered.get(ANSWER, '')}".strip())
 
 

@@ -14,16 +14,16 @@ from memory.ports import Clock
 log = logging.getLogger(__name__)
 
 AskName = Callable[[str], Awaitable[str]]
-"""Asks the platform what a person is called, by their id. Raises `MessengerError`."""
+"""Asks the platform for a person's name by their id. Raises `MessengerError`."""
 
 _LONGEST = 30
 _UNPLAIN = re.compile(r"[^\w .'’-]+")
 
 
 async def by_name(message: BotMessage, name_of: Callable[[str], Awaitable[str]]) -> BotMessage:
-    """The message with names for the people it mentions. An answer's own text is not changed: the ledger has it.
+    """The message with names in place of people's ids. An answer's own text is not changed, as the ledger has it.
 
-    `name_of` gives a name, as people chose it for themselves, or nothing where there is none to be had.
+    `name_of` returns a person's own name, or an empty text if there is none.
     """
     names = {person: name for person in message.people if (name := plain_name(await name_of(person)))}
     if not names:
@@ -38,7 +38,7 @@ async def by_name(message: BotMessage, name_of: Callable[[str], Awaitable[str]])
 
 
 def plain_name(name: str) -> str:
-    """A name as one short run of words: without marks that would format text, link somewhere or call people."""
+    """A name as a few plain words, without characters that would format text, make links or mention people."""
     return " ".join(_UNPLAIN.sub(" ", name).split())[:_LONGEST].rstrip()
 
 
@@ -50,7 +50,7 @@ class Names:
         self._known: TtlCache[str, str] = TtlCache(clock, size=5000, keep=timedelta(hours=1))
 
     async def of(self, person: str) -> str:
-        """Their name; nothing if the platform does not say."""
+        """A person's name; empty if the platform does not tell."""
         name = self._known.get(person)
         if name is None:
             try:

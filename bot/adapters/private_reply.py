@@ -1,7 +1,7 @@
-"""Replies to one person alone: sent through the click or command that is being handled.
+"""Private replies to a person, sent through the click or command that is being handled.
 
-A slash command may be used where the bot is no member; only the command's own address reaches the person there. Slack's
-App Home shows what commands answer instead of posting it.
+Where the bot is no member, only the reply address of a slash command reaches the person. Slack's App Home shows replies
+instead of posting them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,16 +14,16 @@ from bot.model import Attachment, Choice
 
 
 class PrivateReply(Protocol):
-    """A platform's way to say something to one person alone."""
+    """Sends a message to one person alone."""
 
     async def __call__(self, text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
-        """Say it; returns the message's id, where it has one. Raises `MessengerError`."""
+        """Send it; returns the message's id if it has one. Raises `MessengerError`."""
         ...
 
 
 @dataclass(slots=True)
 class _Open:
-    """A reply to a person while their act is handled. Work that was begun meanwhile outlives it."""
+    """The private reply to a person while their act is handled; None afterwards."""
 
     person: str
     reply: PrivateReply | None
@@ -35,7 +35,7 @@ _current: ContextVar[_Open | None] = ContextVar("private_reply", default=None)
 
 @contextmanager
 def replying_to(person: str, reply: PrivateReply) -> Iterator[None]:
-    """Inside the block, send what is for this person alone this way."""
+    """Inside the block, send private messages to this person by this reply."""
     opened = _Open(person, reply)
     token = _current.set(opened)
     try:
@@ -46,11 +46,11 @@ def replying_to(person: str, reply: PrivateReply) -> Iterator[None]:
 
 
 def reply_to(person: str) -> PrivateReply | None:
-    """The private way to this person, if their act is being handled just now."""
+    """The private reply to this person, if their act is being handled now."""
     opened = _current.get()
     return opened.reply if opened is not None and opened.person == person else None
 
 
 async def no_reply(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
-    """A private reply that sends nothing: what writes like a program might answer it."""
+    """A private reply that sends nothing, for rate-limited authors, who may be programs."""
     return ""

@@ -1,4 +1,4 @@
-"""Spans of OpenTelemetry for what the agent does. Imports its SDK, so it is imported late."""
+"""OpenTelemetry spans for the agent's work. Imports the SDK, so it is imported late."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,10 +13,10 @@ from bot.agent.run import SetAttributes
 
 
 class OtelSpans:
-    """`bot.agent.run.Spans` by OpenTelemetry: named by its conventions for generative AI.
+    """`bot.agent.run.Spans` by OpenTelemetry, with the names of its conventions for generative AI.
 
-    People's and models' texts are left out unless `with_texts`. Where spans go is said by the SDK's own variables
-    (`OTEL_EXPORTER_OTLP_ENDPOINT`, ...), or by `exporter`.
+    Texts of people and models are left out unless `with_texts`. The SDK's own variables say where spans are sent
+    (`OTEL_EXPORTER_OTLP_ENDPOINT`, ...), or `exporter` does.
     """
 
     def __init__(self, *, with_texts: bool, exporter: SpanExporter | None = None) -> None:
@@ -29,7 +29,7 @@ class OtelSpans:
     def __call__(
         self, name: str, attributes: Mapping[str, str | int | float], texts: Mapping[str, str]
     ) -> Iterator[SetAttributes]:
-        """A span as long as the context lasts. What fails in it is an error of the span, by its kind alone."""
+        """A span for the duration of the context. Of an exception only its type is recorded."""
         kind = SpanKind.CLIENT if name.startswith("chat ") else SpanKind.INTERNAL
         whole = {**attributes, **(texts if self._with_texts else {})}
         with self._tracer.start_as_current_span(
@@ -43,5 +43,5 @@ class OtelSpans:
                 raise
 
     def flush(self) -> None:
-        """Send what waits. Blocking."""
+        """Send all finished spans. Blocking."""
         self._provider.force_flush()

@@ -1,4 +1,4 @@
-"""A bounded cache whose entries expire."""
+"""A bounded cache with an expiry time, which can still return an expired entry (`last`)."""
 
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -28,7 +28,7 @@ class TtlCache(Generic[K, V]):
         return entry[1]
 
     def last(self, key: K) -> V | None:
-        """The value of a key, even if it expired, unless newer entries took its place."""
+        """The value of a key, even if it expired, unless newer entries displaced it."""
         entry = self._entries.get(key)
         return None if entry is None else entry[1]
 
