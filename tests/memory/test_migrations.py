@@ -16,7 +16,7 @@ from memory.adapters.sql import SqlStore
 from memory.adapters.sql.engines.schema import HEAD_REVISION, create_tables
 from memory.adapters.sql.engines.sqlite_engine import open_engine
 from memory.adapters.sql.tables.columns import metadata
-from memory.adapters.sql.tables.lesson_versions import only_in_sqlite
+from memory.adapters.sql.tables.lesson_versions import derived
 from memory.errors import SchemaMismatch
 from memory.migrations import known_revisions, upgrade
 from tests.doubles.process import python
@@ -50,7 +50,7 @@ def test_a_new_database_has_the_tables_of_the_code(path: Path) -> None:
     migrated(path)
     engine = open_engine(path)
     with engine.connect() as connection:
-        opts = {"compare_type": True, "include_name": lambda name, *_: name not in only_in_sqlite.tables}
+        opts = {"compare_type": True, "include_name": lambda name, *_: name not in derived.tables}
         assert compare_metadata(MigrationContext.configure(connection, opts=opts), metadata) == []
     engine.dispose()
     direct = path.with_name("direct.db")

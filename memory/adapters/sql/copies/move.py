@@ -83,8 +83,16 @@ def move(
                     "of the bot, and give the same command again: it brings what is missing."
                 )
             also()
+            if writing.dialect.name == "postgresql":
+                _gather_statistics(writing)
             _mark(writing, HEAD_REVISION)
     return moved
+
+
+def _gather_statistics(connection: Connection) -> None:
+    """Let the server plan for what is there: it looks by itself a minute later or more, and took tables for empty."""
+    with begin(connection, writes=True):
+        connection.exec_driver_sql(f"ANALYZE {', '.join(metadata.tables)}")
 
 
 @contextmanager

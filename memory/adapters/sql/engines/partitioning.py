@@ -11,6 +11,7 @@ from sqlalchemy import Connection, MetaData, text
 
 from memory.adapters.sql.engines.schema import create_tables
 from memory.adapters.sql.tables.columns import metadata
+from memory.adapters.sql.tables.lesson_versions import create_triggers, derived
 from memory.adapters.sql.transaction.driver import translated
 from memory.errors import InvalidInput
 
@@ -41,7 +42,7 @@ def partition_tables(url: str, parts: int) -> None:
 def _partitioned() -> MetaData:
     """The tables of the code, divided."""
     found = MetaData(naming_convention=metadata.naming_convention)
-    for table in metadata.sorted_tables:
+    for table in (*metadata.sorted_tables, *derived.sorted_tables):
         copy = table.to_metadata(found)
         if table.name not in OF_ALL_WORKSPACES:
             copy.dialect_options["postgresql"]["partition_by"] = "HASH (workspace)"
@@ -50,7 +51,8 @@ def _partitioned() -> MetaData:
 
 def _make_tables(connection: Connection, parts: int) -> None:
     create_tables(connection, _partitioned())
-    for table in set(metadata.tables) - OF_ALL_WORKSPACES:
+    for table in set(_partitioned().tables) - OF_ALL_WORKSPACES:
         for part in range(parts):
             values = f"FOR VALUES WITH (MODULUS {parts}, REMAINDER {part})"
             connection.execute(text(f'CREATE TABLE "{table}_part{part}" PARTITION OF "{table}" {values}'))
+    create_triggers(connection)

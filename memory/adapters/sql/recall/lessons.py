@@ -1,9 +1,9 @@
 """Lessons as evidence is weighed, each with the votes on it, and what else a recall goes by: one narrow statement.
 
-What it finds is kept in this process, and nothing of it is read again until something changed. That is good for one
-mark of the workspace (`lesson_versions`), which each search reads with the index, in the transaction that asks. So a
-change is in the next recall, whoever made it: all is read again then, and what was made of it is used again where that
-is the same. Where something was erased, all of the workspace is erased here with it.
+What is found is kept in this process until something changes. Each search reads the workspace's mark
+(`lesson_versions`) with the index, in the transaction that asks, and what was kept at another mark is read again. So a
+change is in the next recall, whoever made it. A lesson that is read as it was keeps what was made of it. Where
+something was erased, all that is kept of the workspace is erased with it.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -4,8 +4,8 @@ The process's copies are checked against the database in every search (`seq` aft
 stale, whoever wrote. Planes are checked in the same statement; what changed since they were made is searched beside
 them, and counts instead of what they have of the same episodes.
 
-Most searches find nothing changed. In SQLite the first row of the statement tells it, and the rest of it, of what is
-new, runs only where something is.
+Most searches find nothing changed. In SQLite the first row of the statement tells so, and SQLite looks for the other
+rows, of what is new, only when they are asked for. In PostgreSQL these have a statement of their own.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -39,7 +39,6 @@ from memory.adapters.sql.recall.index import EPOCH
 from memory.adapters.sql.recall.partition_cache import Key
 from memory.adapters.sql.tables.episodes import counters, recall_index
 from memory.adapters.sql.tables.lesson_versions import lesson_versions
-from memory.adapters.sql.tables.types import nothing
 from memory.adapters.sql.transaction.session import Session
 from memory.adapters.vectors.action_rows import NOTHING_FOUND, RowApproval
 from memory.adapters.vectors.hits import RowKind
@@ -58,8 +57,8 @@ _AT_ONCE = 100000
 _t = recall_index.c
 _w, _m = (bindparam(name, type_=String()) for name in "wm")
 _TEXTS = ("episode_id", "audience", "verdict", "action", "words", "author")
-_WIDTH = len(_TEXTS) + 4
-"""Of a row: a partition, its newest `seq`, these texts and the vectors of what came, and what is gone."""
+_WIDTH = len(_TEXTS) + 3
+"""Of a row: a partition, these texts and the vectors of what came, and what is gone."""
 AUDIENCES = {each.value: each for each in Audience}
 VERDICTS = {each.value: each for each in Verdict}
 _JSON = json.JSONDecoder()
@@ -88,10 +87,10 @@ def _newest_of(n: int) -> ColumnElement[int | None]:
     return select(func.max(_t.seq)).where(here).scalar_subquery()
 
 
-def _of_partition(n: int, newest: ColumnElement[Any], *, is_sqlite: bool) -> Select[Any]:
+def _of_partition(n: int, *, is_sqlite: bool) -> Select[Any]:
     """What came to the n-th partition after a `seq`, and what of it can be found no longer.
 
-    Neither if that is more than `most`. What is given as `newest`, in any case.
+    Neither if that is more than `most`.
     """
     name, since = bindparam(f"p{n}", type_=String()), bindparam(f"s{n}", type_=BigInteger())
     is_new = and_(
@@ -104,35 +103,38 @@ def _of_partition(n: int, newest: ColumnElement[Any], *, is_sqlite: bool) -> Sel
     is_lost = or_(_t.vector.is_(None), not_(_is_found))
     lost = func.nullif(_listed_json(_t.episode_id, is_sqlite=is_sqlite), literal_column("'[]'"))
     gone = select(lost).where(is_new, since > literal_column("0"), is_lost).scalar_subquery()
-    return select(name, newest, *_columns(recall_index, is_sqlite=is_sqlite), gone).where(is_new, _is_found)
+    return select(name, *_columns(recall_index, is_sqlite=is_sqlite), gone).where(is_new, _is_found)
 
 
 @cache
-def _news(count: int, counted: int) -> CompoundSelect[Any]:
-    """A row for each of `count` partitions, and one for each counter: the epoch, and the planes that are valid."""
-    nothings = [*[nothing(Text())] * len(_TEXTS), nothing(LargeBinary()), nothing(Text())]
-    wanted = [bindparam(f"c{n}", type_=String()) for n in range(counted)]
-    of_counters = select(counters.c.name, counters.c.value, *nothings).where(
-        counters.c.workspace == _w, counters.c.name.in_(wanted)
-    )
-    return union_all(*(_of_partition(n, _newest_of(n), is_sqlite=False) for n in range(count)), of_counters)
+def _numbers(count: int, counted: int) -> Select[Any]:
+    """A row of the workspace's mark if it has any, the newest `seq` of each of `count` partitions, and each counter."""
+    return select(*_number_columns(count, counted))
+
+
+def _number_columns(count: int, counted: int) -> list[ColumnElement[Any]]:
+    mark = select(lesson_versions.c.mark).where(lesson_versions.c.workspace == _w)
+    return [mark.scalar_subquery(), *map(_newest_of, range(count)), *map(_counter, range(counted))]
+
+
+@cache
+def _news(count: int) -> CompoundSelect[Any]:
+    """A row for each of `count` partitions."""
+    return union_all(*(_of_partition(n, is_sqlite=False) for n in range(count)))
 
 
 @cache
 def _numbers_and_news(count: int, counted: int) -> CompoundSelect[Any]:
-    """The same for SQLite, which looks for a row when it is asked for one, so that no more is looked for than is taken.
+    """Both for SQLite, which looks for a row when it is asked for one, so that no more is looked for than is taken.
 
-    First a row of all numbers: the workspace's mark if it has any (`lesson_versions`), the newest `seq` of each
-    partition, each counter. Then one of nothing, because the driver is a row ahead.
+    Between them is a row of nothing, because the driver is a row ahead.
     """
-    mark = select(lesson_versions.c.mark).where(lesson_versions.c.workspace == _w)
-    numbers = [mark.scalar_subquery(), *map(_newest_of, range(count)), *map(_counter, range(counted))]
+    numbers = _number_columns(count, counted)
     width = max(len(numbers), _WIDTH)
-    of_partitions = [_of_partition(n, literal_column("NULL"), is_sqlite=True) for n in range(count)]
     return union_all(
         select(*numbers, *[null()] * (width - len(numbers))),
         select(*[null()] * width),
-        *(each.add_columns(*[null()] * (width - _WIDTH)) for each in of_partitions),
+        *(_of_partition(n, is_sqlite=True).add_columns(*[null()] * (width - _WIDTH)) for n in range(count)),
     )
 
 
@@ -168,9 +170,10 @@ def read(
     dimension: int = 0,
     most: int = EVERY,
 ) -> State:
-    """In one statement: the newest `seq` of each partition, the epoch, and counters; and the rows after a `seq`.
+    """The newest `seq` of each partition, the epoch, and counters; and the rows after a `seq`.
 
-    No rows of a partition with more than `most` changes. Of one with very many some statements more.
+    No rows of a partition with more than `most` changes. In SQLite it is one statement, in PostgreSQL another one where
+    rows are asked for; of a partition with very many some statements more.
     """
     given: dict[str, Any] = {
         "w": workspace,
@@ -191,13 +194,13 @@ def _begun(
 ) -> tuple[dict[str, int], Iterable[Sequence[Any]]]:
     """Numbers by name, and the rows of what is new, which are yet to be read."""
     given |= {f"s{n}": seq for n, seq in enumerate(since.values())}
-    if not session.is_sqlite:
-        every = session.driver_rows(_news(len(since), len(counted)), given)
-        return {row[0]: row[1] or 0 for row in every}, every
-    rows = session.each_driver_row(_numbers_and_news(len(since), len(counted)), given)
-    mark, *numbers = next(rows)
-    if mark is not None:
-        session.marks[given["w"]] = mark
+    if session.is_sqlite:
+        rows = session.each_driver_row(_numbers_and_news(len(since), len(counted)), given)
+        mark, *numbers = next(rows)
+    else:
+        [(mark, *numbers)] = session.driver_rows(_numbers(len(since), len(counted)), given)
+        rows = session.each_driver_row(_news(len(since)), given) if since else iter(())
+    session.note_mark(given["w"], mark)
     return {name: number or 0 for name, number in zip([*since, *counted], numbers, strict=False)}, rows
 
 
@@ -213,7 +216,7 @@ def _rest(
     """What came to each partition: by a statement that was begun, and by further ones."""
     news: dict[str, list[News]] = {name: [] for name in since}
     while True:
-        for name, _, *columns in (row[:_WIDTH] for row in rows):
+        for name, *columns in (row[:_WIDTH] for row in rows):
             if columns[-1] is not None or columns[-2] is not None:
                 news[name].append(columns)
         ends = {name: seq + _AT_ONCE for name, seq in since.items()}

@@ -153,15 +153,23 @@ class Session:
         self._is_open = True
         self.filed: set[str] = set()
         """Workspaces whose recall index this transaction, which may never commit, has changed."""
-        self.marks: dict[str, int] = {}
-        """The marks of workspaces (`lesson_versions`), as far as they were read."""
+        self._marks: dict[str, int] = {}
         self._has_changed = False
         self._cursors: list[Any] = []
         """Those that may have rows left, which keep the connection at what it read."""
 
+    def note_mark(self, workspace: str, mark: int | None) -> None:
+        """Take in a workspace's mark (`lesson_versions`), if it has one, as this transaction has just read it.
+
+        It is worth nothing where the next statement sees what others committed meanwhile, as in a transaction of
+        PostgreSQL that writes.
+        """
+        if mark is not None and (self.is_sqlite or not self._writes):
+            self._marks[workspace] = mark
+
     def mark_of(self, workspace: str) -> int | None:
-        """The workspace's mark, if it was read, and this transaction, which may never commit, has changed nothing."""
-        return None if self._has_changed else self.marks.get(workspace)
+        """The workspace's mark, if it was noted, and this transaction, which may never commit, has changed nothing."""
+        return None if self._has_changed else self._marks.get(workspace)
 
     def end(self) -> None:
         """The transaction is over: nothing runs any more."""

@@ -19,9 +19,11 @@ from memory.model.evidence import ActionText, Evidence
 from memory.ports import Transaction, WeighingInput
 from tests.doubles.memory_world import World, scope
 from tests.doubles.pages import counted_statements
+from tests.doubles.postgres import address, open_postgres
 from tests.memory.adapters.store_samples import MODEL, episode, fill, unit, vote
 
 ACTIONS = (ActionText(name="pay_bill", description="Pays a bill."),)
+HISTORIES = st.lists(st.tuples(st.sampled_from(["ask", "approve", "refuse", "correct", "forget"]), st.integers(0, 3)))
 GOALS = ("where is the canteen?", "where is the canteen please?", "where do I find the canteen?")
 
 
@@ -232,13 +234,26 @@ def _weighed(world: World, person: str) -> Evidence:
 @settings(
     max_examples=max(6, settings().max_examples // 2), suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-@given(st.lists(st.tuples(st.sampled_from(["ask", "approve", "refuse", "correct", "forget"]), st.integers(0, 3))))
+@given(HISTORIES)
 def test_a_process_that_has_it_all_recalls_as_one_that_has_nothing(
     tmp_path_factory: pytest.TempPathFactory, history: list[tuple[str, int]]
 ) -> None:
-    path = tmp_path_factory.mktemp("lessons") / "goodbot.db"
-    url = f"sqlite:///{path}"
-    with closing(SqlStore.open(url)) as store, closing(SqlStore.open(url)) as reader:
+    url = f"sqlite:///{tmp_path_factory.mktemp('lessons') / 'goodbot.db'}"
+    with closing(SqlStore.open(url)) as store:
+        recalls_alike(store, url, history)
+
+
+@pytest.mark.slow
+@settings(max_examples=12)
+@given(HISTORIES)
+def test_so_it_does_on_postgres(history: list[tuple[str, int]]) -> None:
+    with closing(open_postgres()) as store:
+        recalls_alike(store, address(store), history)
+
+
+def recalls_alike(store: SqlStore, url: str, history: list[tuple[str, int]]) -> None:
+    """After each act, a process that acted, one that only recalled, and one that just began have the same evidence."""
+    with closing(SqlStore.open(url)) as reader:
         world, warm = World(store), World(reader)
         people = ("ana", "bo", "cy", "dee")
         episodes = [world.ask(GOALS[0], "By the stairs.", of=scope("ana"))]

@@ -1,0 +1,138 @@
+"""On PostgreSQL, too, whatever changes what lessons are weighed by changes the mark of their workspace."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import psycopg
+import pytest
+
+from memory.adapters.sql import SqlStore
+from memory.adapters.sql.engines.partitioning import partition_tables
+from memory.adapters.sql.tables.lesson_versions import WEIGHED, erasures
+from tests.doubles.pages import counted_statements
+from tests.doubles.postgres import new_database, open_postgres
+from tests.memory.adapters.sql.test_lessons import read
+from tests.memory.adapters.store_samples import fill
+
+pytestmark = pytest.mark.slow
+
+Connection = psycopg.Connection[Any]
+WORDS = {"goal", "output", "correction", "trajectory"}
+
+
+@pytest.fixture(scope="module", params=[0, 4], ids=["whole", "in_parts"])
+def url(request: pytest.FixtureRequest) -> str:
+    """A database, its tables whole or in parts, in which no row needs another one."""
+    url = new_database()
+    if request.param:
+        partition_tables(url, request.param)
+    with closing(SqlStore.open(url)) as store, store.write() as tx:
+        fill(tx, "w")
+    with psycopg.connect(url, autocommit=True) as connection:
+        found = connection.execute(
+            "SELECT conrelid::regclass, conname FROM pg_constraint WHERE contype = 'f' AND conparentid = 0"
+        ).fetchall()
+        for table, name in found:
+            connection.execute(f'ALTER TABLE {table} DROP CONSTRAINT "{name}"'.encode())
+        connection.execute(b"INSERT INTO rules VALUES ('w', 'r1', 'workspace', 'success', '[]')")
+    return url
+
+
+@pytest.fixture
+def connection(url: str) -> Iterator[Connection]:
+    """Its transactions end with the test, and change nothing."""
+    with psycopg.connect(url, autocommit=True) as connection, connection.transaction(force_rollback=True):
+        yield connection
+
+
+def mark(connection: Connection) -> int:
+    found = connection.execute("SELECT mark FROM lesson_versions WHERE workspace = 'w'").fetchone()
+    assert found is not None
+    return int(found[0])
+
+
+def change(url: str, statement: str) -> int:
+    """The mark after another program changed some rows."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        assert connection.execute(statement.encode()).rowcount > 0
+        return mark(connection)
+
+
+def other(url: str, table: str, column: str) -> str:
+    """Another value for a column, in words of SQL."""
+    query = "SELECT data_type FROM information_schema.columns WHERE table_name = %s AND column_name = %s"
+    with psycopg.connect(url) as connection:
+        found = connection.execute(query, (table, column)).fetchone()
+    assert found is not None
+    if found[0] == "boolean":
+        return f'NOT "{column}"'
+    is_text = found[0] in ("text", "character varying")
+    return f"\"{column}\" || 'x'" if is_text else f'coalesce("{column}", 0) + 1'
+
+
+@pytest.mark.parametrize(("table", "column"), [(t, name) for t, names in WEIGHED.items() for name in names.split()])
+def test_whoever_changes_what_is_weighed_marks_the_workspace(url: str, table: str, column: str) -> None:
+    before = change(url, f'UPDATE {table} SET "{column}" = "{column}"')
+    assert change(url, f'UPDATE {table} SET "{column}" = "{column}"') == before
+    after = change(url, f'UPDATE {table} SET "{column}" = {other(url, table, column)}')
+    assert after != before
+    assert (erasures(after) == erasures(before)) is not (column in WORDS)
+
+
+@pytest.mark.parametrize("table", WEIGHED)
+def test_whoever_adds_or_deletes_marks_it(connection: Connection, url: str, table: str) -> None:
+    before = mark(connection)
+    connection.execute(f"CREATE TEMPORARY TABLE kept AS SELECT * FROM {table}".encode())
+    with connection.transaction(force_rollback=True):
+        assert connection.execute(f"DELETE FROM {table}".encode()).rowcount > 0
+        assert erasures(mark(connection)) != erasures(before)
+    connection.execute("SET LOCAL session_replication_role = replica")  # without triggers
+    connection.execute(f"DELETE FROM {table}".encode())
+    connection.execute("SET LOCAL session_replication_role = DEFAULT")
+    assert mark(connection) == before
+    assert connection.execute(f"INSERT INTO {table} SELECT * FROM kept".encode()).rowcount > 0
+    assert (mark(connection) == before) is (table == "episodes")  # a new one is known to nobody
+
+
+def test_a_transaction_makes_one_mark_of_each_kind(connection: Connection) -> None:
+    with connection.transaction():
+        connection.execute("UPDATE votes SET at = at + 1")
+        changed = mark(connection)
+        connection.execute("UPDATE votes SET at = at + 1")
+        assert mark(connection) == changed
+        connection.execute("DELETE FROM votes")
+        erased = mark(connection)
+        connection.execute("DELETE FROM episodes")
+        assert mark(connection) == erased
+    assert erasures(erased) != erasures(changed)
+
+
+def test_what_a_transaction_takes_back_does_not_count_as_marked(connection: Connection) -> None:
+    before = mark(connection)
+    with connection.transaction(force_rollback=True):
+        connection.execute("UPDATE votes SET at = at + 1")
+        assert mark(connection) != before
+    assert mark(connection) == before
+    connection.execute("UPDATE votes SET at = at + 1")
+    assert mark(connection) != before
+
+
+def test_what_was_read_is_not_read_again() -> None:
+    with closing(open_postgres()) as store:
+        with store.write() as tx:
+            fill(tx, "w")
+        with store.read() as tx:
+            first = read(tx, "e1", "e2")
+        with counted_statements(store) as statements, store.read() as tx:
+            assert read(tx, "e2", "e1") == first
+        assert len([each for each in statements if each.startswith("SELECT")]) == 1  # the search
+
+
+def test_a_transaction_that_sees_what_others_commit_meanwhile_keeps_nothing() -> None:
+    with closing(open_postgres()) as store:
+        with store.write() as tx:
+            fill(tx, "w")
+        with store.write() as tx:
+            read(tx, "e1")
+        assert not store._recall.lessons._known
