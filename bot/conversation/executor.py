@@ -16,7 +16,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _READY = 1
-"""Calls that lie ready for a thread that becomes free."""
+"""How many calls are queued in the pool, so that a free thread always finds one."""
 
 _priority: ContextVar[int] = ContextVar("rank", default=0)
 _priorities = count(1)
@@ -24,10 +24,10 @@ _priorities = count(1)
 
 @contextmanager
 def after_earlier_work() -> Iterator[None]:
-    """Calls made in this context wait behind the calls of work that began before.
+    """Calls made in this context have a lower priority than those of earlier contexts.
 
-    So of many messages that come at once the first is answered first, instead of all of them at the very end. Calls
-    outside, which take in what happened, go before all of them.
+    So of many messages that arrive at once the first is answered first, instead of all at the end. Calls outside of
+    such a context, which store incoming events, go before all of them.
     """
     token = _priority.set(next(_priorities))
     try:
@@ -37,7 +37,7 @@ def after_earlier_work() -> Iterator[None]:
 
 
 class _PrioritySemaphore:
-    """A semaphore that lets the lowest rank go next; of equal ones the one that waits longest."""
+    """A semaphore that admits the lowest priority number next, and among equal ones the earliest."""
 
     def __init__(self, places: int) -> None:
         self._free = places
@@ -54,7 +54,7 @@ class _PrioritySemaphore:
             await waiter
         except asyncio.CancelledError:
             if waiter.done() and not waiter.cancelled():
-                self._next()  # it had its turn, and will not take it
+                self._next()  # admitted and cancelled at once: admit another
             raise
 
     async def __aexit__(self, *_: object) -> None:
@@ -72,8 +72,8 @@ class _PrioritySemaphore:
 class Executor:
     """Runs blocking calls in a few threads: SQLite has one writer, and the embedder uses one core.
 
-    Calls above that number wait on the loop, so that under load few results come back to it at once: what hundreds of
-    conversations go on to do is spread over many turns of the loop instead of one long one.
+    Further calls wait on the event loop. So under load few results return to the loop at once, and the work of hundreds
+    of conversations is spread over many turns of the loop.
     """
 
     def __init__(self, threads: int = 2, monotonic: Callable[[], float] = time.monotonic) -> None:
@@ -81,17 +81,17 @@ class Executor:
         self._slots = _PrioritySemaphore(threads + _READY)
         self._monotonic = monotonic
         self._started_at: dict[int, float] = {}
-        """When each thread began what it does now, by its id."""
+        """When each thread started its present call, by thread id."""
 
     async def __call__(self, function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Await the call's result; its exceptions pass through. Calls of one rank begin in the order they were made."""
+        """Run a function in the pool. Calls of one priority start in the order they were made."""
         async with self._slots:
             return await asyncio.get_running_loop().run_in_executor(
                 self._pool, self._timed, partial(copy_context().run, function, *args, **kwargs)
             )
 
     def of(self, function: Callable[P, R]) -> Callable[P, Coroutine[Any, Any, R]]:
-        """The function, to be awaited: whoever calls it need not know that it blocks."""
+        """An asynchronous version of a blocking function."""
 
         async def called(*args: P.args, **kwargs: P.kwargs) -> R:
             return await self(function, *args, **kwargs)
@@ -107,10 +107,10 @@ class Executor:
 
     @property
     def longest_s(self) -> float:
-        """For how many seconds the oldest of the running calls has run; 0 if none runs."""
+        """For how many seconds the oldest running call has run; 0 if none runs."""
         now = self._monotonic()
         return max((now - started_at for started_at in list(self._started_at.values())), default=0.0)
 
     def close(self) -> None:
-        """Wait for running calls and stop the threads. Closing twice is fine."""
+        """Wait for running calls and stop the threads. May be called twice."""
         self._pool.shutdown(wait=True)

@@ -1,8 +1,8 @@
 """The bot: handles every event of a person, on any platform.
 
-A message is safe once the sink has returned: it is stored before it is worked on. Messages of one conversation are
-answered in order, conversations run side by side. This is the event boundary: an unexpected failure is logged with a
-short id and the person is told so; the bot goes on.
+A message is stored before the sink returns, and answered afterwards. Messages of one conversation are answered in
+order, different conversations concurrently. This is the error boundary for events: an unexpected error is logged with a
+short id, the person is told the id, and the bot continues.
 """
 
 import asyncio
@@ -60,9 +60,9 @@ from memory.services import Memory
 log = logging.getLogger(__name__)
 
 NOTED_WITH_IT = (PersonMessage, PersonReaction, PersonVote, ReactionsCleared)
-"""Events that memory takes in together with who can read their channel now, and who may use the bot there."""
+"""Events with which memory itself stores the channel's visibility and checks who may use the bot."""
 _OF_PLACES = (BotInvited, ChannelChanged, PersonArrived)
-"""Events with which nobody asked for anything, so that nobody is told of a failure."""
+"""Events that are no request of a person, so that nobody is told of a failure."""
 
 
 class Goodbot:
@@ -109,7 +109,7 @@ class Goodbot:
         self._welcomer = Welcomer(memory, executor, is_on=welcomes)
 
     def sink(self, messenger: Messenger) -> EventSink:
-        """The function a messenger calls with each event. Raises only if nothing was stored and nobody was told."""
+        """The function to call with each event. Raises only if nothing was stored and nobody was told."""
 
         async def take(event: PersonEvent) -> None:
             lost: StoreUnavailable | None = None
@@ -122,7 +122,7 @@ class Goodbot:
                 if not is_notified and isinstance(error, StoreUnavailable):
                     lost = error
             if lost is not None:
-                # A platform that sends again what was not acknowledged shall do so.
+                # So that a platform that repeats unacknowledged events sends it again.
                 raise lost
 
         return take
@@ -180,12 +180,12 @@ class Goodbot:
     async def _scope_of(self, event: PersonEvent) -> Scope:
         """The scope of an event whose platform could not say who reads the channel."""
         if isinstance(event, ChannelChanged):
-            # What was known holds no longer, so the guess does, until the platform can be asked.
+            # The known visibility is outdated, so the guess counts until the platform can be asked.
             return replace(event.scope, is_visibility_known=True)
         return await self._executor(self._memory.channels.last_known, event.scope)
 
     async def _apologise(self, messenger: Messenger, event: PersonEvent | Incoming, error: Exception) -> bool:
-        """Log it and tell the person, if it was one. False if they were not told."""
+        """Log an error and tell the person, if the event is a person's. False if nobody was told."""
         short_id = short(self._new_id())
         known = isinstance(error, MemoryFault)
         log.error("event %s failed [%s]: %s", event.event_id, short_id, error, exc_info=None if known else error)
@@ -194,7 +194,7 @@ class Goodbot:
         return await tell(messenger, event, messages.apology(short_id, error))
 
     def queries(self) -> ConversationQueries:
-        """What messengers ask."""
+        """The functions by which messengers query the conversation."""
         return ConversationQueries(
             teaches=self.knows,
             saves=self._saver.saves,
@@ -208,7 +208,7 @@ class Goodbot:
         return self._teaching.teaches(emoji)
 
     def knows(self, emoji: str) -> bool:
-        """Whether an emoji on an answer means anything: a vote, or a wish for quiet."""
+        """Whether an emoji on an answer has a meaning: it votes, or mutes."""
         return self.teaches(emoji) or self._mutes(emoji)
 
     def _mutes(self, emoji: str) -> bool:
@@ -249,7 +249,7 @@ class Goodbot:
                 await self._tell_news(messenger, event)
 
     async def _on_correction(self, messenger: Messenger, event: PersonCorrection) -> None:
-        """Handle a correction; without a mention it is for the bot only in a thread it takes part in."""
+        """Handle a correction. Without a mention it counts only in a thread that the bot takes part in."""
         if event.address is not Address.FOLLOW_UP or await self._takes_part_in(event.scope):
             await self._teaching.on_correction(messenger, event)
             await self._tell_news(messenger, event)
@@ -284,11 +284,11 @@ class Goodbot:
             if await self._answering.answer_unseen(messenger, incoming, cancel):
                 await self._executor(self._memory.recovering.clear, incoming)
         except Exception as error:
-            # The event boundary. Once connected it is tried again, and its asker told.
+            # The error boundary. Once connected it is retried, and its asker told.
             log.error("message %s was not answered: %s", incoming.event_id, error, exc_info=error)
 
     async def _stop(self, command: PersonCommand) -> str:
-        """Stop the answer under way there, for whoever asked or a teacher."""
+        """Stop the running answer of a conversation, for its asker or a teacher."""
         current = await self.conversations.running_anywhere(command.scope)
         if current is None:
             return messages.NOTHING_RUNNING
@@ -297,22 +297,22 @@ class Goodbot:
         return messages.STOPPED if await self.conversations.stop_anywhere(current) else messages.NOTHING_RUNNING
 
     def leave(self) -> None:
-        """Begin no more answers and stop those that run; the next start answers what is left."""
+        """Start no more answers and stop running ones; the next start answers what is left."""
         self._answering.is_leaving = True
         self.conversations.leave()
 
     async def recover_alone(self, *messengers: Messenger) -> None:
-        """Answer the messages that may have crashed an earlier process: one at a time, before anything else.
+        """Answer the messages that may have crashed an earlier process, one at a time, before anything else.
 
-        So that the next fall is the fault of one message and no other's. For the time before the platforms connect:
-        the answers are committed, and posted by `recover`.
+        So another crash has one known cause. To be called before the platforms connect: answers are committed here, and
+        posted by `recover`.
         """
         for messenger, incoming in await self._unfinished(*messengers):
             if incoming.is_suspect and incoming.progress is Progress.ACCEPTED and not self._answering.is_leaving:
                 await self.conversations.run(messenger, incoming, self._answer_unseen)
 
     async def recover(self, *messengers: Messenger) -> int:
-        """Finish what an earlier process left: answer accepted messages, post committed answers. Returns how many."""
+        """Finish an earlier process's work: answer accepted messages, post committed answers. Returns how many."""
         left = await self._unfinished(*messengers)
         for messenger, incoming in left:
             enqueue = self.conversations.enqueue_alone if incoming.is_suspect else self.conversations.enqueue
@@ -320,7 +320,7 @@ class Goodbot:
         return len(left)
 
     async def redeliver(self, messenger: Messenger) -> int:
-        """Offer once more what the platform would not take. Returns how many answers have parts left to post."""
+        """Retry answers that the platform refused. Returns how many have parts left to post."""
         left = [
             incoming
             for _, incoming in await self._unfinished(messenger)
@@ -361,7 +361,7 @@ class Goodbot:
         await self._decisions.tell(messenger, event.scope.workspace, reply.decided_for)
 
     async def _on_choice(self, messenger: Messenger, event: PersonCommand) -> None:
-        """Answer the asker's choice; thank anybody else for theirs."""
+        """Answer the asker's choice; confirm anybody else's."""
         chosen = await self._choices.choose(event)
         if chosen is None:
             await self._on_feedback_decision(messenger, event)
@@ -374,7 +374,7 @@ class Goodbot:
             await self._teaching.refresh_mark(messenger, event.scope.workspace, run_id)
 
     async def _on_feedback_decision(self, messenger: Messenger, event: PersonCommand) -> None:
-        """Handle the author's answer to whether a message was feedback."""
+        """Handle the author's answer to the question whether their message was feedback."""
         settled = await self._answering.worded.choose(event, messenger.spell)
         if settled is None:
             await say(messenger, event, NO_SUCH_QUESTION)
@@ -387,7 +387,7 @@ class Goodbot:
             await self._teaching.refresh_mark(messenger, event.scope.workspace, settled.changed_run)
 
     async def _tell_news(self, messenger: Messenger, event: PersonEvent) -> None:
-        """Tell a person once that lessons of theirs lost their question."""
+        """Tell a person once that lessons of theirs need a new question."""
         try:
             async with self._restate_notices.news(event.scope) as lessons:
                 if lessons:

@@ -1,4 +1,4 @@
-"""What the bot says that several of its rooms say. Answers come from the agent; what one module says is in it."""
+"""Messages of the bot that several packages use. A message of one module is in that module."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,11 +9,11 @@ from memory.rules.retrieval.prompt import percent, shown_line
 from memory.services import UsedLesson
 
 Spell = Callable[[str], str]
-"""How a person types a command on the platform at hand."""
+"""How a person types a command on the present platform."""
 
 
 DIRECT_PLACE = "DM"
-"""What messengers call the place of a direct conversation."""
+"""The place name of a direct conversation, as messengers give it."""
 NO_SUCH_ANSWER = "I do not know that answer any more, or it is not one of mine."
 NO_ANSWER_YET = "There is no answer here yet."
 NOT_YOURS = "That answer is not yours to see."
@@ -36,7 +36,7 @@ _SORRY = "Sorry, I could not work on that just now"
 
 
 def apology(short_id: str, error: Exception | None = None) -> str:
-    """The friendly text for what could not be done, with what to do; the log has the rest under the same id."""
+    """The text about a failure, with what to do; the log has the details under the same id."""
     match error:
         case StoreFull():
             why = "the disk that my memory is on is full. Whoever runs me has to free some space; then send it again."
@@ -51,7 +51,7 @@ def apology(short_id: str, error: Exception | None = None) -> str:
 
 
 def may_not_post(place: str) -> str:
-    """To an asker whose answer the platform does not take where they asked."""
+    """To an asker whose answer may not be posted where they asked."""
     where = {"": "there", DIRECT_PLACE: "there"}.get(place, f"in {place}")
     return (
         f"I have an answer for you, but I may not write {where}. Ask whoever manages it to let me, then ask me again."
@@ -59,24 +59,24 @@ def may_not_post(place: str) -> str:
 
 
 def kept_back(place: str) -> str:
-    """To an asker whose channel is read by others now than when they asked."""
+    """To an asker whose channel got other readers since they asked."""
     where = {"": "this channel", DIRECT_PLACE: "this channel"}.get(place, place)
     return f"Others can read {where} now than when you asked, so I do not answer that here. Ask me again if you like."
 
 
 def named(person: str, reader: Scope | None) -> str:
-    """A person as a reader is told of them.
+    """A person's name for a reader.
 
-    In quotes where they are called `you`, as whoever began a chat in a terminal is, and somebody else reads it.
+    A person who is called `you`, as the first one in a terminal is, appears in quotes to others.
     """
     shown = shown_line(person, 30)
     return f"“{shown}”" if person == "you" and reader is not None and reader.person != person else shown
 
 
 def lesson_line(used: UsedLesson, reader: Scope | None = None, *, is_known: bool = False) -> str:
-    """One remembered lesson under an answer: whose it is, what it was about, and how near it is.
+    """A used lesson under an answer: its question, its author, and its relevance.
 
-    `is_known`: the answer is the lesson's, given without asking a model.
+    `is_known`: the answer is the lesson's own, given without asking a model.
     """
     episode = used.episode
     about = shown_line(episode.goal, 60)
@@ -88,9 +88,9 @@ def lesson_line(used: UsedLesson, reader: Scope | None = None, *, is_known: bool
 
 
 def lesson_saved(lesson: Episode, spell: Spell, action: str = "") -> str:
-    """The confirmation of a lesson or a correction: whom it counts for now, and what lets others have it.
+    """The confirmation of a lesson or correction: for whom it counts now, and how it may count for others.
 
-    `action` is the tool that it names, if it does.
+    `action` is the tool that it names, if any.
     """
     saved = _reach_of_saved(lesson, spell)
     if not action or lesson.quarantine or not lesson.verdicts.personal.is_validated:
@@ -131,27 +131,27 @@ _HELD = {
 
 
 def held_back(lesson: Episode) -> str:
-    """A lesson that waits for a teacher, and why."""
+    """The confirmation of a lesson that waits for a teacher, with the reason."""
     return f"Saved, but I will not use it before a teacher has looked at it: {why_held(lesson)}."
 
 
 def why_held(lesson: Episode) -> str:
-    """What speaks against a lesson that is held back."""
+    """Why a lesson is held back."""
     return " and ".join(_HELD.get(reason, reason) for reason in lesson.quarantine)
 
 
 def titled(title: str, lines: Sequence[str], page: str) -> str:
-    """A list below its title, with the page if there are several."""
+    """A list with its title, and the page if there are several."""
     return "\n".join([f"{title}{f' ({page})' if page else ''}:", "", *lines])
 
 
 def which(noun: str, command: str, list_command: str) -> str:
-    """A command that needs the id of a lesson or rating, without one."""
+    """The reply to a command that lacks the id of a lesson or rating."""
     return f"Which {noun}? `{command} ID`, with an id that `{list_command}` shows."
 
 
 def reach(episode: Episode) -> str:
-    """Whom a lesson counts for."""
+    """For whom a lesson counts, in words."""
     if episode.verdicts.workspace.is_validated and visibility_of(episode) is Visibility.PUBLIC:
         return "everybody in the workspace"
     if episode.verdicts.channel.is_validated:

@@ -1,4 +1,4 @@
-"""Notifications to one person: a thank-you, a question, a refusal."""
+"""Sends notices to one person: confirmations, questions, refusals."""
 
 import logging
 
@@ -11,12 +11,12 @@ log = logging.getLogger(__name__)
 
 
 async def say(messenger: Messenger, event: PersonEvent | Incoming, text: str) -> None:
-    """Post a notice where the person acted, to them alone where the platform can. Raises `MessengerError`."""
+    """Post a notice where the person acted, visible to them alone if the platform can. Raises `MessengerError`."""
     await messenger.post(notice(event.scope, text))
 
 
 async def tell(messenger: Messenger, event: PersonEvent | Incoming, text: str) -> bool:
-    """Tell the person why something was not done. False if the platform does not allow it."""
+    """Post a notice as `say` does, but log a failure and return False instead of raising."""
     try:
         await say(messenger, event, text)
     except MessengerError as failure:
@@ -26,7 +26,7 @@ async def tell(messenger: Messenger, event: PersonEvent | Incoming, text: str) -
 
 
 def notice(scope: Scope, text: str) -> BotMessage:
-    """A message to one person, where they are."""
+    """A private message to one person, where they acted."""
     return BotMessage(
         workspace=scope.workspace, channel=scope.channel, thread=scope.thread, text=text, private_to=scope.person
     )

@@ -11,22 +11,22 @@ from memory.model import Audience
 T = TypeVar("T")
 
 PAGE_SIZE = 5
-"""With three choices for each, and two to turn the page, they fit what platforms put under one message."""
+"""Items on a page. With three buttons each, and two to turn the page, they fit under one message."""
 
 CHOOSE = "choose"
-"""The command that chooses what a question of the bot's offered."""
+"""The command that chooses an option of the bot's question."""
 CHOICE = re.compile(
     r"(?:(?P<run>[0-9a-f]{8,32})\s+)?(?P<which>[1-9]\d?|none|no)(?:\s+(?P<grant>short|always))?", re.IGNORECASE
 )
 """The argument of that command."""
 
 SHORT_ID = 8
-"""Characters at the end of an id that stand for it where people see it."""
+"""How many characters at the end of an id people see in place of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandReply:
-    """The reply to a command: text, buttons, a file, answers whose 🧠 may have changed, and people it names."""
+    """The reply to a command: text, buttons, a file, runs whose 🧠 may have changed, and people it names."""
 
     text: str
     choices: tuple[Choice, ...] = ()
@@ -34,23 +34,23 @@ class CommandReply:
     changed_runs: tuple[str, ...] = ()
     people: tuple[str, ...] = ()
     decided_for: tuple[str, ...] = ()
-    """Authors of lessons that the command decided about: they may hear of it."""
+    """Authors of lessons that the command decided about, who may get a notice."""
 
     def above(self, rest: "CommandReply") -> "CommandReply":
-        """Both as one reply: this one, and a list below it."""
+        """This reply with another one below it."""
         text, choices = f"{self.text}\n\n{rest.text}", (*self.choices, *rest.choices)
         return replace(self, text=text, choices=choices, people=rest.people)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemReference:
-    """`ID [channel|workspace|personal] [review] [page N]`: a lesson or vote, and the list it was chosen from."""
+    """The argument `ID [channel|workspace|personal] [review] [page N]`: an item and the list it was chosen from."""
 
     id: str
     audience: Audience | None = None
     is_in_review: bool = False
     page: int | None = None
-    """None if it was typed, not chosen from a list."""
+    """None if the command was typed, not chosen from a list."""
 
 
 _POINTED = re.compile(
@@ -62,7 +62,7 @@ _PAGE = re.compile(r"(?:page\s+)?(\d{1,6})", re.IGNORECASE)
 
 
 def item_reference(argument: str) -> ItemReference | None:
-    """What an argument points at; None if it names nothing."""
+    """The item in an argument; None if there is none."""
     found = _POINTED.fullmatch(argument.strip())
     if found is None:
         return None
@@ -75,14 +75,14 @@ def item_reference(argument: str) -> ItemReference | None:
 
 
 def page_number(argument: str) -> int:
-    """`page 2` or `2`; everything else means the first page."""
+    """The page in `page 2` or `2`; 1 for everything else."""
     found = _PAGE.fullmatch(argument.strip())
     return int(found[1]) if found else 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListPage(Generic[T]):
-    """A few items of a list."""
+    """One page of a list."""
 
     items: tuple[T, ...]
     first: int
@@ -94,39 +94,39 @@ class ListPage(Generic[T]):
 
     @property
     def place(self) -> str:
-        """`page 2 of 3`, or nothing where there is only one."""
+        """`page 2 of 3`, or empty if there is only one."""
         return f"page {self.number} of {self.last}" if self.last > 1 else ""
 
     def numbered(self, lines: Sequence[str]) -> list[str]:
-        """A line for each item, with the number its choices name."""
+        """The lines of the items, with the numbers that their buttons name."""
         return [f"{number}. {line}" for number, line in enumerate(lines, start=self.first)]
 
     def page_choices(self, command: str, *, of: str = "", onward: str = "Next page") -> tuple[Choice, ...]:
-        """Choices for the pages before and after this one; `of` is what the pages are of."""
+        """Buttons for the previous and the next page; `of` is the argument before the page."""
         before = Choice(label="Previous page", command=command, argument=f"{of} page {self.number - 1}".strip())
         after = Choice(label=onward, command=command, argument=f"{of} page {self.number + 1}".strip())
         return (*([before] if self.number > 1 else []), *([after] if self.number < self.last else []))
 
 
 def bounds(total: int, number: int) -> tuple[int, int, int]:
-    """(page number within what there is, number of the last page, how many items to skip)."""
+    """(existing page number nearest to `number`, number of the last page, items to skip)."""
     last = max(1, -(-total // PAGE_SIZE))
     within = min(max(number, 1), last)
     return within, last, (within - 1) * PAGE_SIZE
 
 
 def window(total: int, number: int) -> slice:
-    """Which items of a list are on a page; a number beyond the ends means the nearest page there is."""
+    """The slice of a list that is on a page; a number beyond the ends means the nearest page."""
     skipped = bounds(total, number)[2]
     return slice(skipped, skipped + PAGE_SIZE)
 
 
 def page_of(items: Sequence[T], total: int, number: int) -> ListPage[T]:
-    """The page with these items (`window`) of a list of `total`."""
+    """The page of a list of `total` items that has these items (see `window`)."""
     within, last, skipped = bounds(total, number)
     return ListPage(items=tuple(items), first=skipped + 1, number=within, last=last, total=total)
 
 
 def short(episode_id: str) -> str:
-    """An id as people see it."""
+    """The end of an id, which people see in place of it."""
     return episode_id[-SHORT_ID:]

@@ -1,1 +1,1 @@
-"""From an accepted message to its delivered answer: queues, the run, what is shown meanwhile, what is asked back."""
+"""Answers accepted messages: queues, runs, progress and partial answers, choices, delivery."""

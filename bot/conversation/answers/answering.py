@@ -39,18 +39,18 @@ from memory.services import Answer, FinishedRun, Memory
 log = logging.getLogger(__name__)
 
 PATIENCE = timedelta(hours=24)
-"""How long after a question its answer is offered to a platform that does not take it."""
+"""How long after a question its answer is retried if the platform refuses it."""
 
 _MOST_EDITS = 5
-"""How often at most a message is worked out anew because it was edited: each time costs what an answer costs."""
+"""How often at most an edit starts the work on a message again."""
 
 _NEVER = (ChannelNotFound, TooLong)
-"""Refusals that no later try can change."""
+"""Errors that no retry can change."""
 
 _Work: TypeAlias = FinishedRun | Noted | NotedPreference
-"""What became of a message, to be committed."""
+"""The result of the work on a message, to be committed."""
 InWork = Callable[[Incoming], AbstractContextManager[None]]
-"""Surrounds the work on a message, so that it is known what the process was working on if it ends in the middle."""
+"""A context for the work on a message, which notes it in case the process crashes."""
 Post = Callable[[Messenger, Incoming, BotMessage], Awaitable[MessageRef]]
 
 
@@ -60,7 +60,7 @@ def without_crash_report(_: Incoming) -> AbstractContextManager[None]:
 
 
 class Answering:
-    """Answers one accepted message at a time; messages of different conversations may run side by side."""
+    """Answers accepted messages. Different messages may be answered concurrently."""
 
     def __init__(
         self,
@@ -86,28 +86,28 @@ class Answering:
         background = background or BackgroundConfig()
         self._backgrounds = BackgroundLookup(memory, executor, background)
         self.pictures = Pictures()
-        """Of messages that wait to be answered."""
+        """Pictures of messages that wait to be answered."""
         self.late: set[str] = set()
-        """Messages that were written while the bot was away, by event id, until they are answered."""
+        """Event ids of unanswered messages that were written while the bot was away."""
         self._lines: Counter[tuple[str, ...]] = Counter()
         self._refused: set[str] = set()
-        """Runs whose parts were refused before, so that the log tells it once."""
+        """Runs with a refused part, so that it is logged as an error once."""
         self.actions = agent.tools.known_names
-        """What the agent may choose beside an answer."""
+        """The names of the agent's tools."""
         self.worded = WordedFeedback(memory, executor, read_feedback, self.actions, background.pause, restyles=restyles)
         self._unknown_answers = UnknownAnswers(memory, executor)
         self._resuming = Resuming(memory, executor)
         self._reworded: dict[str, asyncio.Event] = {}
-        """Set for a message that was edited while the agent works on it, by the message's event id."""
+        """Events, by event id, that are set if the message is edited while the agent works on it."""
         self.post: Post = lambda messenger, _, message: messenger.post(message)
-        """How a part of an answer to a message is posted."""
+        """Posts a part of an answer to a message."""
         self.is_leaving = False
-        """Whether the process is about to end: an answer that was cut short is then no answer, and is not kept."""
+        """Whether the process is about to end: then an answer that was cut short is not kept."""
 
     async def answer(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event) -> str:
-        """Run the agent on the message, commit what it did, and deliver the answer. Returns what `deliver` does.
+        """Run the agent on the message, commit the run, and deliver the answer. Returns what `deliver` does.
 
-        Where others read the channel by now than when it was asked, the asker is told so instead.
+        If the channel got other readers since the question, the asker is told so instead.
         """
         if not stays(incoming.scope.visibility, incoming.channel_visibility):
             await self._keep_back(messenger, incoming)
@@ -124,15 +124,15 @@ class Answering:
             await progress.ended()
 
     async def answer_unseen(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event) -> bool:
-        """Run the agent and commit the answer, while no platform is connected yet. False if it was cut short."""
+        """Run the agent and commit the answer without posting it. False if it was cut short."""
         await self._warm(lambda _: None, cancel)
         with self._in_work(incoming):
             return await self._commit(messenger, incoming, cancel, lambda _: None) is not None
 
     def begin_again(self, event_id: str) -> bool:
-        """Work a message out once more, for it was edited.
+        """Restart the work on a message that was edited.
 
-        False if it is answered, was edited too often, or led to something with effects already.
+        False if it is answered, was edited too often, or already did something with effects.
         """
         reworded = self._reworded.get(event_id) if event_id not in self._resuming.with_effects else None
         if reworded is not None:
@@ -142,10 +142,9 @@ class Answering:
     async def _commit(
         self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event, show: Callable[[str], None]
     ) -> tuple[Incoming, Answer] | None:
-        """The message once its answer is committed, and that. None if it was cut short, or withdrawn meanwhile.
+        """Work on a message until its answer is committed; returns both. None if it was cut short or withdrawn.
 
-        What was edited meanwhile, or cannot be committed because words it was shown were forgotten, is worked out once
-        more.
+        If the message was edited meanwhile, or used words that were forgotten meanwhile, the work is repeated.
         """
         try:
             return await self._committed(messenger, incoming, cancel, show)
@@ -188,7 +187,7 @@ class Answering:
         return None
 
     def _watch(self, event_id: str, is_last: bool) -> asyncio.Event:
-        """An event that an edit of the message sets from now on, unless this is the last time it is worked out."""
+        """The event that an edit of the message sets; an edit during the last try sets none."""
         reworded = asyncio.Event()
         if is_last:
             self._reworded.pop(event_id, None)
@@ -197,7 +196,7 @@ class Answering:
         return reworded
 
     async def _warm(self, show: Callable[[str], None], cancel: asyncio.Event) -> None:
-        """Wait until the models are loaded, unless cancelled, so that no thread of the pool is blocked by it."""
+        """Wait until the models are loaded, unless cancelled, so that no thread of the pool has to wait."""
         if self._warm_up is None or self._warm_up.done():
             return
         show("loading what I need to understand you (this once)")
@@ -218,7 +217,7 @@ class Answering:
         images: tuple[ImageFile, ...],
         on_answer: Callable[[str], None] | None,
     ) -> _Work | None:
-        """Run the agent, unless it is feedback in words. None if it was cut short because the process ends."""
+        """Run the agent, or take the message as feedback in words. None if it was cut short as the process ends."""
         may_judge = bool(HINT.match(incoming.text) or UNSAID.match(incoming.text) or preference_in(incoming.text))
         since = self._agent.monotonic()
         without = await self._backgrounds.without_lessons(incoming, run_id)
@@ -268,7 +267,7 @@ class Answering:
             return self._apologised(incoming, run_id, messages.apology(known))
 
     def _recall(self, incoming: Incoming, run_id: str, tools: ToolRegistry) -> PreparedRecall:
-        """The recall that the first node begins with, if the message means what it says. Blocking."""
+        """The recall of the first node, if the message needs no earlier ones to be understood. Blocking."""
         context = self._agent.surroundings(incoming.scope, tools)
         recall = self._memory.recalling.prepared
         return recall(incoming.scope, incoming.text, run_id=run_id, context=context, actions=tools.actions)
@@ -307,11 +306,10 @@ class Answering:
         )
 
     async def deliver(self, messenger: Messenger, incoming: Incoming) -> str:
-        """Post the parts of a committed answer that were not posted yet, in order, and note each one.
+        """Post the unsent parts of a committed answer in order, and note each one.
 
-        A part the platform will not take now stays unsent and is offered again later, until `PATIENCE` is over or its
-        place is gone, or read by others than when it was asked. Returns the run's id if people had reacted to a part
-        before it was noted, else an empty text.
+        A refused part stays unsent and is retried later, until `PATIENCE` is over, its channel is gone, or the channel
+        got other readers. Returns the run's id if people reacted to a part before it was noted, else an empty text.
         """
         with self._in_work(incoming):
             unsent = self._memory.recording.unsent
@@ -319,7 +317,7 @@ class Answering:
             return await self._post(messenger, incoming, answer)
 
     async def _post(self, messenger: Messenger, incoming: Incoming, answer: Answer) -> str:
-        # What was chosen has its vote already.
+        # A chosen option has its vote already.
         overtaken = incoming.run_id if incoming.tap else ""
         workspace, run_id, parts = incoming.scope.workspace, incoming.run_id, answer.parts
         if any(not stays(incoming.scope.visibility, part.channel_visibility) for part in parts):
@@ -370,7 +368,7 @@ class Answering:
         return overtaken
 
     async def _refuse(self, incoming: Incoming, part: Outgoing, error: MessengerError) -> None:
-        """Handle a part the platform did not take: leave it for a later try, or give the rest up for good."""
+        """Handle a refused part: leave it for a retry, or give up the rest of the answer."""
         run_id = part.run_id
         is_late = self._memory.clock() - incoming.at > PATIENCE
         if isinstance(error, _NEVER) or is_late:
@@ -384,12 +382,12 @@ class Answering:
             self._refused.add(run_id)
 
     async def _tell_asker(self, messenger: Messenger, incoming: Incoming) -> None:
-        """Tell the asker, once and alone, that the answer could not be posted."""
+        """Tell the asker privately, and once, that the answer could not be posted."""
         scope, first_time = incoming.scope, self._memory.recording.first_time
         if await self._executor(first_time, scope.workspace, f"refused/{incoming.run_id}"):
             await tell(messenger, incoming, messages.may_not_post(scope.place))
 
     async def _keep_back(self, messenger: Messenger, incoming: Incoming) -> None:
-        """Give no answer because other people can read the channel by now, and tell the asker alone."""
+        """Drop the answer because the channel got other readers, and tell the asker privately."""
         await self._executor(self._memory.recording.keep_back, incoming)
         await tell(messenger, incoming, messages.kept_back(incoming.scope.place))

@@ -23,16 +23,16 @@ from memory.services import Memory
 log = logging.getLogger(__name__)
 
 PreparedRecall = Callable[[Transaction], Recollection]
-"""A recall that only needs a transaction."""
+"""A recall that is prepared and only needs a transaction."""
 
 _SOMEBODY = "somebody"
 _PATIENCE_S = 5.0
-"""How long an answer waits for what the platform may add to it."""
+"""How long an answer waits for a look-up on the platform."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryRecall:
-    """Recall as the agent tree calls it: on a thread of the pool."""
+    """Recall for the agent tree, run on the thread pool."""
 
     _memory: Memory
     _executor: Executor
@@ -51,7 +51,7 @@ class MemoryRecall:
 
 @dataclass(frozen=True, slots=True)
 class NoRecall:
-    """The same for a run in the control arm: no lessons, no evidence."""
+    """Recall for a run in the control arm: no lessons, no evidence."""
 
     _memory: Memory
     _executor: Executor
@@ -59,11 +59,11 @@ class NoRecall:
     async def __call__(
         self, scope: Scope, goal: str, *, run_id: str, context: frozenset[str], actions: Sequence[ActionText]
     ) -> Recollection:
-        """Nothing, noted as the control arm's."""
+        """An empty recollection, marked as the control arm's."""
         return await self._executor(self._memory.control_arm.recall, goal)
 
     def weigh(self, scope: Scope, goal: str, actions: Sequence[ActionText], *, run_id: str) -> Evidence:
-        """Nothing speaks for anything."""
+        """Empty evidence."""
         return Evidence()
 
 
@@ -74,35 +74,34 @@ class BackgroundConfig:
     pause: timedelta = timedelta(hours=4)
     """How long a person may be silent until a conversation without a thread is over."""
     others: int = 0
-    """How many of the last messages of people to each other are read along, where the platform lets the bot."""
+    """How many of people's latest messages to each other are read too, if the platform allows."""
     seconds: float = 90.0
-    """How long it may be looked for; then the run begins without it, and has its own limit."""
+    """The time limit of the look-up; then the run starts without it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Background:
-    """What was said before a message, oldest first."""
+    """The conversation before a message, oldest first, with preferences and recalled lessons."""
 
     earlier: tuple[ChatLine, ...] = ()
     people: frozenset[str] = frozenset()
-    """Others than the asker whose words are in it."""
+    """People other than the asker whose words are in it."""
     exchanges: tuple[Exchange, ...] = ()
-    """What was said to the bot and by it, oldest first."""
+    """Messages to the bot with its answers, oldest first."""
     preferences: tuple[str, ...] = ()
-    """How the asker wants to be answered, as instructions."""
+    """The asker's preferences as instructions."""
     recollection: Recollection | None = None
-    """What is recalled for the message as it stands, where it was asked for and what was said before does not change
-    what it means."""
+    """The lessons recalled for the message, if that was asked for and earlier messages do not change its meaning."""
 
     def asked(self, message: Incoming) -> Exchange | None:
-        """What the message may answer in its asker's words: a question of the bot's before it. It is none itself."""
+        """The bot's question to the asker that this message may answer, if it is no question itself."""
         last = self.exchanges[-1] if self.exchanges else None
         may_answer = last is not None and last.person == message.scope.person and "?" in last.answer
         return last if may_answer and not message.text.rstrip().endswith("?") else None
 
 
 class BackgroundLookup:
-    """Looks up the background of a message. A failed look-up is left out, and never costs the answer."""
+    """Looks up the background of a message. Whatever fails is left out and does not fail the answer."""
 
     def __init__(self, memory: Memory, executor: Executor, config: BackgroundConfig) -> None:
         self._memory = memory
@@ -110,7 +109,7 @@ class BackgroundLookup:
         self._config = config
 
     async def without_lessons(self, message: Incoming, run_id: str) -> NoRecall | None:
-        """What a run in the control arm recalls with; None for any other."""
+        """The recall of a run in the control arm; None for any other run."""
         if not message.has_settings and not self._memory.core.control_arm:
             return None
         is_in_it = await self._executor(self._memory.control_arm.has, message.scope, run_id)
@@ -119,7 +118,7 @@ class BackgroundLookup:
     async def of(
         self, messenger: Messenger, message: Incoming, recall: Callable[[], PreparedRecall] | None
     ) -> Background:
-        """The background of one message; with `recall`, what is to be recalled for it."""
+        """The background of one message; `recall` prepares the recall of its lessons."""
         try:
             async with asyncio.timeout(self._config.seconds):
                 exchanges, recollection = await self._executor(self._looked_up, message, recall)
@@ -143,7 +142,7 @@ class BackgroundLookup:
         )
 
     async def allowance(self, message: Incoming) -> Allowance | None:
-        """What the asker may still use today; None where no cap is set."""
+        """What the asker may still spend today; None if no cap is set."""
         if not self._memory.core.caps:
             return None
         return await self._executor(self._memory.spending.allowance, message.scope)
@@ -151,7 +150,7 @@ class BackgroundLookup:
     def _looked_up(
         self, message: Incoming, recall: Callable[[], PreparedRecall] | None
     ) -> tuple[tuple[Exchange, ...], Recollection | None]:
-        """What was said before, and what is recalled. Blocking."""
+        """The earlier exchanges, and the recalled lessons. Blocking."""
         exchanges, pause = self._memory.exchanges, self._config.pause
         if recall is None:
             return exchanges.before(message, pause=pause), None
@@ -165,7 +164,7 @@ class BackgroundLookup:
         return tuple(each.text for each in kept)
 
     async def _remarks(self, messenger: Messenger, message: Incoming, known: Iterable[Exchange]) -> list[Remark]:
-        """What the platform has: the thread's first message, what is replied to, the last of others if that is set."""
+        """Messages from the platform: the thread's first, the one replied to, and the latest of others if set."""
         if not isinstance(messenger, ReadsAlong):
             return []
         scope = message.scope
@@ -185,13 +184,13 @@ class BackgroundLookup:
             log.info("message %s is answered without other people's messages: %s", message.event_id, error)
             return []
         found = [each for each in found if each.text.strip() and each.message_id not in in_memory]
-        # What was put to the bot is memory's to tell or to keep back: it may be over, or taken back.
+        # Messages to the bot come from memory only, as they may be withdrawn or from an earlier conversation.
         asked = self._memory.exchanges.asked
         known_ids = await self._executor(asked, scope, [each.message_id for each in found]) if found else frozenset()
         return await self._executor(self._redacted, [each for each in found if each.message_id not in known_ids])
 
     def _redacted(self, remarks: Iterable[Remark]) -> list[Remark]:
-        """Without secrets. Blocking: it takes a while."""
+        """The messages without secrets. Blocking."""
         return [replace(each, text=self._memory.core.redactor.text(each.text)) for each in remarks]
 
     def _exchange(self, message: Incoming, exchange: Exchange, names: dict[str, str]) -> tuple[ChatLine, ...]:
@@ -217,7 +216,7 @@ def _speaker(message: Incoming, person: str) -> Speaker:
 
 
 async def _names(messenger: Messenger, workspace: str, people: Collection[str]) -> dict[str, str]:
-    """What these people are called: never an id, and no two alike."""
+    """Unique names for these people; never an id."""
     names: dict[str, str] = {}
     for person in sorted(people):
         name = _SOMEBODY

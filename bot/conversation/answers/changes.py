@@ -1,4 +1,4 @@
-"""What people do to messages that they have sent: edit them, delete them, ask them again."""
+"""Handles changes of sent messages: edits, deletions, and questions that are asked again."""
 
 from bot.conversation import messages
 from bot.conversation.answers.answering import Answering
@@ -30,7 +30,7 @@ class ChangeHandler:
         self._saver = saver
 
     async def on_edit(self, messenger: Messenger, event: PersonEdit) -> None:
-        """Answer the edited text of a question; where it is too late, tell the person that the answer is not to it."""
+        """Answer the edited text of a question; if it is too late, tell the person so."""
         await self._saver.on_edit(messenger, event)
         if not event.is_addressed:
             return
@@ -44,7 +44,7 @@ class ChangeHandler:
             await say(messenger, event, messages.EDITED_TOO_LATE)
 
     async def on_deletion(self, event: PersonDeletion) -> None:
-        """Stop answering a deleted question; if it was answered, it can become no lesson any more."""
+        """Stop answering a deleted question; if it was answered, it can no longer become a lesson."""
         await self._executor(
             self._memory.recording.retract,
             event.scope.workspace,
@@ -52,7 +52,7 @@ class ChangeHandler:
             event.message_id,
             actor=event.scope.person,
         )
-        # Not before: what is stopped ends with what it has, and would be an answer to a question that still counts.
+        # After the retraction: a stopped run commits what it has, which must not answer a question that counts.
         self._conversations.stop_message(event.scope, event.message_id)
         await self._saver.on_deletion(event)
 

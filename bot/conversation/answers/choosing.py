@@ -1,4 +1,4 @@
-"""Handles the choice of what a question offered ("Did you mean ...?"), on any platform."""
+"""Handles the choice of an option of the bot's question ("Did you mean ...?")."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from memory.services import Chosen, Memory
 
 _NONE = "none"
 _NO = "no"
-"""Nothing is done. Nobody is asked for a right answer, which there was none of."""
+"""The choice that lets nothing run; no correction is asked for."""
 NONE_OF_THESE = "None of these"
 DO_IT = "Do it"
 DO_IT_FOR_A_WHILE = "Allow for 10 minutes"
@@ -25,19 +25,19 @@ NOT_DECIDED = {
     "teachers": "Only a teacher can allow more than this once. “Do it” lets me do it now.",
     "decided": "That was decided already, and holds once. Ask me again to have it done again.",
 }
-"""Why a press let nothing run, by `Chosen.refusal`."""
+"""Why a press did not let the action run, by `Chosen.refusal`."""
 GRANTS = {
     Grant.ONCE: "this once",
     Grant.SHORT: "for 10 minutes",
     Grant.ALWAYS: "always here",
     Grant.LEARNED: "learned: a teacher approved of the same here",
 }
-"""How an action was let run, in words."""
+"""How an action was allowed, in words."""
 NO_SUCH_QUESTION = "I do not know that question any more, or it is not yours to see. Ask it once more."
 
 
 def option_choices(run_id: str, options: Sequence[Option]) -> tuple[Choice, ...]:
-    """A button for each option of a question, and "none of these"."""
+    """The buttons of a question: one for each option, and "none of these"."""
     if any(option.is_approval for option in options):
         return _approval_choices(run_id, options)
     offered = [
@@ -48,7 +48,7 @@ def option_choices(run_id: str, options: Sequence[Option]) -> tuple[Choice, ...]
 
 
 def _approval_choices(run_id: str, options: Sequence[Option]) -> tuple[Choice, ...]:
-    """The buttons where a tool with effects waits to be let run; teachers may do so for later, too."""
+    """The buttons for a tool with effects that waits for approval, also for later actions."""
     buttons = [
         (DO_IT if len(options) == 1 else f"{DO_IT}: {option.label}", f"{number}")
         for number, option in enumerate(options, start=1)
@@ -60,14 +60,14 @@ def _approval_choices(run_id: str, options: Sequence[Option]) -> tuple[Choice, .
 
 
 class ChoiceHandler:
-    """Finds the question that a choice is about, and takes the choice in."""
+    """Finds the question of a choice, and stores the choice."""
 
     def __init__(self, memory: Memory, executor: Executor) -> None:
         self._memory = memory
         self._executor = executor
 
     async def choose(self, event: PersonCommand) -> Chosen | None:
-        """What came of it. None where there is no such question here, or it is gone, or not theirs to see."""
+        """Store a choice. None if the question does not exist, is gone, or may not be seen by this person."""
         found = CHOICE.fullmatch(event.argument.strip())
         if found is None:
             return None
@@ -91,7 +91,7 @@ class ChoiceHandler:
 
 
 def reply_to_choice(chosen: Chosen, spell: Spell) -> str:
-    """The reply to a choice that leads to no answer; empty if there is none."""
+    """The reply to a choice that is not answered; empty if there is none."""
     if chosen.refusal:
         return NOT_DECIDED[chosen.refusal]
     if chosen.has_declined:
@@ -102,7 +102,7 @@ def reply_to_choice(chosen: Chosen, spell: Spell) -> str:
 
 
 def _opinion_kept(chosen: Option, spell: Spell) -> str:
-    """To somebody else than the asker who chose."""
+    """To a person who chose but is not the asker."""
     choice = shown_line(chosen.text or chosen.label, 70)
     return (
         f"Noted: you would say “{choice}”. The question was somebody else's, so I answer nothing; it "

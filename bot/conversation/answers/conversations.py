@@ -1,4 +1,4 @@
-"""The queues of accepted messages, one for each conversation, their pictures, and the workers that answer them."""
+"""Queues of accepted messages, one for each conversation, with their workers, and the messages' pictures."""
 
 import asyncio
 from collections import OrderedDict, deque
@@ -13,44 +13,44 @@ from memory.model import Incoming, Scope
 T = TypeVar("T")
 
 Conversation = tuple[str, str, str, str]
-"""Workspace, channel, thread, and the person where everybody has a conversation of their own (`Scope.conversation`)."""
+"""Workspace, channel, thread, and the person if each has a conversation of their own (`Scope.conversation`)."""
 
 AnswerMessage = Callable[[Messenger, Incoming, asyncio.Event, bool], Awaitable[None]]
-"""Answers one message. The event asks it to stop; the last is whether the message is as it is now. Must not raise."""
+"""Answers one message. The event asks it to stop; the bool says whether the message is up to date. Must not raise."""
 
 _MOST_BYTES = 60_000_000
 
 
 class OtherProcesses(Protocol):
-    """What the other processes that answer on the same platforms do (`bot.conversation.answers.sharing`)."""
+    """The other processes that answer on the same platforms (`bot.conversation.answers.sharing`)."""
 
     def holder(self, platform: str) -> str:
-        """The name of this process, where it shares the platform; else an empty text."""
+        """The name of this process if it shares the platform; else empty."""
         ...
 
     def is_ours(self, message: Incoming) -> bool:
-        """Whether it is this process's turn to answer a message. If not, whoever has it is woken."""
+        """Whether this process may answer a message now. If not, the process that may is woken."""
         ...
 
     def is_elsewhere(self, message: Incoming) -> bool:
-        """Whether it is for another process to offer again what the platform would not take."""
+        """Whether another process has to retry the message's answer."""
         ...
 
     def ended(self, message: Incoming) -> None:
-        """Told of each message that is not worked on any more."""
+        """Called when the work on a message has ended."""
         ...
 
     async def running_in(self, scope: Scope) -> Incoming | None:
-        """The message that another process is answering in a place."""
+        """The message that another process is answering in this conversation."""
         ...
 
     async def stop(self, message: Incoming) -> bool:
-        """Have it end that with what it has. False if nothing is running."""
+        """Ask the other process to finish with what it has. False if nothing is running."""
         ...
 
 
 class Conversations:
-    """One worker for each conversation that has something waiting; it goes away when nothing is left."""
+    """Answers messages with one worker for each conversation; a worker ends when its queue is empty."""
 
     def __init__(self, answer: AnswerMessage) -> None:
         self._answer = answer
@@ -60,17 +60,17 @@ class Conversations:
         self._alone: deque[tuple[Messenger, Incoming]] = deque()
         self._one_by_one: asyncio.Task[None] | None = None
         self.is_leaving = False
-        """Whether no more answers are begun."""
+        """Whether no more answers are started."""
         self.taken: set[tuple[str, str]] = set()
-        """The messages that wait or are being answered, by workspace and event id."""
+        """Waiting and running messages, by workspace and event id."""
         self.others: OtherProcesses | None = None
-        """The other processes that answer on the same platforms, if there may be any."""
+        """The other processes that answer on the same platforms; None if there can be none."""
 
     def enqueue(self, messenger: Messenger, incoming: Incoming, *, is_current: bool = False) -> None:
-        """Let a message be answered after those before it in its conversation.
+        """Queue a message in its conversation.
 
-        `is_current`: it was read just now, and may have changed only if it has to wait. Where it is the turn of another
-        process, or not yet its turn, that process answers it.
+        `is_current`: it was read just now, so it need not be read again unless it waits. A message that another process
+        has to answer, or that has to wait for one, is not queued.
         """
         if self.others is not None and not self.others.is_ours(incoming):
             return
@@ -82,7 +82,7 @@ class Conversations:
             self._workers[key] = asyncio.create_task(self._work(key))
 
     def enqueue_alone(self, messenger: Messenger, incoming: Incoming) -> None:
-        """Let a message be answered before everything that has not begun yet, one such message at a time."""
+        """Queue a message that is answered before all that have not started yet, one such message at a time."""
         self.taken.add(_id(incoming))
         self._alone.append((messenger, incoming))
         if self._one_by_one is None or self._one_by_one.done():
@@ -91,7 +91,7 @@ class Conversations:
     async def run(
         self, messenger: Messenger, incoming: Incoming, answer: AnswerMessage, *, is_current: bool = False
     ) -> None:
-        """Answer a message here and now, in this way, so that it can be stopped like any other."""
+        """Answer a message now, with this function, so that it can be stopped like any other."""
         key, cancel = incoming.scope.conversation, asyncio.Event()
         self._running[key] = (incoming, cancel)
         try:
@@ -123,45 +123,45 @@ class Conversations:
             if queue.empty():
                 self._queues.pop(key, None)
             elif not self.is_leaving:
-                # The answer raised all the same: those behind it must not wait for the next message.
+                # The answer raised although it must not: continue with the rest of the queue.
                 self._workers[key] = asyncio.create_task(self._work(key))
 
     @property
     def waiting(self) -> int:
-        """How many messages wait until it is their turn."""
+        """How many messages are queued."""
         return sum(queue.qsize() for queue in self._queues.values()) + len(self._alone)
 
     def running(self, key: Conversation) -> Incoming | None:
-        """The message that is being answered now."""
+        """The message of a conversation that is being answered now."""
         current = self._running.get(key)
         return current[0] if current else None
 
     def running_in(self, scope: Scope) -> Incoming | None:
-        """The message that is being answered in a place: the person's own, else the one that began last."""
+        """The message that is being answered in this channel and thread: the person's own, else the latest."""
         here = [each for each, _ in self._running.values() if each.scope.conversation[:3] == scope.conversation[:3]]
         own = [each for each in here if each.scope.person == scope.person]
         return next(reversed(own or here), None)
 
     def holder(self, platform: str) -> str:
-        """Who answers what is accepted there: nobody in particular, unless other processes answer there, too."""
+        """The process that a newly accepted message is assigned to; empty if no other process answers there."""
         return self.others.holder(platform) if self.others is not None and not self.is_leaving else ""
 
     def may_offer(self, message: Incoming) -> bool:
-        """Whether the rest of an answer may be offered again now: nothing runs there, and it is no other process's."""
+        """Whether an answer may be retried now: its conversation is idle, and no other process has it."""
         is_elsewhere = self.others is not None and self.others.is_elsewhere(message)
         return not is_elsewhere and self.running(message.scope.conversation) is None
 
     async def running_anywhere(self, scope: Scope) -> Incoming | None:
-        """As `running_in`, in every process."""
+        """The same as `running_in`, in all processes."""
         here = self.running_in(scope)
         return here if here is not None or self.others is None else await self.others.running_in(scope)
 
     async def stop_anywhere(self, message: Incoming) -> bool:
-        """As `stop`, of what `running_anywhere` found."""
+        """Stop a message that `running_anywhere` found."""
         return self.stop(message.scope.conversation) or (self.others is not None and await self.others.stop(message))
 
     def stop(self, key: Conversation) -> bool:
-        """Ask the running answer to end with what it has. False if nothing is running."""
+        """Ask a running answer to finish with what it has. False if nothing is running."""
         current = self._running.get(key)
         if current is None or current[1].is_set():
             return False
@@ -169,33 +169,33 @@ class Conversations:
         return True
 
     def stop_message(self, scope: Scope, message_id: str) -> None:
-        """Ask the answer to this message to end, if it is being answered. Whoever deletes a message may be unknown."""
+        """Stop the answer to this message, if it is running, whoever asked."""
         for key, (incoming, _) in list(self._running.items()):
             if key[:2] == scope.conversation[:2] and incoming.message_id == message_id:
                 self.stop(key)
 
     def stop_event(self, message: tuple[str, str]) -> None:
-        """Ask the answer to the message with this workspace and event id to end, if it is being answered."""
+        """Stop the answer to the message with this workspace and event id, if it is running."""
         for key, (incoming, _) in list(self._running.items()):
             if _id(incoming) == message:
                 self.stop(key)
 
     def stop_all(self) -> bool:
-        """Ask every running answer to end. False if nothing was running."""
+        """Stop all running answers. False if nothing was running."""
         stopped = [self.stop(key) for key in list(self._running)]
         return any(stopped)
 
     def begin_no_more(self) -> None:
-        """Let running answers end and begin no more: new messages are stored and answered after the next start."""
+        """Start no more answers: new messages are stored, and answered after the next start."""
         self.is_leaving = True
 
     def leave(self) -> None:
-        """Begin no more answers and stop those that run."""
+        """Start no more answers and stop running ones."""
         self.begin_no_more()
         self.stop_all()
 
     async def abandon(self, within_s: float) -> None:
-        """Cancel answers that do not stop when asked to. The next start finishes them."""
+        """Cancel answers that do not stop. The next start finishes them."""
         workers = self._tasks()
         for worker in workers:
             worker.cancel()
@@ -204,7 +204,7 @@ class Conversations:
         self._workers.clear()
 
     async def idle(self) -> None:
-        """Wait until no conversation is being worked on."""
+        """Wait until all queues are empty."""
         while tasks := self._tasks():
             await asyncio.wait(tasks)
 
@@ -218,7 +218,7 @@ def _id(incoming: Incoming) -> tuple[str, str]:
 
 
 async def unless(event: asyncio.Event, work: Awaitable[T]) -> T | None:
-    """The work's result; None as soon as the event is set, which cancels it."""
+    """The result of the work; None if the event is set before, which cancels the work."""
     wanted, is_set = asyncio.ensure_future(work), asyncio.ensure_future(event.wait())
     try:
         await asyncio.wait({wanted, is_set}, return_when=asyncio.FIRST_COMPLETED)

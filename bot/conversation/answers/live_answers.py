@@ -1,9 +1,8 @@
-"""What is shown while an answer is worked out: a progress line, and the answer while the model writes it.
+"""Shows a running answer: a progress line, and the partial answer while the model writes it.
 
-The answer goes through what the posted text goes through, as a whole each time: secrets are taken out here, and the
-messenger takes mentions out. So that neither can slip through between two steps, a step ends only where no secret and
-no mention can be under way: behind a word, and before a sign that may begin a mention. What no longer begins with what
-was shown is not shown until the answer is whole.
+Each partial text is treated like a posted one, as a whole: secrets are removed here, mentions by the messenger. So that
+neither is shown in pieces, a partial text ends after a whole word and before a character that may begin a mention. A
+text that no longer begins with the shown one is not shown until the answer is complete.
 """
 
 import asyncio
@@ -25,7 +24,7 @@ log = logging.getLogger(__name__)
 
 
 FIRST_CHARACTERS = 24
-"""So much must be there before anything is shown."""
+"""The shortest partial answer that is shown."""
 
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -34,7 +33,7 @@ _CLOSED = re.compile(r">|&(?:gt\b|#0*62\b|#x0*3e\b);?|\)|\n", re.IGNORECASE)
 
 
 def certain(text: str) -> str:
-    """The beginning of a text that is still written in which every word, mention and link is whole."""
+    """The beginning of an unfinished text in which every word, mention and link is complete."""
     end = max((match.end() for match in re.finditer(r"\s", text)), default=0)
     line = text.rfind("\n", 0, end) + 1
     for found in _OPEN.finditer(text, line, end):
@@ -44,7 +43,7 @@ def certain(text: str) -> str:
 
 
 class LiveAnswer:
-    """One answer that is shown while it is written."""
+    """One answer, shown while it is written."""
 
     def __init__(
         self, messenger: StreamsAnswers, message: BotMessage, clean: Callable[[str], Awaitable[str]], sleep: Sleep
@@ -56,19 +55,19 @@ class LiveAnswer:
         self._showing = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
         self.is_kept = False
-        """Whether the answer is to come."""
+        """Whether the complete answer will be posted."""
 
     def update(self, text: str) -> None:
-        """Take in what there is of the answer now."""
+        """Show this partial answer soon."""
         self._latest = text
         self._is_new.set()
         if self._task is None:
             self._task = asyncio.create_task(self._run())
 
     async def end(self) -> None:
-        """Show no more; take away what was shown, unless the answer is to come."""
+        """Show no more, and remove the partial answer unless the complete one will be posted."""
         if self._task is not None:
-            async with self._showing:  # what is on its way arrives
+            async with self._showing:  # lets a running call finish
                 self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
             self._task = None
@@ -86,7 +85,7 @@ class LiveAnswer:
             text = (await self._clean(certain(self._latest))).rstrip()
             if len(text) < FIRST_CHARACTERS or len(text) <= len(self._shown) or not text.startswith(self._shown):
                 continue
-            # Noted first: what the platform was told may be there even if it says otherwise.
+            # Noted before the call, which may have its effect even if it fails.
             self._shown = text
             try:
                 async with self._showing:
@@ -105,9 +104,9 @@ class LiveAnswers:
 
     @asynccontextmanager
     async def of(self, messenger: Messenger, incoming: Incoming, run_id: str) -> AsyncIterator[LiveAnswer | None]:
-        """Where to tell of an answer while it is written; None where it cannot be shown.
+        """The live answer to a message; None if the platform cannot show one.
 
-        Taken away again unless it is kept.
+        It is removed at the end of the block unless it is kept.
         """
         if not isinstance(messenger, StreamsAnswers):
             yield None
@@ -132,9 +131,9 @@ class LiveAnswers:
 
 
 class ProgressLine:
-    """Shows in order what the agent is doing, without making it wait. Failing to show it never fails the answer.
+    """Shows what the agent is doing, in order, without making it wait. A failure does not fail the answer.
 
-    `lines` counts those that show something in the same place: the last one to end takes it away.
+    `lines` counts the progress lines of each place; the last one to end removes it.
     """
 
     def __init__(self, messenger: Messenger, scope: Scope, lines: Counter[tuple[str, ...]]) -> None:

@@ -1,4 +1,4 @@
-"""Who somebody is and where, as the platform tells it."""
+"""Looks up people and channels on their platform."""
 
 import asyncio
 import logging
@@ -14,14 +14,14 @@ log = logging.getLogger(__name__)
 
 
 class People:
-    """Asks the messenger of a scope. What no platform tells is empty."""
+    """Asks the messenger of a scope. Unknown values are empty."""
 
     def __init__(self, messengers: Mapping[str, Messenger], zone: str = "") -> None:
         self._messengers = messengers
         self._zone = zone
 
     async def profile(self, scope: Scope) -> Profile:
-        """About the scope's person. Never raises."""
+        """The profile of the scope's person. Never raises."""
         messenger = self._messengers.get(scope.platform)
         if not isinstance(messenger, KnowsPeople):
             return Profile()
@@ -32,7 +32,7 @@ class People:
             return Profile()
 
     async def channel(self, scope: Scope) -> ChannelCard:
-        """About the scope's channel. Never raises."""
+        """The card of the scope's channel. Never raises."""
         messenger = self._messengers.get(scope.platform)
         if not isinstance(messenger, KnowsPeople):
             return ChannelCard(name=scope.place)
@@ -43,13 +43,13 @@ class People:
             return ChannelCard(name=scope.place)
 
     async def zone_of(self, scope: Scope) -> str:
-        """The person's time zone; else that of the settings, else this machine's. Never raises."""
+        """The person's time zone, else that of the settings, else this machine's. Never raises."""
         zone = (await self.profile(scope)).zone
         return zone if _is_zone(zone) else self._zone or await asyncio.to_thread(_own_zone)
 
 
 def _is_zone(name: str) -> bool:
-    """Whether it names a zone. The list of all zones would be a walk through files each time."""
+    """Whether a name is a time zone. Checked by loading it, as listing all zones reads many files."""
     try:
         return bool(name) and bool(ZoneInfo(name))
     except (LookupError, OSError, ValueError):  # what is no zone may be the name of a folder, or of nothing

@@ -1,4 +1,4 @@
-"""Resumes runs: one that waited for its asker, and one that a process left when it ended."""
+"""Resumes runs that waited for their asker, and runs that a process left unfinished."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,36 +13,36 @@ from memory.services import FinishedRun, Memory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resumed:
-    """What a run begins with beside its message."""
+    """The state that a run starts with, beside its message."""
 
     chosen: Option | None = None
-    """What the asker chose, or let run."""
+    """The option that the asker chose or approved."""
     earlier: Earlier | None = None
     allowed: tuple[Allowed, ...] = ()
-    """What had effects already, and who let it."""
+    """Actions with effects that were done before, and who allowed them."""
     broken_off: str = ""
-    """What to say instead of going on: something had begun that must not be done twice."""
+    """The answer instead of continuing, if an action had begun that must not be repeated."""
 
     def finished(self, answer: FinishedRun) -> FinishedRun:
-        """The answer where something had begun that must not be done twice, with what was done until then."""
+        """The answer of a run that is not continued, with the nodes and actions before it broke off."""
         nodes = self.earlier.nodes.values() if self.earlier is not None else ()
         kept = [replace(node, run_id=answer.run_id) for node in nodes]
         return replace(answer, nodes=sorted(kept, key=lambda node: node.step_number), allowed=self.allowed)
 
 
 class Resuming:
-    """Finds what a message goes on with, and keeps the journal of the runs of this process."""
+    """Finds the run that a message resumes, and writes the journals of this process's runs."""
 
     def __init__(self, memory: Memory, executor: Executor) -> None:
         self._memory = memory
         self._executor = executor
         self.written: set[str] = set()
-        """Messages whose run has a journal, by event id."""
+        """Event ids of messages whose run has a journal."""
         self.with_effects: set[str] = set()
-        """Those whose run did something with effects: an edit changes nothing any more."""
+        """Event ids of messages whose run did something with effects, so that an edit has no effect any more."""
 
     async def of(self, message: Incoming, last: Exchange | None, *, is_fresh: bool) -> Resumed:
-        """What the run that answers this message begins with. `is_fresh`: no earlier process can have begun with it."""
+        """The state that this message's run starts with. `is_fresh`: no earlier process can have started it."""
         if message.has_notes and not is_fresh:
             left = await self._left(message)
             if left is not None:
@@ -84,7 +84,7 @@ class Resuming:
         await self._executor(self._memory.journals.write, message, list(nodes), list(allowed), done)
 
     async def drop(self, message: Incoming) -> None:
-        """The message is answered."""
+        """Delete the journal of a message that is answered."""
         self.written.discard(message.event_id)
         self.with_effects.discard(message.event_id)
         await self._executor(self._memory.journals.drop, message)

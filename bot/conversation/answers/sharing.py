@@ -1,7 +1,8 @@
-"""Platforms whose messages several processes answer: who takes which, and whose turn it is in each conversation.
+"""Shares platforms among processes: decides which process answers which message, with one turn per conversation.
 
-A message is accepted with its turn, or waits for it; what waits, and what a dead process left, is taken by a look into
-the database. Whoever cannot look for too long posts nothing any more, for others may do it by then.
+A message gets its turn when it is accepted, or waits for it. Each process regularly looks in the database for waiting
+messages and those of dead processes, and takes them. A process that could not look for too long posts nothing, because
+others may have taken its messages.
 """
 
 import asyncio
@@ -24,9 +25,9 @@ from memory.services.upkeep.leases import FREE, PROCESS_FOR, WAITING
 log = logging.getLogger(__name__)
 
 _FRESH_S = PROCESS_FOR.total_seconds() - 1.0
-"""For how long after a look this process is sure to hold what it holds."""
+"""How long after a look this process certainly still holds its messages."""
 _AWAITED_S = 2.0
-"""For how long after somebody said that they wait, the end of each turn is announced."""
+"""How long after another process said that it waits the end of each turn is announced."""
 
 
 class Sharing:
@@ -48,11 +49,11 @@ class Sharing:
         self._monotonic = monotonic
         self.process, self.platforms = process, platforms
         self.messengers: dict[str, Messenger] = {}
-        """Those of the platforms that this process answers on by now."""
+        """The messengers of the platforms that this process answers on now."""
         self.taken_over: set[str] = set()
-        """Messages that another process had before, by event id: it may have posted some of the answer."""
+        """Event ids of messages taken from another process, which may have posted some of the answer."""
         self.on_inherited: Callable[[], None] = lambda: None
-        """Called, in a thread, before what a dead process left is answered."""
+        """Called, in a thread, before a dead process's messages are answered."""
         self.awake = asyncio.Event()
         """Set when there is a reason to look at once."""
         self._looked_at = self._awaited_until = float("-inf")
@@ -108,9 +109,9 @@ class Sharing:
     # Looking ----------------------------------------------------------------------------------------------------
 
     async def look(self, looking: Executor, news: frozenset[str] = frozenset()) -> None:
-        """Say that this process lives, and take what is free. Never raises.
+        """Renew this process's lease, and take free messages. Never raises.
 
-        `looking` is a thread of its own, so that it is never late.
+        `looking` has a thread of its own, so that a look is never late.
         """
         began, working = self._monotonic(), self._conversations.taken
         if WAITING in news:
@@ -125,18 +126,18 @@ class Sharing:
             while self._news:
                 await looking(turns.announce, self._news.pop())
         except Exception as error:
-            # A job boundary: whatever it is, the next look is as good as any.
+            # An error boundary: the next look is a new try.
             is_fault = isinstance(error, MemoryFault)
             log.error("what is to be answered cannot be looked for: %s", error, exc_info=None if is_fault else error)
             return
         for each in found.held:
             if each.is_stopped:
                 self._conversations.stop_event(each.key)
-        # What was accepted just now is not in work yet: only what is idle twice is left.
+        # A message accepted just now is not running yet: only what is idle in two looks is given up.
         self._idle = frozenset(each.key for each in found.held) - self._conversations.taken
 
     def _where(self) -> tuple[list[str], list[str]]:
-        """The workspaces that this process may take something in, and the platforms where it may in every one."""
+        """The workspaces whose messages this process may take, and the platforms of which it may take all."""
         if self._conversations.is_leaving:
             return [], []
         messengers = self.messengers.values()

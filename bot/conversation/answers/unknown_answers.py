@@ -1,4 +1,4 @@
-"""How the bot says among people that it does not know: in short, once in a thread, and then only by a mark."""
+"""Unanswered questions in channels: the bot says briefly, once in a thread, that it does not know, then only marks."""
 
 import logging
 import re
@@ -20,17 +20,17 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 _REASON_LENGTH = 200
 _ENDS = (".", "!", "?", "…")
 _WITH_CHANNELS = ("slack", "discord")
-"""Platforms where people talk to each other."""
+"""Platforms with channels, where people also talk to each other."""
 
 
 class UnknownAnswers:
-    """Says or shows that there is no answer."""
+    """Decides how to tell that there is no answer, in words or by a mark."""
 
     def __init__(self, memory: Memory, executor: Executor) -> None:
         self._memory = memory
         self._executor = executor
         self.admitted: set[str] = set()
-        """Messages, by event id, whose answer in the making says it in words, also when it is worked out anew."""
+        """Event ids of messages whose answer says it in words, also if the work is repeated."""
 
     async def words(self, messenger: Messenger, incoming: Incoming, result: RunResult) -> str:
         """The reply to a question without an answer; empty where only the mark is shown."""
@@ -47,7 +47,7 @@ class UnknownAnswers:
         return ""
 
     async def show(self, messenger: Messenger, incoming: Incoming) -> None:
-        """Show on the question, instead of saying it once more, that the bot does not know."""
+        """Mark the question instead of saying again that the bot does not know."""
         scope = incoming.scope
         ref = MessageRef(workspace=scope.workspace, channel=scope.channel, message_id=incoming.message_id)
         try:
@@ -57,7 +57,7 @@ class UnknownAnswers:
 
 
 def unknown(reason: str, spell: Spell) -> str:
-    """To people in a channel: that the bot does not know, and what it would need. `reason` begins with a sentence."""
+    """To people in a channel: that the bot does not know, and how to teach it. `reason` begins with a sentence."""
     first = shown_line(_SENTENCE_END.split(reason.strip(), maxsplit=1)[0], _REASON_LENGTH)
     end = "" if first.endswith(_ENDS) else "."
     return f"{first}{end} Whoever knows it, tell me: `{spell('correct')} ...`, and I will know it next time."

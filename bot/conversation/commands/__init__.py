@@ -1,1 +1,1 @@
-"""The bot's commands, which are the same words on every platform: one module for each, with what they share."""
+"""The bot's commands, which are the same on all platforms: a module for each, and what they share."""

@@ -1,4 +1,4 @@
-"""`review batch ...`: what was learned from one file, and a teacher's decisions about it, one by one or at once."""
+"""The command `review batch ...`: shows lessons from one file, and takes a teacher's decisions about them."""
 
 import re
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ _ARGUMENT = re.compile(
 
 
 def overview(context: CommandContext) -> CommandReply | None:
-    """The batches that wait for this teacher, the newest first; None where none does."""
+    """The batches that wait for this teacher, newest first; None if there are none."""
     views = context.memory.batches.views(context.scope.workspace, _reviewer(context).may_decide, open_only=True)
     if not views:
         return None
@@ -60,7 +60,7 @@ def run(context: CommandContext) -> CommandReply:
 
 
 def edited(context: CommandContext, lesson: Episode, answer: str) -> CommandReply:
-    """A teacher's own words in place of a lesson that was learned from a file."""
+    """Replace a lesson from a file by a teacher's own words."""
     audience = Audience.CHANNEL if context.command.is_role_local else None
     try:
         taught = context.memory.batch_review.edit(
@@ -72,7 +72,7 @@ def edited(context: CommandContext, lesson: Episode, answer: str) -> CommandRepl
 
 
 def _reviewer(context: CommandContext) -> Reviewer:
-    """The teacher, with what they may see from where they are."""
+    """The teacher as a reviewer, with the lessons that they may see here."""
     scope, is_local = context.scope, context.command.is_role_local
 
     def may_decide(lesson: Episode) -> bool:
@@ -93,7 +93,7 @@ def _view(context: CommandContext, ending: str) -> BatchView:
 
 
 def _shown(context: CommandContext, view: BatchView, number: int) -> CommandReply:
-    """One page of what waits, in the order of the file."""
+    """One page of waiting lessons, in the order of the file."""
     found, total = context.memory.batches.waiting(
         view.batch.workspace, view.batch.id, _reviewer(context).may_decide, lambda total: window(total, number)
     )
@@ -138,7 +138,7 @@ def _for_all(view: BatchView) -> Sequence[Choice]:
 
 
 def _asked(view: BatchView, what: str) -> CommandReply:
-    """One tap must not decide about hundreds."""
+    """The question before a decision about all lessons, as one tap must not decide about hundreds."""
     known = short(view.batch.id)
     choices = (
         Choice(label=f"Yes, {what} all", command="review", argument=f"batch {known} {what} all yes"),
@@ -166,12 +166,12 @@ def _decided(context: CommandContext, view: BatchView, what: str, which: str, pa
 
 
 def _file_name(view: BatchView, most: int = 60) -> str:
-    """What it was learned from."""
+    """The name of the batch's file."""
     return shown_line(view.batch.name, most)
 
 
 def _overview_text(views: Sequence[BatchView], most: int) -> str:
-    """The batches that wait, in a line each."""
+    """The text of the list of waiting batches."""
     lines = [
         f"- **{_file_name(each)}**: {_waiting_text(each)}; `review batch {short(each.batch.id)}`"
         for each in views[:most]
@@ -182,14 +182,14 @@ def _overview_text(views: Sequence[BatchView], most: int) -> str:
 
 
 def _page_text(view: BatchView, lines: Sequence[str], place: str) -> str:
-    """What waits in one batch."""
+    """The text of one page of a batch."""
     if not lines:
         return f"Nothing of {_file_name(view)} waits any more: {view.approved} approved, {view.rejected} rejected."
     return messages.titled(f"From {_file_name(view)}: {_waiting_text(view)}", lines, place)
 
 
 def _line(lesson: Episode, row: BatchLesson) -> str:
-    """One proposal, with where it comes from."""
+    """The line of one lesson, with its source."""
     held = f" ⚠️ held back, for {', '.join(lesson.quarantine)}." if lesson.quarantine else ""
     source = shown_line(row.source, 60)
     asked, answered = shown_line(lesson.goal, 120), shown_line(lesson.output, 200)
@@ -197,7 +197,7 @@ def _line(lesson: Episode, row: BatchLesson) -> str:
 
 
 def _question_text(view: BatchView, what: str) -> str:
-    """Asked before all of it is decided about at once."""
+    """The text of the question before a decision about all lessons."""
     number = view.waiting if what == "approve" else view.waiting + view.held_back
     left = (
         f" The {view.held_back} that are held back stay: look at each." if what == "approve" and view.held_back else ""
@@ -206,14 +206,14 @@ def _question_text(view: BatchView, what: str) -> str:
 
 
 def _decided_text(what: str, decision: Decided) -> str:
-    """Some are decided about."""
+    """The confirmation of a decision."""
     done = "approved" if what == "approve" else "rejected"
     left = f" {decision.left_held_back} are held back: look at each." if decision.left_held_back else ""
     return f"{count(decision.done, 'lesson')} {done}.{left}"
 
 
 def _edited_text(lesson: Episode) -> str:
-    """A teacher wrote it anew."""
+    """The confirmation of a lesson that a teacher rewrote."""
     if lesson.quarantine:
         return f"Saved, and held back for {', '.join(lesson.quarantine)}: release it to use it (`{short(lesson.id)}`)."
     return f"Approved in your words: “{shown_line(lesson.goal, 80)}” - {shown_line(lesson.output, 120)}"

@@ -1,4 +1,4 @@
-"""`mode` and `known-answers`: how the bot behaves in a channel. Everybody may look, teachers choose."""
+"""The commands `mode` and `known-answers`: how the bot behaves in a channel. Everybody may look, teachers change it."""
 
 from bot.conversation import messages
 from bot.conversation.commands.command_context import CommandContext
@@ -49,18 +49,18 @@ def _choices(context: CommandContext) -> tuple[Choice, ...]:
 
 
 def _listening(mode: ListeningMode, place: str) -> str:
-    """How the bot listens in a channel."""
+    """The text that tells how the bot listens in a channel."""
     where = {"": "Here"}.get(place, f"In {place}")
     return f"{where}: {_LISTENS[mode]} (`{mode.value}`). 🤐 on a message of mine keeps me quiet in that thread."
 
 
 def _which_mode(command: str) -> str:
-    """`mode` with a word that is none."""
+    """The reply to an unknown mode."""
     return f"I do not know that mode. `{command}` takes {', '.join(ListeningMode)} or default."
 
 
 def known_answers(context: CommandContext) -> CommandReply:
-    """`known-answers` tells what holds in this channel; `known-answers on` and `off` decide it."""
+    """`known-answers` shows the setting of this channel, `known-answers on|off` sets it."""
     wanted, settings, scope = context.argument.casefold(), context.memory.chat_settings, context.scope
     if wanted in (ON, OFF):
         settings.change(scope, context.role, KNOWN_ANSWERS, wanted)
@@ -71,7 +71,7 @@ def known_answers(context: CommandContext) -> CommandReply:
 
 
 def _known_answers_text(is_on: bool | None, person: str, command: str) -> str:
-    """What holds in a channel, who decided it, and how it is changed."""
+    """The text that tells the setting, who set it, and how to change it."""
     if is_on is None:
         return f"Nobody decided about known answers in this channel, so my settings hold. `{command} on` or `off`."
     text = "Here I ask the language model every time"

@@ -1,4 +1,4 @@
-"""What every command gets: memory, the command, and how commands are typed where it was given."""
+"""The context of a command: memory, the command itself, and how commands are typed there."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from memory.services import Memory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandContext:
-    """One command of a person, and what it works on. Synchronous: to be used off the event loop."""
+    """One command of a person, with what it needs. Blocking: to be used off the event loop."""
 
     memory: Memory
     command: PersonCommand
     spell: messages.Spell
     actions: Sequence[str] = ()
-    """What the agent may choose beside an answer."""
+    """The names of the agent's tools."""
 
     @property
     def scope(self) -> Scope:
@@ -29,11 +29,11 @@ class CommandContext:
 
     @property
     def role(self) -> Role:
-        """The role of who gave it."""
+        """The role of who gave the command."""
         return self.command.role
 
     def role_for(self, lesson: Episode) -> Role:
-        """The author's role towards a lesson: a channel's creator has no special role elsewhere."""
+        """The person's role towards a lesson: a channel's creator has no special role in other channels."""
         is_elsewhere = self.command.is_role_local and lesson.channel != self.scope.channel
         return Role.MEMBER if is_elsewhere else self.role
 
@@ -44,18 +44,18 @@ class CommandContext:
 
     @property
     def lessons(self) -> LessonAccess:
-        """The lessons as a person may see them."""
+        """Access to the lessons that a person may see."""
         return LessonAccess(self.memory)
 
     def target(self, list_command: str) -> ItemReference:
-        """The lesson id in the argument. Raises `CommandRefused` without one; `list_command` shows ids."""
+        """The lesson in the argument. Raises `CommandRefused` without one, naming `list_command`, which shows ids."""
         target = item_reference(self.argument)
         if target is None:
             raise CommandRefused(messages.which("lesson", self.spell(self.command.name), self.spell(list_command)))
         return target
 
     def find(self, target: ItemReference | None) -> Episode:
-        """The lesson that is meant. Raises `CommandRefused` if the person may see no such lesson here."""
+        """The lesson with this reference. Raises `CommandRefused` if the person may see no such lesson here."""
         lesson = self.lessons.find(self.scope, self.role, target.id) if target is not None else None
         if lesson is not None and self.role_for(lesson) is not self.role:
             lesson = self.lessons.find(self.scope, Role.MEMBER, lesson.id)

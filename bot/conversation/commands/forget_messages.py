@@ -1,4 +1,4 @@
-"""The bot's messages about forgetting: what goes, what stays with others, and what these are asked."""
+"""Messages about forgetting: what is erased, what stays with others, and what their authors are asked."""
 
 from collections.abc import Sequence
 
@@ -10,13 +10,13 @@ from memory.services import Erased, PersonalData
 
 
 def forget_question(held: PersonalData, command: str) -> str:
-    """The one question before everything of a person is erased."""
+    """The question before everything of a person is erased."""
     kept = f" {kept_lessons(len(held.kept))}" if held.kept else ""
     return f"This erases {stored_counts(held)}.{kept} It cannot be undone. To go ahead: `{command}`"
 
 
 def still_named(lists: Sequence[str], command: str) -> str:
-    """What forgetting leaves: the lists of the workspace that name the person; with a space before it."""
+    """The sentence, with a space before it, about lists of the workspace that still name the person."""
     if not lists:
         return ""
     named = " and ".join(f"`{each}`" for each in lists)
@@ -25,20 +25,20 @@ def still_named(lists: Sequence[str], command: str) -> str:
 
 
 def stored_counts(held: PersonalData) -> str:
-    """What is stored about a person, as counts above zero."""
+    """The counts of what is stored about a person."""
     return _erasable(
         len(held.messages), len(held.episodes), len(held.reactions), len(held.derived), is_asker=bool(held.kept)
     )
 
 
 def kept_lessons(number: int) -> str:
-    """What an erasure leaves to those who wrote it."""
+    """The sentence about lessons of other authors, which stay."""
     which = "1 lesson that somebody else wrote stays" if number == 1 else f"{number} lessons that others wrote stay"
     return f"{which} theirs, without the question."
 
 
 def forgotten(erased: Erased) -> str:
-    """What was erased."""
+    """The confirmation of an erasure."""
     kept = f" {kept_lessons(erased.kept)}" if erased.kept else ""
     what = _erasable(erased.messages, erased.episodes, erased.reactions, erased.derived, is_asker=bool(erased.kept))
     return f"Erased: {what}.{kept}"
@@ -52,7 +52,7 @@ def _erasable(messages: int, episodes: int, votes: int, derived: int, *, is_aske
 
 
 def need_questions(number: int, command: str) -> str:
-    """To the author of lessons whose question was somebody's who is forgotten."""
+    """To the author of lessons whose asker was forgotten."""
     which = "One of your lessons needs" if number == 1 else f"{number} of your lessons need"
     return (
         f"{which} a new question: whoever had asked the old one is forgotten, and so are their words. I use your "
@@ -61,7 +61,7 @@ def need_questions(number: int, command: str) -> str:
 
 
 def to_restate(lessons: Sequence[Episode], elsewhere: int, command: str) -> str:
-    """The list behind `restate`; `elsewhere` of them may not be shown here."""
+    """The list of the command `restate`; `elsewhere` counts lessons that may not be shown here."""
     rest = f"{count(elsewhere, 'lesson')} of yours from elsewhere can only be shown where you taught them."
     if not lessons:
         return rest if elsewhere else "None of your lessons needs a new question."

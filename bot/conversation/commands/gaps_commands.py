@@ -1,4 +1,4 @@
-"""`gaps` and `teach`: what nobody could answer, and a teacher's answer to one of these questions."""
+"""The commands `gaps` and `teach`: unanswered questions, and a teacher's answer to one of them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,9 +22,9 @@ SHOWN = 10
 """How many questions are listed."""
 _LABEL_CHARACTERS = 60
 _SHORTEST = 8
-"""Characters of an id."""
+"""The fewest characters of an id that a person may give."""
 THERE = "#"
-"""Before an id: the answer is for those where the question was asked, wherever it is written."""
+"""A mark before an id: the answer counts where the question was asked, wherever it is written."""
 
 NO_SUCH_GAP = "I know no such question that waits for an answer. `gaps` lists those that do."
 TITLE = "What nobody could answer, those first whose answer settles most"
@@ -32,14 +32,14 @@ COUNTS_THERE = "What you answer here counts where it was asked. `gaps` lists the
 
 
 def gap_line(gap: Gap, number: int) -> str:
-    """One question to teach: how often it was asked, in which words, where, and its id."""
+    """The line of one question: how often it was asked, its words, where it was asked, and its id."""
     asked = f"{gap.asked} questions like" if gap.asked > 1 else "asked once:"
     where = f" in {shown_line(gap.episode.place, 40)}" if gap.episode.place else ""
     return f"{number}. {asked} “{shown_line(gap.episode.goal, 80)}”{where} (`{short(gap.episode.id)}`)"
 
 
 def gaps(lines: Sequence[str], command: str, *, is_direct: bool) -> str:
-    """The list behind `gaps`."""
+    """The list of the command `gaps`."""
     if not lines:
         return "Every question that I may show here was answered, as far as I know."
     text = titled(TITLE, lines, "")
@@ -48,12 +48,12 @@ def gaps(lines: Sequence[str], command: str, *, is_direct: bool) -> str:
 
 
 def how_to_teach(question: Episode, command: str) -> str:
-    """`teach ID` without an answer."""
+    """The reply to `teach ID` without an answer."""
     return f"What is the right answer to “{shown_line(question.goal, 100)}”? `{command}`"
 
 
 def show(context: CommandContext) -> CommandReply:
-    """`gaps`: the questions to answer first, each with a button that opens a form for its answer."""
+    """`gaps`: the questions to answer first, each with a button that opens a form for the answer."""
     reader = context.scope
     found = context.memory.gaps.find(reader.workspace, limit=SHOWN, reader=reader)
     lines = [gap_line(gap, number) for number, gap in enumerate(found, start=1)]
@@ -69,10 +69,10 @@ def answer_choice(gap: Gap, number: int, *, there: str = "") -> Choice:
 
 
 def teach(context: CommandContext) -> CommandReply:
-    """`teach ID ANSWER`: what would have been right for one of them.
+    """`teach ID ANSWER`: teach the answer to an unanswered question, or rewrite a waiting lesson.
 
-    It counts where the question was asked and where the answer is written, whichever is narrower; with `#` before the
-    id, where the question was asked.
+    The answer counts in the narrower of the place of the question and the place where the answer is written; with `#`
+    before the id, where the question was asked.
     """
     named, _, answer = context.argument.partition(" ")
     ending = named.removeprefix(THERE)
@@ -103,7 +103,7 @@ def teach(context: CommandContext) -> CommandReply:
 
 
 def _edit(context: CommandContext, lesson: Episode, answer: str) -> CommandReply:
-    """A teacher's own words in place of a lesson that waits: theirs counts, the other one is out of use."""
+    """Replace a waiting lesson by a teacher's own words; the old one is archived."""
     if not answer.strip():
         return CommandReply(text=how_to_teach(lesson, context.spell(f"teach {short(lesson.id)} ANSWER")))
     command, teaching = context.command, context.memory.teaching
@@ -126,14 +126,14 @@ def _edit(context: CommandContext, lesson: Episode, answer: str) -> CommandReply
 
 
 def waiting_lesson(lessons: LessonAccess, reader: Scope, role: Role, ending: str) -> Episode | None:
-    """The one lesson that somebody wrote and that waits, with an id that ends so, if this teacher may decide it."""
+    """The written lesson that waits and whose id ends so, if this teacher may decide about it."""
     found = lessons.find(reader, role, ending.lower()) if len(ending) >= _SHORTEST else None
     is_waiting = found is not None and found.origin is not Origin.RUN and found.archived_at is None
     return found if is_waiting and found is not None and not found.verdicts.channel.is_validated else None
 
 
 def _unanswered(context: CommandContext, ending: str) -> Episode | None:
-    """The one unanswered question with an id that ends so, if it may be read here."""
+    """The unanswered question whose id ends so, if it may be read here."""
     if len(ending) < _SHORTEST:
         return None
     found = [

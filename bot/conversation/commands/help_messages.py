@@ -1,4 +1,4 @@
-"""What the bot says of itself: its commands, and what it keeps of people."""
+"""The texts of `help` and `privacy`."""
 
 from bot.conversation.messages import Spell
 from memory.model import Role
@@ -31,7 +31,7 @@ _TEACHERS_COMMANDS = {
 
 
 def help_text(spell: Spell, role: Role) -> str:
-    """What the bot is for and which commands somebody in this role may use."""
+    """What the bot is for, and the commands for this role."""
     lines = [
         "Ask me anything. When an answer is right, react 👍; when it is wrong, react 👎 and tell me what would have "
         f"been right: `{spell('correct')} ...`. I use what people taught me the next time somebody asks something "
@@ -46,7 +46,7 @@ def help_text(spell: Spell, role: Role) -> str:
 
 
 def privacy_text(spell: Spell) -> str:
-    """What is kept, who sees it, and what a person can do about it."""
+    """What is stored, who sees it, and a person's rights."""
     return (
         "**What I keep.** Your questions to me, my answers and how I got there, your reactions and corrections. What "
         "people say to each other I read only where I am asked something, and do not keep, unless somebody saves one "

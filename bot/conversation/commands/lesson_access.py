@@ -1,4 +1,4 @@
-"""The lessons a person may see, name and change, from where they are."""
+"""Which lessons a person may see, name and change where they are."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -10,38 +10,36 @@ from memory.rules.audience import is_here, may_read, may_see, partitions_for, pa
 from memory.services import Memory
 
 _NEAR = 50
-"""Ids that share an ending; more than one is a rarity."""
+"""The most lessons looked at for one ending of an id; more than one match is rare."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedLesson:
-    """One lesson as it counts for a person in a place."""
+    """One lesson as it counts for a person here."""
 
     episode: Episode
     lesson: Lesson
     audience: Audience
-    """The widest circle it holds for in the same sense."""
+    """The widest audience with the same verdict."""
 
 
 class LessonAccess:
-    """The lessons as one person may see them. Synchronous: to be called off the event loop."""
+    """The lessons that one person may see. Blocking: to be called off the event loop."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
 
     def believed(self, reader: Scope, number: int) -> ListPage[ListedLesson]:
-        """One page of the root lessons the person's questions here could be answered with, newest first."""
+        """One page of the lessons that may answer the person's questions here, newest first."""
         wanted = EpisodeFilter(roots_only=True, limit=None, counting_for=reader)
         page = self._page(reader.workspace, wanted, lambda each: _listed(reader, each) is not None, number)
         listed = tuple(found for each in page.items if (found := _listed(reader, each)) is not None)
         return ListPage(items=listed, first=page.first, number=page.number, last=page.last, total=page.total)
 
     def waiting(self, teacher: Scope, number: int, *, only_here: bool = False) -> ListPage[Episode]:
-        """One page of what a teacher could widen or release, newest first: only what was said where they may read.
+        """One page of lessons that a teacher may widen or release here, newest first.
 
-        What was learned from a file is not in it: that is decided batch by batch.
-
-        `only_here`: only what was said in the teacher's channel.
+        Lessons from files are left out, as they are decided batch by batch. `only_here`: only the teacher's channel.
         """
         wanted = EpisodeFilter(roots_only=True, limit=None, to_review_in=teacher, unbatched=True)
         return self._page(
@@ -56,7 +54,7 @@ class LessonAccess:
         )
 
     def find(self, reader: Scope, role: Role, ending: str) -> Episode | None:
-        """The one lesson with an id that ends so, archived or not, among those the person may be shown here."""
+        """The lesson whose id ends so, archived or not, if the person may see it here."""
         found = [
             each
             for each in self._memory.audit.near(ending, limit=_NEAR)
@@ -79,7 +77,7 @@ class LessonAccess:
 
 
 def _listed(reader: Scope, episode: Episode) -> ListedLesson | None:
-    """The lesson as it counts for this person here; None if it does not."""
+    """The lesson as it counts for this person here; None if it does not count."""
     order = {name: rank for rank, name in enumerate(partitions_for(reader))}
     filed = [entry for entry in partitions_of(episode) if entry.partition in order]
     if not filed:
@@ -97,19 +95,19 @@ def may_archive(person: str, role: Role, episode: Episode) -> bool:
 
 
 def may_repeat(reader: Scope, episode: Episode) -> bool:
-    """Whether an episode's words may be repeated to this person here: they can be read here, or are a lesson here."""
+    """Whether an episode's words may be shown to this person here: readable here, or a lesson here."""
     return may_read(reader, episode) or may_see(reader, replace(episode, archived_at=None))
 
 
 def may_review(teacher: Scope, episode: Episode) -> bool:
-    """Public talk, which anybody may read; private talk only from inside; a direct conversation never."""
+    """Whether a teacher may review an episode: a public one, or one of their private channel; never a direct one."""
     if visibility_of(episode) is Visibility.PUBLIC:
         return may_read(teacher, episode)
     return visibility_of(episode) is not Visibility.DIRECT and is_here(teacher, episode)
 
 
 def _may_widen(episode: Episode) -> bool:
-    """Whether a promotion would make it count for more people, and no teacher has said how far it should reach."""
+    """Whether a promotion could widen a lesson's audience, and no teacher has decided that yet."""
     verdicts = episode.verdicts
     if episode.promoted is not None:
         return False

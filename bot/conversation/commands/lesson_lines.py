@@ -1,4 +1,4 @@
-"""The lines of lists of lessons: what is believed, and what waits for a teacher."""
+"""Lines of lists of lessons: those that count for a person, and those that wait for a teacher."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from memory.rules.retrieval.prompt import shown_line
 
 
 def lesson_list(lines: Sequence[str], place: str, page: str) -> str:
-    """The list behind `memory`."""
+    """The list of the command `memory`."""
     where = {"": "here", DIRECT_PLACE: "in our direct messages"}.get(place, f"in {place}")
     if not lines:
         return f"I have learned nothing yet that counts for you {where}. React 👍 or 👎 to an answer to teach me."
@@ -19,7 +19,7 @@ def lesson_list(lines: Sequence[str], place: str, page: str) -> str:
 
 
 def belief_line(episode: Episode, lesson: Lesson, audience: Audience, reader: Scope) -> str:
-    """One lesson: repeat or avoid, what was asked and said, whose it is, whom it counts for, its id."""
+    """The line of a lesson: repeat or avoid, question and answer, author, audience, id."""
     sign = "👍 repeat" if lesson is Lesson.REPEAT else "👎 avoid"
     for_whom = {
         Audience.PERSONAL: "for you",
@@ -30,7 +30,7 @@ def belief_line(episode: Episode, lesson: Lesson, audience: Audience, reader: Sc
 
 
 def review(lines: Sequence[str], total: int, page: str) -> str:
-    """The list behind `review`."""
+    """The list of the command `review`."""
     if not lines:
         return "Nothing waits for a teacher here."
     verb = "waits" if total == 1 else "wait"
@@ -38,7 +38,7 @@ def review(lines: Sequence[str], total: int, page: str) -> str:
 
 
 def review_line(episode: Episode, reader: Scope) -> str:
-    """One lesson that waits: the same, and where it comes from."""
+    """The line of a waiting lesson, with where it comes from."""
     where = shown_line(episode.place, 40) or "a channel"
     if episode.quarantine:
         held = f"⚠️ held back, for {why_held(episode)}: {_summary(episode)}"

@@ -1,4 +1,4 @@
-"""`memory`, `archive` and `restore`: the lessons that count for a person here, and taking one out of use."""
+"""The commands `memory`, `archive` and `restore`: lists the lessons that count for a person, archives, restores."""
 
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ _NOT_YOURS_TO_ARCHIVE = "Only whoever taught that, or a teacher, can do this. Re
 
 _DROP, _TOPICS = "drop", "topics"
 _MOST_TOPICS = 3
-"""How many stand below the lessons."""
+"""How many topics are listed below the lessons."""
 _NO_TOPICS = "Nothing is noted about things here yet. Tell me, for example: the owner of the deploy is now Bianca."
 
 
@@ -37,7 +37,7 @@ def show(context: CommandContext) -> CommandReply:
 
 
 def page(context: CommandContext, number: int) -> CommandReply:
-    """One page, with a choice to archive for each lesson the person may archive."""
+    """One page of lessons, with a button to archive each that the person may archive."""
     reader, lessons = context.scope, context.lessons
     page = lessons.believed(reader, number)
     seen = lessons.as_seen_by(reader, [belief.episode for belief in page.items])
@@ -64,7 +64,7 @@ def page(context: CommandContext, number: int) -> CommandReply:
 
 
 def _topics_below(context: CommandContext) -> CommandReply:
-    """The first few topics, to go below the lessons, with a choice for the rest; nothing where there are none."""
+    """The first topics, for below the lessons, with a button for all of them; empty if there are none."""
     known = context.memory.facts.listed(context.scope)
     if not known:
         return CommandReply(text="")
@@ -107,7 +107,7 @@ def _own(context: CommandContext) -> tuple[ItemReference, Episode]:
 
 
 def _done(context: CommandContext, target: ItemReference, after: Episode) -> CommandReply:
-    """The confirmation, above the list that the lesson was chosen from."""
+    """The confirmation, above the list from which the lesson was chosen."""
     opposite, label = ("archive", "Archive it again") if after.archived_at is None else ("restore", "Restore it")
     where = (" review" if target.is_in_review else "") + (f" page {target.page}" if target.page else "")
     reply = CommandReply(
@@ -124,6 +124,6 @@ def _done(context: CommandContext, target: ItemReference, after: Episode) -> Com
 
 
 def _archived_or_restored(episode: Episode) -> str:
-    """A lesson was archived or restored."""
+    """The confirmation that a lesson was archived or restored."""
     done = "Restored" if episode.archived_at is None else "Archived: I will not use it any more"
     return f"{done}: “{shown_line(episode.goal or episode.output, 80)}”."

@@ -1,4 +1,4 @@
-"""`parts` and `part`: which parts of an answer were right, and which went about it the wrong way, one tap each."""
+"""The commands `parts` and `part`: list the parts of an answer, and vote on one of them."""
 
 from bot.conversation import messages
 from bot.conversation.commands.command_context import CommandContext
@@ -10,13 +10,13 @@ from memory.model import Reaction
 from memory.rules.retrieval.prompt import shown_line
 
 SOURCE = "part"
-"""Of the votes that are given so."""
+"""The source of these votes."""
 NO_PARTS = "That answer has no parts: 👍 and 👎 say all there is to say."
 NO_SUCH_PART = "I do not know that part of an answer any more, or it is not yours to judge."
 
 
 def show(context: CommandContext, run_id: str | None) -> CommandReply:
-    """`parts`: those of the last answer, or of the one that is replied to."""
+    """`parts`: the parts of the last answer, or of the one that is replied to."""
     if run_id is None:
         return CommandReply(text=messages.NO_ANSWER_YET)
     nodes = context.memory.audit.run(context.scope.workspace, run_id).nodes

@@ -1,4 +1,4 @@
-"""`purge`: a teacher takes back everything one person taught, after a preview."""
+"""The command `purge`: takes back everything that one person taught, after a preview."""
 
 import re
 
@@ -15,17 +15,17 @@ _YES = re.compile(r"(?<!\s)\s++yes\Z", re.IGNORECASE)
 
 
 def purge_usage(command: str) -> str:
-    """`purge` without a person."""
+    """The reply to `purge` without a person."""
     return f"Whose lessons? `{command} PERSON` shows first how much it is."
 
 
 def nothing_to_purge(person: str) -> str:
-    """There is nothing to purge of this person."""
+    """The reply if there is nothing to purge of this person."""
     return f"I find nothing taught by {shown_line(person, 40)} that still counts. (I look for the person's id.)"
 
 
 def purge_question(planned: Purge, command: str) -> str:
-    """The one question before everything that a person taught is withdrawn."""
+    """The question before everything that a person taught is withdrawn."""
     return (
         f"This takes back what {shown_line(planned.taught_by, 40)} taught me: {purge_counts(planned)}. It all stays "
         f"in my log, but nothing of it counts any more. To go ahead: `{command}`"
@@ -33,12 +33,12 @@ def purge_question(planned: Purge, command: str) -> str:
 
 
 def purged(done: Purge) -> str:
-    """What a purge has taken back."""
+    """The confirmation of a purge."""
     return f"Taken back from {shown_line(done.taught_by, 40)}: {purge_counts(done)}."
 
 
 def purge_counts(purge: Purge) -> str:
-    """What a purge takes back, without what there is none of."""
+    """The counts of what a purge takes back."""
     taken = counts(
         (purge.votes, "vote"),
         (purge.lessons, "lesson"),
@@ -68,7 +68,7 @@ def read_argument(argument: str) -> tuple[str, bool]:
 
 
 def purge(context: CommandContext) -> CommandReply:
-    """`purge PERSON [yes]`: without `yes` it only counts."""
+    """`purge PERSON [yes]`: without `yes` it only counts and asks."""
     person, is_confirmed = read_argument(context.argument)
     if not person:
         return CommandReply(text=purge_usage(context.spell("purge")))

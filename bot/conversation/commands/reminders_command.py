@@ -1,4 +1,4 @@
-"""`reminders`: what a person is reminded of, and cancelling it."""
+"""The command `reminders`: lists a person's reminders, and cancels one."""
 
 from bot.agent.tools.reminders import reminder_line
 from bot.conversation.commands.command_context import CommandContext

@@ -1,4 +1,4 @@
-"""`restate`: a new question for a lesson whose question was erased; its author is told once."""
+"""The command `restate`: gives a new question to a lesson whose question was erased. Authors are told once."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,7 +16,7 @@ from memory.services import Memory
 
 
 def restate(context: CommandContext) -> CommandReply:
-    """`restate` lists the lessons that wait; `restate ID QUESTION` gives one its question."""
+    """`restate` lists the lessons that need a question; `restate ID QUESTION` gives one its question."""
     ending, _, question = context.argument.partition(" ")
     if not ending or not question.strip():
         return _waiting(context)
@@ -37,7 +37,7 @@ def _waiting(context: CommandContext) -> CommandReply:
 
 
 class RestateNotices:
-    """Tells authors once that lessons of theirs lost their question."""
+    """Tells authors once that lessons of theirs need a new question."""
 
     def __init__(self, memory: Memory, executor: Executor) -> None:
         self._restating = memory.restating
@@ -46,9 +46,9 @@ class RestateNotices:
 
     @asynccontextmanager
     async def news(self, person: Scope) -> AsyncIterator[list[str]]:
-        """The ids of lessons that lost their question, of which their author does not know yet.
+        """The ids of lessons that need a new question and whose author was not told yet.
 
-        Whoever leaves the block without a failure has told them; nobody else does meanwhile.
+        If the block ends without an error, the author counts as told. Nobody else tells them meanwhile.
         """
         unnotified = await self._executor(self._restating.unnotified, person.workspace, person.person)
         lessons = [each for each in unnotified if each not in self._being_notified]
@@ -62,7 +62,7 @@ class RestateNotices:
 
 
 def _restated_text(episode: Episode) -> str:
-    """A lesson has a question again."""
+    """The confirmation that a lesson has a new question."""
     if set(episode.quarantine) == {Flag.RESTATED}:
         return (
             f"“{shown_line(episode.goal, 80)}” is what your answer is for: it counts for you now. Others said what "

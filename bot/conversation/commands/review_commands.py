@@ -1,4 +1,4 @@
-"""`review`, `promote` and `release`: the list of lessons that wait for a teacher, and the teacher's decisions."""
+"""The commands `review`, `promote` and `release`: lessons that wait for a teacher, and the teacher's decisions."""
 
 from dataclasses import replace
 
@@ -17,14 +17,14 @@ from memory.rules.verdict import REVIEW
 
 
 def show(context: CommandContext) -> CommandReply:
-    """`review [page N]`; `review batch ...` is about what was learned from one file."""
+    """`review [page N]`, or `review batch ...` about the lessons from one file."""
     if context.argument.casefold().startswith("batch"):
         return batch_commands.run(context)
     return page(context, page_number(context.argument))
 
 
 def page(context: CommandContext, number: int) -> CommandReply:
-    """One page of what this teacher may see and widen from here."""
+    """One page of the lessons that this teacher may decide about here."""
     reader, lessons = context.scope, context.lessons
     page = lessons.waiting(reader, number, only_here=context.command.is_role_local)
     seen = lessons.as_seen_by(reader, page.items)
@@ -45,7 +45,7 @@ def page(context: CommandContext, number: int) -> CommandReply:
 
 
 def promote(context: CommandContext) -> CommandReply:
-    """`promote ID [channel|workspace|personal] [page N]`; the next wider circle if none is named."""
+    """`promote ID [channel|workspace|personal] [page N]`; to the next wider audience if none is named."""
     target, lesson = _shareable(context)
     if lesson.quarantine:
         return CommandReply(text=_release_first_text(lesson, context.spell(f"release {short(lesson.id)}")))
@@ -65,9 +65,9 @@ def promote(context: CommandContext) -> CommandReply:
 
 
 def _promoted(context: CommandContext, lesson: Episode, wanted: Audience) -> Episode:
-    """The lesson after its promotion, with the teacher's vote for what it says, and without it when undone.
+    """Promote a lesson, with the teacher's vote for it; undoing a promotion withdraws that vote.
 
-    A promotion alone says how far a lesson reaches; evidence goes by who stands behind it.
+    A promotion only sets the audience; the evidence needs the vote.
     """
     memory, scope, role = context.memory, context.scope, context.role
     promoted = memory.teaching.promote(scope.workspace, lesson.id, wanted, actor=scope.person, role=role)
@@ -82,7 +82,7 @@ def _promoted(context: CommandContext, lesson: Episode, wanted: Audience) -> Epi
 
 
 def release(context: CommandContext) -> CommandReply:
-    """`release ID [page N]`: let a lesson that is held back be used, as far as its votes reach."""
+    """`release ID [page N]`: let a lesson that is held back count as its votes say."""
     target, lesson = _shareable(context)
     actor = context.scope.person
     if not context.role_for(lesson).may_promote:
@@ -92,7 +92,7 @@ def release(context: CommandContext) -> CommandReply:
 
 
 def _shareable(context: CommandContext) -> tuple[ItemReference, Episode]:
-    """The lesson in the argument, if others may get it."""
+    """The lesson in the argument, if it may count for others."""
     target = context.target("review")
     lesson = context.find(target)
     if lesson.archived_at is not None or visibility_of(lesson) is Visibility.DIRECT:
@@ -103,18 +103,18 @@ def _shareable(context: CommandContext) -> tuple[ItemReference, Episode]:
 def _above_list(
     context: CommandContext, target: ItemReference, text: str, lesson: Episode, choices: tuple[Choice, ...] = ()
 ) -> CommandReply:
-    """The confirmation, above the page that the lesson was chosen from."""
+    """The confirmation, above the page from which the lesson was chosen."""
     reply = CommandReply(text=text, choices=choices, changed_runs=(lesson.run_id,), decided_for=(lesson.author,))
     return reply.above(page(context, target.page)) if target.page else reply
 
 
 def _approval(lesson: Episode, command: PersonCommand) -> Reaction:
-    """The teacher's own 👍: a promotion only widens what somebody's vote has decided."""
+    """The teacher's own 👍 for a lesson."""
     return Reaction.on_run(lesson, command.scope.person, REVIEW, 1, command.at, role=command.role)
 
 
 def _choices(episode: Episode, place: int, page: int) -> list[Choice]:
-    """Promotions to wider audiences, or the release of a lesson that is held back; and archiving it."""
+    """The buttons of a lesson: promotions to wider audiences or its release, and archiving it."""
     known = short(episode.id)
     archive = Choice(label=f"Archive {place}", command="archive", argument=f"{known} review page {page}")
     if Flag.NEEDS_QUESTION in episode.quarantine:
@@ -136,18 +136,18 @@ def _choices(episode: Episode, place: int, page: int) -> list[Choice]:
 
 
 def _release_first_text(episode: Episode, command: str) -> str:
-    """A lesson that is held back reaches nobody, however far it is promoted."""
+    """The reply to a promotion of a lesson that is held back, which has to be released first."""
     if not episode.goal:
         return f"I hold that lesson back: {messages.why_held(episode)}."
     return f"I hold “{shown_line(episode.goal, 80)}” back, for {messages.why_held(episode)}. First: `{command}`"
 
 
 def _released_text(episode: Episode) -> str:
-    """A lesson that was held back is in use."""
+    """The confirmation of a release."""
     return f"“{shown_line(episode.goal, 80)}” is no longer held back: it counts for {messages.reach(episode)} now."
 
 
 def _promoted_text(episode: Episode, *, is_limited: bool = False) -> str:
-    """Whom a lesson counts for after a promotion, which may have been one too many."""
+    """The confirmation of a promotion, or that it was beyond the limit."""
     again = " Those were many promotions in a short time, so this one did nothing: try it again later."
     return f"“{shown_line(episode.goal, 80)}” counts for {messages.reach(episode)} now.{again if is_limited else ''}"

@@ -1,4 +1,4 @@
-"""Runs the bot's commands, which are the same words on every platform."""
+"""Runs the bot's commands."""
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
@@ -50,7 +50,7 @@ _KEPT_APART = {"discord": "Each server is kept apart, and so are our direct mess
 TEACHERS_COMMANDS = frozenset({"review", "promote", "release", "purge", "gaps", "teach", "known-answers"})
 
 _OF_ONE_CHANNEL = frozenset({"review", "promote", "release", "known-answers"})
-"""Those of them that whoever created a channel may use, for that channel."""
+"""Teachers' commands that a channel's creator may use for that channel."""
 
 
 class Commands:
@@ -77,7 +77,7 @@ class Commands:
         }
 
     async def lesson_text(self, reader: Scope, role: Role, ending: str) -> str:
-        """The answer of a waiting lesson that this teacher may decide, by the end of its id; else nothing."""
+        """The answer of a waiting lesson, by the end of its id, if this teacher may decide about it; else empty."""
         return await self._executor(self._lesson_text, reader, role, ending)
 
     def _lesson_text(self, reader: Scope, role: Role, ending: str) -> str:
@@ -86,7 +86,7 @@ class Commands:
         return found.output if found is not None and role.may_promote else ""
 
     async def run(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
-        """Carry out a command; an unknown name gets a hint."""
+        """Run a command. The reply to an unknown one is a hint."""
         if command.name == "stop":
             return CommandReply(text=await self._stop(command))
         handler = self._handlers.get(command.name)
@@ -230,12 +230,12 @@ def _attachment(ending: str, text: str, media_type: str) -> Attachment:
 
 
 def _unknown_command(spell: Spell) -> str:
-    """A hint for a word that is no command."""
+    """The reply to an unknown command."""
     return f"I do not know that command. `{spell('help')}` lists those I know."
 
 
 def _undone(what: str, episode: Episode | None) -> str:
-    """The act that was taken back (`Undone.what`), without the words where they may not be repeated."""
+    """The confirmation of an undo (`Undone.what`), without words that may not be shown here."""
     goal = f"“{shown_line(episode.goal, 60)}”" if episode is not None else ""
     if what == TAP:
         return f"Taken back: your choice for {goal or messages.IN_ANOTHER_CHANNEL}."
@@ -248,6 +248,6 @@ def _undone(what: str, episode: Episode | None) -> str:
 
 
 def _scope_note(scope: Scope) -> str:
-    """What to add where one person is known in several workspaces by the same id: only this one's data is meant."""
+    """A note that only this workspace's data is meant, on platforms where a person has one id in several."""
     apart = _KEPT_APART.get(scope.platform, "")
     return f"\n{apart}" if apart else ""

@@ -1,4 +1,4 @@
-"""What the bot says about settings that are changed in chat."""
+"""Messages about settings that are changed in chat."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -56,7 +56,7 @@ def shown_value(setting: Settable, value: str) -> str:
 
 
 def setting_line(setting: Settable, chosen: ChatSetting | None, of_file: str) -> str:
-    """`mode: always here, set by ana` or what the settings file has."""
+    """The line of a setting: `mode: always here, set by ana`, or the settings file's value."""
     name = f"`{setting.name}`"
     if chosen is None:
         kept = shown_value(setting, of_file) if of_file else _NOBODY_SET.get(setting.name, "not set")
@@ -67,7 +67,7 @@ def setting_line(setting: Settable, chosen: ChatSetting | None, of_file: str) ->
 
 
 def overview(lines: Sequence[str], kept_in_file: Sequence[str], spell: Spell) -> str:
-    """All that may be changed in chat."""
+    """The list of all settings that may be changed in chat."""
     text = ["**Settings.** What is set here comes before the settings file, and holds at once.", ""]
     text += [f"- {line}" for line in lines]
     if kept_in_file:
@@ -92,7 +92,7 @@ def one_setting(setting: Settable, line: str, spell: Spell, *, is_direct: bool) 
 
 
 def allowed_here(permissions: Sequence[StandingPermission]) -> str:
-    """What teachers allowed in the channel for longer, as a list below the setting."""
+    """The list of actions that teachers allowed in the channel, for below the setting."""
     if not permissions:
         return ""
     lines = [
@@ -109,7 +109,7 @@ def numbered(ids: Sequence[str]) -> str:
 
 
 def changes_text(changes: Sequence[SettingChange], places: Mapping[str, str], now: datetime) -> str:
-    """What was changed lately, newest first."""
+    """The latest changes, newest first."""
     if not changes:
         return NO_CHANGES
     return "\n".join(["**Changed in chat, newest first:**", "", *(_change(each, places, now) for each in changes)])

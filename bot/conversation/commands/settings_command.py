@@ -1,4 +1,4 @@
-"""The `settings` command: what administrators change in chat, as buttons and words."""
+"""The command `settings`: shows and changes settings in chat, by words and buttons."""
 
 import re
 from collections.abc import Mapping
@@ -27,16 +27,16 @@ _DEFAULT, _UNDO, _HISTORY, _EVERYWHERE = "default", "undo", "history", "everywhe
 _MENTION = re.compile(r"<[@#][!&]?(?P<id>[^>|\s]+)(?:\|[^>]*)?>")
 _SHARES = ("0", "0.05", "0.1", "0.2")
 _LONGEST_ARGUMENT = 80 - len(SETTINGS)
-"""Of a button, with the command."""
+"""The longest argument of a button."""
 _KEY = 16
 """Characters of a permission's key in a button."""
 _MOST_BUTTONS = 15
-"""For the ids of one list."""
+"""The most buttons for the ids of one list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingsFile:
-    """What the settings file has where nothing is set in chat."""
+    """The values of the settings file, which count if nothing is set in chat."""
 
     values: Mapping[str, str] = field(default_factory=dict[str, str])
     """By name."""
@@ -44,7 +44,7 @@ class SettingsFile:
     """Ids by platform and name."""
 
     def of(self, platform: str, name: str) -> str:
-        """What the file has of a setting for a platform; empty for nothing."""
+        """The file's value of a setting for a platform; empty if there is none."""
         return self.values.get(name, "") or " ".join(self.lists.get((platform, name), ()))
 
 
@@ -64,7 +64,7 @@ def settings(context: CommandContext, file: SettingsFile) -> CommandReply:
 
 
 def _bare(word: str) -> str:
-    """An id, however it was mentioned."""
+    """The id in a mention, or the word without `@` or `#`."""
     mention = _MENTION.fullmatch(word)
     return mention["id"] if mention else word.lstrip("@#")
 
@@ -93,7 +93,7 @@ def _carried_out(context: CommandContext, file: SettingsFile, words: list[str], 
 
 
 def _edit(context: CommandContext, file: SettingsFile, name: str, verb: str, ids: list[str]) -> None:
-    """Add to a list or take from it. The first change begins with what the settings file has, which it replaces."""
+    """Add ids to a list or remove some. The first change starts from the settings file's list, which it replaces."""
     store, scope, role = context.memory.chat_settings, context.scope, context.role
     is_first = name not in store.here(scope) and settable(name).replaces_file
     begun = file.of(scope.platform, name).split() if is_first else []
@@ -119,7 +119,7 @@ def _all(context: CommandContext, file: SettingsFile) -> CommandReply:
 
 
 def _people(chosen: ChatSetting) -> list[str]:
-    """Whom a setting names: who changed it, and who is in it."""
+    """The people in a setting: who changed it, and who is in its value."""
     named = chosen.value.split() if CATALOGUE[chosen.name].kind is SettingKind.PEOPLE else []
     return [each for each in (chosen.changed_by, *named) if each]
 

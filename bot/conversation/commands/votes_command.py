@@ -1,4 +1,4 @@
-"""`ratings` and `unrate`: a person's own votes, and taking one back."""
+"""The commands `ratings` and `unrate`: lists a person's own votes, and takes one back."""
 
 from collections.abc import Sequence
 
@@ -33,7 +33,7 @@ def _page(context: CommandContext, wanted: int) -> CommandReply:
 
 
 def take_back(context: CommandContext) -> CommandReply:
-    """`unrate ID [page N]`: every thumb of theirs on that answer, as if they had never rated it."""
+    """`unrate ID [page N]`: take back all of a person's votes on an answer."""
     target, scope, command = item_reference(context.argument), context.scope, context.command
     if target is None:
         return CommandReply(text=messages.which("rating", context.spell("unrate"), context.spell("ratings")))
@@ -50,14 +50,14 @@ def take_back(context: CommandContext) -> CommandReply:
 
 
 def _listed(lines: Sequence[str], page: str) -> str:
-    """The list behind `ratings`."""
+    """The list of the command `ratings`."""
     if not lines:
         return "You have not rated any answer. React 👍 or 👎 to one."
     return messages.titled("Your ratings, newest first", lines, page)
 
 
 def _line(episode: Episode | None, value: int) -> str:
-    """One vote; without the words where they may not be repeated."""
+    """The line of one vote, without words that may not be shown here."""
     return f"{_thumb(value)} {_rated(episode)}"
 
 
@@ -72,5 +72,5 @@ def _thumb(value: int) -> str:
 
 
 def _taken_back(episode: Episode | None, value: int) -> str:
-    """A vote was taken back."""
+    """The confirmation that a vote was taken back."""
     return f"Taken back: your {_thumb(value)} on {_rated(episode)}."

@@ -1,1 +1,1 @@
-"""The texts behind `why`: for an answer, for its evidence, for a lesson."""
+"""The texts of the command `why`: for an answer, its evidence, a lesson."""

@@ -1,4 +1,4 @@
-"""The evidence behind an answer in words: what people's verdicts say, because of which lessons, with the numbers."""
+"""Explains the evidence of an answer: what people's verdicts say, which lessons matter most, with the numbers."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -13,11 +13,11 @@ from memory.rules.retrieval.prompt import shown_line
 _NEAR = 0.45
 """Cosine below which the nearest lesson is about something else."""
 _FAINT = 0.05
-"""A belief, or a change of one, that is smaller is not worth a word in the sentence."""
+"""A smaller belief, or change of one, is not mentioned in the sentence."""
 _FITS = 0.2
-"""From this on an action fits by its description alone."""
+"""The prior from which an action is said to fit by its description."""
 _SHOWN = 3
-"""How many beliefs, and lessons of each, a chat is told; an administrator is told all that are kept."""
+"""How many beliefs, and lessons of each, are shown in chat. Administrators see all that are stored."""
 _UNSEEN = "you cannot see here"
 
 
@@ -26,9 +26,8 @@ def explain_evidence(
 ) -> list[str]:
     """One sentence, then the numbers behind it as list items.
 
-    `lessons` are those of the weights that are still there. Only those that the reader may see are quoted, also for
-    the text of an answer, and those that the answer has `shown` them; the others are counted. No reader means an
-    administrator, who may see all.
+    `lessons` are the weighed lessons that still exist. Those that the reader may see, or that the answer has `shown`
+    them, are quoted; the others are counted. No reader means an administrator, who may see all.
     """
     return _EvidenceExplanation(evidence, lessons, reader, shown).lines()
 
@@ -95,7 +94,7 @@ class _EvidenceExplanation:
         return f", mostly because of a lesson {_UNSEEN if weight.episode_id in self._there else 'that is gone'}"
 
     def _label(self, belief: BeliefRecord) -> str:
-        """An action's name, or the answer in the words of the weightiest lesson that the reader may see."""
+        """An action's name, or the answer in the words of the most influential lesson that the reader may see."""
         if belief.action != ANSWER:
             return shown_line(belief.action, 40)
         known = (self._seen[each.episode_id] for each in belief.weights if each.episode_id in self._seen)
@@ -126,7 +125,7 @@ class _EvidenceExplanation:
 
 
 def _subject(beliefs: Sequence[BeliefRecord]) -> BeliefRecord | None:
-    """The belief to speak of: the strongest if lessons made it so, else the one that they moved most."""
+    """The belief that the sentence is about: the strongest if lessons moved it, else the one they moved most."""
     moved = [each for each in beliefs if abs(each.taught) >= _FAINT]
     if not moved or moved[0] is beliefs[0]:
         return next(iter(moved), None)

@@ -1,4 +1,4 @@
-"""The text behind `why` for an answer: the evidence, its lessons with their numbers, the tree in short, the votes."""
+"""The text of `why` for an answer: its evidence, its lessons with their numbers, its steps and its votes."""
 
 from bot.conversation.answers.choosing import GRANTS
 from bot.conversation.counts import cost_text, counts
@@ -14,13 +14,13 @@ from memory.services import AnswerExplanation, RunView, guess_of
 from memory.services.reports.explain import RecallExplanation, ShownLesson, ShownRule
 
 _MOST_SEEN = 5
-"""How many results of tools are shown of one node."""
+"""How many tool results of one node are shown."""
 
 
 def explain(explanation: AnswerExplanation, reader: Scope | None) -> str:
     """The answer's explanation as Markdown.
 
-    What the reader may not see is counted, not shown; no reader means an administrator, who may see all.
+    Lessons that the reader may not see are counted. No reader means an administrator, who may see all.
     """
     view, root = explanation.view, explanation.view.root
     asked = view.incoming if view.incoming is not None and view.incoming.understood else None
@@ -43,7 +43,7 @@ def explain(explanation: AnswerExplanation, reader: Scope | None) -> str:
 
 
 def _offered(explanation: AnswerExplanation) -> list[str]:
-    """What the asker could choose from, and what they chose."""
+    """The options that the asker had, and which one they chose."""
     if not explanation.offered:
         return []
     labels = "; ".join(f"“{shown_line(each.label, 70)}”" for each in explanation.offered)
@@ -57,12 +57,12 @@ def _offered(explanation: AnswerExplanation) -> list[str]:
 
 
 def deciders(view: RunView) -> list[str]:
-    """Who decided about what has effects, by id."""
+    """The ids of those who decided about actions with effects."""
     return [each.actor for each in view.events if each.kind in (EventKind.DECIDED, EventKind.ALLOWED)]
 
 
 def _decided(view: RunView) -> list[str]:
-    """Who said that it may, or may not."""
+    """Who allowed or refused an action."""
     lines: list[str] = []
     for each in view.events:
         if each.kind is EventKind.DECIDED:
@@ -72,7 +72,7 @@ def _decided(view: RunView) -> list[str]:
 
 
 def _allowed(view: RunView) -> list[str]:
-    """What it did that has effects, and who let it."""
+    """The actions with effects, and who allowed them."""
     lines: list[str] = []
     for each in view.events:
         if each.kind is EventKind.ALLOWED:
@@ -83,7 +83,7 @@ def _allowed(view: RunView) -> list[str]:
 
 
 def _evidence(explanation: AnswerExplanation, reader: Scope | None) -> list[str]:
-    """What people's verdicts said together, of each recall that asked for it."""
+    """The evidence of each recall that has any."""
     weighed = [(each.retrieval, each.retrieval.evidence) for each in explanation.recalls]
     lines: list[str] = []
     for retrieval, evidence in weighed:
@@ -95,7 +95,7 @@ def _evidence(explanation: AnswerExplanation, reader: Scope | None) -> list[str]
 
 
 def _shown_to(explanation: AnswerExplanation, reader: Scope | None) -> set[str]:
-    """The lessons that the reader was answered with, or offered, where others only propose them; still in reach."""
+    """The lessons that the reader was shown or offered in the answer and that are still in their reach."""
     if reader is None or reader.person != explanation.view.root.person:
         return set()
     shown = {each.item.episode_id: each.lesson for recall in explanation.recalls for each in recall.shown}
@@ -105,7 +105,7 @@ def _shown_to(explanation: AnswerExplanation, reader: Scope | None) -> set[str]:
 
 
 def _repeated(explanation: AnswerExplanation) -> dict[str, Episode]:
-    """What speaks for the answer and says the same, though it was shown to no node."""
+    """The approving lessons with the same answer, which no node was shown."""
     answers = {node.output for node in explanation.view.nodes if node.action == ANSWER}
     records = (recall.retrieval.evidence for recall in explanation.recalls)
     beliefs = (belief for record in records if record is not None for belief in record.beliefs)
@@ -141,7 +141,7 @@ def _lessons(explanation: AnswerExplanation, reader: Scope | None) -> list[str]:
 
 
 def _stages(recall: RecallExplanation, reader: Scope | None) -> str:
-    """How the search narrowed down: in words for people, every stage by its name for an administrator."""
+    """The counts of the search's stages: in words for people, by name for an administrator."""
     stages = ", ".join(f"{name} {value}" for name, value in recall.stages)
     if reader is not None:
         of = recall.retrieval.counts
@@ -168,7 +168,7 @@ def _exemplar(view: RunView, shown: ShownLesson, lesson: Episode, reader: Scope 
 
 
 def _rule(rule: ShownRule, reader: Scope | None) -> str:
-    """A rule by its lessons: those the reader may see, with their ids, and how many more."""
+    """The line of a rule: its lessons that the reader may see, with their ids, and how many more."""
     seen = [each for each in rule.lessons if reader is None or may_see(reader, each)]
     named = ", ".join(f"“{shown_line(each.goal, 40)}” [{short(each.id)}]" for each in seen)
     hidden = len(rule.lesson_ids) - len(seen)
@@ -177,7 +177,7 @@ def _rule(rule: ShownRule, reader: Scope | None) -> str:
 
 
 def _node(node: Episode, reader: Scope | None) -> list[str]:
-    """One node; what its tools said is for the asker and administrators, for it may be more than the answer says."""
+    """The lines of a node. Only the asker and administrators see tool results, which may say more than the answer."""
     pad = "  " * node.node_path.count(".")
     done = [
         step.tool or f"split into {len(step.subgoals)} ({step.flow})"
@@ -195,13 +195,13 @@ def _node(node: Episode, reader: Scope | None) -> list[str]:
 
 
 def _cost(view: RunView) -> list[str]:
-    """What the models of all nodes used; nothing where none was asked."""
+    """The cost of all nodes; empty if no model was used."""
     total = sum((node.usage for node in view.nodes), Usage())
     return [f"**Cost**: {cost_text(total)}"] if total.tokens else []
 
 
 def _guess(view: RunView, episode_id: str) -> list[str]:
-    """A model's grade of an answer nobody judged; for the asker alone."""
+    """A model's grade of an answer without votes, for the asker alone."""
     guess = guess_of(view.grades.get(episode_id, ()))
     if guess is None:
         return []

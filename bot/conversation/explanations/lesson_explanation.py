@@ -1,4 +1,4 @@
-"""The text behind `why` for a lesson: its verdicts, votes, changes, where it was shown and whether it was used."""
+"""The text of `why` for a lesson: its verdicts, votes, changes, and its uses."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from memory.services import LessonExplanation
 from memory.services.reports.explain import LessonUse, WeighedVote
 
 _LATEST = 5
-"""How many events and uses a chat is told; an administrator is told all."""
+"""How many events and uses are shown in chat. Administrators see all."""
 
 
 def vote_text(weighed: WeighedVote, reader: Scope | None) -> str:
@@ -29,7 +29,7 @@ def vote_text(weighed: WeighedVote, reader: Scope | None) -> str:
 
 
 def message_author(lesson: Episode, message: SavedMessage) -> str:
-    """Who wrote the message that the lesson was made of, and where it can be read."""
+    """Who wrote the message that the lesson was made of, with a link to it."""
     link = f", {message.link}" if message.link else ""
     return f"said by {shown_line(lesson.author, 30)} in a message{link}"
 
@@ -40,7 +40,7 @@ def votes_text(votes: Sequence[WeighedVote], reader: Scope | None) -> str:
 
 
 def explain_lesson(explanation: LessonExplanation, reader: Scope | None) -> str:
-    """As Markdown. What the reader may not see is counted; no reader means an administrator."""
+    """The lesson's explanation as Markdown. What the reader may not see is counted. No reader: an administrator."""
     episode = explanation.episode
     lines = [f"**As a lesson** “{shown_line(episode.goal, 100)}” [{short(episode.id)}]"]
     if explanation.message is not None:

@@ -1,1 +1,1 @@
-"""What people say of answers, by emoji, buttons and words, and what they teach by it."""
+"""Feedback on answers by emoji, buttons and words, and the lessons it makes."""

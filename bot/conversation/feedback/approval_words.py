@@ -1,4 +1,4 @@
-"""The words by which people say in a chat that an answer was right, in English and German."""
+"""Patterns of words that approve an answer, in English and German."""
 
 import re
 
@@ -12,7 +12,7 @@ SOFT = Phrase(
     r"|for that|dafür|bot|man|mate|sweet|yay|haha+|top|indeed|wunderbar|very good|good|gut|no way"
     r"|not bad(?: at all)?|nicht schlecht"
 )
-"""Thanks and joy, which say nothing of the answer by themselves."""
+"""Thanks and joy, which alone do not judge the answer."""
 APPROVES = Phrase(
     r"(?:(?:that|this|it|das|es) )?+(?:(?:all|really|just|actually|finally|totally|now|jetzt|wirklich|endlich"
     r"|hat) )*+"
@@ -33,11 +33,11 @@ APPROVES = Phrase(
     r"|was ich) \w+|you saved (?:me|my \w+)|(?:das )?(?:ist|war) (?:(?:genau|absolut|völlig|sehr) )*+(?:richtig"
     r"|korrekt|hilfreich)"
 )
-"""Says of the answer that it is right, or of use."""
+"""Says that the answer is right or useful."""
 THAT_IS_IT = Phrase(
     r"(?:yes+|yep|yeah|yup|exactly|ja|genau|perfect)\W+(?:that(?:'s| is| was)|das (?:ist|war)) (?:it|the one|es)"
 )
-"""Says it by a yes, for "that's it" alone may only end the talk."""
+"""Approves by a yes, as "that's it" alone may only end the conversation."""
 APPROVES_ALONE = Phrase(
     r"it works|(?:a )?(?:great|big|good|huge|real) help|(?:it|they) (?:was|were) (?:right )?(?:in )?there"
     r"|correct|exactly|jetzt (?:klappt|geht)(?:'s| es)?"
@@ -46,10 +46,10 @@ APPROVES_ALONE = Phrase(
     r"|perfekte) (?:answer|antwort)|(?:das |genau das )stimmt|(?:genau )?richtig|sehr hilfreich|genau (?:das|so"
     r"|richtig)"
 )
-"""The same, if that is all."""
+"""Approves if the message has nothing else."""
 THANKS = Phrase(r"thanks?|thank you|thx|ty|cheers|danke\w*")
 TAIL = re.compile(r"(?:\s+[\w'’]++){0,4}+\s*+(?=$|[^\w\s'’?])")
-"""A few more words of that clause."""
+"""A few more words to the end of the clause."""
 TAKES_BACK = re.compile(
     r"\b(?:but|until|till|however|though|although|except|yesterday|usually|once|not|no|never|nothing|(?:do"
     r"|does|did|is|are|was|were|ca|could|wo|would|should|has|have|had|ai)n['’]?t"
@@ -59,11 +59,11 @@ TAKES_BACK = re.compile(
     r"|nur|obwohl|wie immer|wenn|falls)\b|[🙃🙄😒😑🤡]",
     re.IGNORECASE,
 )
-"""Takes an approval back, or makes it bitter."""
+"""Negates an approval, or makes it ironic."""
 
 
 def approves(text: str) -> bool:
-    """Whether a text approves of the answer: at its beginning but for exclamations, or anywhere after thanks."""
+    """Whether a text approves the answer: at its beginning after exclamations, or anywhere after thanks."""
     if (yes := THAT_IS_IT.match(text)) and not _without_joy(text[yes.end() :]):
         return True
     if TAKES_BACK.search(_without_joy(text)):
@@ -77,7 +77,7 @@ def approves(text: str) -> bool:
 
 
 def praises(text: str) -> bool:
-    """Whether a text begins with praise of an answer, and has nothing else in that clause."""
+    """Whether the first clause of a text is praise of the answer and nothing else."""
     praise, alone = APPROVES.match(text), APPROVES_ALONE.match(text)
     is_all = alone is not None and not _without_joy(text[alone.end() :])
     return is_all or (praise is not None and TAIL.match(text, praise.end()) is not None)

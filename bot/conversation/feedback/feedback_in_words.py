@@ -1,7 +1,7 @@
-"""Feedback in words: whether what an asker says right after an answer judges it, and what it teaches. Pure.
+"""Reads feedback in words: whether the asker's message after an answer judges it, and what it teaches. Pure.
 
-A narrow rule for English and German: the first words have to say so, and what is taught has to be something that can be
-an answer. What is not clearly feedback is an ordinary message: a wrong guess teaches a wrong lesson.
+A narrow rule for English and German: the first words have to judge the answer, and a correction has to be a possible
+answer. Unclear messages are ordinary ones, because a wrong guess would teach a wrong lesson.
 """
 
 import re
@@ -12,30 +12,30 @@ from bot.conversation.feedback import feedback_words as words, replacement_words
 from bot.conversation.feedback.approval_words import approves, praises
 
 _ENDING = 120
-"""Characters at the end of an answer that may offer more."""
+"""Characters at the end of an answer that are searched for an offer of more."""
 _FEW = 4
-"""Words of a value."""
+"""The most words of a value."""
 _STEM = 5
-"""Letters by which a word and its plural are one."""
+"""Letters by which forms of a word are compared."""
 _CONTENT = re.compile(r"[^\W_][\w'’:.@#-]*\w|\d")
 _WORD = re.compile(r"[^\W_]+(?:[:.-][^\W_]+)*+")
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """The answer is wrong, and this is right."""
+    """Says that the answer is wrong, and what is right."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The answer is wrong."""
+    """Says that the answer is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """The answer is right."""
+    """Says that the answer is right."""
 
 
 Feedback: TypeAlias = Correction | Refusal | Approval
@@ -43,30 +43,30 @@ Feedback: TypeAlias = Correction | Refusal | Approval
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a message was read as. What is not sure is asked."""
+    """The feedback read from a message. If it is not sure, the person is asked."""
 
     feedback: Feedback
     is_sure: bool = True
 
 
 def may_be_feedback(message: str) -> bool:
-    """Whether the first words of a message hint at feedback: only then is it looked at closely."""
+    """Whether the first words of a message hint at feedback, so that it is read closely."""
     return words.HINT.match(message) is not None
 
 
 def read(message: str, question: str = "", answer: str = "") -> Reading | None:
-    """What an asker's next message says of the answer to their question; None where it is an ordinary message."""
+    """The feedback in an asker's message after the answer to their question; None for an ordinary message."""
     text = message.strip()
     if not may_be_feedback(text):
         return _contradiction(text, question, answer)
     if words.STYLE.match(text):
         return None
     echo, _, rest = text.partition("?")
-    if rest:  # "Team Owl? It's Team Heron": what the answer said is doubted, and then said otherwise.
+    if rest:  # "Team Owl? It's Team Heron": the answer is doubted, and then corrected.
         is_echo = bool(_words(echo)) and _words(echo) <= _words(answer)
         return _refusal(f"no, {rest.strip()}", question, answer) if is_echo else None
     if answer.rstrip().endswith("?") and not words.OFFERS_MORE.search(answer, max(0, len(answer) - _ENDING)):
-        return None  # It answers what the bot asked.
+        return None  # It answers the bot's question.
     if approves(text):
         return Reading(Approval())
     if words.NOT_A_NO.match(text):
@@ -82,7 +82,7 @@ def read(message: str, question: str = "", answer: str = "") -> Reading | None:
 
 @dataclass(slots=True)
 class _Opening:
-    """How a message begins: by what it refuses, and where that ends."""
+    """The opening of a message: how it refuses the answer, and where that ends."""
 
     text: str
     question: str
@@ -92,13 +92,13 @@ class _Opening:
     is_no: bool = False
     is_contrary: bool = False
     is_believed: bool = False
-    """It says otherwise, and no more than that somebody thinks so."""
+    """It only says that the person believes otherwise."""
     is_kind: bool = False
-    """It refuses the kind of thing: what follows is another."""
+    """It says "wrong KIND", so that another one of the kind follows."""
     is_given: bool = False
-    """It announces what is right."""
+    """It announces the right answer."""
     is_marked: bool = True
-    """Whether a mark stands between the refusal and what follows."""
+    """Whether punctuation separates the refusal from what follows."""
 
     def __post_init__(self) -> None:
         self.is_no = self.text.startswith("👎")
@@ -144,13 +144,13 @@ class _Opening:
 
 
 def _ends(text: str, at: int) -> bool:
-    """Whether a phrase of refusal is whole here, and not the beginning of another one ("wrong number")."""
+    """Whether a phrase of refusal ends here, and is not the beginning of another phrase ("wrong number")."""
     rest = text[at:].lstrip()
     return any(each.match(rest) for each in (words.STOP, words.FILLER)) or words.begins_statement(rest)
 
 
 def _refusal(text: str, question: str, answer: str) -> Reading | None:
-    """What begins with words of refusal."""
+    """The feedback in a text that begins with words of refusal."""
     opening = _Opening(text, question, answer)
     if not (opening.is_strong or opening.is_no or opening.is_contrary or opening.is_believed):
         return None
@@ -183,7 +183,7 @@ def _refusal(text: str, question: str, answer: str) -> Reading | None:
 
 
 def _otherwise(opening: _Opening, rest: str, is_answer: bool, may_state: bool) -> Reading | None:
-    """What is taught by what follows a weak refusal: at once if it can be an answer, else it is asked."""
+    """The feedback in the words after a weak refusal: sure if they can be an answer, else to be asked."""
     if opening.is_believed and not (opening.is_no or opening.is_contrary or words.IT_IS.match(rest)):
         return None
     if is_answer:
@@ -202,7 +202,7 @@ def _what_is_so(clause: str, rest: str, behind: str) -> tuple[str, str, bool]:
 
 
 def _denial(clause: str, rest: str, question: str, answer: str) -> Reading | None:
-    """What says only what is not so: it answers a question for yes or no, else it refuses what the answer says."""
+    """The feedback in a denial: the answer to a yes-or-no question, else a refusal if it is about the answer."""
     if words.FIRST_PERSON.search(clause) or words.UNIMPORTANT.search(clause):
         return None
     if words.YES_OR_NO.match(question) and words.begins_statement(rest) and len(_content(rest)) > 2:
@@ -212,7 +212,7 @@ def _denial(clause: str, rest: str, question: str, answer: str) -> Reading | Non
 
 
 def _replacement(text: str, question: str, answer: str) -> Reading | None:
-    """A replacement for what the answer names, without a word of refusal."""
+    """The feedback in a replacement for what the answer names, without a word of refusal."""
     if (
         (instead := replacement_words.INSTEAD_OF.search(text))
         and instead[1].casefold() in _words(answer)
@@ -244,7 +244,7 @@ def _replacement(text: str, question: str, answer: str) -> Reading | None:
 
 
 def _denies_answer(clause: str, behind: str, question: str, answer: str) -> bool:
-    """Whether a clause says that what the answer names is not so, and what follows could be the answer."""
+    """Whether a clause denies what the answer names, and what follows could be the answer."""
     if replacement_words.NOT_THAT.match(clause):
         is_about_answer = bool(_words(clause) & _words(answer)) or replacement_words.NOT_THEM.match(clause) is not None
     else:
@@ -257,19 +257,19 @@ def _denies_answer(clause: str, behind: str, question: str, answer: str) -> bool
 
 
 def _is_new_value(clause: str, behind: str, question: str, answer: str) -> bool:
-    """Whether a clause is about what was asked for, and a value or a name follows."""
+    """Whether a clause is about the question, and a value or a name follows."""
     return _is_about(clause, question) and (_is_value(behind, answer) or words.IT_IS.match(behind) is not None)
 
 
 def _contradiction(text: str, question: str, answer: str) -> Reading | None:
-    """A contradiction without a word of refusal."""
+    """The feedback in a contradiction without a word of refusal."""
     if words.UNSAID.match(text) is None or words.STYLE.match(text):
         return None
     return _contrast(text, question, answer) or _other_value(text, question, answer)
 
 
 def _other_value(text: str, question: str, answer: str) -> Reading | None:
-    """Another value of the kind that the answer gave: "it's 60 euros"."""
+    """The feedback in another value of the kind that the answer gave: "it's 60 euros"."""
     rest = _without_end(text)
     value = rest[found.end() :] if (found := words.IT_IS.match(rest)) else ""
     is_short = 0 < len(value.split()) <= _FEW and not words.COURTESY.match(rest)
@@ -281,7 +281,7 @@ def _other_value(text: str, question: str, answer: str) -> Reading | None:
 
 
 def _is_value(text: str, answer: str) -> bool:
-    """Whether a few words are another value of the kind that an answer is: digits, a month or a unit, an address."""
+    """Whether a few words are a value of the same kind as the answer but another one: digits, an address."""
     rest = _without_end(text)
     if not rest or len(rest.split()) > _FEW + 1 or _words(rest) <= _words(answer):
         return False
@@ -291,13 +291,13 @@ def _is_value(text: str, answer: str) -> bool:
 
 
 def _is_about(text: str, question: str) -> bool:
-    """Whether it has a word of the question, in any form."""
+    """Whether a text shares a word with the question, in any form."""
     asked = {word[:_STEM] for word in _content(question)}
     return any(word[:_STEM] in asked for word in _content(text))
 
 
 def _contrast(text: str, question: str, answer: str) -> Reading | None:
-    """A contrast, then an answer: "Yellow is for suppliers, visitors get blue"."""
+    """The feedback in a contrast and an answer: "Yellow is for suppliers, visitors get blue"."""
     clause, behind = words.first_clause(text)
     about, rest = _words("".join(clause.split()[:1])), _without_end(behind)
     is_contrast = about <= _words(answer) - _words(question) and words.STATES.match(clause) and about
@@ -311,7 +311,7 @@ def _contrast(text: str, question: str, answer: str) -> Reading | None:
 
 
 def _change(clause: str, text: str, question: str, answer: str) -> Reading | None:
-    """A change to what was asked about: "it moved to room 3"."""
+    """The feedback in a change of what was asked about: "it moved to room 3"."""
     changed = replacement_words.CHANGED.match(clause)
     is_about_it = words.DEICTIC.match(clause) is not None or bool(_content(clause) & _content(f"{question} {answer}"))
     if changed is None or not is_about_it or words.FIRST_PERSON.search(clause) or words.SELF.match(clause):
@@ -322,14 +322,14 @@ def _change(clause: str, text: str, question: str, answer: str) -> Reading | Non
 
 
 def _is_bare(text: str) -> bool:
-    """Whether it is a value, a name or a place, alone or behind "it is"."""
+    """Whether a text is a value, a name or a place, alone or after "it is"."""
     if _is_no_answer(text) or words.FIRST_PERSON.search(text):
         return False
     return words.IT_IS.match(text) is not None or not words.begins_statement(text)
 
 
 def _is_no_answer(rest: str) -> bool:
-    """Whether it is politeness, a request, or about the person, so no answer to teach."""
+    """Whether a text is no answer to teach: politeness, a request, or about the person."""
     if words.REQUEST.match(rest) and not words.INSTRUCTION.match(rest):
         return True
     kinds = (words.COURTESY, words.STYLE, words.SELF)
@@ -337,7 +337,7 @@ def _is_no_answer(rest: str) -> bool:
 
 
 def _is_evident(rest: str, question: str, answer: str) -> bool:
-    """Whether it has what an answer to the question has: a value, a place, a time, a name, an order."""
+    """Whether a text looks like an answer to the question: with a value, a place, a time, a name, an instruction."""
     is_statement, has_value = words.begins_statement(rest), any(map(str.isdigit, rest))
     asks_where = words.ASKS_WHERE_OR_WHEN.search(question) is not None
     asks_who, asks_value = words.ASKS_WHO.search(question), words.ASKS_FOR_VALUE.search(question)
@@ -353,7 +353,7 @@ def _is_evident(rest: str, question: str, answer: str) -> bool:
 
 
 def _without_end(text: str) -> str:
-    """Without the marks, the feelings and the politeness at the end."""
+    """The text without punctuation, emoji and politeness at the end."""
     return words.TRAILING.sub("", text).strip()
 
 
@@ -362,5 +362,5 @@ def _words(text: str) -> set[str]:
 
 
 def _content(text: str) -> set[str]:
-    """Words that carry meaning, by their length, and values."""
+    """The longer words of a text, and its values."""
     return {each for each in _CONTENT.findall(text.casefold()) if len(each) > 3 or not each.isalpha()}

@@ -1,4 +1,4 @@
-"""What is said about feedback in words: what was understood, and how it is taken back."""
+"""Messages about feedback in words: what was understood, and how to take it back."""
 
 from bot.conversation.feedback.feedback_in_words import Approval, Correction, Feedback
 from bot.conversation.messages import Spell, lesson_saved
@@ -11,7 +11,7 @@ ANSWER_IT = "Answer it instead"
 
 
 def noted(feedback: Feedback, judged: Episode, spell: Spell, action: str = "") -> str:
-    """What was understood. `judged` is the answer, or the lesson that corrects it; `action` the tool this names."""
+    """The confirmation. `judged` is the answer, or the lesson that corrects it; `action` is the tool that it names."""
     goal, undo = shown_line(judged.goal, 80), spell("undo")
     match feedback:
         case Correction():
@@ -28,7 +28,7 @@ def noted(feedback: Feedback, judged: Episode, spell: Spell, action: str = "") -
 
 
 def doubt(feedback: Feedback, goal: str) -> str:
-    """Whether a message was feedback."""
+    """The question whether a message was feedback."""
     question = shown_line(goal, 80)
     match feedback:
         case Correction(text):

@@ -1,4 +1,4 @@
-"""Who reads feedback in words: the narrow rule, or a language model where the rule's first words hint at it."""
+"""Readers of feedback in words: the narrow rule, or a language model if the first words hint at feedback."""
 
 import asyncio
 import logging
@@ -27,29 +27,29 @@ from memory.rules.retrieval.prompt import neutralise
 log = logging.getLogger(__name__)
 
 FeedbackReader: TypeAlias = Callable[[str, str, str], Awaitable[Reading | None]]
-"""Reads a message that follows an answer: message, question, answer. None: it is an ordinary message. Never raises."""
+"""Reads a message after an answer: (message, question, answer). None for an ordinary message. Never raises."""
 
 _PATIENCE_S = 20.0
 _CHARACTERS = 4_000
-"""Of the question and of the answer."""
+"""The most characters of the question, and of the answer, in the request."""
 _WORD = re.compile(r"[^\W_]+")
 
 SYSTEM = PROMPTS["feedback"]
 
 
 async def by_rule(message: str, question: str, answer: str) -> Reading | None:
-    """The rule's reading."""
+    """Read by the rule."""
     return read(message, question, answer)
 
 
 @dataclass(frozen=True, slots=True)
 class ModelReader:
-    """Asks a language model, and only about what hints at feedback. Where it fails the message is an ordinary one."""
+    """Asks a language model about messages that hint at feedback. If it fails, the message is an ordinary one."""
 
     model: LanguageModel
 
     async def __call__(self, message: str, question: str, answer: str) -> Reading | None:
-        """The model's reading."""
+        """Read by the model."""
         if not may_be_feedback(message) and read(message, question, answer) is None:
             return None
         try:
@@ -73,7 +73,7 @@ def request_for(message: str, question: str, answer: str) -> ModelRequest:
 
 
 def feedback_in(reply: str, message: str) -> Feedback | None:
-    """What a reply says. None for "none", for what cannot be read, and for a correction that is not in the message."""
+    """The feedback in a model's reply. None for "none", an unreadable reply, or a correction not in the message."""
     parsed = only_object(reply)
     match parsed.get("kind"), parsed.get("right"):
         case "refusal", _:
@@ -87,6 +87,6 @@ def feedback_in(reply: str, message: str) -> Feedback | None:
 
 
 def _is_in(part: str, whole: str) -> bool:
-    """Whether these words stand in the message, in a row."""
+    """Whether the message has these words in sequence."""
     words = " ".join(_WORD.findall(part.casefold()))
     return words != "" and f" {words} " in f" {' '.join(_WORD.findall(whole.casefold()))} "
