@@ -37,7 +37,7 @@ class CommandReply:
     """Authors of lessons that the command decided about, who may get a notice."""
 
     def above(self, rest: "CommandReply") -> "CommandReply":
-        """This reply with another one below it."""
+        """Return this reply with another one below it."""
         text, choices = f"{self.text}\n\n{rest.text}", (*self.choices, *rest.choices)
         return replace(self, text=text, choices=choices, people=rest.people)
 
