@@ -54,7 +54,7 @@ _SQLITE_CHANGED = f"(mark >> {_LOWER_BITS} << {_LOWER_BITS}) | (random() & {2**_
 # A row that is written many times in one transaction grows slower each time, so one mark of each kind has to do for
 # it; a setting that lasts as long as the transaction, or up to the savepoint it goes back to, says which was made.
 _POSTGRES_FUNCTION = f"""
-CREATE OR REPLACE FUNCTION mark_lessons() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION mark_lessons() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE
     here text;
     made text := 'goodbot.' || TG_ARGV[0];

@@ -108,6 +108,16 @@ def test_a_transaction_makes_one_mark_of_each_kind(connection: Connection) -> No
     assert erasures(erased) != erasures(changed)
 
 
+def test_a_program_that_looks_for_no_tables_in_the_schema_marks_it_too(connection: Connection) -> None:
+    before = mark(connection)
+    schema = connection.execute("SELECT current_schema()").fetchone()
+    assert schema is not None
+    connection.execute("SET LOCAL search_path = ''")  # as restoring a backup does
+    connection.execute(f"UPDATE {schema[0]}.votes SET at = at + 1".encode())
+    connection.execute(f"SET LOCAL search_path = {schema[0]}".encode())
+    assert mark(connection) != before
+
+
 def test_what_a_transaction_takes_back_does_not_count_as_marked(connection: Connection) -> None:
     before = mark(connection)
     with connection.transaction(force_rollback=True):
