@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import repeat
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -204,7 +205,8 @@ class Neighbourhood:
     @property
     def hits(self) -> tuple[Neighbour, ...]:
         """One by one."""
-        return tuple(map(self.hit, range(len(self.ids))))
+        vectors = self.vectors if len(self.vectors) else repeat(None)
+        return tuple(map(Neighbour, self.ids, self.cosines, self.audiences, self.verdicts, vectors))
 
     def hit(self, place: int) -> Neighbour:
         """The one at this place."""

@@ -303,7 +303,7 @@ def _best(found: Sequence[Candidates], k: int, min_cosine: float) -> list[Hit]:
         first = {hit[1]: hit for hit in reversed(hits)}
         if len(first) >= k or len(hits) < many:
             return sorted(first.values(), reverse=True)[:k]
-        many *= 2
+        many = many * k // len(first) + _SPARE
 
 
 def _hits(candidates: Candidates, least: float) -> Iterator[Hit]:
