@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -112,38 +113,52 @@ def noise_of(
 def replaced_places(lessons: Sequence[JudgedLesson], alike: "Bools") -> set[int]:
     """The places of the lessons that another one for the same question makes void; `alike` tells of which two it is.
 
-    Who approves something else later has come to think otherwise, and so has who writes down what they refused before;
-    and for oneself one decides alone. Nobody makes void what somebody else stands behind, too. Of a question that many
-    ask each lesson has all others beside it, so what cannot be is ruled out for all at once.
+    Of a question that many ask each lesson has all others beside it, so what cannot be is ruled out for all at once,
+    and what is compared is compared once.
     """
     import numpy as np
 
     places = np.flatnonzero(np.count_nonzero(alike, axis=1) > 1).tolist()  # each is like itself
     if not places:
         return set()
-    some, alike = [lessons[place] for place in places], alike[np.ix_(places, places)]
-    approves, is_own, is_written = np.array([(each.approves, each.is_own, each.is_written) for each in some]).T
-    order = np.argsort(sorted(range(len(some)), key=lambda place: (some[place].decided_at, some[place].id)))
+    some = [lessons[place] for place in places]
+    number_of = {judged: number for number, judged in enumerate(dict.fromkeys([each.candidates for each in some]))}
+    numbers = [number_of[each.candidates] for each in some]
+    speaks_of_the_same: dict[tuple[int, int], bool] = {}
+    ask_for_others = cache(ask_for_different_things)
+    replaced: set[int] = set()
+    for new, old in np.argwhere(alike[np.ix_(places, places)] & _may_replace(some)).tolist():
+        if places[old] in replaced:
+            continue
+        both, one, other = (numbers[new], numbers[old]), some[new], some[old]
+        if both not in speaks_of_the_same:
+            speaks_of_the_same[both] = one.speaks_of_the_same_as(other)
+        is_meant = speaks_of_the_same[both] is not (one.approves is other.approves)
+        if is_meant and not ask_for_others(one.goal, other.goal):
+            replaced.add(places[old])
+    return replaced
+
+
+def _may_replace(lessons: Sequence[JudgedLesson]) -> "Bools":
+    """Shape (n, n): whether the first makes the second void, if they are for one question, by who said so, and when.
+
+    Who approves something else later has come to think otherwise, and so has who writes down what they refused before;
+    and for oneself one decides alone. Nobody makes void what somebody else stands behind, too.
+    """
+    import numpy as np
+
+    approves, is_own, is_written = np.array([(each.approves, each.is_own, each.is_written) for each in lessons]).T
+    order = np.argsort(sorted(range(len(lessons)), key=lambda place: (lessons[place].decided_at, lessons[place].id)))
     is_later = order[:, None] > order
-    column_of = {person: column for column, person in enumerate(dict.fromkeys(chain(*[each.people for each in some])))}
-    speaks = np.zeros((len(some), len(column_of) + 1), np.bool_)
-    for place, each in enumerate(some):
-        speaks[place, [column_of[person] for person in each.people]] = True
+    people = dict.fromkeys(chain(*[each.people for each in lessons]))
+    column_of = {person: column for column, person in enumerate(people)}
+    speaks = np.zeros((len(lessons), len(people) + 1), np.bool_)
+    for row, each in enumerate(lessons):
+        speaks[row, [column_of[person] for person in each.people]] = True
     # Nobody speaks in the last column, which is that of lessons of several.
-    is_one_voice = speaks[:, [column_of[each.author] if each.author else -1 for each in some]]
+    is_one_voice = speaks[:, [column_of[each.author] if each.author else -1 for each in lessons]]
     is_changed = (is_one_voice | (is_own[:, None] & is_own)) & approves[:, None] & is_later
     is_opposite = approves[:, None] != approves
     is_taken_back = is_opposite & ((is_own[:, None] & ~is_own) | (is_changed & is_written[:, None]))
-    number_of = {judged: number for number, judged in enumerate(dict.fromkeys([each.candidates for each in some]))}
-    numbers = [number_of[each.candidates] for each in some]
-    compared: dict[tuple[int, int], bool] = {}
-    replaced: set[int] = set()
-    for new, old in np.argwhere(alike & (is_taken_back | (is_changed & approves))).tolist():
-        both = numbers[new], numbers[old]
-        if both not in compared:
-            compared[both] = some[new].speaks_of_the_same_as(some[old])
-        if compared[both] is not (some[new].approves is some[old].approves) and not ask_for_different_things(
-            some[new].goal, some[old].goal
-        ):
-            replaced.add(places[old])
-    return replaced
+    may_replace: Bools = is_taken_back | (is_changed & approves)
+    return may_replace

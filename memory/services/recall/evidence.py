@@ -32,8 +32,8 @@ _MOST_JUDGED = 8
 """In how many ways what is made of one lesson is kept."""
 _PROMOTING = frozenset(role for role in Role if role.may_promote)
 
-_Judged = tuple["Weighing", Audience, Verdict, frozenset[str], tuple[float, ...], Sequence[JudgedLesson]]
-"""A lesson as it is judged, behind what that depends on."""
+_DependsOn = tuple["Weighing", Audience, Verdict, frozenset[str], tuple[float, ...]]
+"""What else than the lesson it depends on how it is judged: the last are how far its voters can be relied on."""
 WeightOf = Callable[[Standing, int, int, Role], float]
 """What a vote of somebody with this standing, and proven right and wrong so often, weighs for others."""
 
@@ -121,27 +121,26 @@ class Weighing:
             names, descriptions = self._described(tuple(actions)) if actions else (frozenset[str](), rows([goal]))
         except EmbeddingFailed:
             return Evidence(), read
-        stored = read.lessons
         reliability = read.threshold.reliability if read.threshold else _ALL_RELIABLE
-        lessons, places, plan = list[JudgedLesson](), list[int](), ""
-        for place, (episode_id, audience, verdict) in enumerate(zip(ids, near.audiences, near.verdicts, strict=False)):
-            summary = stored.get(episode_id)
+        lessons: list[JudgedLesson] = []
+        places: list[int] = []
+        plan = ""
+        found = zip(map(read.lessons.get, ids), near.audiences, near.verdicts, strict=False)
+        for place, (summary, audience, verdict) in enumerate(found):
             if summary is None or summary.run_id == run_id:
                 continue
             if summary.action == _EXPAND:
                 plan = plan or summary.id
             of_voters = tuple([reliability.get(vote.actor, 1.0) for vote in summary.votes]) if reliability else ()
-            known: tuple[_Judged, ...] = summary.judged
-            judged: Sequence[JudgedLesson] | None = None
-            for weighing, of_audience, of_verdict, of_names, voters, before in known:
-                is_alike = audience is of_audience and verdict is of_verdict and weighing is self
-                if is_alike and (names is of_names or names == of_names) and voters == of_voters:
-                    judged = before
+            depends_on: _DependsOn = (self, audience, verdict, names, of_voters)
+            for known in summary.judged:
+                if known[0] == depends_on:
+                    judged: Sequence[JudgedLesson] = known[1]
                     break
-            if judged is None:
+            else:
                 hit = near.hit(place)
                 judged = _judged(summary, hit, scope.person, names, reliability, self._weight_of, self.config)
-                _keep(summary, (self, audience, verdict, names, of_voters, judged))
+                _keep(summary, depends_on, judged)
             for lesson in judged:
                 lessons.append(lesson)
                 places.append(place)
@@ -163,11 +162,11 @@ class Weighing:
         return stored.value if stored.budget == budget else threshold_of(tx, workspace, budget)
 
 
-def _keep(summary: LessonSummary, judged: _Judged) -> None:
+def _keep(summary: LessonSummary, depends_on: _DependsOn, judged: Sequence[JudgedLesson]) -> None:
     """Keep the lesson as it is judged: for everybody alike, unless a vote counts for its voter only."""
     if not any(vote.is_limited for vote in summary.votes):
         known = summary.judged if len(summary.judged) < _MOST_JUDGED else ()
-        summary.judged = (*known, judged)
+        summary.judged = (*known, (depends_on, judged))
 
 
 def _judged(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from memory.rules.evidence import judged_lesson
 from memory.rules.evidence.judged_lesson import Candidate, JudgedLesson, replaced_places
 from memory.rules.evidence.voices import NoisyVerdict
 from memory.rules.retrieval.consensus import ask_for_different_things
@@ -64,16 +65,8 @@ def test_it_is_what_each_does_to_each(judged: list[JudgedLesson], seed: int) -> 
     assert replaced_places(judged, alike) == expected
 
 
-def test_what_is_approved_again_and_again_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    compared: list[str] = []
-    compare = JudgedLesson.speaks_of_the_same_as
-
-    def counted(one: JudgedLesson, other: JudgedLesson) -> bool:
-        compared.append(one.id)
-        return compare(one, other)
-
-    monkeypatch.setattr(JudgedLesson, "speaks_of_the_same_as", counted)
-    judged = [
+def one_person_who_changes_their_mind(times: int) -> list[JudgedLesson]:
+    return [
         JudgedLesson(
             id=f"{number:02}",
             goal="who has the key?",
@@ -83,7 +76,31 @@ def test_what_is_approved_again_and_again_is_compared_once(monkeypatch: pytest.M
             people=("ana",),
             decided_at=NOW + timedelta(minutes=number),
         )
-        for number in range(48)
+        for number in range(times)
     ]
+
+
+def test_what_is_approved_again_and_again_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[str] = []
+    compare = JudgedLesson.speaks_of_the_same_as
+
+    def counted(one: JudgedLesson, other: JudgedLesson) -> bool:
+        compared.append(one.id)
+        return compare(one, other)
+
+    monkeypatch.setattr(JudgedLesson, "speaks_of_the_same_as", counted)
+    judged = one_person_who_changes_their_mind(48)
     assert replaced_places(judged, np.ones((48, 48), np.bool_)) == set(range(47))
     assert len(compared) <= 4
+
+
+def test_what_is_asked_again_and_again_is_compared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[str] = []
+
+    def counted(one: str, other: str) -> bool:
+        compared.append(one)
+        return ask_for_different_things(one, other)
+
+    monkeypatch.setattr(judged_lesson, "ask_for_different_things", counted)
+    assert replaced_places(one_person_who_changes_their_mind(48), np.ones((48, 48), np.bool_)) == set(range(47))
+    assert len(compared) == 1
