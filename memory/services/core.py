@@ -185,7 +185,8 @@ class Changes:
         `model` made the embeddings of the new ones. Returns how many events are the newest of the log with it.
         """
         logged = len(tx.log.append(*self.events))
-        self._write_new(tx, model)
+        if self._vectors:
+            self._write_new(tx, model)
         changed = [after for episode_id, after in self._after.items() if episode_id not in self._vectors]
         tx.episodes.update(*changed)
         put: list[tuple[str, IndexEntry]] = []

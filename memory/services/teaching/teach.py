@@ -73,7 +73,8 @@ class Teaching:
             _note_place(tx, place, parts, now)
             if not tx.log.claim(reaction.workspace, event_id, now):
                 return VoteResult(is_known=True)
-            reaction = replace(reaction, event_id=reaction.event_id or event_id)
+            run_id = parts[0].run_id if parts else reaction.run_id
+            reaction = replace(reaction, event_id=reaction.event_id or event_id, run_id=run_id)
             if not parts:
                 if _keep_until_posted(tx, reaction, on_own_message=on_own_message):
                     tx.people.note(reaction.workspace, reaction.actor, now, self._core.policy.newcomer)
@@ -82,7 +83,7 @@ class Teaching:
             if not counted:
                 return VoteResult(is_known=True)
             (reaction,) = counted
-            result = write_votes(self._core, tx, now, replace(reaction, run_id=parts[0].run_id))
+            result = write_votes(self._core, tx, now, reaction)
             return _with_news(tx, result, reaction, parts, now) if place is not None else result
 
     def lesson_mark(self, workspace: str, run_id: str) -> LessonMark | None:

@@ -304,11 +304,13 @@ def _rejudge(
     judged: list[tuple[Verdicts, Episode]] = []
     for episode in nodes:
         before, verdicts = episode.verdicts, judge(episode, votes, policy, weighed)
-        after = episode
+        if verdicts == before:
+            judged.append((before, episode))
+            continue
         was, now = _words(before), _words(verdicts)
-        if verdicts != before and was == now:
+        if was == now:
             after = changes.keep(episode, verdicts)  # nothing is decided: the votes' own events tell it
-        elif verdicts != before:
+        else:
             by, at, reason = causes.get(episode.id, causes[""])
             kind = EventKind.GRADED if episode.graded_at is None else EventKind.REGRADED
             detail = {"from": was, "to": now}

@@ -192,7 +192,7 @@ class SqlTeachingTable(SqlTable):
     def votes_around(self, votes: Sequence[Vote], *, window: timedelta, limit: int) -> list[PlacedVote]:
         found: list[PlacedVote] = []
         given: dict[tuple[str, str], list[Vote]] = {}
-        for vote in all_storable(votes):
+        for vote in votes:
             given.setdefault((vote.workspace, vote.actor), []).append(vote)
         few: list[Vote] = []
         for own in given.values():
