@@ -1,6 +1,6 @@
-"""The words by which people say in a chat that an answer was wrong or right, in English and German. Patterns only.
+"""Patterns for the words by which people say in a chat that an answer was wrong or right, in English and German.
 
-Each is read from one place on, and each part of it one way only, so that a long text takes no longer than its length.
+Each pattern is matched at a given position and does not backtrack, so matching takes time linear in the text's length.
 """
 
 import re
@@ -8,9 +8,9 @@ from functools import cached_property
 
 
 class Phrase:
-    """Whole words, whatever their case; apostrophes may be left out or bent, and a space stands for any number.
+    """A pattern of whole words that ignores case, missing or curly apostrophes and the amount of white space.
 
-    Made a pattern when it is first looked for: for all of them that takes longer than to answer a message.
+    Compiled on first use: to compile all of them takes longer than to answer a message.
     """
 
     def __init__(self, words: str) -> None:
@@ -22,11 +22,11 @@ class Phrase:
         return re.compile(self.pattern, re.IGNORECASE)
 
     def match(self, text: str, at: int = 0) -> re.Match[str] | None:
-        """The phrase at this place."""
+        """The phrase at this position."""
         return self._compiled.match(text, at)
 
     def search(self, text: str, at: int = 0) -> re.Match[str] | None:
-        """The phrase from this place on."""
+        """The first occurrence of the phrase from this position on."""
         return self._compiled.search(text, at)
 
     def fullmatch(self, text: str) -> re.Match[str] | None:
@@ -37,7 +37,7 @@ class Phrase:
 SEPARATOR = re.compile(r"(?:[\s,;:!…–—()👎🙄🙁☹😕]|\.(?=[\s.]|$)|-(?=\s))++")
 CLAUSE_END = re.compile(r"[,;!…\n]++\s*+|[.:]++(?:\s++|$)|\s[–—-]\s|\s(?=(?:but|sondern)\s)", re.IGNORECASE)
 STOP = re.compile(r"\s*+(?:$|-\s|[^\w\s'’\"`#@/%€$&+=<>*~-])")
-"""Where a phrase ends a clause."""
+"""The end of a clause, looked for right after a phrase."""
 
 _NOT = "(?:do|does|did|is|are|was|were|ca|could|wo|would|should|has|have|had|ai)n['’]?t"
 _TOO = (
@@ -89,7 +89,7 @@ STRONG = Phrase(
 NAMES_WRONG = Phrase(
     rf"(?:(?:the|this|that|your|der|die|das) )?(?P<what>[\w-]+)(?:'s| is| was| are| ist| war| sind) {_TOO}{_WRONG}"
 )
-"""The same, of a thing that was spoken of."""
+"""Says that a named thing is wrong: "the room is wrong"."""
 FAILED = Phrase(
     r"(?:(?:i(?:'ve)? )?(?:just )?tried (?:it|that|this|everything),? (?:but )?)?+"
     r"(?:(?:it|that|this|das|es) )?+(?:(?:still|leider|immer noch) )?+"
@@ -110,19 +110,19 @@ NOT_THERE = Phrase(
     r"(?:(?:i(?:'ve)? )?(?:just )?(?:checked|looked|tried)[,.;:]? )?(?:(?:it|that|they)(?:'s|'re| is| are)? )?"
     r"(?:not|no longer) (?:in )?(?:there|here)"
 )
-"""The same of a place."""
+"""Says that something is not at the place that the answer named."""
 SAME_KIND = Phrase(r"(?:the )?(?:wrong|falsche\w?) (?P<kind>\w+)")
 _KINDS = (
     "day date month year time hour room place floor building name person number address link url code tag monat jahr"
 )
 KINDS = frozenset(f"{_KINDS} uhrzeit raum ort name nummer adresse zimmer".split())
-"""Says that another is right, if one follows, of the kind of thing that was asked for: "wrong password"."""
+"""The kinds of thing that `SAME_KIND` may name: "wrong room" says that another room is right, if one follows."""
 BELIEVES = Phrase(
     r"i (?:think|believe|guess|thought|heard)(?: that)?|i(?:'m| am) (?:(?:pretty|quite|fairly|very"
     r"|almost) )?(?:sure|certain)"
     r"(?: that)?|afaik|as far as i know|(?:ich )?(?:glaube|denke)|soweit ich weiß|meines wissens"
 )
-"""Says that something else may be right, if what follows can be an answer."""
+"""Says that something else may be right, if an answer can follow."""
 SHOULD_BE = Phrase(r"(?:(?:it|that|this|they|he|she) )?should (?:be|have been|say|read)|(?:das )?(?:sollte|müsste)")
 """Says what is right, if that is what follows."""
 CONTRARY = Phrase(
@@ -150,7 +150,7 @@ SHOULD = Phrase(
 NOT_A_NO = Phrase(
     r"(?:oh|ach|ah),? (?:my|no+|nein|nee+|nö+)|no+[.:] ?\d.*|wow.*|yuck.*|just wrong|that's just (?:wrong|not right)"
 )
-"""Dismay, surprise, a number."""
+"""Looks like a refusal but is dismay, surprise or a number."""
 
 # What comes after a refusal --------------------------------------------------------------------------------------
 
@@ -176,7 +176,7 @@ COURTESY = Phrase(
     r"|stimmt|klar|ja|nur (?:so|neugierig)|(?:it|that|this)(?:'s| is) (?:for|about|with|because|regarding|from"
     r"|my|me|us)|the same|you too|as you say|go ahead"
 )
-"""Makes of a refusal mere politeness, or an answer to something else."""
+"""After a refusal: shows that it was politeness, or an answer to something else."""
 SELF = Phrase(
     r"(?:(?:and|but|because|cause|as|since|weil|und|aber|da) )*+(?:i(?:'m|'ve|'d|'ll)?|my|me|mine|ich|mir|mich"
     r"|mein\w*"
@@ -184,7 +184,7 @@ SELF = Phrase(
     r"|were|will)"
     r"|we(?:'ll|'re)|wir (?:haben (?:noch )?(?:kein|nicht)\w*|brauchen|wollen|möchten|können))"
 )
-"""Begins what somebody says of themselves."""
+"""Begins a clause in which people speak of themselves."""
 MEANT = Phrase(
     r"(?:i|ich)(?: \w+){0,2}? (?:meant?|typed|wrote|asked|wanted|meinte?|wollte|hatte|habe|suche|tippte)(?: .*)?"
 )
@@ -209,7 +209,7 @@ STYLE = Phrase(
     r"|shorter|kürzer"
     r"|less (?:detail|formal)|mehr details?|bullet points?|stichpunkte?|einfacher|simpler)"
 )
-"""How somebody wants to be answered, which is not what is right."""
+"""Says how somebody wants to be answered, which is no correction."""
 OTHER = Phrase(
     r"(?:not )?(?:(?:the|that|this|those|these|a|an|my) )?(?:\w+ )?(?:ones?|others?)|(?:the )?(?:another"
     r"|other) \w+|(?:for|with|without|about"
@@ -218,7 +218,7 @@ OTHER = Phrase(
 )
 """Points to something else that the question may have been about."""
 DENIES = re.compile(rf"\b(?:not|no|{_NOT}|cannot|nicht|kein\w*|never|nie|nobody|niemand)\b", re.IGNORECASE)
-"""Stands in a clause that says only what is not so."""
+"""Occurs in a clause that denies something and states nothing else."""
 GONE = re.compile(
     r"\b(?:gone|dead|resigned|quit|old|cancell?ed|abolished|stopped|expired|merged|broken|took over"
     r"|changed|renamed|moved"
@@ -227,14 +227,14 @@ GONE = re.compile(
     r" exist|there(?:['’]?s| is| are) no|es gibt kein\w*|nicht mehr|weg|abgeschafft|geschlossen|alte?)\b",
     re.IGNORECASE,
 )
-"""Stands in a clause about what was replaced."""
+"""Occurs in a clause about what was replaced."""
 ENDED = re.compile(
     r"\b(?:gone|dead|resigned|quit|cancell?ed|abolished|stopped|expired|broken|retired|deprecated|obsolete|removed|replaced"
     r"|closed|discontinued|(?:switched|turned|shut|closed) "
     r"(?:off|down)|no longer (?:exists?|there|used|available)|abgeschafft|abgeschaltet|geschlossen|eingestellt)\b",
     re.IGNORECASE,
 )
-"""Stands in a clause that says only that something is over."""
+"""Occurs in a clause that says only that something is over."""
 STARTED = Phrase(
     r"c'est|ce sont|it|its|it's|they|they're|he|he's|she|she's|that's|this is|that is|there|there's|you|you're"
     r"|we|every\w*"
@@ -256,7 +256,7 @@ STATES = re.compile(
     r"|hang|want|keep|know)(?:e?s)?)\s+\S",
     re.IGNORECASE,
 )
-"""The same, with its verb."""
+"""A statement recognised by its verb."""
 INSTRUCTION = re.compile(
     r"(?:(?:first|always|better|rather|just|simply|please|erst|lieber|einfach|bitte)\s+)*+(?:ask|call|use|go"
     r"|press|hold|click"
@@ -283,7 +283,7 @@ UNIMPORTANT = Phrase(
     r"|dringend"
     r"|schlimm|wichtig|brauch\w*|notwendig"
 )
-"""Makes politeness of what is denied."""
+"""Denied, these are politeness: "no hurry"."""
 DEICTIC = Phrase(r"it|its|that|this|there|they|he|she|you|das|es|da|dort|die|der|dies\w*|er|sie")
 SPELLED = re.compile(r"`[^`]+`|<?(?:https?://\S+|[\w.+-]+@[\w.-]+|[\w-]+(?:\.[\w-]+)+(?:[:/]\S*)?)>?")
 """An address, a host, code: nothing but a value."""
@@ -306,7 +306,7 @@ MEANS = Phrase(r"(?:with|via|by|through|per|mit|über|durch)(?: [^\s,]+){1,4}")
 ASKS_WHO = re.compile(r"\b(?:who|whom|whose|wer|wem|wen)\b", re.IGNORECASE)
 NAMED = re.compile(r"(?:(?:Dr|Mr|Mrs|Ms|Frau|Herr)\.?\s+)?[A-ZÄÖÜ][^\W\d_]")
 ASTERISK = re.compile(r"\*[^\s*][^*]*+$")
-"""`*room 5`, as people correct what was written."""
+"""`*room 5`: the way people correct a typing error."""
 
 OFFERS_MORE = re.compile(
     r"anything else|let me know|further questions|(?:want|need) (?:me|more|help)|shall i|should i"
@@ -314,7 +314,7 @@ OFFERS_MORE = re.compile(
     r"|sonst noch|soll ich|möchtest du|willst du|sag (?:mir )?bescheid|weitere fragen",
     re.IGNORECASE,
 )
-"""An answer that offers more, to which a bare "no" may be the reply."""
+"""Occurs in an answer that offers more, so that a bare "no" may decline the offer."""
 TRAILING = re.compile(
     r"(?:\s*+(?:[,.!;\-–—…]++|\b(?:sorry|thanks|thank you|thx|danke|lol|haha|mate|man|bot)\b"
     r"|[^\w\s`'\"’”“)\]}>%€$°*/+#&=?,.!;…–—\-]++))*+\s*+$"
@@ -326,7 +326,7 @@ YES_OR_NO = Phrase(
 
 
 LONGEST = 600
-"""Characters. A longer message is a text of its own, and no remark on an answer."""
+"""Characters. A longer message is never read as feedback."""
 _HINTS = Phrase(
     r"no+|nope|nah+|nein|nee*|nö+|non|not|n't|\w+n't|cannot|wrong|incorrect|false|outdated|actually|almost"
     r"|correct(?:ion)?"
@@ -347,13 +347,13 @@ HINT = re.compile(
     rf"(?=(?:[^?\n]{{1,60}}\?\s)?[^?]{{1,{LONGEST}}}\Z)(?:[*👎]|[^?\n]{{1,60}}\?\s+(?:no|it|that|es|das)\b|.{{0,80}}?(?:{_HINTS.pattern}|{GONE.pattern}))",
     re.IGNORECASE | re.DOTALL,
 )
-"""The first words of what may be feedback, and is no question: nothing else is looked at closely."""
+"""Matches what may be feedback and is no question; only such messages are read further."""
 
 UNSAID = re.compile(
     rf"\s*+(?!{_QUESTION})(?=[^?]{{1,{LONGEST}}}\Z)(?:{IT_IS.pattern}|(?:{STATES.pattern}).*?(?:{CLAUSE_END.pattern}))",
     re.IGNORECASE | re.DOTALL,
 )
-"""What may say otherwise without a word of refusal: another value, or what the answer's thing is for and then more."""
+"""Matches what may contradict an answer without a word of refusal: "it is room 5", or a long statement."""
 
 
 def begins_statement(text: str) -> bool:
@@ -364,13 +364,13 @@ def begins_statement(text: str) -> bool:
 
 
 def tells_what_to_do(text: str) -> bool:
-    """Whether it begins with an order that has an object: "use the form", but not "use is low"."""
+    """Whether a text begins with an imperative that has an object: "use the form", but not "use is low"."""
     instruction = INSTRUCTION.match(text)
     return instruction is not None and DEFINITE.match(instruction["next"]) is not None
 
 
 def first_clause(text: str) -> tuple[str, str]:
-    """The first clause, and what follows it without the words that join both."""
+    """Split a text into its first clause and the rest, without the words that join both."""
     end = CLAUSE_END.search(text)
     if end is None:
         return text, ""

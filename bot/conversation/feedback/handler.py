@@ -1,4 +1,4 @@
-"""Handles reactions, buttons and corrections: finds the answer, stores the vote, shows the result."""
+"""The handler of reactions, buttons, corrections and taught lessons: it stores each and shows the result."""
 
 import logging
 import re
@@ -97,30 +97,30 @@ class FeedbackHandler:
             place=event.scope,
         )
         if not result.is_known and isinstance(event, PersonVote):
-            # Buttons stay under answers for ever. A reaction may be about anything, and overtake the answer's own row.
+            # Buttons outlive their answer. A reaction may be on any message, or arrive before the answer is stored.
             await say(messenger, event, messages.NO_SUCH_ANSWER)
             return
         await self._show(messenger, event.scope.workspace, result.marks)
         if result.is_first_beyond_limit:
-            # Once an hour, to that person alone.
+            # Sent once an hour, to that person only.
             await say(messenger, event, TOO_MANY_VOTES)
         if result.is_first_objection:
-            # Once for each person and answer, and never as a condition.
+            # Asked once for each person and answer; the vote counts without a reply.
             ref = MessageRef(workspace=event.scope.workspace, channel=event.scope.channel, message_id=event.message_id)
             await messenger.ask_correction(event, ref, ask_correction(messenger.spell))
-            await self._ask_parts(messenger, event, result.parts)  # the 👎 says nothing of them
+            await self._ask_parts(messenger, event, result.parts)  # the 👎 is about the whole answer
 
     async def _ask_parts(
         self, messenger: Messenger, event: PersonReaction | PersonVote | PersonCorrection, nodes: Sequence[Episode]
     ) -> bool:
-        """Offer to say which parts of an answer were right; False for one that has no two."""
+        """Ask which parts of an answer were right. Returns False, asking nothing, where it has fewer than two parts."""
         if len(parts_of(nodes)) < 2:
             return False
         await messenger.post(replace(notice(event.scope, which_parts(nodes)), choices=part_choices(nodes)))
         return True
 
     async def on_cleared(self, messenger: Messenger, event: ReactionsCleared) -> None:
-        """A moderator took reactions off an answer: every vote that came by them is withdrawn."""
+        """Withdraw the votes given by reactions that a moderator removed from an answer."""
         changed = await self._executor(
             self._memory.teaching.clear,
             event.scope,
@@ -163,7 +163,7 @@ class FeedbackHandler:
             await say(messenger, event, self._saved(outcome.lesson, messenger) + approvers)
 
     async def _on_wrong_approach(self, messenger: Messenger, event: PersonCorrection, run_id: str) -> None:
-        """The form says that the approach was wrong: of an answer in parts it is asked which, else it is all of it."""
+        """Handle the form's "wrong approach": ask which part it was, or grade an answer without parts as a failure."""
         scope, nodes = event.scope, (await self._executor(self._memory.audit.run, event.scope.workspace, run_id)).nodes
         if await self._ask_parts(messenger, event, nodes):
             return
@@ -184,16 +184,17 @@ class FeedbackHandler:
     async def _on_preference(
         self, messenger: Messenger, event: PersonCorrection, style: StylePreference, run_id: str
     ) -> None:
-        """The form says only how to answer: a preference, and the 👎 does not count against the content."""
+        """Keep the form's text as a preference about style; the 👎 then does not count against the content."""
         scope, preference = event.scope, preference_of(style, event.event_id)
         if await self._executor(self._memory.preferences.keep, scope, preference, at=event.at, run_id=run_id):
             await self.refresh_mark(messenger, scope.workspace, run_id)
             await say(messenger, event, preference_noted(style))
 
     async def explains_correcting(self, messenger: Messenger, event: PersonMessage) -> bool:
-        """Whether a question looks like a misspelled correction and the person was told so, at most once a month.
+        """Tell a person, at most once a month, that their question looks like a misspelled correction.
 
-        It is not answered then: its answer would be the last one, which the correction would meet.
+        Returns whether they were told. The question is then not answered: a correction sent next would otherwise apply
+        to the answer to this question.
         """
         if not _LIKE_A_CORRECTION.match(event.text.strip()) or await self._run_to_correct(event) is None:
             return False
@@ -202,7 +203,7 @@ class FeedbackHandler:
         return is_first and await tell(messenger, event, _how_to_correct(messenger.spell))
 
     async def _run_to_correct(self, event: PersonCorrection | PersonMessage, message_id: str = "") -> str | None:
-        """The run of the answer to correct. In a thread that others read, none from outside of it: they saw no such."""
+        """The run of the answer to correct; in a thread of a channel, only an answer given there."""
         scope = event.scope
         if not message_id and scope.thread and scope.visibility is not Visibility.DIRECT:
             has_answered = self._memory.recording.has_answered_in
@@ -211,7 +212,7 @@ class FeedbackHandler:
         return await self._executor(self._memory.answers.addressed, scope, message_id, event.at)
 
     async def on_teaching(self, messenger: Messenger, event: PersonTeaching) -> None:
-        """Handle a lesson that somebody teaches without a question before it."""
+        """Handle a lesson that somebody teaches without having asked a question."""
         lesson = await self._executor(
             self._memory.teaching.teach,
             event.scope,
@@ -227,7 +228,7 @@ class FeedbackHandler:
             await say(messenger, event, self._saved(lesson, messenger) + approvers)
 
     def _saved(self, lesson: Episode, messenger: Messenger) -> str:
-        """The confirmation. A text that names a tool is taken as that tool, and says so."""
+        """The confirmation. Where the text names a tool, it says that the tool will be used."""
         return messages.lesson_saved(lesson, messenger.spell, named_action(lesson.output, self._actions))
 
     # Marks ----------------------------------------------------------------------------------------------------
@@ -238,7 +239,7 @@ class FeedbackHandler:
         await self._show(messenger, workspace, [mark] if mark is not None else [])
 
     async def _show(self, messenger: Messenger, workspace: str, marks: Sequence[LessonMark]) -> None:
-        """🧠 comes when an answer became a lesson and goes when it stopped being one."""
+        """Add 🧠 to answers that became a lesson and remove it from those that no longer are one."""
         for mark in marks:
             if mark.message is None:
                 continue
@@ -250,23 +251,23 @@ class FeedbackHandler:
 
 
 def dismisses_bot(text: str) -> bool:
-    """Whether a text tells the bot that it was not meant."""
+    """Whether a text tells the bot that it was not addressed: "not you"."""
     return _NOT_YOU.fullmatch(text.strip()) is not None
 
 
 class Approvers:
-    """Says with the first lesson that waits in a channel who can approve it."""
+    """Names those who can approve a lesson, with the first lesson of a channel that waits for approval."""
 
     def __init__(self, memory: Memory, executor: Executor) -> None:
         self._memory = memory
         self._executor = executor
 
     async def who(self, messenger: Messenger, scope: Scope, lesson: Episode) -> str:
-        """A sentence to add to the confirmation; nothing where nobody has to approve, or it was told there before."""
+        """A sentence to append to the confirmation; empty where no approval is needed, or it was said there before."""
         is_waiting = bool(lesson.quarantine) or not lesson.verdicts.channel.is_validated
         if not is_waiting or visibility_of(lesson) is Visibility.DIRECT or not isinstance(messenger, KnowsTeachers):
             return ""
-        # Whom another organisation's people can ask is told to them by their own.
+        # In a channel shared with another organisation, people of ours are not named.
         if scope.visibility is Visibility.SHARED:
             return ""
         first = self._memory.recording.first_time
@@ -276,7 +277,7 @@ class Approvers:
 
 
 def who_can_approve(names: list[str]) -> str:
-    """The sentence, with a space before it."""
+    """The sentence that names them, with a leading space."""
     if not names:
         return " Nobody is named as a teacher here yet; an administrator of mine can name one."
     *others, last = names
@@ -284,12 +285,12 @@ def who_can_approve(names: list[str]) -> str:
 
 
 def ask_correction(spell: Spell) -> str:
-    """After a 👎: one question, never required."""
+    """The question after a 👎; an answer is optional."""
     return f"Noted, I will avoid that. What would have been right? `{spell('correct')} ...` tells me."
 
 
 def _how_to_correct(spell: Spell) -> str:
-    """A hint to a person whose question may be meant as a correction."""
+    """The hint to a person whose question may be meant as a correction."""
     return (
         f"Is that what my last answer should have been? Then write `{spell('correct')} ...`. If it was a question, "
         "send it once more."

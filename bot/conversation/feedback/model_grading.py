@@ -1,8 +1,8 @@
-"""A language model as grader of answers nobody reacted to: its prompt, and how its reply is parsed.
+"""Grading, by a language model, of answers that nobody reacted to: the prompt and the parsing of its reply.
 
-Question, answer and steps are data in delimited blocks. What comes back is good, bad or unsure; a reply that is none of
-these is unsure, so that no answer is paid for twice. `memory.services.verdicts.model_grading`
-decides what it is worth.
+Question, answer and steps are passed as data in delimited blocks. The grade is good, bad or unsure; a reply that cannot
+be parsed counts as unsure, so that no answer is graded and paid for twice. `memory.services.verdicts.model_grading`
+decides how much a grade counts.
 """
 
 import logging
@@ -30,14 +30,14 @@ _GOAL_CHARACTERS = 4_000
 _IS_GOOD = {"good": True, "bad": False, "unsure": None}
 
 LEASE = "grading"
-"""One process grades at a time."""
+"""The lease by which one process grades at a time."""
 _LEASE_FOR = timedelta(minutes=15)
 _SYSTEM = PROMPTS["grading"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelGrading:
-    """Judges what waits, a few answers at a time."""
+    """Grades the answers that wait for it, a few at a time."""
 
     memory: Memory
     executor: Executor
@@ -47,9 +47,9 @@ class ModelGrading:
     owner: str
 
     async def run(self) -> int:
-        """Judge answers that have waited long enough, at most `per_run`, in one process at a time. Returns how many.
+        """Grade answers that have waited long enough, at most `per_run`, in one process at a time. Returns the count.
 
-        A model that is out of reach ends it; what is left waits for the next time. Raises `MemoryFault`.
+        A model error ends the run; the remaining answers wait for the next one. Raises `MemoryFault`.
         """
         model_grades, hold = self.memory.model_grades, partial(self.memory.leases.hold, LEASE, self.owner, _LEASE_FOR)
         waiting = await self.executor(model_grades.waiting, self.idle, self.per_run)
@@ -73,7 +73,7 @@ class ModelGrading:
 
 
 def request_for(nodes: Sequence[Episode]) -> ModelRequest:
-    """The request for a grade of one answer, by its nodes, the root first."""
+    """The model request that asks for the grade of one answer, given its nodes, root first."""
     root = nodes[0]
     taken = [_step(step) for node in nodes for step in node.trajectory]
     steps = [line for line in taken if line][:_STEPS]
@@ -98,7 +98,7 @@ def _step(step: Step) -> str:
 
 
 def read_guess(text: str, *, grader: str) -> Guess:
-    """Parse the model's grade; anything but one object with a known outcome is "unsure"."""
+    """Parse the model's grade. Anything but one JSON object with a known outcome is "unsure"."""
     parsed = only_object(text)
     outcome, reason = parsed.get("outcome"), parsed.get("reason")
     if not isinstance(outcome, str) or outcome not in _IS_GOOD:

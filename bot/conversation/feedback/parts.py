@@ -1,4 +1,4 @@
-"""The parts of an answer that people judge by themselves, one tap each."""
+"""The parts of an answer that people can judge one by one with buttons."""
 
 from collections.abc import Sequence
 
@@ -7,9 +7,9 @@ from memory.model import Episode, Termination
 from memory.rules.retrieval.prompt import shown_line
 
 PART = "part"
-"""The command that judges one."""
+"""The command behind the buttons."""
 _MOST = 6
-"""Parts with buttons: two for each, within what platforms put under one message."""
+"""The number of parts that get their two buttons each; platforms limit the buttons of a message."""
 RIGHT, WRONG = "right", "wrong"
 _WHICH_PARTS = "Which parts of it were right, and which went about it the wrong way? The others stay as they are."
 NOTED_WRONG_APPROACH = (
@@ -18,7 +18,7 @@ NOTED_WRONG_APPROACH = (
 
 
 def part_choices(nodes: Sequence[Episode]) -> tuple[Choice, ...]:
-    """Two buttons for each part of an answer that came to an end; none for an answer in one piece."""
+    """Two buttons for each finished part of an answer; none for an answer without parts."""
     return tuple(
         Choice(label=f"{word}: {shown_line(node.goal, 60)}", command=PART, argument=f"{node.id} {judgement}")
         for node in parts_of(nodes)[:_MOST]
@@ -27,12 +27,12 @@ def part_choices(nodes: Sequence[Episode]) -> tuple[Choice, ...]:
 
 
 def which_parts(nodes: Sequence[Episode]) -> str:
-    """The question above those buttons."""
+    """The question above the buttons."""
     left = len(parts_of(nodes)) - _MOST
     return f"{_WHICH_PARTS} (These are the first {_MOST} of {_MOST + left}.)" if left > 0 else _WHICH_PARTS
 
 
 def parts_of(nodes: Sequence[Episode]) -> list[Episode]:
-    """The parts that people can judge by themselves: those that did something, and were not split further."""
+    """The parts that can be judged: those that ended in success or failure, which excludes parts split further."""
     over = (Termination.SUCCESS, Termination.FAILURE)
     return [node for node in nodes if not node.is_root and node.termination in over]

@@ -1,7 +1,7 @@
-"""Preferences in words: whether a message only says how somebody wants to be answered, and the replies to it. Pure.
+"""Preferences in words: recognises a message that only says how somebody wants to be answered. Pure functions.
 
-A narrow rule for English and German: the whole message has to be such a wish. What it becomes is one of a closed set of
-instructions, so that no words of a person ever reach a system prompt. "In German please: good morning" is a question.
+The rules are narrow, for English and German: the whole message must be such a wish. "In German please: good morning" is
+a question. A wish becomes one of a fixed set of instructions, so that no person's words ever reach a system prompt.
 """
 
 import re
@@ -37,7 +37,7 @@ _SHORT, _LONG = "Keep answers short.", "Answer in more detail."
 
 _SIGN = "🗣"
 _LONGEST = 120
-"""Characters of a message that may be a wish and nothing else."""
+"""Characters. A longer message is never read as a wish."""
 _LEAD = re.compile(
     r"(?:(?:no|nope|ok|okay|well|hm+|thanks|thank you|sorry|please|but|and|also|oh|nein|naja|danke|bitte|aber|und|auch"
     r"|(?:could|can|would|will) you(?: please)?|(?:kannst|könntest) du(?: bitte)?"
@@ -70,7 +70,7 @@ _NOT_OFFLINE = " The offline model gives answers as people taught them; a langua
 
 @dataclass(frozen=True, slots=True)
 class StylePreference:
-    """How somebody wants to be answered."""
+    """A wish about how to be answered."""
 
     kind: str
     """`language`, `length`, `emoji`, `layout` or `tone`."""
@@ -131,11 +131,11 @@ _RULES: Sequence[tuple[re.Pattern[str], str, str]] = [
         (_ASKED + rf"(?:in|auf|use|speak) (?P<language>{'|'.join(_LANGUAGES)})", "language", ""),
     )
 ]
-"""Which words wish what: the kind of wish and its instruction, which for a language depends on the word."""
+"""For each pattern, the kind of wish and its instruction; the instruction for a language is made from the match."""
 
 
 def preference_in(message: str) -> StylePreference | None:
-    """The wish that a message consists of; None for every other message."""
+    """The wish that a message consists of; None if it says anything else."""
     text = " ".join(message.split())
     if not text or len(text) > _LONGEST or "?" in text[:-1]:
         return None
@@ -153,33 +153,33 @@ def preference_in(message: str) -> StylePreference | None:
 
 
 def is_plain(style: StylePreference, text: str) -> bool:
-    """Whether a text is a wish wherever it is written: a language by itself may be what was asked for."""
+    """Whether a text is a wish in any context. A language name alone is not: it may be the answer to a question."""
     return style.kind != "language" or _POLITE.search(text) is not None
 
 
 def as_understood(style: StylePreference) -> str:
-    """A wish as the text that is kept with its message: `🗣 Answer in German.`"""
+    """The text stored with the message, as a record of the wish: `🗣 Answer in German.`"""
     return f"{_SIGN} {style.instruction}"
 
 
 def is_preference(understood: str) -> bool:
-    """Whether this was kept with a message because it was a wish."""
+    """Whether the text stored with a message records a wish."""
     return understood.startswith(f"{_SIGN} ")
 
 
 def preference_of(style: StylePreference, event_id: str) -> Preference:
-    """The wish as it is kept, by the event that it came by."""
+    """The preference to store for a wish."""
     return Preference(kind=style.kind, text=style.instruction, event_id=event_id)
 
 
 def preference_noted(style: StylePreference, *, restyles: bool = True) -> str:
-    """What was understood, and that it is no opinion of what was answered."""
+    """The confirmation: what was understood, and that it does not judge the answer."""
     kept = f"Noted, for my answers to you from now on: {style.instruction} It says nothing about what is right."
     return f"{kept} `memory` shows it.{'' if restyles else _NOT_OFFLINE}"
 
 
 def preference_dropped(preference: Preference) -> str:
-    """A preference was removed."""
+    """The message that a preference was removed."""
     return f"Forgotten: “{preference.text}”"
 
 
@@ -187,7 +187,7 @@ NO_SUCH_PREFERENCE = "You have no such preference."
 
 
 def preferences_listed(preferences: Sequence[Preference]) -> str:
-    """The person's preferences, above the list of lessons; nothing without any."""
+    """The section with a person's preferences, above the list of lessons; empty if there are none."""
     if not preferences:
         return ""
     return "\n".join(["**How you want to be answered**", "", *(f"- {each.text}" for each in preferences), "", ""])

@@ -1,4 +1,4 @@
-"""The words by which people say in a chat that something came in the place of another. Patterns only."""
+"""Patterns for the words by which people say in a chat that one thing replaced another."""
 
 import re
 
@@ -9,12 +9,12 @@ AT_THE_END = re.compile(
     r"(?:actually|in fact|now|nowadays|these days|eigentlich|tatsächlich|jetzt|inzwischen)[\s.!]*+$",
     re.IGNORECASE,
 )
-"""The same behind what is right."""
+"""The right value followed by a word of contradiction: "room 5 actually"."""
 NO_MORE = Phrase(
     r"(?:there(?:'s| is| are) no|there (?:is|are)n't|es gibt kein\w*) .*|.*(?:n't|not|nicht).* (?:any ?more"
     r"|any longer|mehr)"
 )
-"""Says only that there is no such thing."""
+"""Says only that something does not exist, or no longer."""
 THIS = Phrase(r"(?:that|this|das|dies)(?:'s| is| was| ist| war)?")
 NOW = re.compile(
     r"(?:please\s+)?(?:its|it['’]s|it is|use|ask|call|write to|mail|bitte|nutze|nimm|frag)\b|\b(?:now|nowadays"
@@ -22,7 +22,7 @@ NOW = re.compile(
     r"|instead|since|jetzt|inzwischen|mittlerweile|stattdessen|seit)\b",
     re.IGNORECASE,
 )
-"""Names what came in its place."""
+"""Occurs in a clause that names the replacement."""
 INSTEAD_OF = re.compile(
     r"(?:,|\bund|\band)\s*+(?:not|nicht)\s+(?:the\s+|at\s+|in\s+|on\s+|um\s+|am\s+)?([^\W_][\w:.\-]*+)", re.IGNORECASE
 )
@@ -33,9 +33,9 @@ CHANGED = Phrase(
     r"|postponed|pushed|shifted|replaced|umbenannt|verlegt|verschoben|umgezogen)(?: back| over| it| them| that"
     r"| this)? (?:to|by|with|into|in|nach|auf)"
 )
-"""Names what something became."""
+"""Says that something changed, before the new value: "the meeting was moved to"."""
 WAS = Phrase(r"was|were|used to|war(?:en)?")
-"""Stands in a clause about what held before."""
+"""Occurs in a clause about what was true before."""
 NOW_IS = Phrase(
     r"(?:but )?(?:now|nowadays|these days|today|currently|this (?:week|month|year)|jetzt|inzwischen"
     r"|mittlerweile)(?:,? (?:it|they|that|he|she|es)?(?:'s| is| are| ist)?)?"

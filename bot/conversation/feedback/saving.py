@@ -1,6 +1,6 @@
-"""A colleague's answer becomes a lesson: somebody saves it with an emoji, or by `remember this`.
+"""Saving a colleague's answer as a lesson, with an emoji or by `remember this`.
 
-The platform is asked for the message and its question at that moment, never before.
+The message and the question it answers are read from the platform only then, never before.
 """
 
 import logging
@@ -26,7 +26,7 @@ REMEMBER = "remember"
 SAVE_EMOJI = ("📚", "books")
 _KEEP, _CANCEL = "keep", "cancel"
 _LOOK_BACK = 20
-"""How many messages before `remember this` are looked at for the one that is meant."""
+"""How many messages before `remember this` are searched for the one that is meant."""
 
 ANSWERS_NOTHING = (
     "That message answers no question that I can see, so there is nothing to save: "
@@ -44,7 +44,7 @@ def _about(lesson: Episode) -> str:
 
 
 def saved(lesson: Episode, emoji: str) -> str:
-    """Whom the lesson counts for now, and how it is taken back."""
+    """The confirmation: for whom the lesson counts now, and how to take it back."""
     about = _about(lesson)
     if lesson.quarantine:
         return f"I keep {about}. {held_back(lesson)}"
@@ -58,7 +58,7 @@ def saved(lesson: Episode, emoji: str) -> str:
 
 
 def proposal(found: AnsweredQuestion, spell: Spell) -> str:
-    """What `remember this` would keep."""
+    """The question of `remember this`, with the answer that would be kept."""
     return (
         f"I would keep this answer of {found.author}:\n\n"
         f"> **{shown_line(found.question, 200)}**\n> {shown_line(found.answer, 600)}\n\n"
@@ -67,14 +67,14 @@ def proposal(found: AnsweredQuestion, spell: Spell) -> str:
 
 
 def taken_back(lesson: Episode) -> str:
-    """What became of the lesson when somebody took their save back."""
+    """The message that a save was taken back, and whether the lesson stays."""
     if lesson.archived_at is None:
         return f"Your save is taken back; others stand by {_about(lesson)}, so it stays."
     return f"Forgotten: {_about(lesson)}."
 
 
 def edited(changed: SavedLesson) -> str:
-    """To the author of a message that is a lesson, after they edited it."""
+    """The message to an author who edited a message that is a lesson."""
     about = f"the lesson about “{shown_line(changed.lesson.goal, 80)}”"
     if changed.is_reopened:
         return f"Your message had become {about}. It says now what your message says, once a teacher approves it again."
@@ -82,7 +82,7 @@ def edited(changed: SavedLesson) -> str:
 
 
 class SaveHandler:
-    """Handles saves, and what people do later to messages that were saved. `emoji` are the ones that save."""
+    """Handles saves, and edits and deletions of saved messages. A reaction with one of `emoji` saves."""
 
     def __init__(self, memory: Memory, executor: Executor, emoji: Sequence[str]) -> None:
         self._memory = memory
@@ -95,7 +95,7 @@ class SaveHandler:
         return not self._emoji.isdisjoint(emoji_spellings(emoji))
 
     async def on_save(self, messenger: Messenger, event: PersonSave) -> None:
-        """Handle the emoji on a person's message, or that it was taken off."""
+        """Handle a save emoji that was added to a person's message or removed from it."""
         if event.added:
             await self._save(messenger, event, event.message_id, self._shown_emoji)
             return
@@ -105,7 +105,7 @@ class SaveHandler:
             await self._say(messenger, event.scope, taken_back(lesson), lesson)
 
     async def remember(self, messenger: Messenger, command: PersonCommand) -> None:
-        """`remember this` shows what would be kept; its buttons keep it or do not."""
+        """Handle `remember this`, which shows what would be kept, and its buttons, which keep or cancel."""
         answer, _, message_id = command.argument.partition(" ")
         if answer == _KEEP and message_id:
             await self._save(messenger, command, message_id, "")
@@ -126,7 +126,7 @@ class SaveHandler:
         await messenger.post(shown)
 
     async def on_edit(self, messenger: Messenger, event: PersonEdit) -> None:
-        """A message was edited: the lesson that it is says what it says now, and its author is told."""
+        """Update the lesson that was saved from an edited message, and tell the author."""
         changed = await self._executor(
             self._memory.saving.edited,
             event.scope,
@@ -139,7 +139,7 @@ class SaveHandler:
             await self._say(messenger, event.scope, edited(changed), changed.lesson)
 
     async def on_deletion(self, event: PersonDeletion) -> None:
-        """A message was deleted: the lesson that it was is retired."""
+        """Retire the lesson that was saved from a deleted message."""
         await self._executor(self._memory.saving.deleted, event.scope, event.message_id, event_id=event.event_id)
 
     async def _save(self, messenger: Messenger, event: PersonSave | PersonCommand, message_id: str, emoji: str) -> None:
@@ -159,7 +159,7 @@ class SaveHandler:
             await self._say(messenger, _in_thread(event.scope, found), text, kept.lesson)
 
     async def _meant(self, messenger: Messenger, command: PersonCommand) -> AnsweredQuestion | None:
-        """What `this` is: the message replied to, else the last one before it, of somebody else if there is one."""
+        """The message that `this` means: the one replied to, else the last of somebody else's, else the last one."""
         if command.reply_to:
             return await self._read(messenger, command.scope, command.reply_to)
         if not command.typed_in or not isinstance(messenger, ReadsAlong):
@@ -175,7 +175,7 @@ class SaveHandler:
         return await messenger.answered_question(scope, message_id)
 
     async def _say(self, messenger: Messenger, scope: Scope, text: str, lesson: Episode | None = None) -> None:
-        """To the person alone, with the author's name. What happened stays when it cannot be told."""
+        """Notify the person privately, naming the author. A failure to post undoes nothing."""
         people = (lesson.author,) if lesson is not None else ()
         try:
             await messenger.post(replace(notice(scope, text), people=people))

@@ -1,4 +1,4 @@
-"""Takes feedback in words in, shows what was understood, and takes it back: the messages that need no answer."""
+"""Feedback in words: finds the answer that a message judges, stores the opinion, shows it with an undo button."""
 
 import logging
 import re
@@ -35,13 +35,13 @@ log = logging.getLogger(__name__)
 UNDO = "undo"
 _YES, _NO = 1, 2
 _SKEW = timedelta(seconds=2)
-"""How far the platform's clock may be behind ours."""
+"""How far the platform's clock may be behind the bot's."""
 _LATEST = 5
 _UNDERSTOOD = re.compile(r"(?P<sign>[👍👎])(?P<asked>\?)?(?: → (?P<text>.+))?", re.DOTALL)
 
 
 def as_understood(reading: Reading) -> str:
-    """A reading as the text that is kept with its message: `👎 → it's room 5`; with a question mark if it is asked."""
+    """The text stored with the message, as a record of the reading: `👎 → it's room 5`, or `👎?` if unsure."""
     feedback = reading.feedback
     sign = "👍" if isinstance(feedback, Approval) else "👎"
     text = f" → {feedback.text}" if isinstance(feedback, Correction) else ""
@@ -49,7 +49,7 @@ def as_understood(reading: Reading) -> str:
 
 
 def reading_in(understood: str) -> Reading | None:
-    """The reading that was kept with a message; None where it was an ordinary one."""
+    """The reading recorded in the text stored with a message; None for an ordinary message."""
     found = _UNDERSTOOD.fullmatch(understood)
     if found is None:
         return None
@@ -58,13 +58,13 @@ def reading_in(understood: str) -> Reading | None:
 
 
 def is_feedback(understood: str) -> bool:
-    """Whether this was kept with a message that said something of an answer, or how to answer."""
+    """Whether the text stored with a message records feedback or a wish about style."""
     return is_preference(understood) or reading_in(understood) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noted:
-    """Feedback in words, ready to be committed with the reply to it."""
+    """Feedback in words, ready to be committed together with its reply."""
 
     message: Incoming
     opinion: Opinion
@@ -75,7 +75,7 @@ class Noted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotedPreference:
-    """How a person wants to be answered, ready to be committed with the reply to it."""
+    """A wish about style, ready to be committed together with its reply."""
 
     message: Incoming
     style: StylePreference
@@ -83,12 +83,12 @@ class NotedPreference:
 
     @property
     def understood(self) -> str:
-        """What is kept with the message."""
+        """The text to store with the message."""
         return as_preference(self.style)
 
 
 class WordedFeedback:
-    """Finds the answer that a message judges, and what is to be done about it."""
+    """Decides whether a message judges an answer, and commits what it says."""
 
     def __init__(
         self,
@@ -107,16 +107,19 @@ class WordedFeedback:
         self._pause = pause
         self._restyles = restyles
         self.events: dict[str, PersonMessage] = {}
-        """What came in and is not answered yet, by event id: a role is known from it, and not after a restart."""
+        """The events not answered yet, by event id, to look up their asker's role. Lost on a restart."""
         self._to_confirm: dict[tuple[str, str, str], datetime] = {}
-        """When people were last asked, by workspace, channel and person, whether something is to be erased."""
+        """When a person was last asked to confirm a command, by workspace, channel and person."""
         self._refused: set[str] = set()
-        """Messages that could not be taken in as feedback, by event id."""
+        """Messages that memory refused as feedback, by event id."""
 
     async def note(
         self, messenger: Messenger, message: Incoming, exchanges: Sequence[Exchange], run_id: str
     ) -> "Noted | NotedPreference | FinishedRun | None":
-        """What becomes of a message that may be feedback; None where it is an ordinary one."""
+        """Read a message as feedback: what to commit, or a finished run if it is answered otherwise.
+
+        None for an ordinary message, which is to be answered.
+        """
         if message.is_retry or message.tap is not None or message.asked_by or message.event_id in self._refused:
             return None
         about = self._about(message, exchanges)
@@ -149,7 +152,7 @@ class WordedFeedback:
         )
 
     async def _overheard(self, message: Incoming, run_id: str) -> FinishedRun | None:
-        """Post nothing: the message counted as addressed to the bot only because it sounds like feedback."""
+        """Withdraw a message without a mention that was taken in only because it sounds like feedback."""
         event = self.events.get(message.event_id)
         is_heard = read(message.text) is not None or preference_in(message.text) is not None
         if event is None or event.address not in UNADDRESSED or not is_heard:
@@ -161,21 +164,21 @@ class WordedFeedback:
         return _asking(message, run_id, "", "")
 
     def after_command(self, command: PersonCommand, *, is_asked: bool) -> None:
-        """Where the person is asked to confirm what they want, a bare "no" there is about that, not the last answer."""
-        self._to_confirm.pop(_seat(command.scope), None)
+        """Note whether a command asked for confirmation: a bare "no" then declines it, and judges no answer."""
+        self._to_confirm.pop(_person_in_channel(command.scope), None)
         if is_asked:
-            self._to_confirm[_seat(command.scope)] = command.at
+            self._to_confirm[_person_in_channel(command.scope)] = command.at
 
     def _declines(self, message: Incoming, about: Exchange | None) -> bool:
-        """Whether it says no to what the person was asked to confirm since the answer that it may be about."""
-        asked_at = self._to_confirm.pop(_seat(message.scope), None)
+        """Whether a message declines a confirmation that was asked for after the answer that it may be about."""
+        asked_at = self._to_confirm.pop(_person_in_channel(message.scope), None)
         if asked_at is None or (about is not None and about.answered_at is not None and about.answered_at > asked_at):
             return False
         reading = read(message.text)
         return reading is not None and isinstance(reading.feedback, Refusal)
 
     async def commit(self, noted: "Noted | NotedPreference") -> Answer | None:
-        """Commit it with the reply. None if it was withdrawn, or cannot be taken in: then it is an ordinary message."""
+        """Commit it with its reply. None if it was withdrawn, or if memory refused it, which makes it ordinary."""
         try:
             if isinstance(noted, NotedPreference):
                 return await self._executor(
@@ -207,9 +210,9 @@ class WordedFeedback:
         return reply
 
     def _about(self, message: Incoming, exchanges: Sequence[Exchange]) -> Exchange | None:
-        """The asker's own exchange that a message judges: the one it replies to, else the last there, if it is young.
+        """The asker's own exchange that a message judges: the one it replies to, else the last one, if recent.
 
-        What was said before by way of feedback is left out: the answer is still the one it was about.
+        Earlier feedback is skipped, because it is about the same answer.
         """
         replied = [each for each in exchanges if each.is_replied_to] if message.reply_to else exchanges
         for each in reversed(replied):
@@ -222,7 +225,7 @@ class WordedFeedback:
         return None
 
     async def _is_next(self, message: Incoming, about: Exchange) -> bool:
-        """Whether the asker put nothing else to the bot there since, which it answered without a word or not yet."""
+        """Whether the asker sent no other message there since, which may have no answer yet or need none."""
         if message.reply_to:
             return True
         latest = await self._executor(self._memory.recording.messages_of, message.scope, _LATEST)
@@ -234,7 +237,7 @@ class WordedFeedback:
         )
 
     async def role_of(self, message: Incoming) -> Role | None:
-        """In what role its asker says it, or chose; None where that cannot be known now."""
+        """The role of the message's asker; None where it cannot be determined now."""
         if message.tap is not None:
             role = await self._executor(self._memory.asking.askers_role, message.scope, message.tap)
             if role is not None:
@@ -251,7 +254,7 @@ class WordedFeedback:
     # Showing and taking back ----------------------------------------------------------------------------------------
 
     def shown(self, message: BotMessage, incoming: Incoming) -> BotMessage:
-        """A reply as it is posted: for feedback a notice to its author, with buttons; any other as it is."""
+        """A reply as posted: the reply to feedback is a private notice with buttons, any other is unchanged."""
         if not is_feedback(incoming.understood):
             return message
         reading, run = reading_in(incoming.understood), incoming.run_id
@@ -262,7 +265,7 @@ class WordedFeedback:
         return replace(message, is_answer=False, private_to=incoming.scope.person, lessons=(), choices=tuple(choices))
 
     async def judged_run(self, message: Incoming) -> str:
-        """The run whose answer a message judges; empty if that is gone."""
+        """The run whose answer a message judges; empty if it no longer exists."""
         about = await self._judged(message)
         return about.run_id if about is not None else ""
 
@@ -271,7 +274,7 @@ class WordedFeedback:
         return self._about(message, exchanges)
 
     async def choose(self, event: PersonCommand, spell: Spell) -> "FeedbackDecision | None":
-        """The author's answer to whether a message was feedback. None where it is not theirs, or asks no such thing."""
+        """Apply the author's answer to "was this feedback?". None if the message is not theirs or was not asked."""
         found = CHOICE.fullmatch(event.argument.strip())
         if found is None or not found["run"] or found["which"] not in (str(_YES), str(_NO)):
             return None
@@ -312,18 +315,18 @@ class WordedFeedback:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedbackDecision:
-    """What came of the answer to whether a message was feedback."""
+    """The result of a person's answer to "was this feedback?"."""
 
     text: str = ""
-    """To say to its author."""
+    """The reply to the author."""
     choices: tuple[Choice, ...] = ()
     message: Incoming | None = None
-    """It was an ordinary one, accepted to be answered."""
+    """The message, if it was an ordinary one, accepted to be answered."""
     changed_run: str = ""
 
 
 def _asking(message: Incoming, run_id: str, question: str, understood: str) -> FinishedRun:
-    """A run that only asks what the message was."""
+    """A finished run without an answer, which only asks whether the message was feedback."""
     return FinishedRun(
         workspace=message.scope.workspace,
         run_id=run_id,
@@ -338,12 +341,12 @@ def _asking(message: Incoming, run_id: str, question: str, understood: str) -> F
     )
 
 
-def _seat(scope: Scope) -> tuple[str, str, str]:
+def _person_in_channel(scope: Scope) -> tuple[str, str, str]:
     return scope.workspace, scope.channel, scope.person
 
 
 def _is_judged(about: Exchange, exchanges: Sequence[Exchange]) -> bool:
-    """Whether its asker said in words already what they think of it: "thanks" is then for the reply to that."""
+    """Whether the asker already judged it in words: a "thanks" is then for the reply to that."""
     return any(each.at > about.at and reading_in(each.understood) for each in exchanges)
 
 

@@ -1,1 +1,1 @@
-"""Which messages are for the bot, and from whom it takes any."""
+"""Which messages the bot answers, and who may use it."""

@@ -1,4 +1,4 @@
-"""Applies the lists that people keep in chat to each event: who teaches, and who may use the bot where."""
+"""Admission: applies the lists set in chat to each event, who teaches and who may use the bot where."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,24 +18,24 @@ from bot.ports import Messenger
 from memory.services import Memory
 
 _OF_NOBODY = (ChannelChanged, PersonDeletion, PersonEdit)
-"""Events that count whoever may use the bot."""
+"""Events that are handled regardless of who may use the bot."""
 OWN_DATA = frozenset({"forget", "export", "privacy", "stop", "undo", "ratings", "reminders", "unrate"})
-"""Commands by which anybody sees, takes back and erases what is theirs."""
+"""Commands by which anybody may see, take back and erase their own data."""
 
 NOT_ADMITTED = "I may not be used here, or not by you. Ask an administrator of mine."
 
 
 class Admitter:
-    """Reads the lists on each use, so that a change takes effect at once in every process."""
+    """Admits events by the lists, read for each event: changes take effect at once in every process."""
 
     def __init__(self, memory: Memory, executor: Executor) -> None:
         self._memory = memory
         self._executor = executor
 
     async def admitted(self, messenger: Messenger, event: PersonEvent) -> PersonEvent | None:
-        """The event with the role that its person has; None if they may not use the bot there.
+        """The event with its person's role; None if they may not use the bot there.
 
-        Memory asks this by itself as it takes in a message, a reaction or a vote.
+        Messages, reactions and votes do not come here: memory checks them as it stores them.
         """
         if isinstance(event, _OF_NOBODY):
             return event
@@ -47,12 +47,12 @@ class Admitter:
         return replace(event, role=may.role) if may.role is not event.role else event
 
     async def set_in_chat(self, workspace: str) -> Mapping[str, str]:
-        """What people set in chat for a workspace. Raises `StoreUnavailable`."""
+        """The settings made in chat for a workspace. Raises `StoreUnavailable`."""
         return await self._executor(self._memory.chat_settings.values, workspace)
 
 
 def rate_limited(rest: timedelta) -> str:
-    """Tells a rate-limited person so, once."""
+    """The message to a rate-limited person."""
     minutes = round(rest.total_seconds() / 60)
     return (
         f"You write faster than I can keep up with, so I answer you again in {count(minutes, 'minute')}: please ask "

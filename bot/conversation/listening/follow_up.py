@@ -1,6 +1,6 @@
-"""Whether a message that does not mention the bot is meant for it. Pure.
+"""Decides whether a message without a mention is meant for the bot. Pure functions.
 
-Answering what people say to each other is worse than staying quiet once too often: a mention always helps.
+In doubt the bot stays quiet: people can always mention it.
 """
 
 import re
@@ -12,7 +12,7 @@ from bot.model import ThreadSoFar
 from memory.model import ListeningMode
 
 _QUESTION_MARKS = frozenset("?\uff1f\u061f\u037e\u2047\u2048\u2049")
-"""Also those of East Asia, Arabic and Greek."""
+"""Includes the question marks of East Asian languages, Arabic and Greek."""
 _ASKING = re.compile(
     r"(?:(?:and|so|but|ok|okay|then|also|now|please|hey|hi|hello|actually|wait|no)\b[\s,:]*)*"
     r"(?:(?:who|whom|whose|what|when|where|which|why|how|can|could|would|will|is|are|was|were|do|does|did|should"
@@ -22,7 +22,7 @@ _ASKING = re.compile(
     r"|(?:of|in|on|at|for|with|without|about)\s+\S+\s*$)",
     re.IGNORECASE,
 )
-"""How a message begins that asks for something without a question mark; the last line is the rest of a question
+"""Begins a message that asks for something without a question mark; the last alternative is a continued question
 ("and of Spain")."""
 _REMARK = re.compile(
     r"(?>(?:ok(?:ay|ey)?|k|thx|thank you|thanks?|many|so much|a lot|ty|cheers|great|nice|cool|perfect|awesome|super"
@@ -31,31 +31,31 @@ _REMARK = re.compile(
     r"|then|and|very|danke|merci|gracias|grazie|obrigad[oa]|tack|bedankt|hm+|ah+|oh+|aha)(?:\W+|$))++",
     re.IGNORECASE,
 )
-"""What closes an exchange or comments on it: there is nothing to answer. Each part is read one way only, so that a long
-text takes no longer than its length."""
+"""Matches a remark that closes an exchange and needs no answer. It does not backtrack, so matching takes linear
+time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageFacts:
-    """The facts about one message without a mention."""
+    """The facts by which a message without a mention is judged."""
 
     text: str
     author: str
     mode: ListeningMode
     is_muted: bool
     asker: str
-    """Whose question the bot answers or answered last in that thread; empty where it takes no part."""
+    """The person whose question the bot answers or last answered in that thread; empty where it takes no part."""
     is_in_thread: bool
     replies_to_bot: bool = False
-    """It replies to a message of the bot's, as the platform has it."""
+    """The platform marks it as a reply to a message of the bot's."""
     is_for_others: bool = False
     """It mentions somebody else, or replies to somebody else's message."""
     thread: ThreadSoFar | None = None
-    """What was said in the thread before; None where that is not known."""
+    """What was said in the thread before; None where it was not read."""
 
 
 def is_meant(facts: MessageFacts) -> bool:
-    """Whether the bot answers: surely for the bot, and something to answer."""
+    """Whether the bot handles the message: it is clearly meant for the bot, and is more than a remark."""
     if facts.is_muted or facts.mode is ListeningMode.MENTION or facts.is_for_others:
         return False
     if gives_feedback(facts):
@@ -75,7 +75,7 @@ def is_meant(facts: MessageFacts) -> bool:
 
 
 def gives_feedback(facts: MessageFacts) -> bool:
-    """Whether it says of the bot's answer, right after it and by whoever asked, that it is right, wrong or too long."""
+    """Whether it is the asker's feedback right after the bot's answer: right, wrong, or a wish about style."""
     thread = facts.thread
     follows = facts.replies_to_bot or (thread is not None and thread.is_last_ours)
     if not follows or facts.author != facts.asker or not facts.asker:
@@ -85,7 +85,7 @@ def gives_feedback(facts: MessageFacts) -> bool:
 
 
 def depends_on_thread(facts: MessageFacts) -> bool:
-    """Whether what was said in the thread before could make it meant for the bot: then it is worth looking up."""
+    """Whether the thread's earlier messages could show that it is meant for the bot, so that they must be read."""
     is_possible = not (facts.is_muted or facts.mode is ListeningMode.MENTION or facts.is_for_others)
     return is_possible and facts.is_in_thread and not is_meant(facts) and facts.asker == facts.author != ""
 
@@ -96,7 +96,7 @@ def asks(text: str) -> bool:
 
 
 def is_remark(text: str) -> bool:
-    """Whether a text is thanks, consent or a picture of a feeling: words that want no answer."""
+    """Whether a text is thanks, consent or an emoji, which need no answer."""
     words = text.strip()
     if not words or not _QUESTION_MARKS.isdisjoint(words):
         return False

@@ -1,4 +1,4 @@
-"""Listens to what does not mention the bot, and stays quiet where people want that."""
+"""Listening to messages without a mention, and muting threads."""
 
 from dataclasses import dataclass, replace
 
@@ -13,16 +13,19 @@ from memory.services import Memory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListeningPolicy:
-    """How the bot listens where nothing else was chosen."""
+    """The defaults of listening, where nothing was chosen in chat."""
 
     mode: ListeningMode = ListeningMode.THREADS
-    """Of channels for which nothing was chosen."""
+    """The mode of channels for which none was chosen."""
     mute_emoji: tuple[str, ...] = ("🤐", "zipper_mouth_face")
-    """On a message of the bot's they ask it to be quiet in that thread."""
+    """The emoji that, on a message of the bot's, mute it in that thread."""
 
 
 class Listener:
-    """Decides by what the platform and memory know; `default` is the mode where nothing was chosen for a channel."""
+    """Decides which messages without a mention are for the bot, and mutes threads.
+
+    `default` is the mode of channels for which none was chosen.
+    """
 
     def __init__(
         self,
@@ -37,7 +40,7 @@ class Listener:
         self._default = default
 
     async def is_meant(self, message: Unaddressed) -> bool:
-        """Whether a message without a mention is meant for the bot. "Not you" is, and mutes it instead."""
+        """Whether to answer a message without a mention. "Not you" mutes the thread and is not answered."""
         scope = message.scope
         state = await self._executor(self._memory.listening.state, scope, message.replied_to)
         is_follow_up = message.address is Address.FOLLOW_UP
@@ -63,7 +66,7 @@ class Listener:
         return is_meant(facts)
 
     async def on_reaction(self, event: PersonReaction) -> None:
-        """Mute the thread of a message of the bot's, or take that back. In direct messages all is meant for it."""
+        """Mute or unmute a thread by a mute emoji on a message of the bot's. Direct messages cannot be muted."""
         if event.scope.visibility is Visibility.DIRECT:
             return
         if not event.added:
@@ -73,7 +76,7 @@ class Listener:
             await self.mute(event.scope, event.message_id)
 
     async def mute(self, scope: Scope, message_id: str = "") -> None:
-        """Be quiet in a thread until the bot is mentioned there; what it works on there for this person is dropped."""
+        """Mute a thread until the bot is mentioned there, and stop what it is answering there for this person."""
         await self._executor(self._memory.listening.mute, scope, message_id)
         current = await self._conversations.running_anywhere(scope)
         if current is not None and current.scope.person == scope.person and scope.thread:

@@ -1,1 +1,1 @@
-"""What the bot says without being asked: welcomes, digests, reminders, decisions."""
+"""The messages that the bot sends unasked: welcomes, digests, reminders and teachers' decisions."""

@@ -1,4 +1,4 @@
-"""Tells people once, quietly, that a teacher approved or rejected what they wrote."""
+"""Private notices, sent once, that a teacher approved or rejected what a person taught."""
 
 import logging
 from collections.abc import Iterable, Sequence
@@ -16,11 +16,11 @@ from memory.services import DecisionNotice, Memory
 log = logging.getLogger(__name__)
 
 _MOST = 5
-"""Decisions told in one message; of more it says how many."""
+"""Decisions listed in one message; the others are only counted."""
 
 
 class DecisionNotifier:
-    """Writes to authors directly; who cannot be reached now is told when they are next decided about."""
+    """Notifies authors in direct messages."""
 
     def __init__(self, memory: Memory, executor: Executor) -> None:
         self._notices = memory.decision_notices
@@ -28,7 +28,7 @@ class DecisionNotifier:
         self._being_told: set[tuple[str, str]] = set()
 
     async def tell(self, messenger: Messenger, workspace: str, people: Iterable[str]) -> None:
-        """Tell these people about decisions on their lessons."""
+        """Notify these people about decisions on their lessons."""
         for person in dict.fromkeys(people):
             key = (workspace, person)
             if not person or key in self._being_told:
@@ -43,7 +43,7 @@ class DecisionNotifier:
         waiting = await self._executor(self._notices.waiting, workspace, person)
         if not waiting:
             return
-        # Before it is said: rather not at all than twice.
+        # Marked before it is posted, so that nobody is told twice.
         await self._executor(self._notices.mark_notified, workspace, [each.lesson.id for each in waiting])
         place = replace(waiting[0].lesson.scope, person=person, thread="")
         try:
@@ -53,7 +53,7 @@ class DecisionNotifier:
 
 
 def decided(notices: Sequence[DecisionNotice]) -> str:
-    """The message. What comes from a private channel is not quoted outside of it."""
+    """The message. Lessons of a private channel are not quoted outside it."""
     lines = [f"- {_line(each)}" for each in notices[:_MOST]]
     if len(notices) > _MOST:
         lines.append(f"- and {len(notices) - _MOST} more")

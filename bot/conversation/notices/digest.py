@@ -1,4 +1,4 @@
-"""A digest of what waits for teachers: sent to each of them privately, or to a channel, at most once a day."""
+"""The digest of what waits for teachers, sent to each of them privately or to a channel, at most once a day."""
 
 import logging
 from collections.abc import Sequence
@@ -23,20 +23,20 @@ from memory.services import Gap, Memory
 log = logging.getLogger(__name__)
 
 PATIENCE = timedelta(days=1)
-"""How long something waits until teachers are reminded of it."""
+"""How long an item waits before it appears in a digest."""
 SHOWN = 5
 GAPS_SHOWN = 3
-"""How many questions that nobody could answer are told, those first whose answer settles most."""
+"""How many unanswered questions are listed, those first whose answer settles most."""
 _NOWHERE = "digest"
 _EVERY = timedelta(hours=1)
-"""How often it is looked for what waits."""
+"""How often each platform is checked."""
 
 
 class Digest:
-    """Looks now and then for what waits too long. Each item is announced to each teacher once.
+    """Sends the digests. Each item is announced to each teacher once.
 
-    What is claimed in the database first is sent by one of several processes, and after a crash rather not than twice.
-    What the platform would not take is in the next day's.
+    A digest is claimed in the database before it is sent, so that one process sends it, and never twice even after a
+    crash. If the platform refuses it, its items are in the next day's digest.
     """
 
     def __init__(self, memory: Memory, executor: Executor, to: str = DIRECT) -> None:
@@ -46,7 +46,7 @@ class Digest:
         self._looked_at: dict[str, datetime] = {}
 
     async def send(self, messenger: Messenger) -> int:
-        """Send what is due on one platform. Returns how many messages. Raises `StoreUnavailable`."""
+        """Send the digests due on one platform. Returns the number of messages. Raises `StoreUnavailable`."""
         now = self._memory.clock()
         looked = self._looked_at.get(messenger.platform)
         if looked is not None and now - looked < _EVERY:
@@ -77,12 +77,12 @@ class Digest:
         return sent
 
     def _gaps(self, workspace: str, now: datetime) -> list[Gap]:
-        """What nobody could answer for `PATIENCE`, of what may be read anywhere. Blocking."""
+        """The public questions that nobody has answered for `PATIENCE`. Blocking."""
         found = self._memory.gaps.find(workspace, limit=GAPS_SHOWN, reader=_anybody(workspace))
         return [gap for gap in found if now - gap.first.created_at >= PATIENCE]
 
     def _waiting(self, workspace: str, now: datetime) -> list[Episode]:
-        """What people wrote in public channels and nobody decided about for `PATIENCE`, the oldest first. Blocking."""
+        """The lessons from public channels that have waited for a decision for `PATIENCE`, oldest first. Blocking."""
         anybody = _anybody(workspace)
         lessons, found, number = LessonAccess(self._memory), list[Episode](), 1
         while True:
@@ -108,7 +108,7 @@ class Digest:
         gaps: Sequence[Gap],
         teacher: str = "",
     ) -> int:
-        """Send one digest to a channel or a teacher, if there is something new in it for them. Returns 1 if sent."""
+        """Send one digest to a channel or a teacher, if it holds anything new for them. Returns 1 if sent, else 0."""
         reader, claim = teacher or channel, self._memory.digests.claim
         items = [*waiting, *(gap.first for gap in gaps)]
         news = await self._executor(claim, workspace, reader, [each.id for each in items])
@@ -135,7 +135,7 @@ class Digest:
 
 
 def _anybody(workspace: str) -> Scope:
-    """A reader in no channel, who sees only what everybody in the workspace may read."""
+    """The scope of a reader in no channel, who sees only what everybody in the workspace may read."""
     return Scope(workspace=workspace, channel=_NOWHERE, person=_NOWHERE, visibility=Visibility.PUBLIC)
 
 

@@ -1,4 +1,4 @@
-"""Reminders in the chat: kept behind the hand-over to threads, told when due."""
+"""Reminders in chat: adding them and posting those that are due."""
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
@@ -17,21 +17,21 @@ from memory.services.conversation.reminders import Reminder
 log = logging.getLogger(__name__)
 
 _LOOKED_THROUGH = 5
-"""So many of a person's newest messages may be the one that asks for a reminder."""
+"""How many of a person's newest messages are searched for the one that asks for the reminder."""
 _KEEPS_OFFERING = timedelta(minutes=5)
 
 
 def add_reminder(
     memory: Memory, scope: Scope, text: str, first: datetime, zone: str, repeat: Recurrence, asked: str
 ) -> Reminder:
-    """Keep one, as a reply to the message that asks for it. Blocking. Raises `MemoryFault`."""
+    """Store a reminder, to be posted as a reply to the message that asks for it. Blocking. Raises `MemoryFault`."""
     latest = memory.recording.messages_of(scope, _LOOKED_THROUGH)
     message_id = next((each.message_id for each in latest if each.text == asked), "")
     return memory.reminders.add(scope, text, first, zone, repeat, message_id)
 
 
 class ReminderNotifier:
-    """Looks for what is due on some platforms, and has it posted like any answer, by `redeliver`."""
+    """Hands due reminders to the outbox, and has them posted like answers, by `redeliver`."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class ReminderNotifier:
         self._offered_until: dict[str, datetime] = {}
 
     async def look(self) -> None:
-        """Tell what is due now; what a platform does not take is offered again, as for answers. Never raises."""
+        """Post the reminders that are due; what a platform refuses is tried again, like an answer. Never raises."""
         for messenger in list(self._messengers):
             platform, now = messenger.platform, self._memory.clock()
             try:
@@ -59,6 +59,6 @@ class ReminderNotifier:
                 log.error("could not check reminders on %s: %s", platform, error)
 
     def _fire(self, platform: str) -> int:
-        """Hand what is due to the outbox. Blocking."""
+        """Hand the due reminders to the outbox. Returns their number. Blocking."""
         here = [each for each in self._memory.store.workspaces() if platform_of(each) == platform]
         return sum(self._memory.reminders.fire(workspace, due_text) for workspace in here)

@@ -1,4 +1,4 @@
-"""Welcome messages: one for each place where the bot is new, and one for each person who meets it."""
+"""Welcome messages: one for each place where the bot is new, and one for each new person."""
 
 import logging
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 
 class Welcomer:
-    """Says hello once to each person and place: it is claimed in memory first, so that nothing repeats it."""
+    """Greets each person and place once: each greeting is claimed in memory before it is posted."""
 
     def __init__(self, memory: Memory, executor: Executor, *, is_on: bool) -> None:
         self._memory = memory
@@ -24,7 +24,7 @@ class Welcomer:
         self._is_on = is_on
 
     async def to_place(self, messenger: Messenger, event: BotInvited) -> None:
-        """Say to everybody in a channel what the bot is for. Who teaches is no business of another organisation."""
+        """Greet a channel. Teachers are not named in a channel shared with another organisation."""
         scope, channel = event.scope, "" if event.is_server else event.scope.channel
         if await self._claims(scope, channel=channel):
             teachers = await event.teachers() if scope.visibility is not Visibility.SHARED else None
@@ -32,7 +32,7 @@ class Welcomer:
             await self._say(messenger, BotMessage(workspace=scope.workspace, channel=scope.channel, text=text))
 
     async def to_person(self, messenger: Messenger, scope: Scope, teachers: NameTeachers | None = None) -> None:
-        """Say the same to one person in their direct conversation."""
+        """Greet a person in their direct conversation."""
         if await self._claims(scope, person=scope.person):
             named = await teachers() if teachers is not None else []
             await self._say(messenger, notice(scope, to_person(messenger.spell, named)))
@@ -49,7 +49,7 @@ class Welcomer:
 
 
 def to_place(spell: Spell, teachers: Sequence[str] | None) -> str:
-    """To a channel; `teachers` are by name, None where they are not to be named."""
+    """The greeting to a channel. `teachers` are names; None where they are not to be named."""
     others = "What somebody else teaches counts for them at once, and for everybody when it is approved."
     if not teachers:
         others = "nobody yet. What somebody teaches counts for them at once, and for everybody when others agree."
@@ -61,7 +61,7 @@ def to_place(spell: Spell, teachers: Sequence[str] | None) -> str:
 
 
 def to_person(spell: Spell, teachers: Sequence[str]) -> str:
-    """To one person in their direct conversation."""
+    """The greeting to a person in their direct conversation."""
     elsewhere = f" In channels it counts for everybody when a teacher approves it: {_listed(teachers).rstrip()}"
     return _text(
         spell,
@@ -84,6 +84,6 @@ def _text(spell: Spell, purpose: str, who: str) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """`Ana, Ben and the workspace's owners. `, or nothing for nobody."""
+    """`Ana, Ben and the workspace's owners. `; empty for no names."""
     *others, last = names or [""]
     return f"{' and '.join(filter(None, [', '.join(others), last]))}. " if last else ""
