@@ -1,6 +1,6 @@
 """What a search among vectors goes through: rows in partitions, and how like the query they are."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memory.adapters.vectors.action_rows import RowApproval
@@ -24,12 +24,8 @@ class RowKind(NamedTuple):
 class Rows(Protocol):
     """Where vectors lie, each at a place that it has until the next change."""
 
-    def named(self, places: "NDArray[np.intp]") -> tuple[list[str], list[RowKind]]:
-        """Whose the rows at these places are, and of what kinds."""
-        ...
-
-    def vector(self, place: int) -> "Vector":
-        """That of one row, which may change with the next change."""
+    def at(self, places: "NDArray[np.intp]") -> "tuple[Iterable[str], Iterable[RowKind], Iterable[Vector]]":
+        """Whose the rows at these places are, their kinds, and their vectors, which may change with the next change."""
         ...
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import compress, repeat
+from itertools import compress
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from memory.adapters.vectors.action_rows import NOTHING_FOUND, ActionRows
 from memory.adapters.vectors.halves import finite_rows, floats, halves, room
-from memory.adapters.vectors.hits import Candidates, Partition, RowKind, Rows
+from memory.adapters.vectors.hits import Candidates, Partition, RowKind
 from memory.ports import ActionFit, Neighbourhood
 
 if TYPE_CHECKING:
@@ -29,11 +29,11 @@ BLOCK = 1024
 """How many rows lie side by side: a partition that grows copies no more than these."""
 _AT_ONCE = 256
 """How many rows of 16 bits are widened at once: they stay in the processor's cache."""
-_SPARE = 16
+_SPARE = 8
 """How many more rows are looked at than are wanted, for some may be of one episode."""
 
-Hit = tuple[float, str, RowKind, int, Rows]
-"""A row that was found: its cosine, its episode, its kind, and where it lies."""
+Hit = tuple[float, str, RowKind, "Vector"]
+"""A row that was found: its cosine, its episode, its kind, and its vector."""
 
 
 class VectorPartition:
@@ -129,7 +129,7 @@ class VectorPartition:
             if last != episode_id:
                 self._ids[place] = last
                 self._numbers[place] = self._numbers[len(self._ids)]
-                self.vector(place)[:] = self.vector(len(self._ids))
+                self._row(place)[:] = self._row(len(self._ids))
                 self._place[last] = place
             self._forget_rows()
 
@@ -173,22 +173,23 @@ class VectorPartition:
             del self._approved[next(iter(self._approved))]
         return found.totals(cosines, self._numbers[: len(cosines)], (kind.approves for kind in self._kinds))
 
-    def named(self, places: "NDArray[np.intp]") -> tuple[list[str], list[RowKind]]:
-        """As `Rows.named`."""
-        return self._ids_at(places), list(map(self._kinds.__getitem__, self._numbers[places].tolist()))
+    def at(self, places: "NDArray[np.intp]") -> "tuple[Iterable[str], Iterable[RowKind], Iterable[Vector]]":
+        """As `Rows.at`."""
+        kinds = map(self._kinds.__getitem__, self._numbers[places].tolist())
+        if self._is_narrow:
+            vectors = [floats(self._narrow[place // BLOCK][place % BLOCK]) for place in places.tolist()]
+        else:
+            vectors = [self._blocks[place // BLOCK][place % BLOCK] for place in places.tolist()]
+        return self._ids_at(places), kinds, vectors
 
     def _ids_at(self, places: "NDArray[np.intp]") -> list[str]:
         if self._is_narrow:
             return [each.decode() for each in self._narrow_ids[places].tolist()]
         return list(map(self._ids.__getitem__, places.tolist()))
 
-    def vector(self, place: int) -> "Vector":
-        """As `Rows.vector`."""
-        number, row = divmod(place, BLOCK)
-        vector: NDArray[np.float32] = (
-            floats(self._narrow[number][row]) if self._is_narrow else self._blocks[number][row]
-        )
-        return vector
+    def _row(self, place: int) -> "NDArray[np.float32]":
+        found: NDArray[np.float32] = self._blocks[place // BLOCK][place % BLOCK]
+        return found
 
     def _numbered(self, kinds: Sequence[RowKind]) -> "NDArray[np.int32]":
         """The numbers of these kinds."""
@@ -275,18 +276,15 @@ def search(
     hits, searched = _best(found, k, min_cosine), sum(map(len, partitions))
     if not hits:
         return Neighbourhood(searched=searched, fits=fits)
-    cosines, ids, kinds, places, rows = zip(*hits, strict=True)
+    cosines, ids, kinds, vectors = zip(*hits, strict=True)
     audiences, verdicts, _ = zip(*kinds, strict=True)
-    vectors = np.empty((len(ids), len(query)), np.float32)  # of their own, for a row may move in its partition
-    for number, (each, place) in enumerate(zip(rows, places, strict=True)):
-        vectors[number] = each.vector(place)
     return Neighbourhood(
         searched=searched,
         ids=ids,
         cosines=cosines,
         audiences=audiences,
         verdicts=verdicts,
-        vectors=vectors,
+        vectors=np.concatenate(vectors).reshape(len(ids), -1),  # their own, for a row may move in its partition
         fits=fits,
     )
 
@@ -308,9 +306,8 @@ def _best(found: Sequence[Candidates], k: int, min_cosine: float) -> list[Hit]:
 
 def _hits(candidates: Candidates, least: float) -> Iterator[Hit]:
     """The rows with at least this cosine."""
-    cosines, rows = candidates
-    (places,) = (cosines >= least).nonzero()
-    return zip(cosines[places].tolist(), *rows.named(places), places.tolist(), repeat(rows))
+    (places,) = (candidates.cosines >= least).nonzero()
+    return zip(candidates.cosines[places].tolist(), *candidates.rows.at(places), strict=True)
 
 
 def kth_highest(cosines: "NDArray[np.float32]", k: int, least: float) -> float:

@@ -6,7 +6,7 @@ each would bring its neighbours with it.
 
 import os
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -106,12 +106,7 @@ class FoundRows:
     """The numbers of their kinds."""
     vectors: "NDArray[np.float32]"
 
-    def named(self, places: "NDArray[np.intp]") -> tuple[list[str], list[RowKind]]:
-        """As `Rows.named`."""
+    def at(self, places: "NDArray[np.intp]") -> "tuple[Iterable[str], Iterable[RowKind], Iterable[Vector]]":
+        """As `Rows.at`."""
         some = places.tolist()
-        return [self.ids[place] for place in some], [KINDS[self.kinds[place]][0] for place in some]
-
-    def vector(self, place: int) -> "Vector":
-        """As `Rows.vector`."""
-        vector: NDArray[np.float32] = self.vectors[place]
-        return vector
+        return [self.ids[place] for place in some], [KINDS[self.kinds[place]][0] for place in some], self.vectors[some]
