@@ -1,4 +1,4 @@
-"""The use cases of memory, grouped by who has them. `Memory` is what an agent is given."""
+"""The use cases of memory, grouped by purpose. `Memory` is the entry point of the library."""
 
 import logging
 from collections.abc import Sequence
@@ -78,20 +78,24 @@ log = logging.getLogger(__name__)
 
 
 class Memory:
-    """Everything an agent, its people and its administrators do with memory.
+    """All use cases of memory, for an agent, its users and its administrators.
 
-    Synchronous and thread-safe; every use case is one transaction. `candidates` is how many of the nearest episodes
-    enter the pipeline: the similarity gate comes first, so few goals have more. `secrets` finds what must not be kept,
-    beyond the forms that `memory.rules.redaction` knows itself. `guesses`: whether recall fills places that people's
-    lessons left with answers of the asker's that only a model judged. `message_characters` is the longest message
-    taken; `settable` the names of settings that may be changed in chat; `control_arm` the share of the runs that get no
-    lessons, by `chance`; `approvals` when tools with effects may run; `caps` what a day may cost; `world` has the
-    numbers of the topics. `embedder_named` gives the embedders that were used before, by which lessons are found until
-    `reembedding` has embedded them anew; without it they are not found until then.
+    Synchronous and thread-safe; every use case is one transaction. On creation it finishes an erasure that an earlier
+    process began. The optional parameters:
 
-    An erasure that an earlier process began is brought to its end first.
+    - `candidates`: how many of the nearest episodes, after the similarity gate, enter the ranking;
+    - `secrets`: finds secrets beyond the forms that `memory.rules.redaction` knows;
+    - `guesses`: whether recall fills free places with the asker's own answers that only a model judged;
+    - `message_characters`: the longest message accepted;
+    - `settable`: the names of the settings that may be changed in chat;
+    - `control_arm`: the share of runs that get no lessons, drawn by `chance`;
+    - `approvals`: when tools with side effects may run;
+    - `caps`: spending limits per day;
+    - `world`: the configuration of the topics;
+    - `embedder_named`: loads embedders that were used before. Lessons embedded by one of them are found with it until
+      `reembedding` has embedded them anew; without it they are not found until then.
 
-    On a file (`memory.adapters` has `sql.SqlStore`, `embedding.HashingEmbedder`, `system.utc_now`,
+    With a file (`memory.adapters` has `sql.SqlStore`, `embedding.HashingEmbedder`, `system.utc_now`,
     `system.TimeOrderedIds`; `SentenceTransformerEmbedder` finds by meaning):
 
         store = SqlStore.open("sqlite:///memory.db")
@@ -99,9 +103,9 @@ class Memory:
         ...
         store.close()
 
-    One message: `recording.accept`, `recalling.recall`, `recording.finish`, `recording.sent`; what people say of the
-    answer: `teaching.react`, `vote`, `correct`, `undo`; topics: `world.ingest`, `world.query`. `channels.note`
-    tells who can read a channel now; `recording.accept` does so by itself.
+    A message takes `recording.accept`, `recalling.recall`, `recording.finish` and `recording.sent`; feedback on the
+    answer `teaching.react`, `vote`, `correct` and `undo`; topics `world.ingest` and `world.query`. `channels.note`
+    stores who can read a channel; `recording.accept` does this itself.
     """
 
     def __init__(
@@ -163,7 +167,7 @@ class Memory:
         self._finish_erasures()
 
     def _offer_use_cases(self, core: Core) -> None:
-        """The use cases that need nothing but the core, and each other."""
+        """Create the use cases that need only the core and each other."""
         self.recording = Recording(core)
         self.answers = Answers(core)
         self.asking = Asking(core)
@@ -214,7 +218,7 @@ class Memory:
 
 
 def _world(core: Core, policy: WorldPolicy | None) -> World:
-    """The topics, with what people taught as topics beside them."""
+    """The topics, which include the lessons that people taught, as `TaughtTopics`."""
     return World(
         core.store,
         core.embedder,

@@ -1,4 +1,4 @@
-"""What every use case of the memory works with: the ports, the rules, and the writing steps they share."""
+"""The dependencies that all use cases share (`Core`), and the steps by which they write episodes and events."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -20,14 +20,14 @@ from memory.rules.redaction import Redactor
 from memory.services.embedders import OtherEmbedders
 
 MESSAGE_CHARACTERS = 100_000
-"""The longest message that is taken in where nothing else is set: all of one attached text, and words about it."""
+"""The longest message accepted by default: one attached text in full, and a comment on it."""
 
 
 ALL = 1_000_000
-"""A limit above what anybody has."""
+"""A limit that means "all": more rows than anybody has."""
 
 _REWRITING = (EventKind.QUARANTINED, EventKind.RELEASED, EventKind.RESTATED)
-"""Events that change what `EpisodeTable.update` does not store: an episode's question, and whether it is held back."""
+"""Events that change what `EpisodeTable.update` does not store: an episode's question or its quarantine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class Core:
     store: Store
     embedder: Embedder
     others: OtherEmbedders
-    """Those of models that were used before, as long as there are embeddings of theirs."""
+    """The embedders that were used before, as long as embeddings by them are stored."""
     clock: Clock
     new_id: NewId
     policy: TeachingPolicy = field(default_factory=TeachingPolicy)
@@ -45,15 +45,15 @@ class Core:
     ledger_days: int = 30
     redactor: Redactor = field(default_factory=Redactor)
     settable: frozenset[str] = NAMES
-    """Names of settings that may be changed in chat; what is stored of others has no effect."""
+    """Names of the settings that may be changed in chat; stored values of other settings have no effect."""
     message_characters: int = MESSAGE_CHARACTERS
-    """The longest message that is taken in."""
+    """The longest message accepted."""
     control_arm: float = 0.0
-    """The share of the runs that get no lessons, where nobody set another in chat."""
+    """The share of runs that get no lessons, unless another is set in chat."""
     chance: Chance = hashed
-    """Which runs these are."""
+    """Draws the runs of the control arm."""
     caps: tuple[Cap, ...] = ()
-    """What a day may cost."""
+    """Spending limits per day."""
     approvals: ApprovalPolicy = field(default_factory=ApprovalPolicy)
     evidence: EvidenceConfig = field(default_factory=EvidenceConfig)
 
@@ -66,7 +66,7 @@ class Core:
             )
 
     def embedded(self, text: str) -> Vector | None:
-        """The text's embedding; None where the embedder fails, which must not keep anybody from being heard."""
+        """The text's embedding; None if the embedder fails, so that the use case can go on without it."""
         try:
             return self.embedder.embed([text])[0]
         except EmbeddingFailed:
@@ -74,7 +74,7 @@ class Core:
 
 
 def record(tx: Transaction, episode: Episode, event: Event) -> Episode:
-    """Append an event and store the episode as the fold leaves it. A repeated source event changes nothing."""
+    """Append an event and store the episode with the event applied. A repeated source event changes nothing."""
     if not tx.log.append(event):
         return episode
     after = apply(episode, event)
@@ -113,7 +113,7 @@ def act(
     at: datetime,
     detail: Mapping[str, object] | None = None,
 ) -> Episode:
-    """Record an event that changes where an episode is found, and file it there."""
+    """Record an event that changes who may find an episode, and update the index."""
     after = record(tx, episode, event(episode, kind, actor, at, detail=detail))
     update_index(tx, after)
     return after
@@ -128,44 +128,44 @@ def existing(tx: Transaction, workspace: str, episode_id: str) -> Episode:
 
 
 def update_index(tx: Transaction, episode: Episode) -> None:
-    """Make the episode findable where its verdicts allow, and nowhere else.
+    """Update the index so that the episode is found where its verdicts allow, and nowhere else.
 
-    An episode whose goal could not be embedded has no vector and stays unfiled until it gets one.
+    An episode whose goal could not be embedded has no vector and is not indexed until it gets one.
     """
     with suppress(NotFound):
         tx.episodes.set_index(episode.workspace, episode.id, index_entries_of(episode))
 
 
 class Cause(NamedTuple):
-    """What a change of verdicts comes from."""
+    """The cause of a change of verdicts."""
 
     by: str
     at: datetime
     reason: str = ""
-    """Why, in the words of who acts."""
+    """The reason, in the words of the person who acts."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Changes:
-    """What acts make of episodes, gathered to be written at once: events, and the episodes as these leave them."""
+    """A unit of work: collects events and changed episodes, and writes them together."""
 
     events: list[Event] = field(default_factory=list[Event])
     _before: dict[str, Episode] = field(default_factory=dict[str, Episode])
     _after: dict[str, Episode] = field(default_factory=dict[str, Episode])
     _vectors: dict[str, Vector | None] = field(default_factory=dict[str, Vector | None])
-    """Of the new ones."""
+    """The vectors of the new episodes."""
 
     def add(self, episode: Episode, vector: Vector | None) -> None:
-        """A new episode: it is stored as all later changes leave it, with the embedding of its goal if it has one."""
+        """Add a new episode, with the embedding of its goal if it has one. Later changes apply to it too."""
         self._after[episode.id] = episode
         self._vectors[episode.id] = vector
 
     def now(self, episode: Episode) -> Episode:
-        """The episode as the changes so far leave it."""
+        """The episode with the changes so far applied."""
         return self._after.get(episode.id, episode)
 
     def make(self, episode: Episode, change: Event | None, verdicts: Verdicts | None = None) -> Episode:
-        """The episode after an event, if there is one, and with these verdicts, if they are given."""
+        """Apply an event, if given, and set the verdicts, if given. Returns the changed episode."""
         if change is None:
             return episode
         self.events.append(change)
@@ -174,15 +174,15 @@ class Changes:
         return after
 
     def keep(self, episode: Episode, verdicts: Verdicts) -> Episode:
-        """The episode with these verdicts."""
+        """Set the episode's verdicts. Returns the changed episode."""
         self._before.setdefault(episode.id, episode)
         after = self._after[episode.id] = with_verdicts(episode, verdicts)
         return after
 
     def write(self, tx: Transaction, model: str = "") -> int:
-        """Append the events, store the episodes, and file them anew where that is another place.
+        """Append the events, store the episodes, and update the index where their place changed.
 
-        `model` made the embeddings of the new ones. Returns how many events are the newest of the log with it.
+        `model` is the embedder's name for new episodes. Returns how many of the log's newest events were written here.
         """
         logged = len(tx.log.append(*self.events))
         if self._vectors:
@@ -201,7 +201,7 @@ class Changes:
         return logged
 
     def _write_new(self, tx: Transaction, model: str) -> None:
-        """Store the new episodes with their embeddings, and file them."""
+        """Store the new episodes with their embeddings, and index them."""
         tx.episodes.add(*(self._after[episode_id] for episode_id in self._vectors))
         embedded = {episode_id: vector for episode_id, vector in self._vectors.items() if vector is not None}
         if not embedded:
@@ -213,5 +213,5 @@ class Changes:
 
 
 def note_words_of(tx: Transaction, episode: Episode, people: Iterable[str]) -> None:
-    """Note that an episode holds words of these people besides its author's, so that forgetting them reaches it."""
+    """Store that an episode contains words of these people besides its author, so that forgetting them covers it."""
     tx.episodes.note_words(episode.workspace, {episode.id: sorted({*people} - {"", episode.author})})

@@ -1,8 +1,8 @@
-"""The embedders of a memory: the one in use, whose vectors are looked at, and those that were used before.
+"""The embedders of a memory: the current one, with its vectors checked, and those that were used before.
 
-Whoever chooses another embedder has, for as long as `Reembedding` takes, a memory of two models, whose vectors are
-never compared. So a goal is embedded by each of them, and what another model finds is then compared as it will be
-later: by the vector that the embedder in use makes of it.
+After a change of embedder, and until `Reembedding` is done, vectors of two models are stored, which cannot be compared.
+A goal is then embedded by each model and searched among its vectors. What another model finds is embedded by the
+current one too, so that all results are compared by the same model.
 """
 
 import logging
@@ -23,30 +23,30 @@ from memory.rules.retrieval.likeness import unit_cosine
 log = logging.getLogger(__name__)
 
 EmbedderNamed = Callable[[str], Embedder | None]
-"""The embedder that stored vectors name as theirs; None where it cannot be had here. Loads nothing yet."""
+"""Returns the embedder with a given name; None where it is not available. Does not load the model yet."""
 
 LOOK_EVERY = timedelta(minutes=10)
-"""How often it is looked whether there are embeddings of other models: one short read."""
+"""How often to check whether embeddings of other models are stored."""
 
 _NO_LESSON = ActionFit(0.0, 0.0)
 _TOO_CLOSE = 0.05
-"""What is near and what is far tell nothing of a model's scale where they are no farther apart."""
+"""The smallest distance between near and far from which the scale of a model is inferred."""
 
 _UNTIL_IT_WORKS = "Until it works, lessons are found by their words; a job catches up then."
 _UNTIL_EMBEDDED_ANEW = "Until `goodbot reembed` has embedded it anew, what it embedded is not found by meaning."
 
 
 class CheckedEmbedder:
-    """`embedder`, with every vector looked at before anybody compares or stores it.
+    """Wraps an embedder and checks every vector that it returns.
 
-    `until` tells whoever reads the log what it means that it fails.
+    `until` says in the log what a failure means for users.
     """
 
     def __init__(self, embedder: Embedder, *, until: str = _UNTIL_IT_WORKS) -> None:
         self._embedder = embedder
         self._until = until
         self.failure = ""
-        """Why the last call failed; empty if it did not."""
+        """The error of the last call; empty if it succeeded."""
 
     @property
     def name(self) -> str:
@@ -59,9 +59,9 @@ class CheckedEmbedder:
         return self._embedder.dimension
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector per text. Raises `EmbeddingFailed` for too few or too many, and for one that cannot be used.
+        """One vector per text. Raises `EmbeddingFailed` for a wrong number of vectors or an unusable one.
 
-        The log is told when it begins to fail, and when it works again.
+        Logs when the embedder begins to fail, and when it works again.
         """
         try:
             vectors = self._checked(texts)
@@ -76,7 +76,7 @@ class CheckedEmbedder:
         return vectors
 
     def _checked(self, texts: Sequence[str]) -> list[Vector]:
-        import numpy as np  # only where something is embedded
+        import numpy as np  # imported late: not every process embeds
 
         vectors = self._embedder.embed(texts)
         usable = [np.ndim(each) == 1 and np.size(each) > 0 and bool(np.isfinite(each).all()) for each in vectors]
@@ -89,7 +89,7 @@ class CheckedEmbedder:
 
 
 class OtherEmbedders:
-    """The embedders of other models that have embeddings in a workspace. Safe for threads."""
+    """The embedders, other than the current one, by which embeddings are stored in a workspace. Thread-safe."""
 
     def __init__(self, store: Store, embedder: Embedder, clock: Clock, named: EmbedderNamed) -> None:
         self._store, self._embedder, self._clock, self._named = store, embedder, clock, named
@@ -99,15 +99,15 @@ class OtherEmbedders:
         self._described = lru_cache(maxsize=8)(self._described_by)
 
     def embedded(self, workspace: str, text: str) -> Mapping[str, Vector]:
-        """The text's embedding by each of them that works, by model; nearly always there is none.
+        """The text's embeddings by these models, by model name; nearly always empty. Failing models are left out.
 
-        To be called outside a transaction: it may read, and load a model.
+        Call it outside a transaction: it may read from the store, and load a model.
         """
         found: dict[str, Vector] = {}
         for model in self._models(workspace):
             embedder = self._of(model)
             if embedder is not None:
-                with suppress(EmbeddingFailed):  # which the log was told
+                with suppress(EmbeddingFailed):  # logged by CheckedEmbedder
                     found[model] = embedder.embed([text])[0]
         return found
 
@@ -119,7 +119,7 @@ class OtherEmbedders:
                 models = tuple(model for model in tx.episodes.models(workspace) if model != self._embedder.name)
             with self._lock:
                 self._used[workspace] = now, models
-                # No model is kept loaded of which there are no embeddings any more.
+                # Models without embeddings are unloaded.
                 in_use = {model for _, models in self._used.values() for model in models}
                 self._known = {model: each for model, each in self._known.items() if model in in_use}
         return models
@@ -145,11 +145,11 @@ class OtherEmbedders:
         actions: Sequence[ActionText] = (),
         gave_up: bool = True,
     ) -> Neighbourhood:
-        """What the other models find, as near as it is by the embedder in use, best first: at most `k`.
+        """At most `k` episodes that the other models find, best first, with the similarity by the current embedder.
 
-        `goals` is what `embedded` made of the goal, `goal` the same by the embedder in use, the rest as in
-        `EpisodeTable.nearest`. Nothing where an embedder fails. What approves actions is too much to be embedded at
-        once: how like the goal that is by the other model is told in the scale of the embedder in use (`_Scales`).
+        `goals` are the goal's embeddings by `embedded`, `goal` the one by the current embedder, the rest as in
+        `EpisodeTable.nearest`. Empty where an embedder fails. The approvals of actions are too many to embed here:
+        their similarity by the other model is converted to the scale of the current one (`_Scales`).
         """
         names, searched = [action.name for action in actions], 0
         hits: list[Neighbour] = []
@@ -169,7 +169,7 @@ class OtherEmbedders:
         return Neighbourhood.of(searched, [hit for hit in hits[:k] if hit.cosine >= min_cosine], fits)
 
     def _as_now(self, tx: Transaction, workspace: str, goal: Vector, hits: Sequence[Neighbour]) -> list[Neighbour]:
-        """Those that exist as the embedder in use sees them. Raises `EmbeddingFailed`."""
+        """The hits that still exist, with their similarity by the current embedder. Raises `EmbeddingFailed`."""
         stored = tx.episodes.get_many(workspace, [hit.episode_id for hit in hits])
         there = [hit for hit in hits if hit.episode_id in stored]
         vectors = self._embedder.embed([stored[hit.episode_id].goal for hit in there]) if there else []
@@ -179,9 +179,9 @@ class OtherEmbedders:
         ]
 
     def _far(self, model: str, other: Vector, goal: Vector, actions: Sequence[ActionText]) -> tuple[float, float]:
-        """How like what the actions do a goal is on the average, by another model and by the one in use.
+        """The mean similarity between a goal and the actions' descriptions, by another model and by the current one.
 
-        `other` and `goal` are its embeddings. Raises `EmbeddingFailed`.
+        `other` and `goal` are the goal's embeddings by them. Raises `EmbeddingFailed`.
         """
         texts = tuple(action.text for action in actions)
         by_other, own = self._described(model, texts), self._described(self._embedder.name, texts)
@@ -196,9 +196,9 @@ class OtherEmbedders:
 
 @dataclass(frozen=True, slots=True)
 class _Scales:
-    """How like each other texts are by another model and by the one in use, on the average: what is far, what is near.
+    """Maps similarities of another model to those of the current one, by the mean of unrelated and of near texts.
 
-    Models differ in both: unrelated texts have a cosine of 0.1 by one and of 0.7 by another.
+    Models differ in both: unrelated texts may have a cosine of 0.1 by one and of 0.7 by another.
     """
 
     other_far: float
@@ -207,27 +207,27 @@ class _Scales:
     near: float
 
     def as_now(self, fit: ActionFit) -> ActionFit:
-        """What the other model says, on the line through both."""
+        """The similarities of the other model, converted linearly."""
         reach = self.other_near - self.other_far
         slope = (self.near - self.far) / reach if reach > _TOO_CLOSE else 1.0
         return fit._replace(cosine=self.far + slope * (fit.cosine - self.other_far))
 
 
 def _means(hits: Sequence[Neighbour], now: Sequence[Neighbour]) -> tuple[float, float]:
-    """The mean cosine of what was found, as it was found and as it is now."""
+    """The mean similarity of the hits, by the other model and by the current one."""
     was = {hit.episode_id: hit.cosine for hit in hits}
     return (fmean(was[hit.episode_id] for hit in now), fmean(hit.cosine for hit in now)) if now else (0.0, 0.0)
 
 
 def merged(one: Neighbourhood, other: Neighbourhood, k: int) -> Neighbourhood:
-    """The `k` nearest of both, and what approves actions in both."""
+    """Merge two neighbourhoods: the `k` nearest of both, and the approvals of actions of both."""
     hits = sorted([*one.hits, *other.hits], key=lambda hit: (hit.cosine, hit.episode_id), reverse=True)
     fits = _pooled(one.fits, other.fits)
     return Neighbourhood.of(one.searched + other.searched, hits[:k], fits)
 
 
 def _pooled(one: Mapping[str, ActionFit], other: Mapping[str, ActionFit]) -> dict[str, ActionFit]:
-    """How like the goal those are that approve each action, all of both together."""
+    """The similarities of each action's approvals, of both together."""
     pooled = dict(one)
     for name, (lessons, cosine) in other.items():
         before, mean = pooled.get(name, _NO_LESSON)

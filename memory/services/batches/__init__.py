@@ -1,4 +1,4 @@
-"""Lessons learned from files: taken in as proposals, decided about together."""
+"""Lessons imported from files: they enter as proposals and are reviewed together, as a batch."""
 
 from memory.services.batches.batches import Batches as Batches, BatchView as BatchView
 from memory.services.batches.intake import EntryOutcome as EntryOutcome, EntryStatus as EntryStatus, Intake as Intake

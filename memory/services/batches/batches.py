@@ -1,4 +1,4 @@
-"""Batches as their reviewers see them: how far each is, and what waits in it."""
+"""Batches of imported lessons as reviewers see them: their progress, and the lessons that wait."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,52 +12,52 @@ from memory.services.batches.intake import Intake
 from memory.services.core import Core
 
 _SHORTEST = 4
-"""Characters at the end of an id that may stand for it."""
+"""How many characters at the end of an id may be given for it."""
 
 CHUNK = 200
-"""Lessons changed in one transaction, so that others can write in between. A killed command goes on when repeated."""
+"""Lessons changed in one transaction. Others can write in between, and a command that was killed can be repeated."""
 
 T = TypeVar("T")
 
 Narrow = Callable[[Episode], bool]
-"""Whether somebody may see and decide about a lesson."""
+"""Whether a reviewer may see and decide about a lesson."""
 
 
 def everything(_: Episode) -> bool:
-    """Who may see all of it."""
+    """Lets a reviewer see every lesson."""
     return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchView:
-    """One batch, and how far its review is; of those lessons that whoever asks may see."""
+    """One batch with the progress of its review, counting only the lessons that the reviewer may see."""
 
     batch: Batch
     waiting: int = 0
     held_back: int = 0
-    """Waiting too, each to be looked at by itself."""
+    """Those of the waiting that must be reviewed one by one."""
     approved: int = 0
     rejected: int = 0
 
     @property
     def total(self) -> int:
-        """How many lessons there are."""
+        """The number of lessons."""
         return self.waiting + self.held_back + self.approved + self.rejected
 
     @property
     def is_open(self) -> bool:
-        """Whether something waits."""
+        """Whether any lesson waits."""
         return self.waiting + self.held_back > 0
 
 
 @dataclass(frozen=True, slots=True)
 class Batches:
-    """Use cases of whoever learns from files, and of those who look at what came of it."""
+    """The use cases of importing lessons from files, and of viewing the batches."""
 
     _core: Core
 
     def intake(self, workspace: str, name: str, digest: str, *, actor: str, is_dry_run: bool = False) -> Intake:
-        """Begin with a file, or go on with it: what came of it before is known."""
+        """Begin the import of a file, or continue it: what was imported before is recognised."""
         with self._core.store.read() as tx:
             known = [each for each in tx.batches.within(workspace) if each.digest == digest and not each.undone_at]
         now = self._core.clock()
@@ -65,10 +65,10 @@ class Batches:
         return Intake(self._core, known[0] if known else new, is_dry_run=is_dry_run)
 
     def views(self, workspace: str, narrow: Narrow = everything, *, open_only: bool = False) -> list[BatchView]:
-        """Every batch that was not taken back, newest first; those with nothing to see are left out."""
+        """The batches that were not taken back, newest first, without those of which the reviewer may see nothing."""
         with self._core.store.read() as tx:
             chosen = [each for each in tx.batches.within(workspace) if each.undone_at is None]
-            if open_only:  # looked for first: a batch that is reviewed costs next to nothing
+            if open_only:  # reviewed batches are filtered out before their lessons are read
                 waiting = tx.episodes.outlines(workspace, _to_decide(chosen)) if chosen else []
                 rows = tx.batches.of_lessons(workspace, [each.id for each in waiting])
                 still_open = {each.batch_id for each in rows.values()}
@@ -82,7 +82,7 @@ class Batches:
             return _views(tx, workspace, [existing_batch(tx, workspace, batch_id)], narrow)[0]
 
     def find(self, ending: str, workspace: str = "") -> Batch:
-        """The one batch with an id that ends so. Raises `NotFound`, and `InvalidInput` where there are several."""
+        """The batch whose id ends with `ending`. Raises `NotFound`, and `InvalidInput` if there are several."""
         names = [workspace] if workspace else self._core.store.workspaces()
         with self._core.store.read() as tx:
             found = [each for name in names for each in tx.batches.within(name) if each.id.endswith(ending.lower())]
@@ -95,7 +95,7 @@ class Batches:
     def waiting(
         self, workspace: str, batch_id: str, narrow: Narrow, window: Callable[[int], slice]
     ) -> tuple[list[tuple[Episode, BatchLesson]], int]:
-        """A part of what waits in a batch, in the order of the file, and how much it is in all."""
+        """A page of the waiting lessons of a batch, in the order of the file, and their total number."""
         with self._core.store.read() as tx:
             rows = {each.lesson_id: each for each in tx.batches.lessons(workspace, batch_id)}
             listed = [each.id for each in outlines_waiting(tx, workspace, batch_id, narrow)]
@@ -104,13 +104,13 @@ class Batches:
         return [(found[each], rows[each]) for each in chosen], len(listed)
 
     def of_lessons(self, workspace: str, lesson_ids: Collection[str]) -> dict[str, BatchLesson]:
-        """What these lessons were learned from, by lesson; those of no file are left out."""
+        """The sources of these lessons, by lesson id; lessons that came from no file are left out."""
         with self._core.store.read() as tx:
             return tx.batches.of_lessons(workspace, lesson_ids)
 
 
 def chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
-    """The items, as many at a time as one transaction takes."""
+    """Split the items into chunks of the size for one transaction."""
     for start in range(0, len(items), CHUNK):
         yield items[start : start + CHUNK]
 
@@ -124,13 +124,13 @@ def existing_batch(tx: Transaction, workspace: str, batch_id: str) -> Batch:
 
 
 def outlines_waiting(tx: Transaction, workspace: str, batch_id: str, narrow: Narrow) -> list[Episode]:
-    """Outlines of what waits, in the order of the file."""
+    """Outlines of the waiting lessons, in the order of the file."""
     wanted = EpisodeFilter(batches=(batch_id,), limit=None, newest_first=False)
     return [each for each in tx.episodes.outlines(workspace, wanted) if is_waiting(each) and narrow(each)]
 
 
 def is_waiting(lesson: Episode) -> bool:
-    """Whether nobody has decided about it, and somebody else than its people may."""
+    """Whether a lesson waits for a decision, which people outside a direct conversation may make."""
     is_open = bool(lesson.quarantine) or lesson.verdict is Verdict.PENDING
     return lesson.archived_at is None and is_open and lesson.visibility is not Visibility.DIRECT
 

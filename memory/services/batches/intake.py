@@ -1,6 +1,6 @@
-"""Proposals of a file on their way into memory: each once, without secrets, and held back where they look suspicious.
+"""Importing the proposals of a file: duplicates are skipped, secrets removed, suspicious texts held back.
 
-Every call of `Intake.take` is one transaction, so whoever is killed in between goes on with the same file.
+Every call of `Intake.take` is one transaction, so an import that was interrupted can be continued with the same file.
 """
 
 import hashlib
@@ -23,22 +23,22 @@ from memory.services.verdicts.verdicts import Signals
 
 _Place = tuple[str, str, str]
 _Question = tuple[_Place, str]
-"""A question in a place, both comparable."""
+"""A normalised question in a place, for comparison."""
 
 
 class EntryStatus(StrEnum):
-    """What becomes of a proposal."""
+    """The outcome of a proposal."""
 
     ADDED = "added"
     """It waits for review."""
     HELD_BACK = "held back"
-    """It waits too, and has to be looked at by itself: its text is suspicious, or held a secret."""
+    """It waits to be reviewed by itself: its text is suspicious, or contained a secret."""
     OWN = "own"
-    """It counts for one person, among four eyes."""
+    """It counts for one person, in their direct conversation."""
     KNOWN = "known"
-    """It was learned from a file before, or people taught the same."""
+    """It was imported before, or people taught the same."""
     JOINED = "joined"
-    """The file has the same question with the same answer twice."""
+    """The file has the same question and answer twice."""
     REFUSED = "refused"
     """It cannot be a lesson."""
 
@@ -48,18 +48,18 @@ _STORED = (EntryStatus.ADDED, EntryStatus.HELD_BACK, EntryStatus.OWN)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryOutcome:
-    """What became of one proposal."""
+    """The outcome of one proposal, with its reasons."""
 
     status: EntryStatus
     reason: str = ""
-    """Why it was refused or held back."""
+    """Why it was rejected or held back."""
     differs: bool = False
-    """Whether the same question has another answer there."""
+    """Whether the same question already has another answer there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Draft:
-    """A proposal without secrets."""
+    """A proposal with secrets removed."""
 
     proposal: Proposal
     question: str
@@ -67,39 +67,39 @@ class _Draft:
     key: str
     has_secret: bool
     asked: _Question
-    """What is asked where."""
+    """The normalised question with its place."""
     words: str
-    """What is answered, comparable."""
+    """The normalised answer."""
 
     @property
     def content(self) -> tuple[_Question, str]:
-        """The same, with what is asked."""
+        """The question with its answer, for comparison."""
         return self.asked, self.words
 
 
 @dataclass(slots=True)
 class Intake:
-    """One file on its way. `is_dry_run`: nothing is stored."""
+    """The import of one file. With `is_dry_run` nothing is stored."""
 
     _core: Core
     batch: Batch
     is_dry_run: bool = False
     _answers: dict[_Question, set[str]] = field(default_factory=dict[_Question, set[str]])
-    """What is answered to a question, by memory and by what came of the file so far."""
+    """The answers to each question, in memory and in the file so far."""
     _ours: dict[tuple[_Question, str], str] = field(default_factory=dict[tuple[_Question, str], str])
-    """Those of the file alone, with the key of the first that has them."""
+    """The questions and answers of the file so far, with the key of the first proposal that has them."""
     _keys: set[str] = field(default_factory=set[str])
     _flags: dict[str, tuple[Flag, ...]] = field(default_factory=dict[str, tuple[Flag, ...]])
-    """Of those that are held back, by key."""
+    """The flags of the proposals that are held back, by key."""
     _lessons: dict[str, Episode] = field(default_factory=dict[str, Episode])
-    """What is made of those that are taken in together, by key."""
+    """The lessons made of the current proposals, by key."""
     _is_ready: bool = False
 
     def take(self, proposals: Sequence[Proposal]) -> list[EntryOutcome]:
-        """Take proposals in, in one transaction; what became of each.
+        """Import proposals in one transaction. Returns the outcome of each.
 
-        Raises `EmbeddingFailed` and `StoreUnavailable`; what was taken in before stays, and is known next time.
-        Raises `Conflict` where somebody took the batch back meanwhile.
+        Raises `EmbeddingFailed` and `StoreUnavailable`; earlier calls stay, and are recognised next time. Raises
+        `Conflict` if somebody took the batch back meanwhile.
         """
         self._read_answers()
         drafts = [self._draft(each) for each in proposals]
@@ -140,7 +140,7 @@ class Intake:
         )
 
     def _sorted(self, draft: _Draft, known: set[str], now: datetime) -> EntryOutcome:
-        """What becomes of it; from then on it is one of those that later ones are compared with."""
+        """Decide the outcome of a draft, and remember the draft for comparison with later ones."""
         if draft.key in known:
             return EntryOutcome(status=EntryStatus.KNOWN)
         answers = self._answers.setdefault(draft.asked, set())
@@ -161,7 +161,7 @@ class Intake:
         )
 
     def _read_answers(self) -> None:
-        """What people wrote so far, once."""
+        """Read the lessons that people wrote so far, once."""
         if self._is_ready:
             return
         self._is_ready = True
@@ -177,14 +177,14 @@ class Intake:
         vectors = self._embedded(drafts)
         with self._core.store.write() as tx:
             known = tx.batches.known(self.batch.workspace, [each.key for each in drafts])
-            drafts = [each for each in drafts if each.key not in known]  # somebody else learns the same file
+            drafts = [each for each in drafts if each.key not in known]  # another process imports the same file
             lessons = [self._lessons[each.key] for each in drafts]
             new = [
                 self._new(draft, lesson, vectors[draft.question], now)
                 for draft, lesson in zip(drafts, lessons, strict=True)
             ]
             batch = tx.batches.get(self.batch.workspace, self.batch.id) or self.batch
-            if batch.undone_at is not None:  # nobody would ever look at what came now
+            if batch.undone_at is not None:  # nobody would review these lessons
                 raise Conflict(f"batch {batch.id} was taken back while it was learned; learn the file again")
             record_new(self._core, tx, new)
             tx.batches.put(batch)
@@ -224,7 +224,7 @@ class Intake:
         )
 
     def _keep_joined(self, tx: Transaction, joined: Sequence[_Draft]) -> None:
-        """What was joined is known next time, whatever became of the lesson that stands for it."""
+        """Store the duplicates too, so that they are recognised next time whatever becomes of the lesson."""
         firsts = {each.key: self._ours[each.content] for each in joined if each.content in self._ours}
         stored = {each.key: each for each in tx.batches.lessons(self.batch.workspace, self.batch.id)} if firsts else {}
         rows = [

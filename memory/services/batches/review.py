@@ -1,4 +1,4 @@
-"""Deciding about what was learned from a file: about many lessons at once, or in a teacher's own words."""
+"""Reviewing imported lessons: approving or rejecting many at once, or editing one."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
@@ -18,15 +18,15 @@ from memory.services.verdicts.quarantine import release_undone
 from memory.services.verdicts.verdicts import settle, withdraw_votes, write_votes
 
 ShowsReview = Callable[[int, int], None]
-"""Told how many more are done, of how many."""
+"""Progress callback: called with how many more are done, and the total."""
 _DECISIONS = {EventKind.VOTED, EventKind.ARCHIVED}
-"""What a reviewer's decision about a lesson is in its log, first of all."""
+"""The kinds of event with which a reviewer's decision about a lesson begins."""
 _Decide = Callable[[Transaction, Episode, BatchLesson, datetime], object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reviewer:
-    """Who decides, and about what they may."""
+    """The reviewer, and the lessons that they may decide about."""
 
     actor: str
     role: Role
@@ -35,17 +35,17 @@ class Reviewer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """What a decision about many lessons did."""
+    """The result of a decision about many lessons."""
 
     done: int
     left_held_back: int = 0
-    """Waiting lessons that were left out, because each has to be looked at by itself."""
+    """The waiting lessons that were left out, because they must be reviewed one by one."""
     runs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class BatchReview:
-    """Use cases of teachers and administrators. Each raises `InvalidInput` for anybody else, and `NotFound`."""
+    """The use cases of reviewing. Each raises `InvalidInput` unless a teacher or administrator asks, and `NotFound`."""
 
     _core: Core
 
@@ -59,10 +59,10 @@ class BatchReview:
         audience: Audience | None = None,
         progress: ShowsReview | None = None,
     ) -> Decided:
-        """Approve what waits, or `only` these, for those it is meant for, or for this `audience`.
+        """Approve the waiting lessons, or `only` these, for their intended audience or for this `audience`.
 
-        What is held back is left out, but where it is the only one: then it is released with it. What was said among
-        some people never reaches others. An approval of many is one decision: the limit of promotions does not hold.
+        Lessons that are held back are left out; one that is approved alone is released. A lesson never reaches people
+        outside the channel that it is from. The limit of promotions does not apply, as this is one decision.
         """
         is_one = only is not None and len(only) == 1
 
@@ -80,7 +80,7 @@ class BatchReview:
         only: Collection[str] | None = None,
         progress: ShowsReview | None = None,
     ) -> Decided:
-        """Archive what waits, or `only` these; each can be restored."""
+        """Archive the waiting lessons, or `only` these; each can be restored."""
 
         def decide(tx: Transaction, lesson: Episode, row: BatchLesson, now: datetime) -> None:
             act(tx, lesson, EventKind.ARCHIVED, by.actor, now, {"batch": row.batch_id})
@@ -97,7 +97,7 @@ class BatchReview:
         *,
         audience: Audience | None = None,
     ) -> Episode:
-        """A teacher's own words in place of a lesson that waits: approved, and the former one is out of use.
+        """Replace a waiting lesson by one in a teacher's words, which is approved; the former is archived.
 
         Raises `InvalidInput` also for an unusable text.
         """
@@ -112,7 +112,7 @@ class BatchReview:
             if not by.role.may_promote or not is_waiting(former):
                 raise InvalidInput("only a teacher may edit what was learned from a file, and only while it waits")
             place, came_by = replace(former.scope, person=by.actor), {"batch": row.batch_id}
-            # What is edited still holds words of whoever wrote it, and of whoever asked.
+            # The edited text may still contain words of its author and of the asker.
             others = [former.author, *tx.episodes.words_of_others(workspace, [lesson_id]).get(lesson_id, ())]
             lesson = draft.store(self._core, tx, place, now, vector, detail=came_by, words_of=others)
             act(tx, former, EventKind.ARCHIVED, by.actor, now, {"superseded_by": lesson.id})
@@ -122,7 +122,7 @@ class BatchReview:
             return existing(tx, workspace, lesson.id)
 
     def take_back(self, workspace: str, batch_id: str, by: Reviewer, since: datetime) -> Decided:
-        """Let what this reviewer decided about from `since` on wait again, as it did before."""
+        """Undo this reviewer's decisions from `since` on: the lessons wait again."""
         if not by.role.may_promote:
             raise InvalidInput("only a teacher may take back a decision about what was learned from a file")
         with self._core.store.read() as tx:
@@ -143,7 +143,7 @@ class BatchReview:
     def _undecide(
         self, tx: Transaction, lesson: Episode, own: Collection[EventKind], by: Reviewer, now: datetime
     ) -> None:
-        """What `_approve` or a rejection did, backwards."""
+        """Undo `_approve` or a rejection."""
         if EventKind.ARCHIVED in own and lesson.archived_at is not None:
             lesson = act(tx, lesson, EventKind.RESTORED, by.actor, now)
         approval = tx.teaching.reaction(_approval(lesson, by, now).key)
@@ -182,7 +182,7 @@ class BatchReview:
             with self._core.store.write() as tx:
                 now = self._core.clock()
                 for lesson in tx.episodes.get_many(workspace, some).values():
-                    # Read again: somebody may have decided meanwhile.
+                    # Read again, as somebody may have decided meanwhile.
                     if is_waiting(lesson) and by.may_decide(lesson) and (with_held_back or not lesson.quarantine):
                         decide(tx, lesson, rows[lesson.id], now)
                         runs.append(lesson.run_id)
@@ -192,7 +192,7 @@ class BatchReview:
 
     def _approve(self, tx: Transaction, lesson: Episode, audience: Audience, by: Reviewer, now: datetime) -> None:
         if Flag.NEEDS_QUESTION in lesson.quarantine:
-            return  # its question went with whoever asked it; its author, or an edit, gives it another
+            return  # its question was erased with its asker; its author, or an edit, must give it another
         if lesson.quarantine:
             detail: dict[str, object] = {"role": by.role.value, "flags": []}
             lesson = act(tx, lesson, EventKind.RELEASED, by.actor, now, detail)

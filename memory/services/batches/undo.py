@@ -1,4 +1,4 @@
-"""Taking a whole batch back: as if its file had never been learned, with a trail of it."""
+"""Taking back a whole batch, as if its file had never been imported, recorded in the log."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -9,21 +9,21 @@ from memory.model.batch import Batch, BatchLesson
 from memory.ports import Transaction, rolled_back
 from memory.services.batches.batches import chunks, existing_batch
 from memory.services.core import Core, act
-from memory.services.privacy.purge import Purging, Work, changed_runs
+from memory.services.privacy.purge import PurgeInProgress, Purging, changed_runs
 from memory.services.recall.confusion import ConfusionEstimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchPurge:
-    """What taking a batch back takes away, or would."""
+    """The result of taking a batch back, planned or done: what it withdraws."""
 
     lessons: int = 0
     approved: int = 0
-    """Of these, those that counted for somebody."""
+    """Those of the lessons that counted for somebody."""
     votes: int = 0
     """Votes on them."""
     unlearned: int = 0
-    """Answers that rested on them, and stop being lessons to repeat."""
+    """Answers that used them and are no longer lessons to repeat."""
 
     def __add__(self, other: "BatchPurge") -> "BatchPurge":
         return BatchPurge(**{name: value + asdict(other)[name] for name, value in asdict(self).items()})
@@ -31,12 +31,12 @@ class BatchPurge:
 
 @dataclass(frozen=True, slots=True)
 class BatchUndo:
-    """Use cases of administrators who take a batch back."""
+    """The use cases by which administrators take a batch back."""
 
     _core: Core
 
     def plan(self, workspace: str, batch_id: str) -> BatchPurge:
-        """What `purge` would do now: the purge itself, rolled back. Raises as it does."""
+        """What `purge` would do now, found by doing and rolling it back. Raises as `purge` does."""
         planned = BatchPurge()
         for some in self._chunks(workspace, batch_id):
             with rolled_back(self._core.store) as tx:
@@ -44,10 +44,10 @@ class BatchUndo:
         return planned
 
     def purge(self, workspace: str, batch_id: str, *, actor: str) -> BatchPurge:
-        """Archive every lesson of a batch, with what rests on it; the same file may be learned anew.
+        """Archive every lesson of a batch and withdraw what depends on it. The same file may be imported again.
 
-        What was erased since does not come back with it. Raises `NotFound`, and `InvalidInput` for a batch that was
-        taken back before.
+        That does not bring back what was erased since. Raises `NotFound`, and `InvalidInput` for a batch that was taken
+        back before.
         """
         purge_id, estimate = self._core.new_id(), ConfusionEstimate.of(self._core)
         done = BatchPurge()
@@ -57,7 +57,7 @@ class BatchUndo:
         with self._core.store.write() as tx:
             now = self._core.clock()
             had_estimate = estimate.drop(tx, workspace)
-            # What somebody still learned of the same file meanwhile.
+            # Lessons that another process imported from the same file meanwhile.
             if late := tx.batches.lessons(workspace, batch_id):
                 done += self._withdraw(tx, late, purge_id)
             tx.batches.put(replace(existing_batch(tx, workspace, batch_id), undone_at=now))
@@ -79,7 +79,7 @@ class BatchUndo:
         lessons = tx.episodes.get_many(workspace, [each.lesson_id for each in rows])
         if not lessons:
             return BatchPurge()
-        work = Work(
+        work = PurgeInProgress(
             tx=tx,
             workspace=workspace,
             person="",
@@ -98,7 +98,7 @@ class BatchUndo:
             purging.withdraw(work, vote)
         live = [each for each in tx.episodes.get_many(workspace, lessons).values() if each.archived_at is None]
         for lesson in live:
-            # Filed under its author, so that purging whoever did this brings nothing back.
+            # In its author's name, so that purging the administrator who did this brings nothing back.
             act(tx, lesson, EventKind.ARCHIVED, lesson.author, now, work.mark)
         purging.withdraw_dependents(work)
         purging.unmerge_lessons(work)

@@ -1,1 +1,1 @@
-"""A conversation as far as it is remembered: its questions and answers, its reminders, notices given once."""
+"""Use cases around a conversation: its earlier exchanges and answers, reminders, and notices sent once."""

@@ -1,4 +1,4 @@
-"""Posted answers, found by their message or as the newest of a conversation, and the questions behind them."""
+"""Finding posted answers, by message or as the newest of a conversation, and their questions."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -9,7 +9,7 @@ from memory.rules.audience import may_read
 from memory.services.core import Core
 
 _YOUNG = timedelta(minutes=10)
-"""How long people mean the answer to their own question by "that" while others go on asking."""
+"""How long "that" means the answer to a person's own question, even if others were answered since."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,19 +19,19 @@ class Answers:
     _core: Core
 
     def of_message(self, scope: Scope, message_id: str, at: datetime) -> str | None:
-        """The run whose answer this message is a part of."""
+        """The run of the answer to which this message belongs."""
         with self._core.store.read() as tx:
             entry = tx.teaching.ledger(scope.workspace, scope.channel, message_id, at)
         return entry.run_id if entry else None
 
     def addressed(self, scope: Scope, message_id: str, at: datetime) -> str | None:
-        """The run that a command or a correction is about: of the message it names, else of the newest answer."""
+        """The run that a command or correction is about: that of the given message, else of the newest answer."""
         return self.of_message(scope, message_id, at) if message_id else self.newest(scope)
 
     def newest(self, scope: Scope) -> str | None:
-        """The run of the newest answer in the thread; in the channel if none was given there, or there is no thread.
+        """The run of the newest answer in the thread; in the channel if there is no thread or no answer in it.
 
-        Outside of threads, where people ask side by side, a young answer to the person themself comes first.
+        Outside threads, where people ask side by side, a recent answer to the person themself comes first.
         """
         young = self._core.clock() - _YOUNG
         with self._core.store.read() as tx:
@@ -52,7 +52,7 @@ class Question:
 
 
 def question_behind(tx: Transaction, scope: Scope, message_id: str, now: datetime) -> Question | None:
-    """The question behind a sent answer, as far as it may be repeated in this place; or None."""
+    """The question behind a sent answer; None if there is none that may be repeated in this place."""
     entry = tx.teaching.ledger(scope.workspace, scope.channel, message_id, now)
     nodes = tx.episodes.of_run(scope.workspace, entry.run_id) if entry else []
     if not nodes or not may_read(scope, nodes[0]):
@@ -61,7 +61,7 @@ def question_behind(tx: Transaction, scope: Scope, message_id: str, now: datetim
 
 
 def askers_of(tx: Transaction, episode: Episode) -> list[str]:
-    """Whose words an episode's goal is: one person's, or those of some who might have said it."""
+    """The people whose words an episode's goal is; several where it is not known which of them wrote it."""
     if episode.origin is Origin.RUN:
         incoming = tx.deliveries.incoming_of_run(episode.workspace, episode.run_id)
         return [(incoming.asked_by if incoming else "") or episode.author or episode.person]

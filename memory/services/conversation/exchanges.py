@@ -1,4 +1,4 @@
-"""What was said before a message in its conversation: to the bot, and by it."""
+"""Reading back a conversation: the questions to the bot, and its answers, before a message."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,12 +16,12 @@ MOST = 40
 
 @dataclass(frozen=True, slots=True)
 class Exchanges:
-    """Reads conversations back. Nothing is stored for them but the messages and answers themselves."""
+    """Reads conversations back from the stored messages and answers."""
 
     _core: Core
 
     def before(self, message: Incoming, *, pause: timedelta, most: int = MOST) -> tuple[Exchange, ...]:
-        """What was said before a message, oldest first, at most about `most` (`said_before`)."""
+        """The exchanges before a message, oldest first, at most about `most` (`said_before`)."""
         with self._core.store.read() as tx:
             return said_before(tx, message, pause=pause, most=most)
 
@@ -33,34 +33,36 @@ class Exchanges:
         pause: timedelta,
         refers_back: Callable[[str], bool],
     ) -> tuple[tuple[Exchange, ...], Recollection | None]:
-        """The same with a recall (`Recalling.prepared`), in one transaction.
+        """`before` together with a recall (`Recalling.prepared`), in one transaction.
 
-        Without it where something was said before that the text `refers_back` to: it may mean something else then.
+        There is no recall if earlier exchanges exist and the text `refers_back` to them, as its meaning depends on
+        them.
         """
         with self._core.store.read() as tx:
             earlier = said_before(tx, message, pause=pause)
             return earlier, None if earlier and refers_back(message.text) else recall(tx)
 
     def asked(self, scope: Scope, message_ids: Sequence[str]) -> frozenset[str]:
-        """Which of these messages in the channel were put to the bot, answered or not."""
+        """Which of these messages in the channel were addressed to the bot, answered or not."""
         with self._core.store.read() as tx:
             known = tx.deliveries.incoming_of_message
             return frozenset(each for each in message_ids if known(scope.workspace, scope.channel, each) is not None)
 
     def begin_anew(self, scope: Scope, at: datetime) -> None:
-        """From now on the person's earlier words in this channel are no part of their conversation there."""
+        """Start a new conversation: the person's earlier messages in this channel are no longer part of it."""
         with self._core.store.write() as tx:
             tx.deliveries.begin_anew(scope.workspace, scope.person, scope.channel, at)
 
 
 def said_before(tx: Transaction, message: Incoming, *, pause: timedelta, most: int = MOST) -> tuple[Exchange, ...]:
-    """What was said before a message, oldest first, at most about `most`.
+    """The exchanges before a message, oldest first, at most about `most`.
 
-    In a thread what was said in it, by everybody, its first and its newest. In a direct message the person's own since
-    they paused for longer than `pause`, or began anew. In a channel without threads what the message replies to, and
-    what that replied to; if it replies to nothing the person's own there, as in a direct message.
+    - In a thread: those of everybody in it, the first and the newest.
+    - In a direct message: the person's own since the last pause longer than `pause`, or since they began anew.
+    - In a channel without threads: what the message replies to, what that replied to, and so on; for a message that is
+      no reply, the person's own there, as in a direct message.
 
-    Nothing that may not be repeated there now, and nothing from another channel.
+    Exchanges of other channels, and those that may not be repeated there now, are left out.
     """
     scope = message.scope
     chain = list(islice(_replied_to(tx, message), most))
@@ -78,7 +80,7 @@ def _of_thread(tx: Transaction, message: Incoming, most: int) -> list[Exchange]:
     scope, thread = message.scope, message.scope.thread
     person = scope.person if scope.visibility is Visibility.DIRECT else ""
     newest = _read(tx, message, thread=thread, person=person, limit=most)
-    # Where the platform keeps the thread apart from the message it began with, that stands in the channel.
+    # On some platforms the message that a thread began with is in the channel, not in the thread.
     root = _of_message(tx, message, thread)
     is_all = len(newest) < most
     first = [] if is_all else _read(tx, message, thread=thread, person=person, limit=1, oldest_first=True)
@@ -98,7 +100,7 @@ def _own(tx: Transaction, message: Incoming, pause: timedelta, most: int) -> lis
 
 
 def _replied_to(tx: Transaction, message: Incoming) -> Iterator[Exchange]:
-    """The exchange a message replies to, what that one replied to, and so on."""
+    """The exchange that a message replies to, the one that it replied to, and so on."""
     seen = {message.event_id}
     target = message.reply_to
     while target:
@@ -112,7 +114,7 @@ def _replied_to(tx: Transaction, message: Incoming) -> Iterator[Exchange]:
 
 
 def _of_message(tx: Transaction, message: Incoming, message_id: str) -> Incoming | None:
-    """The message to the bot that has this id, or whose answer has it."""
+    """The message to the bot with this id, or whose answer has this id."""
     workspace, channel = message.scope.workspace, message.scope.channel
     entry = tx.teaching.ledger(workspace, channel, message_id, message.at)
     if entry is None:

@@ -1,7 +1,7 @@
-"""Notices that are given once, whatever restarts and however many processes run: decisions, welcomes, digests.
+"""Notices that are sent once, across restarts and processes: decisions, welcomes, digests.
 
-A decision about a lesson waits for its author as a short memory of theirs (`memory.model.ShortMemory`), so that it is
-forgotten with them.
+A decision about a lesson is kept for its author as a short memory (`memory.model.ShortMemory`), so that it is forgotten
+with them.
 """
 
 from collections.abc import Collection
@@ -14,12 +14,12 @@ from memory.services.core import Core
 
 KIND = "goodbot/decided"
 _KEPT = timedelta(days=90)
-"""How long an author has to come by."""
+"""How long a decision is kept for an author who has not been told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionNotice:
-    """A decision about a person's lesson that they were not told of."""
+    """A decision about a person's lesson of which they have not been told."""
 
     lesson: Episode
     is_approved: bool
@@ -27,12 +27,12 @@ class DecisionNotice:
 
 @dataclass(frozen=True, slots=True)
 class DecisionNotices:
-    """Use cases of authors whose lessons somebody else decided about."""
+    """Use cases for telling authors what others decided about their lessons."""
 
     _core: Core
 
     def waiting(self, workspace: str, person: str) -> list[DecisionNotice]:
-        """What the person was not told, the oldest first."""
+        """The decisions of which the person has not been told, oldest first."""
         with self._core.store.read() as tx:
             kept = {each.key: each for each in tx.short.of_person(workspace, person, KIND)}
             lessons = tx.episodes.get_many(workspace, kept) if kept else {}
@@ -44,20 +44,20 @@ class DecisionNotices:
             ]
 
     def mark_notified(self, workspace: str, lesson_ids: Collection[str]) -> None:
-        """The author knows about these."""
+        """Store that the author has been told about these lessons."""
         with self._core.store.write() as tx:
             for lesson_id in lesson_ids:
                 tx.short.delete(workspace, KIND, lesson_id)
 
 
 def note_decision(tx: Transaction, before: Episode, after: Episode, actor: str, now: datetime) -> None:
-    """Keep for its author that somebody else decided whether a lesson that waited counts for others."""
+    """Store a notice for the author if somebody else approved or rejected a waiting lesson."""
     if before.origin is Origin.RUN or before.author in ("", actor) or _is_shared(before):
         return
     if after.archived_at is None and not _is_shared(after):
         return
     if tx.batches.of_lessons(after.workspace, [after.id]):
-        return  # learned from a file: its author taught the bot nothing, and waits for no word of it
+        return  # learned from a file: its author does not wait for a decision
     tx.short.put(
         ShortMemory(
             workspace=after.workspace,
@@ -78,24 +78,24 @@ def _is_shared(lesson: Episode) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Welcomes:
-    """Claims of a welcome, taken before it is said. Forgetting or purging a person takes theirs back."""
+    """Claims of welcomes, made before the welcome is posted. Forgetting or purging a person deletes theirs."""
 
     _core: Core
 
     def claim(self, workspace: str, *, channel: str = "", person: str = "") -> bool:
-        """Whether this person, channel or (with neither) workspace is to be welcomed now: true once."""
+        """Whether to welcome this person, channel or (with neither) workspace now. True only once."""
         with self._core.store.write() as tx:
             return tx.people.welcome(workspace, self._core.clock(), channel=channel, person=person)
 
 
 @dataclass(frozen=True, slots=True)
 class Digests:
-    """Claims of a digest, taken before it is sent: after a crash it is lost rather than sent twice."""
+    """Claims of digests, made before the digest is sent, so that a crash cannot cause a second one."""
 
     _core: Core
 
     def claim(self, workspace: str, reader: str, lesson_ids: Collection[str]) -> list[str]:
-        """Those of these lessons that are new to this reader; none where they had a digest today."""
+        """Claim today's digest for a reader. Returns the lessons new to them; none if they had a digest today."""
         with self._core.store.write() as tx:
             now = self._core.clock()
             if not tx.log.claim(workspace, f"digest/{reader}/{now:%Y-%m-%d}", now):
@@ -103,7 +103,7 @@ class Digests:
             return [each for each in lesson_ids if tx.log.claim(workspace, _item(reader, each), now)]
 
     def not_sent(self, workspace: str, reader: str, news: Collection[str]) -> None:
-        """Take the claims of these lessons back, so that the digest of another day has them."""
+        """Release the claims of these lessons, so that the next day's digest has them."""
         with self._core.store.write() as tx:
             tx.log.give_back(workspace, [_item(reader, each) for each in news])
 

@@ -1,7 +1,7 @@
-"""Reminders: what people asked to be told at a time. Each is a short memory of its person, exported and forgotten so.
+"""Reminders. Each is stored as a short memory of its person, which is how it is exported and forgotten.
 
-The key begins with the time, so that what is due is the beginning of the list. When it is due it becomes an answered
-message whose parts are posted as any answer's are: one transaction, in whichever process comes first.
+The key begins with the due time, so that due reminders come first. A due reminder becomes an answered message in the
+outbox and is posted like any answer: one transaction, in whichever process comes first.
 """
 
 from collections.abc import Callable
@@ -18,12 +18,12 @@ from memory.services.core import Core
 
 KIND = "goodbot/reminder"
 MOST = 50
-"""How many a person may have in a workspace."""
+"""The most reminders a person may have in a workspace."""
 TEXT_CHARACTERS = 500
 _FARTHEST = timedelta(days=36_525)
-"""A hundred years, either way."""
+"""A hundred years, into the future or the past."""
 _LATE = timedelta(minutes=2)
-"""From when on it is said that a reminder is late."""
+"""The delay from which a reminder is announced as late."""
 _AT_ONCE = 50
 _FOR_GOOD = datetime(9999, 1, 1, tzinfo=UTC)
 
@@ -37,20 +37,20 @@ class Reminder:
     text: str
     due: datetime
     first: datetime
-    """When it was due first, as clocks in its zone show it."""
+    """When it was first due, as local time of its zone."""
     zone: str
     repeat: Recurrence = ONCE
     message_id: str = ""
-    """The message that asked for it, which it replies to."""
+    """The message that asked for it, to which it is posted as a reply."""
 
     @property
     def local(self) -> datetime:
-        """When it is due, by the clock of its zone."""
+        """When it is due, in its own zone."""
         return self.due.astimezone(ZoneInfo(self.zone))
 
 
 TextOf = Callable[[Reminder, bool], str]
-"""What is said when it is due, late or not."""
+"""Returns the text to post for a reminder, given whether it is late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,10 @@ class Reminders:
     def add(
         self, scope: Scope, text: str, first: datetime, zone: str, repeat: Recurrence = ONCE, message_id: str = ""
     ) -> Reminder:
-        """Keep one, first due when clocks in a zone show `first`; the same one is kept once. Raises `InvalidInput`."""
+        """Store a reminder, first due at local time `first` of `zone`; an equal one is not stored twice.
+
+        Raises `InvalidInput`.
+        """
         now = self._core.clock()
         if abs(first.replace(tzinfo=UTC) - now) > _FARTHEST:
             raise InvalidInput("that is more than a hundred years away")
@@ -93,14 +96,14 @@ class Reminders:
         return made
 
     def of(self, scope: Scope) -> list[Reminder]:
-        """The person's, what is due first before. In a channel only those of that channel: others read along."""
+        """The person's reminders, earliest first. In a channel, where others read along, only those of the channel."""
         with self._core.store.read() as tx:
             kept = [_read(each) for each in tx.short.of_person(scope.workspace, scope.person, KIND)]
         is_alone = scope.visibility is Visibility.DIRECT
         return [each for each in kept if is_alone or each.scope.channel == scope.channel]
 
     def cancel(self, scope: Scope, known: str) -> Reminder | None:
-        """Take back one of the person's own, by its id or the end of it. None if there is no such."""
+        """Delete one of the person's own reminders, by its id or the end of it. None if there is none."""
         found = next((each for each in self.of(scope) if known and each.id.endswith(known)), None)
         if found is None:
             return None
@@ -108,7 +111,7 @@ class Reminders:
             return found if tx.short.delete(scope.workspace, KIND, _key(found)) else None
 
     def fire(self, workspace: str, text_of: TextOf) -> int:
-        """Hand what is due to the outbox, once whoever else does the same. Returns how many."""
+        """Hand the due reminders to the outbox, each once even with several processes. Returns the number."""
         now = self._core.clock()
         with self._core.store.read() as tx:
             due = tx.short.up_to(workspace, KIND, _moment(now), _AT_ONCE)
@@ -126,7 +129,7 @@ class Reminders:
 
 
 def _put(tx: Transaction, reminder: Reminder, run_id: str, text: str, now: datetime) -> bool:
-    """Put it into the outbox, as the answer to a message of its own."""
+    """Put the reminder into the outbox, as the answer to a message made for it."""
     scope = reminder.scope
     event_id = f"reminder/{reminder.id}/{_moment(reminder.due)}"
     message = Incoming(

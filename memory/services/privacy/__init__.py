@@ -1,1 +1,1 @@
-"""Taking away what one person said or taught: a copy, erasure, purge."""
+"""Use cases of privacy: a copy of a person's data, its erasure, and the purge of what a person taught."""

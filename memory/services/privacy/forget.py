@@ -1,4 +1,4 @@
-"""A person's data: what there is, a copy of it, and its erasure."""
+"""A person's data: an overview, a copy, and its erasure."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -39,47 +39,47 @@ class PersonalData:
     """What is stored about one person in one workspace."""
 
     episodes: tuple[Episode, ...]
-    """Their own questions with every node of the answers, and the lessons they wrote."""
+    """The nodes of the answers to their own questions, and the lessons they wrote."""
     derived: tuple[Episode, ...]
-    """Answers to others that repeat their words: the question was tried again, or the answer rests on their lessons."""
+    """Answers to others that contain their words: their question was tried again, or the answer used their lessons."""
     messages: tuple[Incoming, ...]
     reactions: tuple[Reaction, ...]
     topics: tuple[Topic, ...] = ()
-    """What they brought up."""
+    """The topics that they brought up."""
     values: tuple[Revision, ...] = ()
-    """Every value they gave to a field, in topics of others too."""
+    """The values they gave to fields of topics, others' topics too."""
     steps: tuple[StoredStep, ...] = ()
-    """What their runs noted step by step, beside the episodes."""
+    """The journals of their runs, which are stored beside the episodes."""
     grades: tuple[StoredGrade, ...] = ()
-    """Every grade they gave to a step, and what a model said of their answers."""
+    """The grades they gave to steps, and a model's grades of their answers."""
     short: tuple[ShortMemory, ...] = ()
-    """What is kept for a while only."""
+    """Their short memories, which expire."""
     welcomed_at: datetime | None = None
-    """When the bot welcomed them; None if it never did."""
+    """When the bot welcomed them; None if it has not."""
     kept: tuple[Episode, ...] = ()
-    """Lessons of others about their questions: these stay, without their words."""
+    """Lessons of others about their questions, which stay after an erasure, without their words."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing at all."""
+        """Whether nothing is stored."""
         return not any(getattr(self, field.name) for field in fields(self))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erased:
-    """How much was erased, in numbers alone."""
+    """The numbers of what was erased."""
 
     episodes: int
     derived: int
     messages: int
     reactions: int
     kept: int = 0
-    """Lessons of others that stayed without the person's words."""
+    """The lessons of others that stayed, without the person's words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Privacy:
-    """A person's data: to see, to copy and to erase."""
+    """The use cases of a person's data: show, copy, erase."""
 
     _core: Core
 
@@ -93,16 +93,15 @@ class Privacy:
             return self._personal_data(tx, workspace, person)
 
     def counts(self, workspace: str, person: str) -> dict[str, int]:
-        """How much is kept in their name, at once however much there is.
+        """The numbers of what is stored in their name, by the field names of `PersonalData`. Fast for any amount.
 
-        By the names of `PersonalData`; `derived`, which has to be looked for, is not among them, and of the grades only
-        those that they gave.
+        `derived` is left out, because it takes a search; of the grades only those that they gave are counted.
         """
         with self._core.store.read() as tx:
             return tx.people.held(workspace, person)
 
     def copy(self, workspace: str, person: str) -> PersonalData:
-        """The same for the person to take away: with no more of others than they are shown where it was said."""
+        """The data as a copy for the person: of others' words, only what the person may see where they were said."""
         with self._core.store.read() as tx:
             held = self._personal_data(tx, workspace, person)
             topics = tx.topics.get_many(workspace, {value.topic_id for value in held.values})
@@ -143,18 +142,17 @@ class Privacy:
         )
 
     def people(self, workspace: str, *, after: str = "", limit: int) -> list[str]:
-        """Everybody who is known, in alphabetical order, behind this one."""
+        """The people of whom anything is stored, in alphabetical order, starting after `after`."""
         with self._core.store.read() as tx:
             return tx.people.listed(workspace, after=after, limit=limit)
 
     def forget(self, workspace: str, person: str, *, actor: str = "") -> Erased:
-        """Erase all of it in one transaction, refold what others keep, and leave a tombstone without personal data.
+        """Erase the person's data in one transaction, leaving a tombstone event without personal data.
 
-        `actor` is who did it, where that is somebody else.
-
-        Lessons that others wrote stay theirs without the person's words (`memory.services.teaching.restate`).
-        Afterwards the database's free space is overwritten, so that no byte of the person's text remains in its files.
-        What a crash leaves undone of all this, `finish` does.
+        Verdicts of what others keep are computed anew without the person's acts. Lessons that others wrote stay,
+        without the person's words (`memory.services.teaching.restate`). Then the database's free space is overwritten,
+        so that no byte of the person's text remains in its files. After a crash, `finish` completes the erasure.
+        `actor` is who asked for it, if not the person.
         """
         erasure = Erasure(workspace=workspace, id=self._core.new_id(), person=person)
         with self._core.store.write() as tx:
@@ -164,7 +162,7 @@ class Privacy:
         return erased
 
     def finish(self) -> int:
-        """Bring erasures to their end that an earlier process left, or could not end. Returns how many there were."""
+        """Complete the erasures that an earlier process left unfinished. Returns their number."""
         with self._core.store.read() as tx:
             left = tx.upkeep.erasures()
         for erasure in left:
@@ -178,7 +176,7 @@ class Privacy:
         workspace, person = erasure.workspace, erasure.person
         now = self._core.clock()
         with self._core.store.write() as tx:
-            if erasure not in tx.upkeep.erasures():  # another process was quicker
+            if erasure not in tx.upkeep.erasures():  # another process has finished it
                 return Erased(episodes=0, derived=0, messages=0, reactions=0)
             held = self._personal_data(tx, workspace, person)
             touched_runs = {reaction.run_id for reaction in held.reactions if reaction.run_id}
@@ -189,7 +187,7 @@ class Privacy:
             parted = merged_into(tx, workspace, [*erased_ids, *kept_ids])
             _note_heeded(tx, workspace, erased_ids)
             replaced = part_from_asker(self._core, tx, person, held.kept, erased_ids, now)
-            # Only now: those of the lessons that moved just now are among them.
+            # Read only now, so that those of lessons just moved are included.
             touched_runs |= runs_of_voters(tx, workspace, {*gone, *(lesson.run_id for lesson in held.kept)})
             gone |= {lesson.run_id for lesson in held.kept if lesson.id in replaced}
             tx.retrievals.delete_runs(workspace, gone)
@@ -228,18 +226,18 @@ class Privacy:
         return erased
 
     def _refold(self, tx: Transaction, workspace: str, person: str, touched_runs: set[str], now: datetime) -> None:
-        """Take the person's acts out of the log, and make what others keep what it says then."""
+        """Delete the person's acts from the log, and compute what others keep anew from the remaining events."""
         about = tx.episodes.get_many(workspace, tx.log.erase_actor(workspace, person))
         refold(tx, workspace, touched_runs | {each.run_id for each in about.values()}, self._core.policy)
-        # Without their last word on a correction, one that was taken back before would be the last.
+        # Without their latest correction, an earlier one that was undone would count as the latest.
         for episode in tx.episodes.get_many(workspace, sorted(about)).values():
             restore_text(tx, episode, "", now)
             restore_texts(tx, episode, "", now)
 
     def erase_run(self, workspace: str, run_id: str, *, actor: str = "") -> int:
-        """Erase one answer with all its episodes, recalls and votes, but not the question. Returns how many nodes.
+        """Erase one answer with its episodes, recalls and votes, but not the question. Returns the number of nodes.
 
-        With an `actor`, the log keeps that they did it.
+        With an `actor`, the act is logged.
         """
         with self._core.store.write() as tx:
             erased = erase_run(self._core, tx, workspace, run_id)
@@ -257,11 +255,11 @@ def _tombstone(workspace: str, actor: str, now: datetime, counts: Mapping[str, i
 
 
 def erase_run(core: Core, tx: Transaction, workspace: str, run_id: str) -> int:
-    """Erase one answer as `Privacy.erase_run` does, and leave the free space of the files to the caller."""
+    """Erase one answer as `Privacy.erase_run` does, without overwriting the free space of the database."""
     whole = tx.episodes.of_run(workspace, run_id)
     nodes = [node.id for node in whole]
     for node in whole:
-        # What rests on it holds its asker's words, also when nothing else tells so any more.
+        # Answers that used it contain its asker's words; without it nothing else would record that.
         _note_resting(tx, workspace, node.id, _people_in(tx, node))
         _note_heeded(tx, workspace, [node.id])
     tx.retrievals.delete_runs(workspace, [run_id])
@@ -280,7 +278,7 @@ def erase_run(core: Core, tx: Transaction, workspace: str, run_id: str) -> int:
 
 
 def _people_in(tx: Transaction, erased: Episode) -> set[str]:
-    """Everybody whose words an episode holds: its author's, those noted, and those of the lessons behind it."""
+    """The people whose words an episode contains: its author, those noted, and the authors of the lessons it used."""
     workspace, people, seen, waiting = erased.workspace, set[str](), set[str](), [erased]
     while waiting:
         each = waiting.pop()
@@ -295,7 +293,7 @@ def _people_in(tx: Transaction, erased: Episode) -> set[str]:
 
 
 def _note_heeded(tx: Transaction, workspace: str, erased_ids: Collection[str]) -> None:
-    """Note that answers that heeded these hold the words of whoever corrected them."""
+    """Store that answers that heeded a warning about these episodes contain the words of their correctors."""
     wanted = set(erased_ids)
     links = tx.episodes.links(workspace, wanted)
     ids = {link.from_id for link in links if link.kind is LinkKind.CORRECTS and link.to_id in wanted}
@@ -309,9 +307,9 @@ def _note_resting(tx: Transaction, workspace: str, episode_id: str, people: Coll
 
 
 def overwrite_erased(store: Store) -> None:
-    """Overwrite what erasures left behind in the files, and end those that were waiting for it.
+    """Overwrite the free space of the database, and mark the erasures that waited for it as finished.
 
-    Raises `StoreUnavailable` if that is not possible now; they go on waiting.
+    Raises `StoreUnavailable` if that is not possible now; the erasures go on waiting.
     """
     with store.read() as tx:
         waiting = [each for each in tx.upkeep.erasures() if not each.person]
@@ -323,7 +321,7 @@ def overwrite_erased(store: Store) -> None:
 
 
 def _erase_rules(tx: Transaction, workspace: str, episode_ids: Collection[str]) -> None:
-    """Erase the rules made of these lessons. Their next job makes anew what still holds."""
+    """Erase the rules derived from these lessons. The next run of the job derives those that still hold."""
     every = tx.upkeep.rules(workspace)
     kept = [rule for rule in every if not set(rule.lesson_ids) & set(episode_ids)]
     if len(kept) != len(every):
@@ -331,7 +329,7 @@ def _erase_rules(tx: Transaction, workspace: str, episode_ids: Collection[str]) 
 
 
 def _as_shown(tx: Transaction, person: str, episodes: Sequence[Episode]) -> list[Episode]:
-    """Each episode as the person sees it where it was said."""
+    """The episodes as the person may see them, where they were said."""
     places: dict[tuple[str, Visibility], list[Episode]] = {}
     for episode in episodes:
         places.setdefault((episode.channel, visibility_of(episode)), []).append(episode)
@@ -343,5 +341,5 @@ def _as_shown(tx: Transaction, person: str, episodes: Sequence[Episode]) -> list
 
 
 def _named(topic: Topic, names: Mapping[str, str]) -> Topic:
-    """The topic by the ids people chose, whatever the store had to call it."""
+    """The topic under the ids that people chose, instead of the store's own."""
     return replace(topic, id=topic.public_id, alias="", merged_into=names.get(topic.merged_into, topic.merged_into))

@@ -1,7 +1,7 @@
-"""Taking away everything one person taught, with a trail of it (`forget` erases text instead).
+"""Purging: withdrawing everything that one person taught, recorded in the log (`forget` erases text instead).
 
-Every withdrawal is an event filed under the person whose act it withdraws, with the id of the purge. So it goes and
-stays with those acts: forgetting or purging whoever purged brings nothing back.
+Every withdrawal is an event in the name of the person whose act it withdraws, with the id of the purge. So forgetting
+or purging the teacher who purged brings nothing back.
 """
 
 from collections.abc import Sequence
@@ -37,44 +37,44 @@ from memory.services.verdicts.verdicts import settle, withdraw_votes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purge:
-    """What a purge takes away, or would."""
+    """The result of a purge, planned or done: what it withdraws."""
 
     taught_by: str
     votes: int = 0
-    """Their standing votes on answers."""
+    """The answers on which they have votes in effect."""
     lessons: int = 0
-    """Lessons they wrote without an answer behind them."""
+    """Lessons they wrote that correct no answer."""
     corrections: int = 0
     """Lessons they wrote as corrections."""
     promotions: int = 0
     """Answers and lessons of others that they promoted or narrowed."""
     shelved: int = 0
-    """Lessons and topics of others that they archived or restored, and that go back to how they were."""
+    """Lessons and topics of others that they archived or restored, which is reverted."""
     released: int = 0
-    """Lessons they let out of quarantine, and that wait for a teacher again."""
+    """Lessons they released from quarantine, which wait for a teacher again."""
     grades: int = 0
-    """Grades of single steps they gave."""
+    """Grades they gave to single steps."""
     values: int = 0
-    """Values they gave to fields of topics, where these hold."""
+    """Values they gave to fields of topics that are the current ones."""
     topics: int = 0
-    """Topics only they spoke of, which are archived."""
+    """Topics that only they contributed to, which are archived."""
     permissions: int = 0
-    """What they allowed to be done without a question."""
+    """Their standing approvals, by which actions are done without asking."""
     unlearned: int = 0
-    """Answers that stop being lessons to repeat: approved by these votes, or resting on these lessons."""
+    """Answers that are no longer lessons to repeat: they were approved by these votes, or used these lessons."""
     runs: tuple[str, ...] = ()
-    """The answers that became a lesson or stopped being one."""
+    """The runs whose answers became a lesson or stopped being one."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether the person taught nothing that stands."""
+        """Whether the person taught nothing that is in effect."""
         taught = (self.votes, self.lessons, self.corrections, self.promotions, self.shelved)
         return not any((*taught, self.released, self.grades, self.values, self.topics, self.permissions))
 
 
 @dataclass(slots=True)
-class Work:
-    """One purge on its way."""
+class PurgeInProgress:
+    """The state of one purge in progress."""
 
     tx: Transaction
     workspace: str
@@ -83,25 +83,25 @@ class Work:
     at: datetime
     now: datetime
     before: dict[str, list[Episode]]
-    """The nodes of every run that is touched, as they were, the root first."""
+    """The nodes of every changed run as they were before, root first."""
     lesson_ids: frozenset[str] = frozenset()
-    """The lessons to take back, where it is not everything that one person taught."""
+    """The lessons to withdraw, if not everything that a person taught."""
     moved: dict[str, None] = field(default_factory=dict)
-    """The runs that were touched since what rests on them was looked for."""
+    """The changed runs whose dependents were not looked for yet."""
 
     @property
     def mark(self) -> dict[str, object]:
-        """What the events of this purge carry."""
+        """The detail that marks the events of this purge."""
         return {"purge": self.id}
 
     def touch(self, run_id: str) -> None:
-        """Remember a run as it is, before its first change."""
+        """Save a run's nodes before its first change."""
         self.moved[run_id] = None
         if run_id not in self.before:
             self.before[run_id] = self.tx.episodes.of_run(self.workspace, run_id)
 
     def note(self, other_nodes: Sequence[tuple[Verdicts, Episode]]) -> None:
-        """Remember other runs, which trust or limits moved just now, as they were."""
+        """Save the earlier state of other runs whose verdicts just changed through trust or limits."""
         nodes: dict[str, list[Episode]] = {}
         for was, episode in other_nodes:
             nodes.setdefault(episode.run_id, []).append(with_verdicts(episode, was))
@@ -109,7 +109,7 @@ class Work:
         self.before = nodes | self.before
 
     def wrote(self, episode: Episode) -> bool:
-        """Whether an episode is a lesson that is taken back: one in the person's own words."""
+        """Whether an episode is a lesson to withdraw: by default, one in the person's own words."""
         if self.lesson_ids:
             return episode.id in self.lesson_ids
         return episode.origin is not Origin.RUN and episode.author == self.person
@@ -117,23 +117,23 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Purging:
-    """Use cases of teachers and administrators who take away what one person taught."""
+    """The use cases by which teachers and administrators withdraw what one person taught."""
 
     _core: Core
 
     def plan(self, workspace: str, taught_by: str, *, role: Role = Role.ADMIN) -> Purge:
-        """What `purge` would do now: the purge itself, rolled back. Raises `InvalidInput` as it does."""
+        """What `purge` would do now, found by doing and rolling it back. Raises `InvalidInput` as `purge` does."""
         with rolled_back(self._core.store) as tx:
             return self._purge(tx, workspace, taught_by, self._core.clock(), role, purge_id="plan")
 
     def purge(self, workspace: str, taught_by: str, *, actor: str, at: datetime, role: Role = Role.ADMIN) -> Purge:
         """Withdraw the person's votes, grades, lessons, corrections, promotions, archivings and values, in one step.
 
-        An approval (👍) of an answer that used one of these lessons, or one that only these votes and promotions had
-        put in the asker's reach, is withdrawn with them, whoever gave it, and so on for answers that used that
-        answer: they go back to pending. Rejections stand. What the person asked, and put away of their own, stays.
-        Everything remains in the log; what they do later counts again, as a newcomer's. Raises `InvalidInput` if the
-        role may not purge, or a teacher would purge an administrator.
+        Approvals (👍), by anybody, of answers that used one of these lessons are withdrawn too, as are those of answers
+        that used a lesson which only these votes and promotions had made available, and so on for answers that used
+        such answers: they are pending again. Rejections stay, and so do the person's questions and their archivings of
+        their own. Everything remains in the log. What they do later counts again, as a newcomer's. Raises
+        `InvalidInput` if the role may not purge, or if a teacher would purge an administrator.
         """
         purge_id, estimate = self._core.new_id(), ConfusionEstimate.of(self._core)
         had_estimate = False
@@ -162,7 +162,7 @@ class Purging:
         if role is not Role.ADMIN and any(each.role is Role.ADMIN for each in judgements):
             raise InvalidInput("what an administrator decided can be taken back by administrators only")
         now = self._core.clock()
-        work = Work(tx=tx, workspace=workspace, person=person, id=purge_id, at=at, now=now, before={})
+        work = PurgeInProgress(tx=tx, workspace=workspace, person=person, id=purge_id, at=at, now=now, before={})
         votes = self._withdraw_votes(work, judgements)
         grades = self._withdraw_words(work)
         lessons = self._withdraw_lessons(work)
@@ -191,8 +191,8 @@ class Purging:
 
     # The person's own acts ------------------------------------------------------------------------------------------
 
-    def _withdraw_votes(self, work: Work, judgements: Sequence[Reaction]) -> int:
-        """Returns on how many answers they had voted; what a correction implied is counted with the correction."""
+    def _withdraw_votes(self, work: PurgeInProgress, judgements: Sequence[Reaction]) -> int:
+        """Withdraw their votes. Returns on how many answers, without the votes implied by corrections."""
         judged: set[tuple[str, str]] = set()
         for reaction in judgements:
             self.withdraw(work, reaction)
@@ -200,19 +200,19 @@ class Purging:
                 judged.add((reaction.run_id or reaction.message_id, reaction.node_id))
         return len(judged)
 
-    def withdraw(self, work: Work, reaction: Reaction) -> None:
-        """Take back one signal, whoever gave it."""
-        if not reaction.run_id:  # on a message that is not known yet: it must not count when it is
+    def withdraw(self, work: PurgeInProgress, reaction: Reaction) -> None:
+        """Withdraw one vote, whoever gave it."""
+        if not reaction.run_id:  # on a message that is not known yet: it must not count later
             work.tx.teaching.put_reaction(replace(reaction, is_active=False, at=max(work.at, reaction.at)))
             return
         work.touch(reaction.run_id)
         result = withdraw_votes(self._core, work.tx, work.now, reaction, at=work.at, detail=work.mark)
         work.note(result.other_nodes)
 
-    def _withdraw_words(self, work: Work) -> int:
-        """Take back the reasons they gave, where these still stand, and their grades of steps. Returns how many grades.
+    def _withdraw_words(self, work: PurgeInProgress) -> int:
+        """Withdraw the reasons they gave that are in effect, and their grades of steps. Returns the number of grades.
 
-        The grades leave their table and are kept in the log, in their giver's name.
+        The grades are deleted from their table and kept in the log, in the name of the person who gave them.
         """
         given: dict[str, list[dict[str, object]]] = {}
         for each in work.tx.steps.grades_by(work.workspace, work.person):
@@ -231,20 +231,20 @@ class Purging:
         work.tx.steps.erase_grades(work.workspace, work.person)
         return sum(map(len, given.values()))
 
-    def _gave_the_reason(self, work: Work, episode: Episode) -> bool:
+    def _gave_the_reason(self, work: PurgeInProgress, episode: Episode) -> bool:
         if not episode.outcome_reason:
             return False
         log = work.tx.log.of_episode(work.workspace, episode.id)
         reasons = [each for each in log if each.kind in GRADINGS and "reason" in each.detail]
         return bool(reasons) and reasons[-1].actor == work.person
 
-    def _withdraw_lessons(self, work: Work) -> list[Episode]:
-        """Archive what they wrote and take it off the answers it corrected. Returns the lessons that still stood."""
+    def _withdraw_lessons(self, work: PurgeInProgress) -> list[Episode]:
+        """Archive their lessons and remove their corrections from answers. Returns the lessons that were in effect."""
         tx = work.tx
         every = EpisodeFilter(author=work.person, include_archived=True, limit=None)
         ids = [each.id for each in tx.episodes.search(work.workspace, every) if work.wrote(each)]
         written = list(tx.episodes.get_many(work.workspace, ids).values())
-        # What upkeep archived would come back by itself; what this archives does not.
+        # Includes what upkeep archived, which upkeep could otherwise restore.
         live = [lesson for lesson in written if lesson.archived_at is None or why_archived(tx, lesson)]
         for lesson in written:
             work.touch(lesson.run_id)
@@ -254,8 +254,12 @@ class Purging:
             restore_texts(tx, lesson, work.person, work.now)
         return live
 
-    def _withdraw_decisions(self, work: Work) -> tuple[int, int, int]:
-        """How many episodes they promoted or narrowed; how many change partitions; how many are in quarantine again."""
+    def _withdraw_decisions(self, work: PurgeInProgress) -> tuple[int, int, int]:
+        """Withdraw their decisions about others' lessons.
+
+        Returns the numbers of episodes promoted or narrowed, of those archived or restored, and of those in quarantine
+        again.
+        """
         tx, promoted, shelved, released = work.tx, 0, 0, 0
         decided = tx.log.by_actor(work.workspace, work.person, DECISIONS, limit=ALL)
         for episode_id in dict.fromkeys(each.episode_id for each in reversed(decided)):
@@ -271,7 +275,7 @@ class Purging:
                 released += bool(after.quarantine) and not episode.quarantine
         return promoted, shelved, released
 
-    def _withdraw_from(self, work: Work, episode: Episode) -> Episode:
+    def _withdraw_from(self, work: PurgeInProgress, episode: Episode) -> Episode:
         tx, policy = work.tx, self._core.policy
         work.touch(episode.run_id)
         tx.log.append(event(episode, EventKind.PURGED, work.person, work.now, detail=work.mark))
@@ -279,7 +283,7 @@ class Purging:
         after = replace(episode, promoted=logged.promoted, archived_at=logged.archived_at, quarantine=logged.quarantine)
         tx.episodes.put(after)
         if episode.author == work.person and episode.archived_at is not None and logged.archived_at is None:
-            # Their own question, which they put away: that was no teaching.
+            # An answer to their own question, which they archived: that was no teaching.
             after = record(tx, after, event(after, EventKind.ARCHIVED, work.person, work.now, detail=work.mark))
         if (after.quarantine, after.archived_at) != (episode.quarantine, episode.archived_at):
             restore_texts(tx, after, work.person, work.now)
@@ -288,10 +292,10 @@ class Purging:
         update_index(tx, after)
         return after
 
-    # What rested on them --------------------------------------------------------------------------------------------
+    # What depended on them ------------------------------------------------------------------------------------------
 
-    def withdraw_dependents(self, work: Work) -> None:
-        """Withdraw approvals of answers that rested on removed lessons, and of what rested on those in turn."""
+    def withdraw_dependents(self, work: PurgeInProgress) -> None:
+        """Withdraw the approvals of answers that used removed lessons, and of answers that used those in turn."""
         while work.moved:
             run_id = next(iter(work.moved))
             del work.moved[run_id]
@@ -300,16 +304,16 @@ class Purging:
                 for resting in self._resting_on(work, was, now[was.id]):
                     self._withdraw_approval(work, resting)
 
-    def unmerge_lessons(self, work: Work) -> None:
-        """What was joined to a lesson that is gone now stands for itself again."""
+    def unmerge_lessons(self, work: PurgeInProgress) -> None:
+        """Separate the duplicates that were merged into a lesson that is now removed."""
         touched = [each.id for nodes in work.before.values() for each in nodes]
         joined = merged_into(work.tx, work.workspace, touched)
         for each in work.tx.episodes.get_many(work.workspace, joined).values():
             work.touch(each.run_id)
         unmerge(work.tx, work.workspace, joined, work.now)
 
-    def _resting_on(self, work: Work, was: Episode, now: Episode) -> list[str]:
-        """The answers that used an episode as a lesson to repeat, and would not be given it any more."""
+    def _resting_on(self, work: PurgeInProgress, was: Episode, now: Episode) -> list[str]:
+        """The answers that used an episode as a lesson to repeat and would no longer be given it."""
         runs: dict[str, None] = {}
         for retrieval, item in work.tx.retrievals.of_episode(work.workspace, was.id, limit=ALL):
             if item.signal is not Signal.USED or item.lesson is not Lesson.REPEAT or retrieval.run_id in runs:
@@ -319,21 +323,21 @@ class Purging:
                 runs[retrieval.run_id] = None
         return list(runs)
 
-    def _withdraw_approval(self, work: Work, run_id: str) -> None:
-        """Everybody's. What rests on that answer may have to follow."""
+    def _withdraw_approval(self, work: PurgeInProgress, run_id: str) -> None:
+        """Withdraw everybody's approval of an answer, whose dependents are looked for later."""
         for reaction in work.tx.teaching.reactions_of_run(work.workspace, run_id):
             if reaction.is_active and reaction.value > 0:
                 self.withdraw(work, reaction)
 
 
 def _reaches(episode: Episode, scope: Scope) -> bool:
-    """Whether a question from this scope may be given the episode as a lesson to repeat."""
+    """Whether the episode may be recalled in this scope as a lesson to repeat."""
     named = partitions_for(scope)
     return any(entry.partition in named and entry.verdict is Verdict.SUCCESS for entry in partitions_of(episode))
 
 
-def changed_runs(work: Work) -> tuple[tuple[str, ...], int]:
-    """The runs that became a lesson or stopped being one; how many others' stopped being one to repeat."""
+def changed_runs(work: PurgeInProgress) -> tuple[tuple[str, ...], int]:
+    """The runs that became a lesson or stopped being one, and how many of others are no longer lessons to repeat."""
     runs: list[str] = []
     unlearned = 0
     for run_id, nodes in work.before.items():

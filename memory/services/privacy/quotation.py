@@ -1,4 +1,4 @@
-"""Who repeats whose words: answers that hold a person's question, or rest on what they taught."""
+"""Finds answers that contain a person's words: their question, or what they taught."""
 
 from collections.abc import Collection, Sequence
 
@@ -11,9 +11,9 @@ from memory.services.verdicts.quarantine import SYSTEM
 
 
 def repeating(tx: Transaction, workspace: str, own: Sequence[str], answers: Sequence[str]) -> list[str]:
-    """Answers to others that hold a person's words.
+    """The answers to others that contain a person's words.
 
-    These, which hold their question, and those that rest on theirs or on these, and so on.
+    They are `answers`, which contain the person's question, and all that used the person's own or these, and so on.
     """
     found: dict[str, None] = dict.fromkeys(answers)
     sources = [*own, *answers]
@@ -25,9 +25,9 @@ def repeating(tx: Transaction, workspace: str, own: Sequence[str], answers: Sequ
 
 
 def quoting(tx: Transaction, workspace: str, lessons: Sequence[str], without: Collection[str]) -> list[str]:
-    """Answers to others that were shown one of these lessons and repeat its question, which their asker did not say.
+    """The answers to others that were shown one of these lessons and repeat its question, unlike their own question.
 
-    A rule shows questions too, without what does not fit in.
+    A rule shows the questions of its lessons too, shortened where they do not fit.
     """
     found: dict[str, None] = {}
     by_rule = _shown_in_rules(tx, workspace, lessons)
@@ -46,7 +46,7 @@ def quoting(tx: Transaction, workspace: str, lessons: Sequence[str], without: Co
 
 
 def _shown_in_rules(tx: Transaction, workspace: str, lessons: Collection[str]) -> dict[str, set[str]]:
-    """By lesson, the runs that were shown a rule made of it."""
+    """For each lesson, the runs that were shown a rule derived from it."""
     events = tx.log.by_actor(workspace, SYSTEM, [EventKind.RULE_SHOWN], limit=ALL)
     nodes = tx.episodes.get_many(workspace, dict.fromkeys(each.episode_id for each in events))
     wanted, runs = set(lessons), dict[str, set[str]]()
@@ -59,17 +59,17 @@ def _shown_in_rules(tx: Transaction, workspace: str, lessons: Collection[str]) -
 
 
 def _text(node: Episode) -> str:
-    """Everything that a node said, did and saw."""
+    """The whole text of a node: its goal, output, actions and observations."""
     steps = (f"{step.text} {step.tool} {dict(step.arguments)} {' '.join(step.subgoals)}" for step in node.trajectory)
     texts = (node.goal, node.why, node.thoughts, node.action_target, node.output, node.task_incomplete)
     return comparable(" ".join([*texts, *node.context_before, *node.context_after, *steps]))
 
 
 def resting_on(tx: Transaction, workspace: str, episode_ids: Sequence[str]) -> list[Episode]:
-    """Every node of the answers that hold these episodes' words.
+    """The nodes of the answers that contain these episodes' words.
 
-    They used one, spoke against it, or repeated the mistake it warns of; or they heeded the warning about another
-    answer which it corrects. Whoever heeds a warning says what the correction says, which is its author's.
+    Such an answer used an episode, contradicted it, or repeated the mistake it warns of; or it heeded the warning about
+    another answer that the episode corrects, and so repeats the correction.
     """
     corrections = tx.episodes.links(workspace, episode_ids, LinkKind.CORRECTS)
     wanted = set(episode_ids)
@@ -90,7 +90,7 @@ def resting_on(tx: Transaction, workspace: str, episode_ids: Sequence[str]) -> l
 
 
 def _holds_words(item: RetrievalItem) -> bool:
-    """Whether who was shown this lesson says what it says."""
+    """Whether an answer that was shown this lesson contains its words."""
     if item.lesson is Lesson.AVOID:
         return item.signal is Signal.CONTRADICTED
     return item.signal in (Signal.USED, Signal.CONTRADICTED)

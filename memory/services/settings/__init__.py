@@ -1,1 +1,1 @@
-"""What people chose of how the bot works: settings changed in chat, what it listens to, runs without lessons."""
+"""Use cases of settings: settings changed in chat, listening, and the control arm of runs without lessons."""

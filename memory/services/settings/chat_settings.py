@@ -1,4 +1,4 @@
-"""What people change in chat about how the bot works: kept, recorded, taken back; read anew by everybody at once."""
+"""Settings that people change in chat: stored, logged, undone, and read on each use so that they apply at once."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ NO_EPISODE = ""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admission:
-    """What somebody may do in a place, as the lists that people keep in chat have it."""
+    """What a person may do in a place, by the lists set in chat."""
 
     role: Role
     is_admitted: bool = True
@@ -24,39 +24,39 @@ class Admission:
 
 @dataclass(frozen=True, slots=True)
 class ChatSettings:
-    """Use cases of who changes settings in chat. Only names that the core's `settable` holds have an effect."""
+    """The use cases of settings changed in chat. Only names in the core's `settable` have an effect."""
 
     _core: Core
 
     def here(self, scope: Scope) -> dict[str, ChatSetting]:
-        """By name, what is set for the place: the channel's own values come before the workspace's."""
+        """The settings in effect at the place, by name; a channel's own value overrides the workspace's."""
         with self._core.store.read() as tx:
             return settings_at(self._core, tx, scope.workspace, scope.channel)
 
     def values(self, workspace: str, channel: str = "") -> dict[str, str]:
-        """By name, the values set for a channel; without one, those of the whole workspace. File values are not in it.
+        """The values set for a channel, or without one for the workspace, by name, without those of the settings file.
 
-        Of the digest: `dm`, `off` or the id of a channel.
+        The value of the digest is `dm`, `off` or the id of a channel.
         """
         with self._core.store.read() as tx:
             return values_of(settings_at(self._core, tx, workspace, channel))
 
     def lists_naming(self, workspace: str, person: str) -> list[str]:
-        """The lists that name a person: who teaches and who may use the bot is the workspace's, and stays."""
+        """The lists that name a person. Lists belong to the workspace and are not erased with the person."""
         with self._core.store.read() as tx:
             stored = tx.settings.within(workspace, "")
             return sorted(each.name for each in stored if settable(each.name).is_list and person in each.value.split())
 
     def admission(self, scope: Scope, role: Role) -> Admission:
-        """The role of a person where the platform gives them this one, and whether they may use the bot there."""
+        """The effective role of a person with this role on the platform, and whether they may use the bot there."""
         with self._core.store.read() as tx:
             return admission(self._core, tx, scope, role)
 
     def change(self, scope: Scope, role: Role, name: str, value: str | None, *, everywhere: bool = False) -> None:
-        """Set a value for the channel, or for the workspace if it has no others or `everywhere` says so.
+        """Set a value for the channel; for the workspace with `everywhere`, or if the setting has no channel values.
 
-        None: nothing is set there any more. Raises `InvalidInput` for a name or value that is none, for who may not
-        change it, and where the settings file does not let it be changed.
+        None removes the value. Raises `InvalidInput` for an unknown name, an unusable value, a person who may not
+        change it, or a setting that the settings file does not allow to change.
         """
         setting = self._may_change(scope, role, name, everywhere=everywhere)
         after = canonical(name, value) if value is not None else None
@@ -64,7 +64,7 @@ class ChatSettings:
             self._set(tx, scope, _channel(setting, scope, everywhere=everywhere), name, after)
 
     def edit_list(self, scope: Scope, role: Role, name: str, *, add: str = "", remove: str = "") -> None:
-        """Add ids to a list or remove some. Raises as `change` does, and for what is no list."""
+        """Add ids to a list or remove them. Raises as `change` does, and for a setting that is no list."""
         setting = self._may_change(scope, role, name, everywhere=True)
         if not setting.is_list:
             raise InvalidInput(f"{name} is no list")
@@ -75,9 +75,9 @@ class ChatSettings:
             self._set(tx, scope, "", name, canonical(name, " ".join(ids)) if ids else None)
 
     def undo(self, scope: Scope, role: Role, name: str, *, everywhere: bool = False) -> bool:
-        """Give back the value before the last change at this place; done twice, the change holds again.
+        """Restore the value before the last change at this place; a second undo redoes the change.
 
-        False if the record has no change of it. Raises as `change` does.
+        False if there was no change. Raises as `change` does.
         """
         setting = self._may_change(scope, role, name, everywhere=everywhere)
         channel = _channel(setting, scope, everywhere=everywhere)
@@ -89,7 +89,7 @@ class ChatSettings:
             return last is not None
 
     def changes(self, workspace: str, limit: int = 20) -> list[SettingChange]:
-        """The record of changes in a workspace, newest first. Those of people who were forgotten are gone."""
+        """The log of changes in a workspace, newest first, without those of people who were forgotten."""
         with self._core.store.read() as tx:
             return _changes(tx, workspace)[:limit]
 
@@ -130,7 +130,7 @@ class ChatSettings:
 
 
 def named_anywhere(store: Store, platform: str, name: str) -> list[str]:
-    """The ids in a list that people keep in chat, of all workspaces of a platform."""
+    """The ids in a list set in chat, of all workspaces of a platform."""
     workspaces = [each for each in store.workspaces() if platform_of(each) == platform]
     with store.read() as tx:
         found = [each for workspace in workspaces for each in tx.settings.within(workspace, "") if each.name == name]
@@ -138,18 +138,18 @@ def named_anywhere(store: Store, platform: str, name: str) -> list[str]:
 
 
 def settings_at(core: Core, tx: Transaction, workspace: str, channel: str) -> dict[str, ChatSetting]:
-    """By name, what is set for a channel and may be set in chat."""
+    """The settings in effect in a channel that may be set in chat, by name."""
     return settable_of(core, tx.settings.within(workspace, channel))
 
 
 def settable_of(core: Core, stored: Iterable[ChatSetting]) -> dict[str, ChatSetting]:
-    """The same of what was read already for the channel and its workspace."""
+    """The same from settings that were already read for the channel and its workspace."""
     found = in_force(stored)
     return {name: each for name, each in found.items() if name in core.settable}
 
 
 def admission(core: Core, tx: Transaction, scope: Scope, role: Role) -> Admission:
-    """What the lists in chat make of a person with this role."""
+    """What a person with this role on the platform may do, by the lists set in chat."""
     values = values_of(settings_at(core, tx, scope.workspace, scope.channel))
     role = effective_role(role, scope.person, values)
     is_direct = scope.visibility is Visibility.DIRECT
@@ -157,13 +157,13 @@ def admission(core: Core, tx: Transaction, scope: Scope, role: Role) -> Admissio
 
 
 def require_admitted(core: Core, tx: Transaction, scope: Scope, role: Role) -> None:
-    """Raise `NotAdmitted` for somebody who may not use the bot in a place."""
+    """Raise `NotAdmitted` for a person who may not use the bot in a place."""
     if not admission(core, tx, scope, role).is_admitted:
         raise NotAdmitted("the lists in chat do not name this person, or not this channel")
 
 
 def admitted(core: Core, tx: Transaction, reactions: Iterable[Reaction]) -> list[Reaction]:
-    """The reactions of those who may use the bot where they react, with the roles that the lists give."""
+    """The reactions of people who may use the bot where they react, with the roles that the lists give."""
     found: list[Reaction] = []
     for each in reactions:
         place = Scope(workspace=each.workspace, channel=each.channel, person=each.actor)
@@ -173,7 +173,7 @@ def admitted(core: Core, tx: Transaction, reactions: Iterable[Reaction]) -> list
 
 
 def values_of(settings: Mapping[str, ChatSetting]) -> dict[str, str]:
-    """The values alone."""
+    """The values of settings, by name."""
     return {name: each.value for name, each in settings.items()}
 
 

@@ -1,4 +1,4 @@
-"""The control arm: a share of the runs gets no lessons, so that what lessons are worth can be told from the others."""
+"""The control arm: a share of the runs that get no lessons, to measure what lessons are worth by comparison."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from memory.services.core import Core
 from memory.services.settings.chat_settings import settings_at
 
 LEAST = 20
-"""With fewer answers in an arm nothing is said of a difference."""
+"""The fewest answers in each arm from which a difference is reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,22 +20,22 @@ class Compared:
 
     name: str
     with_lessons: Interval | None
-    """None where nothing was measured; so below."""
+    """None where nothing was measured, as in the fields below."""
     without: Interval | None
     difference: Interval | None
-    """How much more it is with lessons."""
+    """The difference: with lessons minus without."""
     least: int
-    """The number of answers it rests on, in the arm that has fewer."""
+    """The number of answers measured, in the arm that has fewer."""
 
     @property
     def is_enough(self) -> bool:
-        """Whether there is enough to tell."""
+        """Whether there are enough answers to report a difference."""
         return self.difference is not None and self.least >= LEAST
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmComparison:
-    """Both arms, since the first run without lessons."""
+    """The comparison of both arms since the first run without lessons."""
 
     with_lessons: ArmCount
     without: ArmCount
@@ -49,19 +49,19 @@ class ArmComparison:
 
 @dataclass(frozen=True, slots=True)
 class ControlArm:
-    """The use cases of runs without lessons. Which ones were is kept with their recalls (`Retrieval.is_control`)."""
+    """The use cases of runs without lessons, which are marked in their recalls (`Retrieval.is_control`)."""
 
     _core: Core
 
     def has(self, scope: Scope, run_id: str) -> bool:
-        """Whether a run gets no lessons, by the share that was set in chat, else in the settings file."""
+        """Whether a run is in the control arm, by the share set in chat or else in the settings file."""
         with self._core.store.read() as tx:
             chosen = settings_at(self._core, tx, scope.workspace, scope.channel).get(CONTROL_ARM)
         share = float(chosen.value) if chosen else self._core.control_arm
         return is_control(run_id, share, self._core.chance)
 
     def recall(self, goal: str) -> Recollection:
-        """What such a run gets for a goal: nothing."""
+        """The empty recall that such a run gets."""
         return Recollection(
             retrieval_id=self._core.new_id(),
             goal=goal,
@@ -72,7 +72,7 @@ class ControlArm:
         )
 
     def compare(self, workspace: str) -> ArmComparison | None:
-        """What lessons changed in a workspace; None where no run went without. One statement."""
+        """Compare the arms in a workspace; None if no run was without lessons. One SQL statement."""
         with self._core.store.read() as tx:
             arms = {each.is_control: each for each in tx.totals.arms(workspace)}
         if True not in arms:

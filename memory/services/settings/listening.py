@@ -1,4 +1,4 @@
-"""To what the bot listens: what was chosen for a channel, which threads are muted, whose question it answered there."""
+"""Listening: a channel's mode, the muted threads, and whose question the bot answered in a thread."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,23 +13,23 @@ from memory.services.settings.chat_settings import settings_at
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListeningState:
-    """What is known of a place when somebody says something there without a mention."""
+    """What is stored about a place, to judge a message there that does not mention the bot."""
 
     mode: ListeningMode | None
-    """What was chosen for the channel; None where nothing was."""
+    """The mode chosen for the channel; None where none was."""
     is_muted: bool
     asker: str
-    """Whose question the bot answered last in the thread, or behind the answer replied to; empty for nobody's."""
+    """The asker of the last answer in the thread, or of the answer replied to; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """How people want the bot to listen. It keeps places, never who asked for it."""
+    """The use cases of listening and muting. Places are stored, but not who muted them."""
 
     _core: Core
 
     def state(self, scope: Scope, replied_to: str = "") -> ListeningState:
-        """What is known of a place; `replied_to` is the id of the bot's message that is replied to, if there is one."""
+        """The state of a place; `replied_to` is the id of the bot's message that is replied to, if there is one."""
         workspace, channel, thread = scope.workspace, scope.channel, scope.thread
         with self._core.store.read() as tx:
             return ListeningState(
@@ -43,7 +43,7 @@ class Listening:
             return ""
         if not replied_to and (asker := tx.deliveries.asker_in(scope.workspace, scope.channel, scope.thread)):
             return asker
-        # A thread is known by its first message, which may be an answer.
+        # The id of a thread is that of its first message, which may be an answer.
         run_id = self._run_of(tx, scope, replied_to or scope.thread)
         question = tx.deliveries.incoming_of_run(scope.workspace, run_id) if run_id else None
         return question.scope.person if question is not None else ""
@@ -53,7 +53,7 @@ class Listening:
         return entry.run_id if entry is not None else ""
 
     def mute(self, scope: Scope, message_id: str = "") -> None:
-        """Only a mention is meant for the bot in this thread from now on; `message_id` is the bot's message there."""
+        """Mute this thread: only mentions are answered there. `message_id` is the bot's message in it."""
         with self._core.store.write() as tx:
             thread = self._thread_of(tx, scope, message_id)
             muted = MutedThread(
@@ -62,14 +62,14 @@ class Listening:
             tx.channels.mute(muted)
 
     def unmute(self, scope: Scope, message_id: str = "", *, is_own: bool = True) -> None:
-        """Listen in this thread again; where it may be a person's message, only if it is an answer."""
+        """Unmute this thread. With `is_own` off, `message_id` may be a person's message, which changes nothing."""
         with self._core.store.write() as tx:
             if not is_own and not self._run_of(tx, scope, message_id):
                 return
             tx.channels.unmute(scope.workspace, scope.channel, self._thread_of(tx, scope, message_id))
 
     def _thread_of(self, tx: Transaction, scope: Scope, message_id: str) -> str:
-        """The thread of a message of the bot's. A platform may not say with a reaction in which thread it was."""
+        """The thread of a message of the bot's, which some platforms do not give with a reaction."""
         run_id = self._run_of(tx, scope, message_id) if message_id and not scope.thread else ""
         parts = tx.deliveries.outgoing(scope.workspace, run_id) if run_id else []
         return parts[0].thread if parts else scope.thread

@@ -1,1 +1,1 @@
-"""What people do to teach: reactions and grades, corrections, saved messages, lessons put in other words."""
+"""The use cases of teaching: reactions, grades, corrections, saved messages, restated lessons."""

@@ -1,4 +1,4 @@
-"""Corrections: what would have been right, kept on the failed episode and made a lesson of its author's."""
+"""Corrections: a person says what would have been right, which is stored on the failed episode and as a new lesson."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -35,7 +35,7 @@ from memory.services.verdicts.quarantine import Reason, corrected_by, hold_back,
 from memory.services.verdicts.verdicts import withdraw_votes, write_votes
 
 CORRECTION_CHARACTERS = 8000
-"""Longest correction taken; a lesson has to fit into a prompt."""
+"""The longest correction accepted; a lesson has to fit into a prompt."""
 _WHEN_EMPTY = "a lesson needs a question: when should this be the answer?", "a lesson needs an answer"
 
 
@@ -49,11 +49,11 @@ class Corrected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A correction, ready to be taken in."""
+    """A correction, checked and embedded, ready to be stored."""
 
     run_id: str
     text: str
-    """Without secrets."""
+    """The correction, with secrets removed."""
     has_secret: bool
     why: Reason
     question: str
@@ -61,7 +61,7 @@ class Prepared:
 
 
 def usable(text: str, when_empty: str) -> str:
-    """What a person wrote for others to read, without the space around it. Raises `InvalidInput`."""
+    """A text that a person wrote for others, stripped. Raises `InvalidInput` if it is empty or too long."""
     words = text.strip()
     if not words:
         raise InvalidInput(when_empty)
@@ -72,7 +72,7 @@ def usable(text: str, when_empty: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """What a lesson in a person's own words says, without secrets."""
+    """The question and answer of a lesson in a person's own words, with secrets removed."""
 
     question: str
     answer: str
@@ -80,7 +80,7 @@ class Draft:
 
     @classmethod
     def of(cls, core: Core, question: str, answer: str, when_empty: tuple[str, str] = _WHEN_EMPTY) -> "Draft":
-        """Raises `InvalidInput`, which says `when_empty` of an empty question or answer."""
+        """Check and clean the texts. Raises `InvalidInput`; `when_empty` are the messages for an empty one."""
         written = usable(question, when_empty[0]), usable(answer, when_empty[1])
         clean = core.redactor.text(written[0]), core.redactor.text(written[1])
         return cls(question=clean[0], answer=clean[1], has_secret=clean != written)
@@ -95,9 +95,9 @@ class Draft:
         detail: Mapping[str, object] | None = None,
         words_of: Collection[str] = (),
     ) -> Episode:
-        """A new lesson in the name of the place's person, held back where it looks suspicious.
+        """Store the draft as a new lesson of the scope's person. It is held back if it looks suspicious.
 
-        `vector` is its question's, and `words_of` are others whose words it holds.
+        `vector` is the embedding of its question; `words_of` are other people whose words it contains.
         """
         lesson = taught_lesson(core, place, self.question, self.answer, now)
         tx.episodes.put(lesson)
@@ -111,19 +111,19 @@ class Draft:
 
 @dataclass(frozen=True, slots=True)
 class Correcting:
-    """The use case of a correction and of taking one back."""
+    """The use cases of making a correction and of undoing it."""
 
     _core: Core
 
     def correct(
         self, scope: Scope, run_id: str, text: str, *, role: Role, at: datetime, event_id: str = "", reason: str = ""
     ) -> Corrected | None:
-        """Take in what would have been right: it stays on the failed episode and makes a linked lesson.
+        """Store a correction on the failed episode and as a linked lesson.
 
-        The lesson holds for its author at once, for the channel if a teacher wrote it, for others after review. It
-        counts as a 👎 of the author, unless it says what the answer said or offered. Earlier lessons of theirs for the
-        same question that it replaces are archived. None if the event was handled before. Raises `InvalidInput` for an
-        unusable text, `NotFound` for an unknown answer, or one that may not be repeated in its channel any more.
+        The lesson counts for its author at once, for the channel if a teacher wrote it, and for others after review.
+        The correction is also a 👎 of its author, unless it repeats what the answer said or offered. It archives the
+        author's earlier lessons for the same question. None if the event was handled before. Raises `InvalidInput` for
+        an unusable text, `NotFound` for an unknown answer, or one that may no longer be repeated in its channel.
         """
         prepared = self.prepared(scope, run_id, text, reason)
         with self._core.store.write() as tx:
@@ -132,7 +132,7 @@ class Correcting:
             return self.within(tx, scope, prepared, role=role, at=at, event_id=event_id)
 
     def prepared(self, scope: Scope, run_id: str, text: str, reason: str = "") -> Prepared:
-        """What takes too long for a transaction that writes. Raises `InvalidInput` for an unusable text."""
+        """Do the slow part, before the writing transaction. Raises `InvalidInput` for an unusable text."""
         written = usable(text, "a correction needs a text: what would have been right?")
         words = self._core.redactor.text(written)
         why = usable_reason(self._core, reason)
@@ -144,7 +144,7 @@ class Correcting:
     def within(
         self, tx: Transaction, scope: Scope, prepared: Prepared, *, role: Role, at: datetime, event_id: str
     ) -> Corrected:
-        """The rest of `correct`, as a part of a transaction. Raises `NotFound` as that does."""
+        """Store a prepared correction within a transaction. Raises `NotFound` as `correct` does."""
         now, run_id, words, why = self._core.clock(), prepared.run_id, prepared.text, prepared.why
         nodes = tx.episodes.of_run(scope.workspace, run_id)
         failed = existing(tx, scope.workspace, corrected_node(nodes).id if nodes else run_id)
@@ -154,12 +154,12 @@ class Correcting:
         self._replace_older(tx, failed, lesson, now)
         if not _was_said(failed, words):
             implied = _implied_vote(failed, lesson, role, at, event_id)
-            # The reason is shown with the answer, also when everybody may read that again.
+            # The reason is shown with the answer, later perhaps to more people.
             is_as_open = lesson.visibility is failed.visibility
             write_votes(self._core, tx, now, implied, reason=why.text if is_as_open else "")
             failed = existing(tx, scope.workspace, failed.id)
         flags = lesson_flags(lesson, has_secret=prepared.has_secret)
-        # Held back, it does not stand on the answer either, until it is released.
+        # The text of a lesson that is held back does not appear on the answer until its release.
         detail = {"text": failed.correction if flags else words, "lesson": lesson.id, "role": role.value}
         corrected = event(
             failed,
@@ -178,7 +178,7 @@ class Correcting:
         return Corrected(failed=failed, lesson=existing(tx, scope.workspace, lesson.id))
 
     def _embedded(self, workspace: str, run_id: str) -> tuple[str, Vector | None]:
-        """The question with its embedding, where the answer has none: it was stopped, or the embedder failed then."""
+        """The question with its embedding if the answer has none, because it was stopped or the embedder failed."""
         with self._core.store.read() as tx:
             nodes = tx.episodes.of_run(workspace, run_id)
             failed = corrected_node(nodes) if nodes else None
@@ -209,9 +209,9 @@ class Correcting:
         note_words_of(tx, lesson, askers_of(tx, failed))
 
     def _replace_older(self, tx: Transaction, failed: Episode, lesson: Episode, now: datetime) -> None:
-        """Archive the author's own lessons that this one makes obsolete.
+        """Archive the author's own lessons that this one replaces.
 
-        Those on this answer, and those that it rested on, if they answer the same question.
+        These are the lessons from this answer, and those that the answer used, if they answer the same question.
         """
         workspace = failed.workspace
         on_it = {
@@ -259,9 +259,9 @@ class Correcting:
 
 
 def corrected_node(nodes: Sequence[Episode]) -> Episode:
-    """What a correction of an answer is about: its question; or the only part that was left without an answer.
+    """The node that a correction is about: the root, or the only part that was left without an answer.
 
-    `nodes` are those of the run, the first one first. Where there are alternatives, an answer to any is one to all.
+    `nodes` are those of the run, root first. Where there are alternatives, an answer to one answers all.
     """
     root, *others = nodes
     missing, parts = missing_parts(nodes), [each for each in others if each.action != Termination.EXPAND]
@@ -271,18 +271,18 @@ def corrected_node(nodes: Sequence[Episode]) -> Episode:
 
 
 def missing_parts(nodes: Iterable[Episode]) -> list[Episode]:
-    """The nodes below the first one that pursued a part of it in vain: they gave up, or asked back."""
+    """The nodes below the root that found no answer to their part: they gave up, or asked back."""
     parts = [each for each in nodes if not each.is_root and each.action != Termination.EXPAND]
     return [each for each in parts if each.termination is not Termination.SUCCESS or each.action == ASK]
 
 
 def lesson_flags(lesson: Episode, *, has_secret: bool) -> tuple[Flag, ...]:
-    """Why a lesson that a person wrote has to wait for a teacher; nothing for most."""
+    """The reasons for which a lesson in a person's words must wait for a teacher; mostly none."""
     return merged([flags_of(lesson, limit=LESSON_CHARACTERS), (Flag.SECRET,) if has_secret else ()])
 
 
 def _was_said(answer: Episode, words: str) -> bool:
-    """Whether a correction says what the answer said or did, or offered: whoever writes it refuses nothing of that."""
+    """Whether a correction repeats what the answer said, did or offered, and so does not reject it."""
     done = [(answer.action, answer.output)] if answer.termination is Termination.SUCCESS else []
     candidates = [*done, *(option.candidate for option in options_of(answer.trajectory))]
     if named_action(words, [action for action, _ in candidates if action not in (ANSWER, ASK)]):
@@ -292,18 +292,18 @@ def _was_said(answer: Episode, words: str) -> bool:
 
 
 def _implied_vote(failed: Episode, lesson: Episode, role: Role, at: datetime, event_id: str = "") -> Reaction:
-    """What the author of a correction says of the answer by writing it."""
+    """The vote on the answer that a correction implies."""
     source, node_id = f"{CORRECTION}:{lesson.id}", "" if failed.is_root else failed.id
     return Reaction.on_run(failed, lesson.author, source, -1, at, role=role, node_id=node_id, event_id=event_id)
 
 
 def own_vote(lesson: Episode, role: Role, at: datetime, event_id: str = "") -> Reaction:
-    """What the author of a lesson says of it by writing it."""
+    """The vote for a lesson that its author gives by writing it."""
     return Reaction.on_run(lesson, lesson.author, CORRECTION, 1, at, role=role, event_id=event_id)
 
 
 def taught_lesson(core: Core, scope: Scope, goal: str, words: str, now: datetime) -> Episode:
-    """A lesson a person wrote without an answer behind it."""
+    """A lesson that a person wrote without correcting an answer."""
     elements = {f"platform:{scope.platform}", f"channel:{scope.channel}", f"person:{scope.person}"}
     return Episode(
         id=core.new_id(),

@@ -1,7 +1,7 @@
-"""New episodes with all that is known of them, recorded together: what a file brings.
+"""Bulk recording of new episodes with their events and votes, as a file import needs it.
 
-They leave what they would leave if each came alone: the same events, votes, verdicts and places to be found. It takes
-some twenty statements, however many they are.
+The result is the same as if each were recorded alone: the same events, votes, verdicts and index entries. It takes some
+twenty SQL statements, whatever the number of episodes.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,26 +17,26 @@ from memory.services.verdicts.verdicts import Signals, take_signals
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewEpisode:
-    """An episode that nothing is stored of."""
+    """An episode that is not stored yet, with its events and votes."""
 
     episode: Episode
-    """As it was made (`memory.rules.fold.facts`)."""
+    """The episode as created (`memory.rules.fold.facts`)."""
     vector: Vector | None
     """The embedding of its goal."""
     before: Sequence[Event]
-    """What happened to it before anybody judged it; that it was made, first."""
+    """The events before the first vote, beginning with its creation."""
     signals: Sequence[Signals] = ()
-    """What people said of it."""
+    """The votes on it."""
     after: Sequence[Event] = ()
-    """What happened to it then."""
+    """The events after the votes."""
     words_of: Iterable[str] = ()
-    """Others than its author whose words it holds."""
+    """People other than the author whose words it contains."""
 
 
 def record_new(
     core: Core, tx: Transaction, new: Sequence[NewEpisode], stored: Mapping[str, Sequence[Episode]] | None = None
 ) -> None:
-    """Record new episodes of one workspace. `stored` are those that some of their runs have already, by run."""
+    """Record new episodes of one workspace. `stored` are the episodes that their runs already have, by run."""
     if not new:
         return
     workspace = new[0].episode.workspace
@@ -65,7 +65,7 @@ def _judged(
     stored: Mapping[str, Sequence[Episode]],
     changes: Changes,
 ) -> Sequence[Reaction]:
-    """What is said of new episodes goes into `changes`; the registers that it writes."""
+    """Judge new episodes by their votes, into `changes`. Returns the vote registers to store."""
     if not signals:
         return ()
     judged = list(dict.fromkeys(signal.reactions[-1].run_id for signal in signals))
@@ -80,7 +80,7 @@ def _judged(
 
 
 class _Readers:
-    """Who can read each channel now, asked once for each."""
+    """The current readers of each channel, looked up once per channel."""
 
     def __init__(self, tx: Transaction, workspace: str) -> None:
         self._tx = tx
@@ -88,7 +88,7 @@ class _Readers:
         self._known: dict[str, Visibility | None] = {}
 
     def noted(self, episode: Episode) -> Episode:
-        """The episode as the store would give it back."""
+        """The episode as the store would return it."""
         if episode.channel not in self._known:
             channel = self._tx.channels.get(self._workspace, episode.channel)
             self._known[episode.channel] = channel.visibility if channel else None

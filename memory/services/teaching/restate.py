@@ -1,11 +1,12 @@
-"""Lessons whose asker was forgotten: they stay their author's, with a question in the author's words.
+"""Restating lessons whose asker was forgotten: the lesson stays its author's, with a question in the author's words.
 
-What a person wrote or sent in a form is theirs, even where it quotes somebody. The question of a correction is not: it
-was copied from the answer that was wrong. It is replaced by what its author asked themself, if the lesson answers that;
-else the lesson is held back until its author has given it a question, and they are told so once.
+What a person wrote or sent in a form is their own, even where it quotes somebody. The question of a correction is not:
+it was copied from the corrected answer, and is the asker's. It is replaced by a question that the author asked
+themself, if the lesson answers one; else the lesson is held back until the author gives it a question, of which they
+are told once.
 
-Votes and promotions stay with the lesson, but they were about a question that nobody can compare the new one with. So
-where others' carry it, another question in its author's words has to be seen by a teacher before it holds for others.
+Votes and promotions stay with the lesson, but were about the old question, with which nobody can compare the new one.
+So if the lesson counts by others' votes, a teacher must see the new question before it counts for others again.
 """
 
 from collections.abc import Collection, Sequence
@@ -39,18 +40,18 @@ from memory.services.verdicts.quarantine import SYSTEM, hold_back, restore_texts
 from memory.services.verdicts.verdicts import refold
 
 NOTICE = "goodbot/needs_question"
-"""Kind of the short memories that say whose lesson lost its question, until they were told."""
+"""The kind of the short memories that note a lost question until the lesson's author was told."""
 
 _NOTICE_KEPT = timedelta(days=365)
-"""How long an author has to come by. Their list of such lessons shows it after that, too."""
+"""How long the notice is kept for the author. The list of waiting lessons shows the lesson after that, too."""
 
 _JUDGED = (*GRADINGS, EventKind.QUARANTINED, EventKind.PURGED, *DECISIONS)
-"""Events that tell, beside the votes, what was said of a lesson and decided about it."""
+"""The events, besides votes, that record what was said and decided about a lesson."""
 
 
 @dataclass(frozen=True, slots=True)
 class Restating:
-    """Use cases of an author whose lessons lost their question."""
+    """Use cases for authors whose lessons lost their question."""
 
     _core: Core
 
@@ -61,14 +62,14 @@ class Restating:
             return [each for each in tx.episodes.search(workspace, wanted) if _is_waiting(tx, each)]
 
     def unnotified(self, workspace: str, person: str) -> list[str]:
-        """The ids of those that the person was not told about. One look-up for nearly everybody."""
+        """The ids of the waiting lessons of which the person was not told. One look-up in the usual case of none."""
         with self._core.store.read() as tx:
             ids = [each.key for each in tx.short.of_person(workspace, person, NOTICE)]
             lessons = tx.episodes.get_many(workspace, ids) if ids else {}
             return [each.id for each in lessons.values() if _is_waiting(tx, each)]
 
     def mark_notified(self, workspace: str, episode_ids: Collection[str]) -> None:
-        """The author knows about these lessons now."""
+        """Store that the author has been told about these lessons."""
         with self._core.store.write() as tx:
             for episode_id in episode_ids:
                 tx.short.delete(workspace, NOTICE, episode_id)
@@ -76,13 +77,13 @@ class Restating:
     def restate(
         self, scope: Scope, episode_id: str, question: str, *, role: Role = Role.MEMBER, event_id: str = ""
     ) -> Episode | None:
-        """Give a lesson that lacks its question one in its author's words: it counts again as its votes say.
+        """Give a lesson without a question one in its author's words. It counts again by its votes.
 
-        Where others voted on it, or it was promoted, and the author is no teacher, it counts for the author alone until
+        If others voted on it, or it was promoted, and the author is no teacher, it counts for the author alone until
         a teacher releases it.
 
         None if the event was handled before. Raises `NotFound`, and `InvalidInput` for an unusable text, a lesson that
-        has its question, and anybody but its author or an administrator.
+        has a question, or a person who is neither its author nor an administrator.
         """
         asked = usable(question, "a lesson needs a question: when should this be the answer?")
         goal = self._core.redactor.text(asked)
@@ -112,15 +113,15 @@ class Restating:
 
 
 def in_words_of(tx: Transaction, workspace: str, person: str, own: Collection[str]) -> tuple[list[str], list[str]]:
-    """The ids of (lessons of others, answers to others) whose question is in this person's words; none of `own`.
+    """The ids of (lessons of others, answers to others) whose question is in this person's words, without `own`.
 
-    The oldest lesson is first. One that somebody wrote into the person's direct conversation is among them.
+    Oldest lesson first. Includes lessons that somebody wrote into the person's direct conversation.
     """
     known = [*tx.episodes.with_words_of(workspace, person), *own]
     read = tx.episodes.get_many(workspace, dict.fromkeys(known)).values()
     found = sorted(read, key=lambda each: (each.created_at, each.id))
     lessons = [each.id for each in found if each.origin is not Origin.RUN and each.author not in ("", person)]
-    # Whole, for a node repeats what those below it asked or found out.
+    # Whole runs, because a node repeats what the nodes below it asked or found out.
     answers = {each.run_id for each in found if each.origin is Origin.RUN and each.id not in own}
     runs = tx.episodes.of_runs(workspace, sorted(answers))
     return lessons, [node.id for run_id in sorted(runs) for node in runs[run_id] if node.id not in own]
@@ -129,10 +130,10 @@ def in_words_of(tx: Transaction, workspace: str, person: str, own: Collection[st
 def part_from_asker(
     core: Core, tx: Transaction, asker: str, lessons: Sequence[Episode], without: Collection[str], now: datetime
 ) -> list[str]:
-    """Take the asker's words off these lessons of others. Returns the ids of those to be erased: a copy took its place.
+    """Remove the asker's words from these lessons of others. Returns the ids that were replaced by a copy, to erase.
 
-    Their questions may become what their authors asked themselves, but none of the episodes `without`.
-    One that is not the same question holds for others as one that its author states (`Restating.restate`).
+    A question that the author asked may replace the asker's, except from the episodes in `without`. If it is not the
+    same question, the rules of `Restating.restate` apply.
     """
     questions = _OwnQuestions(tx, without)
     replaced: list[str] = []
@@ -159,7 +160,7 @@ def part_from_asker(
 
 
 class _OwnQuestions:
-    """What authors asked in words of their own, read once for each."""
+    """The questions that authors asked themselves, read once per author."""
 
     def __init__(self, tx: Transaction, without: Collection[str]) -> None:
         self._tx = tx
@@ -167,9 +168,9 @@ class _OwnQuestions:
         self._asked: dict[str, tuple[list[Episode], dict[str, tuple[str, Vector]]]] = {}
 
     def answered_by(self, lesson: Episode) -> tuple[Episode | None, bool]:
-        """The newest question of the lesson's author that it answered or that is the same, said where it may be.
+        """The newest question of its author that the lesson answered or that is the same, if it may be shown there.
 
-        And whether it is the same.
+        Also returns whether it is the same.
         """
         asked, vectors = self._of(lesson)
         vectors = vectors | self._tx.episodes.vectors(lesson.workspace, [lesson.id])
@@ -202,13 +203,13 @@ class _OwnQuestions:
 
 
 def _is_carried(tx: Transaction, lesson: Episode, *, without: str = "") -> bool:
-    """Whether anybody but its author (and `without`) has a say in how far the lesson counts."""
+    """Whether the lesson counts by votes or decisions of others than its author and `without`."""
     cast = ballots(lesson, tx.teaching.votes(lesson.workspace, lesson.run_id))
     return _is_promoted(tx, lesson, without) or any(vote.actor not in (lesson.author, without) for vote in cast)
 
 
 def _is_promoted(tx: Transaction, lesson: Episode, without: str) -> bool:
-    """Whether the lesson has an audience by what others than `without` decided."""
+    """Whether somebody other than `without` promoted the lesson."""
     if not without or lesson.promoted is None:
         return lesson.promoted is not None
     decided = [
@@ -220,13 +221,13 @@ def _is_promoted(tx: Transaction, lesson: Episode, without: str) -> bool:
 
 
 def _is_teachers(tx: Transaction, lesson: Episode) -> bool:
-    """Whether its author is known as a teacher by their own vote on it."""
+    """Whether the author's own vote on the lesson shows that they are a teacher."""
     cast = ballots(lesson, tx.teaching.votes(lesson.workspace, lesson.run_id))
     return any(vote.actor == lesson.author and vote.role.may_promote for vote in cast)
 
 
 def _may_be_read(question: Episode, lesson: Episode) -> bool:
-    """Whether everybody who may meet the lesson may read the question: asked in the same place, or in public."""
+    """Whether all readers of the lesson may read the question: it was asked in the same place, or in public."""
     asked, held = visibility_of(question), visibility_of(lesson)
     if (question.channel, question.visibility, asked) == (lesson.channel, lesson.visibility, held):
         return True
@@ -234,7 +235,7 @@ def _may_be_read(question: Episode, lesson: Episode) -> bool:
 
 
 def _bare(tx: Transaction, lesson: Episode) -> Episode:
-    """The lesson with nothing left of the conversation that it came from, and findable nowhere."""
+    """Strip the lesson of the conversation that it came from, and remove it from the index."""
     bare = replace(
         lesson,
         goal="",
@@ -256,9 +257,9 @@ def _bare(tx: Transaction, lesson: Episode) -> Episode:
 
 
 def _moved_out(core: Core, tx: Transaction, lesson: Episode, asker: str, now: datetime) -> Episode:
-    """A lesson of the author's own, in a direct conversation of theirs: the one it was written into is forgotten.
+    """Copy a lesson into the author's own direct conversation, because the one that it was written into is forgotten.
 
-    What anybody but the asker said of it and decided about it comes with it; that another one stood for it does not.
+    The votes and decisions of anybody but the asker are copied too; a link to a lesson that stood for it is not.
     """
     place = Scope(
         workspace=lesson.workspace,
@@ -289,7 +290,7 @@ def _moved_out(core: Core, tx: Transaction, lesson: Episode, asker: str, now: da
 
 
 def _on(moved: Episode, given: Reaction) -> Reaction:
-    """The same signal on the moved lesson. What a correction of it said of it by that is a vote like any other now."""
+    """The same vote on the copied lesson. A vote implied by a correction becomes an ordinary vote."""
     is_implied = given.source.startswith(f"{CORRECTION}:")
     own = own_vote(moved, given.role, given.at)
     return replace(own, actor=given.actor, value=given.value, source="vote" if is_implied else given.source)
@@ -305,7 +306,7 @@ def _ask(
     actor: str,
     now: datetime,
 ) -> Episode:
-    """Give the lesson its question, with its embedding, and file it where its verdicts allow."""
+    """Give the lesson its question and embedding, and index it where its verdicts allow."""
     detail = {"goal": goal, "flags": [flag.value for flag in flags]}
     asked = record(tx, lesson, event(lesson, EventKind.RESTATED, actor, now, detail=detail))
     if embedded is not None:
@@ -327,7 +328,7 @@ def _notice(lesson: Episode, now: datetime) -> ShortMemory:
 
 
 def _is_waiting(tx: Transaction, lesson: Episode) -> bool:
-    """Whether it is for its author to say something: what a person put away is done with."""
+    """Whether the lesson waits for its author's question. One that a person archived does not."""
     if Flag.NEEDS_QUESTION not in lesson.quarantine:
         return False
     return lesson.archived_at is None or bool(why_archived(tx, lesson))

@@ -1,7 +1,7 @@
-"""A person's message as a lesson: somebody saved it, because it answers a question well.
+"""Saving a person's message as a lesson, because it answers a question well.
 
-The lesson is its author's: forgetting them erases it. Who saved it approves it by that, as far as their role goes, and
-takes the approval back with the save. Nobody else's message is ever read without a save.
+The lesson belongs to the message's author: forgetting them erases it. Saving approves it, as far as the saver's role
+allows; taking the save back withdraws the approval. Messages between people are never read without a save.
 """
 
 from dataclasses import dataclass, replace
@@ -19,29 +19,29 @@ from memory.services.verdicts.quarantine import hold_back
 from memory.services.verdicts.verdicts import withdraw_votes, write_votes
 
 SAVED = f"{REVIEW}:saved"
-"""Source of the vote of whoever saves a message. A teacher's makes the lesson count, as in a review."""
+"""The source of the vote that a save is. A teacher's makes the lesson count, as a review does."""
 _WHEN_EMPTY = "the message answers nothing that I can read", "the message has no text that I can keep"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedLesson:
-    """A lesson that was a message, after something happened to it."""
+    """A lesson saved from a message, after a change."""
 
     lesson: Episode
     is_reopened: bool = False
-    """It was approved, and waits for review now because its message was edited."""
+    """It was approved before, and waits for review again because its message was edited."""
 
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """The use cases of saving a message, and of what becomes of it later."""
+    """The use cases of saving a message, and of its later edits and deletion."""
 
     _core: Core
 
     def save(
         self, scope: Scope, found: AnsweredQuestion, *, role: Role, at: datetime, event_id: str
     ) -> SavedLesson | None:
-        """Make a lesson of a message, or approve the one that it is already, in the name of `scope.person`.
+        """Save a message as a lesson for `scope.person`; if it is one already, add their approval.
 
         None if the event was handled before. Raises `InvalidInput` for a text that cannot be a lesson, and for guests.
         """
@@ -63,7 +63,7 @@ class Saving:
             return SavedLesson(lesson=existing(tx, scope.workspace, lesson.id))
 
     def unsave(self, scope: Scope, message_id: str, *, at: datetime, event_id: str) -> Episode | None:
-        """Take a save back: the lesson goes, unless others stand by it. None if this person saved no such message."""
+        """Take a save back: the lesson is archived unless others approve it. None if this person had not saved it."""
         with self._core.store.write() as tx:
             saved = tx.saved.get(scope.workspace, scope.channel, message_id)
             now = self._core.clock()
@@ -74,9 +74,9 @@ class Saving:
             return take_back(self._core, tx, own, at, now) if own is not None else None
 
     def edited(self, scope: Scope, message_id: str, text: str, *, at: datetime, event_id: str) -> SavedLesson | None:
-        """A message was edited. If it is a lesson, that says what the message says now, and waits for a teacher again.
+        """Update the lesson saved from an edited message. It waits for a teacher again.
 
-        None where it is no lesson, or says the same. A text that cannot be a lesson takes the lesson away.
+        None where there is no lesson, or the text is the same. If the text cannot be a lesson, the lesson is retired.
         """
         with self._core.store.read() as tx:
             saved = tx.saved.get(scope.workspace, scope.channel, message_id)
@@ -99,7 +99,7 @@ class Saving:
             return self._replace(tx, saved, former, draft, at, now)
 
     def deleted(self, scope: Scope, message_id: str, *, event_id: str) -> Episode | None:
-        """A message was deleted: the lesson that it was is retired. None where it is none."""
+        """Retire the lesson saved from a deleted message. None where there is no lesson."""
         with self._core.store.read() as tx:
             if tx.saved.get(scope.workspace, scope.channel, message_id) is None:
                 return None
@@ -113,7 +113,7 @@ class Saving:
             return act(tx, lesson, EventKind.ARCHIVED, lesson.author, now, {"message": "deleted"})
 
     def _unchanged(self, tx: Transaction, scope: Scope, message_id: str, draft: Draft) -> Episode | None:
-        """The lesson that the message is, if it still counts and says this."""
+        """The lesson saved from the message, if it is active and says the same as the draft."""
         saved = tx.saved.get(scope.workspace, scope.channel, message_id)
         lesson = tx.episodes.get(scope.workspace, saved.lesson_id) if saved is not None else None
         if lesson is None or lesson.archived_at is not None:
@@ -127,7 +127,7 @@ class Saving:
     def _replace(
         self, tx: Transaction, saved: SavedMessage, former: Episode, draft: Draft, at: datetime, now: datetime
     ) -> SavedLesson:
-        """The lesson as its message is now. It stays saved, but what people approved was another text."""
+        """Replace the lesson by one with the message's new text. It stays saved, but loses its approvals."""
         workspace = former.workspace
         vectors: dict[str, tuple[str, Vector]] = tx.episodes.vectors(workspace, [former.id])
         others = set(tx.episodes.words_of_others(workspace, [former.id]).get(former.id, ()))
@@ -146,12 +146,12 @@ class Saving:
 
 
 def take_back(core: Core, tx: Transaction, own: Reaction, at: datetime, now: datetime) -> Episode:
-    """Withdraw one save. The lesson is archived, unless somebody else stands by it."""
+    """Withdraw one save. The lesson is archived unless somebody else approves it."""
     withdraw_votes(core, tx, now, own, at=at)
     lesson = tx.episodes.of_run(own.workspace, own.run_id)[0]
     given = tx.teaching.reactions_of_run(own.workspace, own.run_id)
     others = [each for each in given if each.is_active and each.actor != own.actor]
-    if any(each.value > 0 or each.source == SAVED for each in others):  # a save says nothing of a text that came later
+    if any(each.value > 0 or each.source == SAVED for each in others):  # a save of an earlier text has no value
         return lesson
     saved = tx.saved.of_lessons(lesson.workspace, [lesson.id]).get(lesson.id)
     if saved is not None:
@@ -171,7 +171,7 @@ def _saved(lesson: Episode, found: AnsweredQuestion, now: datetime) -> SavedMess
 
 
 def _save(lesson: Episode, person: str, role: Role, at: datetime, event_id: str) -> Reaction:
-    """What a person says of a lesson by saving the message."""
+    """The vote that a person gives by saving the message."""
     return replace(own_vote(lesson, role, at), actor=person, source=SAVED, event_id=event_id)
 
 

@@ -1,4 +1,4 @@
-"""What people do to teach, as transactions: react, grade, correct, promote, archive, restore, undo."""
+"""The use cases of teaching: react, grade, correct, promote, archive, restore, undo. Each is one transaction."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -37,18 +37,18 @@ _GRADE = "grade"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undone:
-    """The act that was taken back."""
+    """An act that was undone."""
 
     what: str
     """`correction` or the reaction's source, for example `emoji:👍`."""
     episode: Episode
-    """The episode it was about, as it is now: of a correction, the lesson it had made."""
+    """The episode that it was about, after the undo; for a correction, the lesson that it had made."""
     runs: tuple[str, ...]
-    """The answers that may have become a lesson or stopped being one."""
+    """The runs whose answers may have become a lesson or stopped being one."""
 
 
 class Teaching:
-    """Use cases of members, teachers and administrators. Every call names the workspace."""
+    """The use cases by which members, teachers and administrators teach."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
@@ -57,13 +57,13 @@ class Teaching:
     def react(
         self, reaction: Reaction, *, event_id: str, on_own_message: bool = True, place: Scope | None = None
     ) -> VoteResult:
-        """Take in a reaction that was added (`is_active`) or removed.
+        """Store a reaction that was added (`is_active`) or removed.
 
-        Repeated events, deliveries older than what is known, and messages that are not answers change nothing. A
-        reaction on a message of the bot's own that is not in the ledger yet is kept until it is. So is the removal of
-        a kept reaction, also where the event names somebody else as the message's author. A messenger gives the
-        `place` as it is now, which is noted (`Channels.note`), and gets what to show and to say (`VoteResult.marks`
-        and what follows it). The lists that people keep in chat say then what this person may do there.
+        Repeated events, late deliveries of older states, and messages that are not answers change nothing. A reaction
+        on a message of the bot's own that is not in the ledger yet is kept until it is; so is the removal of a kept
+        reaction, even if the event names another author of the message. A messenger passes the current `place`, which
+        is stored (`Channels.note`); the person's rights there then follow the lists set in chat, and the result has
+        what to show and say (`VoteResult.marks` and the fields after it).
         """
         if reaction.role is Role.BOT:
             return VoteResult(is_known=False)
@@ -92,10 +92,10 @@ class Teaching:
             return lesson_mark(tx, workspace, run_id)
 
     def vote(self, reaction: Reaction) -> VoteResult:
-        """Take in a signal that names its run and came by no message (a button, a command, a library call)."""
+        """Store a vote that names its run instead of a message (from a button, a command or a library call)."""
         now = self._core.clock()
         with self._core.store.write() as tx:
-            # Keyed by its run, so that two runs never share a register.
+            # The run is part of the key, so that two runs never share a register.
             message_id = reaction.message_id or f"run/{reaction.run_id}"
             before = next(iter(tx.episodes.of_run(reaction.workspace, reaction.run_id)), None)
             result = write_votes(self._core, tx, now, replace(reaction, message_id=message_id))
@@ -114,7 +114,7 @@ class Teaching:
         reason: str = "",
         event_id: str = "",
     ) -> Episode:
-        """Say what one node is worth; on a root, what the whole answer is worth. `pending` takes the grade back.
+        """Grade one node of an answer, or with the root the whole answer. `pending` withdraws the grade.
 
         Raises `NotFound`, and `InvalidInput` for `disputed`, which only people who disagree can make.
         """
@@ -123,7 +123,7 @@ class Teaching:
             raise InvalidInput(f"cannot grade as {verdict.value}; use success, failure or pending")
         why = usable_reason(self._core, reason)
         with self._core.store.write() as tx:
-            # The time of a grade is when it is written, so that of two at once neither is taken for a late delivery.
+            # Read in the transaction, so that neither of two simultaneous grades counts as a late delivery.
             now = self._core.clock()
             if event_id and not tx.log.claim(workspace, event_id, now):
                 return existing(tx, workspace, episode_id)
@@ -145,7 +145,7 @@ class Teaching:
     def correct(
         self, scope: Scope, run_id: str, text: str, *, role: Role, at: datetime, event_id: str = "", reason: str = ""
     ) -> Corrected | None:
-        """Take in what would have been right (`Correcting.correct`)."""
+        """Store a correction (`Correcting.correct`)."""
         return self._correcting.correct(scope, run_id, text, role=role, at=at, event_id=event_id, reason=reason)
 
     def teach(
@@ -159,7 +159,7 @@ class Teaching:
         at: datetime,
         event_id: str = "",
     ) -> Episode | None:
-        """Take in an answer nobody had asked for yet. It counts as far as a correction of the same person would.
+        """Store a lesson without an answer before it. It counts as far as a correction by the same person would.
 
         A teacher's may be promoted to the workspace in the same step. None if the event was handled before. Raises
         `InvalidInput` for an unusable text.
@@ -180,7 +180,7 @@ class Teaching:
             return existing(tx, scope.workspace, lesson.id)
 
     def clear(self, place: Scope, message_id: str, *, source: str, at: datetime, event_id: str) -> VoteResult:
-        """Withdraw everybody's signals that came by one message: of one `source`, or every emoji if it is empty."""
+        """Withdraw everybody's votes by reactions to one message: those of one `source`, or all if it is empty."""
         workspace = place.workspace
         with self._core.store.write() as tx:
             now = self._core.clock()
@@ -202,10 +202,10 @@ class Teaching:
             return replace(result, marks=lesson_marks(tx, result, parts))
 
     def promote(self, workspace: str, episode_id: str, audience: Audience, *, actor: str, role: Role) -> Episode:
-        """Widen a lesson's audience (narrow it again with `personal`). Teachers and administrators only.
+        """Widen a lesson's audience, or narrow it with `personal`. Teachers and administrators only.
 
-        A teacher who promoted too many in the window gets the episode back as it is; the attempt is in the log.
-        Raises `InvalidInput` where that would leave a direct message or a private channel.
+        For a teacher who exceeded the limit of promotions, the episode is returned unchanged and the attempt is logged.
+        Raises `InvalidInput` if the lesson would become readable outside its direct message or private channel.
         """
         if not role.may_promote:
             raise InvalidInput("only a teacher may promote a lesson; ask one to do it")
@@ -229,7 +229,7 @@ class Teaching:
     def _promoted(
         self, tx: Transaction, episode: Episode, audience: Audience, actor: str, role: Role, now: datetime
     ) -> Episode:
-        """The episode with its new audience, or as it is beyond the limit: poisoning needs many promotions."""
+        """The episode with its new audience; unchanged beyond the limit, which hinders poisoning by many promotions."""
         wanted = "" if audience is Audience.PERSONAL else audience.value
         detail: dict[str, object] = {"audience": wanted, "role": role.value}
         if wanted and role is not Role.ADMIN and self._is_limited(tx, episode.workspace, actor, now):
@@ -238,7 +238,7 @@ class Teaching:
         return record(tx, episode, event(episode, EventKind.PROMOTED, actor, now, detail=detail))
 
     def _is_limited(self, tx: Transaction, workspace: str, actor: str, now: datetime) -> bool:
-        """Whether somebody promoted enough one by one; the approval of a whole batch is one decision, not many."""
+        """Whether somebody reached the limit of promotions. The approval of a whole batch counts as one."""
         limit = self._core.policy.promotions_per_window
         latest = tx.log.by_actor(workspace, actor, [EventKind.PROMOTED], limit=limit)
         if any("batch" in each.detail for each in latest):
@@ -247,27 +247,27 @@ class Teaching:
         return len(latest) >= limit and latest[-1].at > now - self._core.policy.window
 
     def release(self, workspace: str, episode_id: str, *, actor: str, role: Role) -> Episode:
-        """Let a quarantined lesson be recalled again (`memory.services.verdicts.quarantine.release`)."""
+        """Release a lesson from quarantine (`memory.services.verdicts.quarantine.release`)."""
         return release(self._core, workspace, episode_id, actor=actor, role=role)
 
     def hold_again(self, workspace: str, episode_id: str, *, actor: str, role: Role) -> Episode:
-        """Take a release back (`memory.services.verdicts.quarantine.hold_again`)."""
+        """Undo a release (`memory.services.verdicts.quarantine.hold_again`)."""
         return hold_again(self._core, workspace, episode_id, actor=actor, role=role)
 
     def archive(self, workspace: str, episode_id: str, *, actor: str) -> Episode:
-        """Take an episode out of recall without losing anything. Archiving twice is once. Raises `NotFound`."""
-        return self._shelve(workspace, episode_id, actor, EventKind.ARCHIVED)
+        """Archive an episode: it is no longer recalled, but nothing is deleted. Idempotent. Raises `NotFound`."""
+        return self._set_archived(workspace, episode_id, actor, EventKind.ARCHIVED)
 
     def restore(self, workspace: str, episode_id: str, *, actor: str) -> Episode:
-        """Bring an archived episode back. Raises `NotFound`."""
-        return self._shelve(workspace, episode_id, actor, EventKind.RESTORED)
+        """Restore an archived episode. Raises `NotFound`."""
+        return self._set_archived(workspace, episode_id, actor, EventKind.RESTORED)
 
-    def _shelve(self, workspace: str, episode_id: str, actor: str, kind: EventKind) -> Episode:
+    def _set_archived(self, workspace: str, episode_id: str, actor: str, kind: EventKind) -> Episode:
         now = self._core.clock()
         with self._core.store.write() as tx:
             episode = existing(tx, workspace, episode_id)
             is_as_wanted = (episode.archived_at is not None) == (kind is EventKind.ARCHIVED)
-            # What upkeep put away may come back by itself; what a person puts away stays there.
+            # Recorded even if upkeep archived it before: upkeep may restore what it archived, not what a person did.
             if is_as_wanted and not why_archived(tx, episode):
                 return episode
             after = act(tx, episode, kind, actor, now)
@@ -278,7 +278,7 @@ class Teaching:
     def undo(
         self, workspace: str, actor: str, *, at: datetime, event_id: str = "", of_event: str = ""
     ) -> Undone | None:
-        """Take back the person's latest teaching act that still stands, or that of one event. None if there is none."""
+        """Undo the person's latest teaching act that is in effect, or that of one event. None if there is none."""
         now = self._core.clock()
         with self._core.store.write() as tx:
             if event_id and not tx.log.claim(workspace, event_id, now):
@@ -300,7 +300,7 @@ class Teaching:
 
 
 def _note_place(tx: Transaction, place: Scope | None, parts: Sequence[LedgerEntry], now: datetime) -> None:
-    """Take in who can read the channel now; with an answer in it, what is known of that was read."""
+    """Store who can read the channel now."""
     if place is None:
         return
     if not parts:
@@ -310,7 +310,7 @@ def _note_place(tx: Transaction, place: Scope | None, parts: Sequence[LedgerEntr
 
 
 def _keep_until_posted(tx: Transaction, reaction: Reaction, *, on_own_message: bool) -> bool:
-    """Keep what may have overtaken its answer, and say whether. One whose ledger row has expired stays as it is."""
+    """Keep a reaction that may have arrived before its answer was stored. Returns whether it was kept."""
     known = tx.teaching.reaction(reaction.key)
     is_claimed = known is not None and known.run_id != ""
     is_kept = (on_own_message or known is not None) and is_news(reaction, known) and not is_claimed
@@ -322,7 +322,7 @@ def _keep_until_posted(tx: Transaction, reaction: Reaction, *, on_own_message: b
 def _with_news(
     tx: Transaction, result: VoteResult, reaction: Reaction, parts: Sequence[LedgerEntry], now: datetime
 ) -> VoteResult:
-    """The result with what a messenger has to show, and to say once: each occasion is claimed here."""
+    """Complete the result with what the messenger has to show, and to say once, which is claimed here."""
     objects = reaction.is_active and reaction.value < 0 and reaction.role is not Role.GUEST and result.root is not None
     asked = f"asked/{result.root.run_id if result.root else ''}/{reaction.actor}"
     limited = f"limited/{reaction.actor}/{reaction.at:%Y-%m-%dT%H}"

@@ -1,4 +1,4 @@
-"""API keys: made, shown once, checked at every request, revoked."""
+"""API keys: creation, authentication and revocation."""
 
 import secrets
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -16,7 +16,7 @@ _PREFIX = "gb"
 
 @dataclass(frozen=True, slots=True)
 class ApiKeys:
-    """Use cases of whoever lets programs in. A key is `gb.WORKSPACE.SECRET`; of the secret only a digest is stored."""
+    """The use cases of API keys. A key is `gb.WORKSPACE.SECRET`; only a digest of the secret is stored."""
 
     _core: Core
 
@@ -30,7 +30,7 @@ class ApiKeys:
         channel: str = "",
         make_secret: Callable[[], str] = secrets.token_urlsafe,
     ) -> tuple[ApiKey, str]:
-        """A new key, and what its program has to send, which cannot be shown again.
+        """Create a key. Returns it with the text that its program has to send, which cannot be shown again.
 
         Raises `InvalidInput` for an unusable workspace or name, and `Conflict` if the workspace has a key of that name.
         """
@@ -52,7 +52,7 @@ class ApiKeys:
         return key, f"{_PREFIX}.{_encoded(workspace)}.{secret}"
 
     def authenticate(self, sent: str) -> ApiKey | None:
-        """The key that was sent; None if there is none like it, or it was revoked."""
+        """The key that was sent; None if it is unknown or revoked."""
         prefix, _, rest = sent.partition(".")
         encoded, _, secret = rest.partition(".")
         workspace = _decoded(encoded)
@@ -63,12 +63,12 @@ class ApiKeys:
         return key if key is not None and key.revoked_at is None else None
 
     def within(self, workspace: str) -> list[ApiKey]:
-        """The keys of a workspace by name, revoked ones too."""
+        """The keys of a workspace, revoked ones included, ordered by name."""
         with self._core.store.read() as tx:
             return tx.api_keys.within(workspace)
 
     def revoke(self, workspace: str, name: str, *, by: str) -> ApiKey:
-        """Let the key in no more. Raises `NotFound`."""
+        """Revoke a key. Raises `NotFound`."""
         with self._core.store.write() as tx:
             known = {each.name: each for each in tx.api_keys.within(workspace)}
             if name not in known:
@@ -81,7 +81,7 @@ class ApiKeys:
 
 
 def _digest(secret: str) -> str:
-    """A secret of 256 random bits needs no slow hash: there is nothing to guess."""
+    """The digest of a secret. A slow hash is not needed, because 256 random bits cannot be guessed."""
     return sha256(secret.encode()).hexdigest()
 
 

@@ -1,7 +1,7 @@
-"""The jobs: what each does, how often, when it last ran, and who may run it.
+"""The maintenance jobs: what each does, how often, and when it last ran.
 
-A job is a plain function of the store and the time, safe to run twice and to break off anywhere. Which process runs it
-is decided by a lease in the database, so that several may stand ready; what was missed is made up for once.
+A job is a function of the store and the time that may be run twice or interrupted anywhere. A lease in the database
+decides which process runs it, so several may be ready. Missed runs are made up for once.
 """
 
 import logging
@@ -36,10 +36,10 @@ from memory.services.verdicts.archive import (
 
 
 def merge_duplicates(store: Store, workspace: str, now: datetime) -> tuple[int, int]:
-    """Join what is the same, part what no longer is. Returns (how many were joined, how many parted).
+    """Merge duplicate lessons, and separate those that no longer are duplicates. Returns both numbers.
 
-    Of lessons that say the same for the same goal in the same places one stays. The others go to the archive with a
-    link to it, so every history is kept, and come back as soon as that one is gone, archived or judged otherwise.
+    Of lessons with the same goal and action in the same places, one stays. The others are archived with a link to it,
+    and are restored as soon as that one is erased, archived or judged differently.
     """
     with store.write() as tx:
         every = tx.episodes.search(workspace, EpisodeFilter(include_archived=True, limit=None))
@@ -78,7 +78,7 @@ def _same_goals(tx: Transaction, workspace: str, group: Sequence[Episode]) -> li
 
 def _join_group(tx: Transaction, same: Sequence[Episode], now: datetime) -> int:
     keeper = max(same, key=lambda lesson: (lesson.strength, lesson.used_count, lesson.created_at, lesson.id))
-    # Whole, for a list leaves out the long texts, and what is archived is stored again.
+    # Read in full, because lists leave out the long texts, and an archived episode is stored again.
     others = tx.episodes.get_many(keeper.workspace, [lesson.id for lesson in same if lesson.id != keeper.id])
     joined = [lesson for lesson in others.values() if not is_restored_by_a_person(tx, lesson)]
     for lesson in joined:
@@ -92,17 +92,17 @@ def _join_group(tx: Transaction, same: Sequence[Episode], now: datetime) -> int:
 log = logging.getLogger(__name__)
 
 EMBEDDED_AT_ONCE = 2_000
-"""How many texts one run of the job embeds: it must end long before the lease does."""
+"""How many texts one run of the job embeds, so that it ends well before its lease."""
 ESTIMATED_FOR = timedelta(minutes=1)
-"""For how long one run estimates confusion, for the same reason. The next one does the rest."""
+"""For how long one run estimates confusion, for the same reason. The next run continues."""
 LEASE = "upkeep"
 LEASE_FOR = timedelta(minutes=3)
-"""How long a process that has died keeps others from its jobs."""
+"""How long a dead process blocks its jobs for others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One job. `run` returns in a few words what it did."""
+    """One job. `run` returns a short text about what it did."""
 
     name: str
     every: timedelta
@@ -118,7 +118,7 @@ class JobState:
     last: JobRun | None
     due_at: datetime
     owner: str
-    """Who holds the lease now; empty if nobody does."""
+    """The process that holds the lease now; empty if there is none."""
 
 
 def _sweep(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
@@ -137,7 +137,7 @@ def _retain(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
         erased = 0
         for run_id in forgotten_runs(core.store, workspace, now, policy):
             with core.store.write() as tx:
-                # Read again: somebody may have judged it meanwhile.
+                # Read again, as somebody may have judged it meanwhile.
                 nodes = tx.episodes.of_run(workspace, run_id)
                 if nodes and is_forgotten(tx, workspace, run_id, nodes, now, policy):
                     erased += bool(erase_run(core, tx, workspace, run_id))
@@ -150,7 +150,7 @@ def _retain(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
 
 
 def forgotten_runs(store: Store, workspace: str, now: datetime, policy: UpkeepPolicy) -> list[str]:
-    """Answers older than the retention that nobody judged, that taught nothing and that nothing rests on."""
+    """The runs older than the retention that nobody judged, that taught nothing and on which nothing depends."""
     with store.read() as tx:
         every = tx.episodes.search(workspace, EpisodeFilter(include_archived=True, limit=None, newest_first=False))
         runs: dict[str, list[Episode]] = {}
@@ -162,9 +162,9 @@ def forgotten_runs(store: Store, workspace: str, now: datetime, policy: UpkeepPo
 def is_forgotten(
     tx: Transaction, workspace: str, run_id: str, nodes: Sequence[Episode], now: datetime, policy: UpkeepPolicy
 ) -> bool:
-    """Whether an answer with these nodes may go: see `forgotten_runs`.
+    """Whether the answer with these nodes may be erased (`forgotten_runs`).
 
-    Something rests on it as long as there is another answer's correction of it, or another answer that was shown it.
+    Something depends on it as long as there is a correction of it, or another answer that was shown it.
     """
     before = now - policy.pending_kept
     is_unjudged = all(
@@ -253,19 +253,19 @@ JOBS = (
 
 
 def _due_at(job: Job, last: JobRun | None, now: datetime) -> datetime:
-    """Now where it never ran, and where the clock was ahead when it last did."""
+    """When the job is due: now if it never ran, or if its last run lies in the future because the clock was ahead."""
     return now if last is None or last.started_at > now else last.started_at + job.every
 
 
 @dataclass(frozen=True, slots=True)
 class Upkeep:
-    """Runs the jobs and records when they ran."""
+    """Runs the jobs and records their runs."""
 
     _core: Core
     _policy: UpkeepPolicy
 
     def states(self) -> list[JobState]:
-        """Every job, in the order they run in."""
+        """The states of all jobs, in the order in which they run."""
         now = self._core.clock()
         with self._core.store.read() as tx:
             last = {run.name: run for run in tx.upkeep.job_runs()}
@@ -282,7 +282,7 @@ class Upkeep:
         ]
 
     def due(self, name: str) -> bool:
-        """Whether the job's time has come. Missed runs count once."""
+        """Whether the job is due. Missed runs count once."""
         return any(state.job.name == name and state.due_at <= self._core.clock() for state in self.states())
 
     def hold(self, owner: str) -> bool:
@@ -294,10 +294,9 @@ class Upkeep:
         Leases(self._core).release(LEASE, owner)
 
     def run(self, name: str, *, workspace: str = "", actor: str = "") -> JobRun:
-        """Run a job now, due or not, and note how it went. A failure is noted and logged, not raised.
+        """Run a job now, due or not, and record the run. A failure is recorded and logged, not raised.
 
-        Where it is an `actor` who runs it, the log of their workspace says so. Raises `InvalidInput` for a name that is
-        none.
+        With an `actor`, the log of their workspace records that they ran it. Raises `InvalidInput` for an unknown name.
         """
         job = next((job for job in JOBS if job.name == name), None)
         if job is None:
@@ -327,5 +326,5 @@ class Upkeep:
         return done
 
     def run_due(self, name: str, owner: str) -> JobRun | None:
-        """Run a job if its time has come and this owner holds the lease or can take it."""
+        """Run a job if it is due and this owner holds the lease or can take it."""
         return self.run(name) if self.due(name) and self.hold(owner) else None

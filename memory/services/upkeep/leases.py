@@ -1,4 +1,4 @@
-"""Leases: what one process at a time may do, by name, for as long as it renews it; and numbered ones in fair shares."""
+"""Leases: named locks that expire, shares of work split fairly among processes, and the turns of conversations."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,56 +14,56 @@ from memory.services.core import Core
 
 @dataclass(frozen=True, slots=True)
 class Leases:
-    """Takes, renews and gives back leases of the whole database."""
+    """Named leases of the whole database, each held by one process for as long as it renews it."""
 
     _core: Core
 
     def take(self, name: str, owner: str, lasts: timedelta) -> Lease:
-        """Take it or renew it; returns the lease as it is now, which is another owner's until that one has run out."""
+        """Take or renew a lease. Returns the lease as it is now, which may be another owner's."""
         now = self._core.clock()
         mine = Lease(name=name, owner=owner, until=now + lasts)
         with self._core.store.write() as tx:
             return mine if tx.upkeep.take_lease(mine, now) else tx.upkeep.lease(name) or mine
 
     def hold(self, name: str, owner: str, lasts: timedelta) -> bool:
-        """Take it or renew it. False while it is another owner's."""
+        """Take or renew a lease. False while another owner holds it."""
         return self.take(name, owner, lasts).owner == owner
 
     def owner(self, name: str) -> str:
-        """Whose it was last, run out or not; empty if nobody's."""
+        """The last owner of a lease, expired or not; empty if there was none."""
         with self._core.store.read() as tx:
             lease = tx.upkeep.lease(name)
         return lease.owner if lease is not None else ""
 
     def holder(self, name: str) -> str:
-        """Whose it is now; empty if nobody's."""
+        """The current owner of a lease; empty if there is none."""
         with self._core.store.read() as tx:
             lease = tx.upkeep.lease(name)
         return lease.owner if lease is not None and lease.until > self._core.clock() else ""
 
     def release(self, name: str, owner: str) -> None:
-        """Give it up, if it is this owner's."""
+        """Release a lease, if this owner holds it."""
         with self._core.store.write() as tx:
             tx.upkeep.release_lease(name, owner)
 
 
 SHARE_FOR = timedelta(seconds=4)
-"""For how long others wait for a member that they do not hear of."""
+"""How long a silent member keeps its shares."""
 
 
 @dataclass(frozen=True, slots=True)
 class SharedLeases:
-    """Shares of groups, by the group's name and the share's number."""
+    """Numbered shares of a group's work, split fairly among its live members."""
 
     _core: Core
 
     def look(
         self, group: str, number: int, member: str, held: Collection[int] = (), *, takes: bool = True
     ) -> frozenset[int]:
-        """Say that this member lives, and renew what it holds, take what is free and give up what others should have.
+        """Renew this member and its shares, take free shares, and give up those beyond its fair part.
 
-        Returns the shares that are its own now. `held` are those it holds as far as it knows: they are still its own
-        if nobody took them meanwhile. With `takes` off it only keeps.
+        Returns the member's shares. `held` are those that it believes to hold, which it keeps if nobody took them
+        meanwhile. With `takes` off it takes no new ones.
         """
         now = self._core.clock()
         until = now + SHARE_FOR
@@ -78,41 +78,41 @@ class SharedLeases:
         return shares
 
     def give_up(self, group: str, member: str, shares: Collection[int]) -> None:
-        """Let others have these shares at once."""
+        """Release these shares for other members."""
         with self._core.store.write() as tx:
             for share in shares:
                 tx.upkeep.release_lease(f"{group}/share/{share}", member)
 
     def leave(self, group: str, member: str) -> None:
-        """Let others have all that this member holds, and count it no more."""
+        """Leave the group, releasing all shares of this member."""
         with self._core.store.write() as tx:
             for lease in tx.upkeep.leases(f"{group}/"):
                 tx.upkeep.release_lease(lease.name, member)
 
     def holders(self, group: str) -> dict[int, str]:
-        """Who holds which share now."""
+        """The current holder of each share."""
         now = self._core.clock()
         with self._core.store.read() as tx:
             return _holders(group, [each for each in tx.upkeep.leases(f"{group}/") if each.until > now])
 
 
 def _holders(group: str, leases: Collection[Lease]) -> dict[int, str]:
-    """Of leases that have not run out."""
+    """The holder of each share whose lease has not expired."""
     start = f"{group}/share/"
     return {int(each.name.removeprefix(start)): each.owner for each in leases if each.name.startswith(start)}
 
 
 def most_of_one(number: int, members: int) -> int:
-    """How many of so many shares one of so many members may have."""
+    """The most shares that one member may have."""
     return ceil(number / max(members, 1))
 
 
 def shares_of(
     member: str, number: int, holders: Mapping[int, str], members: Collection[str], *, takes: bool = True
 ) -> frozenset[int]:
-    """Which of the shares 0 to `number` - 1 a member has from now on: of its own and the free ones as many as are fair.
+    """The shares, of 0 to `number` - 1, that a member has from now on: its own and free ones, up to its fair part.
 
-    `holders` are those of now, `members` whoever lives. Whoever has more than is fair gives up the last of them.
+    `holders` are the current holders, `members` the live members. Beyond its fair part a member gives up the last.
     """
     own = [share for share in range(number) if holders.get(share) == member]
     free = [share for share in range(number) if share not in holders] if takes else []
@@ -120,27 +120,27 @@ def shares_of(
 
 
 PROCESS_FOR = timedelta(seconds=6)
-"""For how long others wait for a process that they do not hear of."""
+"""How long a silent process keeps its messages."""
 _AT_ONCE = 100
 STOP, WAITING, FREE = "stop", "waiting", "free"
-"""News: somebody asks to stop; a message waits for its turn; a turn is over that somebody may wait for."""
+"""The kinds of news: a person asked to stop; a message waits for its turn; a turn has ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaseUpdate:
-    """What a process holds after it renewed its lease."""
+    """The messages that a process holds after it renewed its lease."""
 
     taken: tuple[LeasedMessage, ...]
-    """Whose turn it is now by this process."""
+    """The messages that this process is to answer now."""
     held: tuple[LeasedMessage, ...]
-    """Those of before that are unfinished."""
+    """Its earlier messages that are unfinished."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConversationLeases:
-    """Whose turn it is, where several processes answer the messages of one platform.
+    """Distributes the messages of one platform among several processes that answer them.
 
-    Each process lives by a lease that it renews with every look. What it holds is for others once that has run out.
+    Each process has a lease that it renews with every `look`. Once it expires, others take over what it held.
     """
 
     _core: Core
@@ -152,9 +152,9 @@ class ConversationLeases:
         left: Collection[tuple[str, str]] = (),
         platforms: Collection[str] = (),
     ) -> LeaseUpdate:
-        """Say that this process lives, leave what it could not finish, and take what is free.
+        """Renew this process's lease, release what it could not finish, and take free messages.
 
-        It takes of these workspaces, and of every one of these platforms.
+        It takes messages of these workspaces, and of all workspaces of these platforms.
         """
         now = self._core.clock()
         with self._core.store.write() as tx:
@@ -162,7 +162,7 @@ class ConversationLeases:
             tx.conversation_leases.release_dead(now)
             tx.conversation_leases.leave(process, left)
             held = tx.conversation_leases.held(process)
-            if platforms or len(workspaces) > 1:  # nearly always nothing waits in any of them
+            if platforms or len(workspaces) > 1:  # usually nothing waits in any of them
                 unfinished = sorted(tx.conversation_leases.unfinished_in())
                 workspaces = [each for each in unfinished if each in workspaces or platform_of(each) in platforms]
             taken = [
@@ -173,19 +173,19 @@ class ConversationLeases:
         return LeaseUpdate(taken=tuple(taken), held=tuple(held))
 
     def end(self, process: str) -> None:
-        """Answer no more: what this process holds is for others at once."""
+        """End this process's lease, so that others can take what it holds at once."""
         with self._core.store.write() as tx:
             tx.upkeep.release_lease(f"process/{process}", process)
             tx.conversation_leases.announce(FREE)
 
     def read(self, messages: Collection[LeasedMessage]) -> list[Incoming]:
-        """These messages as they are now, without those that are gone."""
+        """The current state of these messages, without those that were deleted."""
         with self._core.store.read() as tx:
             found = (tx.deliveries.incoming(each.workspace, each.event_id) for each in messages)
             return [each for each in found if each is not None]
 
     def running_in(self, scope: Scope) -> Incoming | None:
-        """What any process answers in a place: the person's own, else what was written last."""
+        """The message that any process is answering in a place: the person's own, else the latest."""
         with self._core.store.read() as tx:
             now = self._core.clock()
             here = tx.deliveries.being_answered(scope.workspace, scope.channel, scope.thread, now)
@@ -193,7 +193,7 @@ class ConversationLeases:
         return next(reversed(own or here), None)
 
     def stop(self, message: Incoming) -> bool:
-        """Have the process that answers a message end with what there is. False if it is over."""
+        """Ask the process that answers a message to stop with what it has. False if it has finished."""
         with self._core.store.write() as tx:
             is_asked = tx.conversation_leases.stop(message.scope.workspace, message.event_id)
             tx.conversation_leases.announce(STOP)
@@ -205,6 +205,6 @@ class ConversationLeases:
             tx.conversation_leases.announce(news)
 
     def processes(self) -> list[str]:
-        """Who answers now."""
+        """The processes that answer messages now."""
         with self._core.store.read() as tx:
             return tx.conversation_leases.alive(self._core.clock())

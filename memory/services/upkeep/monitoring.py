@@ -1,4 +1,4 @@
-"""Counts over the whole database for monitoring, without the name of anybody."""
+"""Counts over the whole database for monitoring, without personal data."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -12,45 +12,45 @@ from memory.services.upkeep import JobState, Upkeep
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryState:
-    """The present state of all workspaces together."""
+    """The current state of all workspaces together."""
 
     verdicts: tuple[VerdictCount, ...]
     waiting: int
-    """Messages that are not answered, or whose answers are not posted, by any process."""
+    """Messages that are not answered yet, or whose answers are not posted."""
     jobs: tuple[JobState, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class EventCounts:
-    """How many events of each kind were logged since some places in the logs, and up to where that is."""
+    """The numbers of events of each kind in a section of the logs, and where the section ends."""
 
     kinds: Mapping[EventKind, int] = field(default_factory=dict[EventKind, int])
     places: Mapping[str, int] = field(default_factory=dict[str, int])
-    """The last event's `seq` by workspace."""
+    """The last event's `seq`, by workspace."""
 
 
 @dataclass(frozen=True, slots=True)
 class Monitoring:
-    """Use cases of a monitor. Reading changes nothing."""
+    """The use cases of monitoring. They only read."""
 
     _core: Core
     _upkeep: Upkeep
 
     def state(self) -> MemoryState:
-        """Everything there is to count now. Reads over all episodes, so not for every second."""
+        """Count everything. Scans all episodes, so it should not be called every second."""
         with self._core.store.read() as tx:
             verdicts, waiting = tx.totals.verdicts(), len(tx.deliveries.unfinished())
         return MemoryState(verdicts=tuple(verdicts), waiting=waiting, jobs=tuple(self._upkeep.states()))
 
     def now(self) -> EventCounts:
-        """Nothing happened yet; what does from here on is told by `since`."""
+        """Empty counts that end at the present, as a start for `since`."""
         workspaces = self._core.store.workspaces()
         with self._core.store.read() as tx:
             newest = {workspace: tx.log.newest(workspace, limit=1) for workspace in workspaces}
         return EventCounts(places={workspace: events[0].seq for workspace, events in newest.items() if events})
 
     def since(self, before: EventCounts) -> EventCounts:
-        """What happened since then, by this process or another. One statement for each workspace."""
+        """The events since then, of this process or others. One SQL statement for each workspace."""
         workspaces = self._core.store.workspaces()
         kinds, places = Counter[EventKind](), dict[str, int]()
         with self._core.store.read() as tx:

@@ -1,6 +1,6 @@
-"""Embeddings that are missing, because the embedder failed then, or that another one made: brought a batch at a time.
+"""Re-embedding, in batches, of texts whose embedding is missing or was made by another embedder.
 
-What is done is committed, so breaking off loses nothing, and the next call goes on with the rest.
+Each batch is committed, so an interrupted call loses nothing, and the next one continues.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,37 +11,37 @@ from memory.ports import Transaction
 from memory.services.core import Core, update_index
 
 BATCH = 64
-"""Texts embedded, and then committed, at once."""
+"""Texts embedded and committed together."""
 
 ShowsReembedding = Callable[[int, int], None]
-"""Hears how many are done, of how many."""
+"""Progress callback: called with the number done and the total."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reembedded:
-    """What got an embedding of the embedder in use."""
+    """The numbers of what was embedded by the current embedder."""
 
     episodes: int
     topics: int
     waiting: int
-    """Those that still have none."""
+    """The number of those that still have no such embedding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reembedding:
-    """The use case of embeddings that are not the embedder's own."""
+    """The use case of embedding anew what the current embedder has not embedded."""
 
     _core: Core
 
     def waiting(self) -> tuple[int, int]:
-        """How many episodes and topics have no embedding of this embedder, in every workspace."""
+        """The numbers of episodes and topics, of all workspaces, without an embedding by the current embedder."""
         model, workspaces = self._core.embedder.name, self._core.store.workspaces()
         with self._core.store.read() as tx:
             episodes = sum(tx.episodes.count_without_vector(workspace, model) for workspace in workspaces)
             return episodes, sum(tx.topics.count_without_vector(workspace, model) for workspace in workspaces)
 
     def run(self, *, limit: int | None = None, show: ShowsReembedding = lambda done, total: None) -> Reembedded:
-        """Embed up to `limit` of them. Raises `EmbeddingFailed`; what was done before it stays."""
+        """Embed up to `limit` of them. Raises `EmbeddingFailed`; what was done before stays."""
         episodes, topics = self.waiting()
         total = episodes + topics
         room = total if limit is None else min(limit, total)
@@ -58,13 +58,13 @@ class Reembedding:
         return Reembedded(episodes=done[0], topics=done[1], waiting=max(0, total - sum(done)))
 
     def _episodes(self, workspace: str, after: str, limit: int) -> tuple[int, str]:
-        """How many were done, and the last id that was looked at; none at the end."""
+        """Embed one batch of episodes. Returns their number and the last id read, which is empty at the end."""
         model = self._core.embedder.name
         with self._core.store.read() as tx:
             goals = dict(tx.episodes.without_vector(workspace, model, after=after, limit=limit))
         vectors = self._embedded(list(goals.values()))
         with self._core.store.write() as tx:
-            # Read again: one may have been erased or given another question meanwhile.
+            # Read again, as one may have been erased or given another question meanwhile.
             now = tx.episodes.get_many(workspace, goals)
             same = [(now[id_], vector) for id_, vector in zip(goals, vectors, strict=True) if id_ in now]
             same = [(episode, vector) for episode, vector in same if episode.goal == goals[episode.id]]
@@ -74,7 +74,7 @@ class Reembedding:
         return len(same), max(goals, default="")
 
     def _topics(self, workspace: str, after: str, limit: int) -> tuple[int, str]:
-        """The same of topics."""
+        """The same for topics."""
         model = self._core.embedder.name
         with self._core.store.read() as tx:
             texts = self._texts(tx, workspace, tx.topics.without_vector(workspace, model, after=after, limit=limit))
@@ -96,5 +96,5 @@ class Reembedding:
 
 
 def embedded_text(title: str | None, summary: str | None) -> str:
-    """What of a topic is embedded."""
+    """The text of a topic that is embedded."""
     return "\n".join(part for part in (title, summary) if part)

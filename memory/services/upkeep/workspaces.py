@@ -1,4 +1,4 @@
-"""What a job does in each workspace, so that one that fails keeps no other from it."""
+"""Running a job in each workspace, so that a failure in one does not affect the others."""
 
 import logging
 from collections.abc import Callable, Iterable
@@ -10,19 +10,19 @@ from memory.errors import JobFailed, MemoryFault
 T = TypeVar("T")
 
 _NAMED = 3
-"""Workspaces that a failure names; the log has them all."""
+"""How many workspaces an error message names; the log has all."""
 
 log = logging.getLogger(__name__)
 
 
 class Workspaces:
-    """Does something in one workspace after the other. Where that fails, it is logged, and the others are done."""
+    """Runs a function in one workspace after another. A failure is logged, and the others are run."""
 
     def __init__(self) -> None:
         self._failed: dict[str, str] = {}
 
     def each(self, workspaces: Iterable[str], do: Callable[[str], T]) -> dict[str, T]:
-        """What came of it, by workspace, where it did not fail."""
+        """The results, by workspace, of those that did not fail."""
         done: dict[str, T] = {}
         for workspace in workspaces:
             try:
@@ -33,7 +33,7 @@ class Workspaces:
         return done
 
     def summary(self, done: str) -> str:
-        """What was done, in these words. Raises `JobFailed`, with them, if it failed anywhere."""
+        """Return `done`, a text about what was done. Raises `JobFailed` with it if any workspace failed."""
         if not self._failed:
             return done
         named = [f"In {workspace}: {why}" for workspace, why in islice(self._failed.items(), _NAMED)]
@@ -42,7 +42,7 @@ class Workspaces:
 
 
 def failure_text(error: Exception) -> str:
-    """Why a job failed, as text that can be stored."""
+    """The reason of a failure as a text that can be stored."""
     expected = isinstance(error, MemoryFault) and str(error)
     text = expected or f"{type(error).__name__}: {error}. Run `goodbot doctor`."
     return text.replace("\0", "").encode(errors="replace").decode()
