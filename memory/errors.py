@@ -3,7 +3,7 @@
     MemoryFault
     ├─ NotFound            no such episode, run or retrieval in this workspace
     ├─ Conflict            the write contradicts what is stored
-    ├─ InvalidInput        the caller's text, number or name cannot be accepted; a `ValueError` too
+    ├─ InvalidInput        the caller's text, number or name cannot be accepted; also a `ValueError`
     ├─ NotAdmitted         the lists that people keep in chat do not let somebody use the bot there
     ├─ StoreUnavailable *  the database cannot be opened, read or written now
     │  ├─ StoreFull *      its disk has no room left
@@ -29,7 +29,7 @@ class MemoryFault(Exception):
 
 
 class NotFound(MemoryFault):
-    """Nothing with this id in this workspace."""
+    """There is nothing with this id in this workspace."""
 
 
 class Conflict(MemoryFault):
@@ -37,7 +37,7 @@ class Conflict(MemoryFault):
 
 
 class InvalidInput(MemoryFault, ValueError):
-    """An input cannot be accepted, a person's or a program's; the message is fit to be shown to that person."""
+    """A person's or a program's input cannot be accepted; the message may be shown to that person."""
 
 
 class NotAdmitted(MemoryFault):
@@ -73,7 +73,7 @@ class SchemaMismatch(StoreUnavailable):
 
 
 class MoveUnfinished(SchemaMismatch):
-    """A move into the database broke off; `revision` says which one."""
+    """A move into the database broke off; `revision` names the move."""
 
     def __init__(self, message: str, revision: str) -> None:
         self.revision = revision

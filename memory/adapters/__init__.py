@@ -1,1 +1,1 @@
-"""Implementations of the ports: stores and embedders. Imported by name, so that only what is used is loaded."""
+"""Implementations of the ports: stores and embedders. Each is imported by name, so that only used ones are loaded."""

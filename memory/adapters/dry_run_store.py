@@ -1,4 +1,4 @@
-"""A store that keeps nothing: whatever is written through it is taken back at the end of each transaction."""
+"""A store that keeps nothing: each transaction is rolled back at its end."""
 
 from contextlib import AbstractContextManager
 
@@ -7,13 +7,13 @@ from memory.ports import Store, Transaction, rolled_back
 
 
 class DryRunStore:
-    """Reads another store, and takes every write to it back. For trying something out on real data."""
+    """Reads another store and rolls back every write to it, to try something out on real data."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def write(self) -> AbstractContextManager[Transaction]:
-        """A transaction that sees its own writes; nobody else ever does."""
+        """A transaction that sees its own writes and is rolled back at its end."""
         return rolled_back(self._store)
 
     def read(self) -> AbstractContextManager[Transaction]:
@@ -29,7 +29,7 @@ class DryRunStore:
         return self._store.schema()
 
     def erase_free_space(self) -> None:
-        """Nothing was deleted."""
+        """Does nothing, as nothing was deleted."""
 
     def damage(self, *, limit: int) -> list[DamagedRow]:
         """As the store does."""

@@ -1,7 +1,7 @@
-"""Files that hold what people said: for the user this process acts as and nobody else, and whole or not at all.
+"""Private files: readable by this process's user only, and written completely or not at all.
 
-Nothing is ever made with a wider mode and narrowed later: in between, somebody else could open it. Where a system has
-no such modes (Windows), they do nothing.
+Files are created with their final mode, not narrowed afterwards: in between, another user could open them. On Windows,
+which has no such modes, they do nothing.
 """
 
 import errno
@@ -22,35 +22,35 @@ _PART_ENDING = ".part"
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, and those above it that are missing, for this user alone. One that is there stays as it is.
+    """Make a folder and its missing parents for this user alone. Existing folders are not changed.
 
     Raises `OSError`.
     """
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     for each in reversed(missing):
-        with suppress(FileExistsError):  # made by another process meanwhile, or no folder
+        with suppress(FileExistsError):  # made by another process meanwhile, or a file
             each.mkdir(mode=FOLDER_MODE)
     if not folder.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder))
 
 
 def make_file(path: Path) -> None:
-    """Make an empty file unless there is one, and let nobody else read one that is. Raises `OSError`."""
-    # Never opened where it exists: closing a database would give up the locks this process has on it.
+    """Make an empty file for this user alone; an existing one is closed to other users. Raises `OSError`."""
+    # An existing file is not opened: if it is a database, closing it would release this process's locks on it.
     with suppress(FileExistsError):
         os.close(os.open(os.path.realpath(path), os.O_CREAT | os.O_EXCL | os.O_WRONLY, FILE_MODE))
     narrow(path)
 
 
 def open_private(path: str, flags: int) -> int:
-    """What `open(..., opener=open_private)` needs to make the file for this user alone."""
+    """An opener for `open(..., opener=open_private)` that makes the file for this user alone."""
     descriptor = os.open(path, flags, FILE_MODE)
     narrow(Path(path))
     return descriptor
 
 
 def narrow(path: Path) -> None:
-    """Take a file of this user's away from others; earlier versions let them read it. What cannot be done is left."""
+    """Remove other users' access to a file of this user, which earlier versions gave. Failures are ignored."""
     with suppress(OSError):
         mode = path.stat().st_mode
         if stat.S_ISREG(mode) and mode & _OTHERS and is_own(path):
@@ -58,7 +58,7 @@ def narrow(path: Path) -> None:
 
 
 def is_own(path: Path) -> bool:
-    """Whether a file or folder is this user's, and so theirs to close."""
+    """Whether this user owns a file or folder. False on Windows."""
     try:
         return os.name != "nt" and path.stat().st_uid == os.geteuid()
     except OSError:
@@ -68,7 +68,7 @@ def is_own(path: Path) -> bool:
 def is_open_to_others(path: Path) -> bool:
     """Whether another user may read or write a file, or enter a folder.
 
-    False for what is not there, is meant for everybody (`/tmp`), or is neither (`/dev/stdout`).
+    False if it does not exist, is meant for everybody (`/tmp`), or is neither a file nor a folder (`/dev/stdout`).
     """
     try:
         mode = path.stat().st_mode
@@ -79,9 +79,9 @@ def is_open_to_others(path: Path) -> bool:
 
 
 def is_plain_file(path: Path) -> bool:
-    """Whether a path names a file, or nothing yet: no pipe, no device, no stream of this process."""
+    """Whether a path is a regular file or does not exist yet, so no pipe, device, or stream of this process."""
     top = path.absolute().parts[1:3]
-    if top[:1] in (("dev",), ("proc",)) and top != ("dev", "shm"):  # files in memory are files
+    if top[:1] in (("dev",), ("proc",)) and top != ("dev", "shm"):  # /dev/shm has regular files
         return False
     try:
         return not path.exists() or path.is_file()
@@ -90,9 +90,10 @@ def is_plain_file(path: Path) -> bool:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Put `content` into a file for this user alone. Whenever this ends, the file has the old content or the new.
+    """Replace a file's content atomically: if this is interrupted, the file has the old content or the new one.
 
-    A link stays one: what it points to is replaced. Raises `OSError`, for a file too that may not be written.
+    The new file is for this user alone. The target of a link is replaced, not the link. Raises `OSError`, also for a
+    file without write permission.
     """
     with whole_file(path) as part:
         part.write_bytes(content)
@@ -100,7 +101,10 @@ def write_whole(path: Path, content: bytes) -> None:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """The same for what somebody else writes: a file beside it, which takes its place if nothing is raised."""
+    """A temporary file beside `path` for the caller to write, which replaces it as `write_whole` does.
+
+    It is deleted if an exception is raised. Raises `OSError`.
+    """
     target = Path(os.path.realpath(path))
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
@@ -120,8 +124,8 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what killed processes left half-written."""
-    if os.name == "nt":  # there is no asking whether a process lives
+    """Remove the temporary files of killed processes."""
+    if os.name == "nt":  # `is_alive` does not work there
         return
     for part in folder.glob(f"{_PART}*{_PART_ENDING}"):
         number = part.name.removeprefix(_PART).partition("-")[0]
@@ -143,7 +147,7 @@ def is_alive(process: int) -> bool:
 
 @contextmanager
 def locked_file(path: Path) -> Iterator[None]:
-    """Make an empty file for this user alone, which `is_locked` until this or the process ends. Raises `OSError`."""
+    """Lock a file, made if missing, so that it `is_locked` until the context or the process ends. Raises `OSError`."""
     descriptor = open_private(str(path), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC)
     try:
         _lock(descriptor)
@@ -153,7 +157,7 @@ def locked_file(path: Path) -> Iterator[None]:
 
 
 def is_locked(path: Path) -> bool:
-    """Whether anybody, in whatever container, is within `locked_file`. Raises `OSError`."""
+    """Whether a process, in any container, has the file in `locked_file`. Raises `OSError`."""
     descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     try:
         return not _lock(descriptor)
@@ -164,14 +168,14 @@ def is_locked(path: Path) -> bool:
 if sys.platform == "win32":
 
     def _lock(descriptor: int) -> bool:
-        """Nothing to do: nobody removes a file there that is open."""
+        """Does nothing: on Windows, open files cannot be removed."""
         return True
 
 else:
     import fcntl
 
     def _lock(descriptor: int) -> bool:
-        """Lock an open file until it is closed, unless somebody has."""
+        """Lock an open file until it is closed. False if it is locked already."""
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -180,7 +184,7 @@ else:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Let the new name survive a power failure. A file system that cannot is not worth failing for."""
+    """Make the new name survive a power failure, if the file system can."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -1,4 +1,4 @@
-"""What every store accepts: text that any database can keep, finite numbers, aware times, JSON values."""
+"""Validation of what stores accept: text that any database can keep, finite numbers, aware times, JSON values."""
 
 import json
 import math
@@ -26,15 +26,15 @@ S = TypeVar("S", bound=Sequence[object])
 _BIGGEST = 2**63
 _TEXT = frozenset({str})
 _MANY = 8
-"""So many values are looked at together."""
+"""From this many values on they are checked together."""
 
 
 def storable(value: T) -> T:
     """The value itself if every part of it can be stored.
 
-    Raises `InvalidInput` for text with a NUL or a lone surrogate (PostgreSQL takes neither, SQLite not the second) and
-    for a time without a date in UTC; `ValueError` / `TypeError` for what only a programmer can pass: naive times, NaN,
-    integers above 64 bits, odd types.
+    Raises `InvalidInput` for text with a NUL or a lone surrogate (PostgreSQL takes neither, SQLite no surrogates) and
+    for a time that in UTC is outside the years 1 to 9999; `ValueError` / `TypeError` for programming errors: naive
+    times, NaN, integers above 64 bits, other types.
     """
     texts: list[str] = []
     if not (_has_only_texts_to_check(value, texts) and _is_storable("".join(texts))):
@@ -43,7 +43,7 @@ def storable(value: T) -> T:
 
 
 def all_storable(values: S) -> S:
-    """The values themselves if each is `storable`. What is of one kind is looked at together: in half of the time."""
+    """The values themselves if each is `storable`. Values of one type are checked together, which halves the time."""
     texts: list[str] = []
     if len(values) < _MANY or not (_have_only_texts_to_check(values, texts) and _is_storable("".join(texts))):
         for each in values:
@@ -52,9 +52,9 @@ def all_storable(values: S) -> S:
 
 
 def _has_only_texts_to_check(value: object, texts: list[str]) -> bool:
-    """Whether it can be stored if all its texts can, which are added to `texts`; False where it needs a closer look.
+    """Whether a value can be stored if its texts, which are added to `texts`, can. False if it needs `_check`.
 
-    Nearly all there is is passed here: to say which part is wrong, as `_check` can, takes three times as long.
+    Nearly all values pass here; `_check`, which can say which part is wrong, takes three times as long.
     """
     parts = _values(value)
     if parts is None:
@@ -76,7 +76,7 @@ def _has_only_texts_to_check(value: object, texts: list[str]) -> bool:
 
 
 def _have_only_texts_to_check(values: Collection[Any], texts: list[str]) -> bool:
-    """The same of many values, kind by kind."""
+    """`_has_only_texts_to_check` of many values, type by type."""
     kinds = set(map(type, values))
     if len(kinds) == 1:
         return _are_texts_to_check(kinds.pop(), values, texts)
@@ -84,7 +84,7 @@ def _have_only_texts_to_check(values: Collection[Any], texts: list[str]) -> bool
 
 
 def _are_texts_to_check(kind: type, values: Collection[Any], texts: list[str]) -> bool:
-    """The same of values of one kind."""
+    """`_has_only_texts_to_check` of many values of one type."""
     if simple := _SIMPLE.get(kind):
         return all(map(simple, values))
     if getter := _getter(kind):
@@ -107,11 +107,11 @@ _SIMPLE: dict[type, Callable[[Any], bool]] = {
     float: math.isfinite,
     datetime: lambda value: value.tzinfo is UTC or (value.tzinfo is not None and is_in_calendar(value)),
 }
-"""What tells whether a value without parts can be stored."""
+"""By type: whether a value without parts can be stored."""
 
 
 def _values(value: Any) -> Iterable[Any] | None:  # noqa: ANN401 - of any kind
-    """What a list, a mapping with text keys or a dataclass is made of; None for anything else."""
+    """The parts of a tuple, a list, a dict with text keys, or a dataclass of two or more fields; else None."""
     kind: type = type(value)
     if kind is tuple or kind is list:
         return cast("Iterable[Any]", value)
@@ -137,7 +137,7 @@ def _is_storable(text: str) -> bool:
 
 
 def _check(value: object, where: str, part: str = "") -> None:
-    """Say what is wrong, if anything is; `part` names the value within `where`."""
+    """Raise as `storable` does if something is wrong; `part` names the value within `where`."""
     where = f"{where}.{part}" if part else where
     match value:
         case None:
@@ -158,7 +158,7 @@ def _check(value: object, where: str, part: str = "") -> None:
 
 
 def _parts(value: object, where: str) -> Iterable[tuple[str, Any]]:
-    """What a value is made of, with the names; those of a list have none of their own."""
+    """The parts of a value with their names; items of a list have empty names."""
     kind: type = type(value)
     if names := _field_names(kind):
         return [(name, getattr(value, name)) for name in names]
@@ -181,7 +181,7 @@ def _items(value: Mapping[object, Any], where: str) -> Iterator[tuple[str, Any]]
 
 @cache
 def _field_names(kind: type) -> tuple[str, ...]:
-    """Of a dataclass, none of other values; asking it every time takes longer than all the rest."""
+    """The fields of a dataclass; empty for other types. Cached, as `fields` takes longer than all the rest."""
     return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
 
 
@@ -202,18 +202,18 @@ def _check_text(text: str, where: str) -> None:
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-"""Made once: `json.dumps` makes another one for each value."""
+"""Shared, as `json.dumps` makes a new encoder for each value."""
 
 
 def to_json(value: object) -> str:
-    """Compact JSON; raises `ValueError` or `TypeError` for what JSON cannot say."""
+    """Compact JSON. Raises `ValueError` or `TypeError` for a value that JSON cannot express."""
     if not value and type(value) in (list, dict):
         return "[]" if type(value) is list else "{}"
     return _ENCODER.encode(value)
 
 
 def half(vector: "Vector") -> "Vector":
-    """The vector as it comes back from the disk: rounded to float16, read-only float32. Shape (dimension,).
+    """The vector as it is read back from the store: rounded to float16, as read-only float32. Shape (dimension,).
 
     Raises `ValueError` unless it is one non-empty row of finite numbers.
     """
@@ -221,7 +221,7 @@ def half(vector: "Vector") -> "Vector":
 
 
 def halves(vectors: Sequence["Vector"]) -> Sequence["Vector"]:
-    """The same of some vectors with one dimension."""
+    """`half` of several vectors with the same dimension."""
     rounded = np.asarray(vectors, dtype="<f2").astype(np.float32)
     if vectors and (rounded.ndim != 2 or rounded.size == 0 or not np.isfinite(rounded).all()):
         raise ValueError(f"a vector is one row of finite numbers, got shape {rounded.shape[1:]}")
@@ -230,7 +230,7 @@ def halves(vectors: Sequence["Vector"]) -> Sequence["Vector"]:
 
 
 def exact(vector: "Vector") -> bytes:
-    """The vector as it is kept where no digit may be lost: little-endian float64, 8 bytes per dimension.
+    """The vector as bytes without rounding: little-endian float64, 8 bytes per dimension.
 
     Raises `ValueError` unless it is one non-empty row of finite numbers.
     """
@@ -241,7 +241,7 @@ def exact(vector: "Vector") -> bytes:
 
 
 def check_of_run(workspace: str, run_id: str, given: Sequence[Vote] | Sequence[TrustEvidence]) -> None:
-    """Raises `ValueError` for what belongs to another run, or two entries of one person on one node."""
+    """Raises `ValueError` for entries of another run, or two entries of one person on one node."""
     storable(tuple(given))
     if any((each.workspace, each.run_id) != (workspace, run_id) for each in given):
         raise ValueError(f"votes or evidence of another run given for {workspace}/{run_id}")
@@ -250,7 +250,7 @@ def check_of_run(workspace: str, run_id: str, given: Sequence[Vote] | Sequence[T
 
 
 def check_items(workspace: str, retrieval_id: str, items: Sequence[RetrievalItem]) -> None:
-    """Raises `ValueError` for an item of another retrieval, or one episode twice."""
+    """Raises `ValueError` for an item of another retrieval, or two items of one episode."""
     storable(tuple(items))
     if any((item.workspace, item.retrieval_id) != (workspace, retrieval_id) for item in items):
         raise ValueError(f"items of another retrieval given for {workspace}/{retrieval_id}")
@@ -259,7 +259,7 @@ def check_items(workspace: str, retrieval_id: str, items: Sequence[RetrievalItem
 
 
 def one_workspace(events: Sequence[Event] | Sequence[TopicEvent]) -> str:
-    """The workspace of all of these events, of which there is one at least. Raises `ValueError` if there are two."""
+    """The workspace of one or more events. Raises `ValueError` if they have different ones."""
     workspace = events[0].workspace
     if any(event.workspace != workspace for event in events):
         raise ValueError("events of several workspaces are appended workspace by workspace")
@@ -267,12 +267,12 @@ def one_workspace(events: Sequence[Event] | Sequence[TopicEvent]) -> str:
 
 
 def claim_key(workspace: str, source_event_id: str) -> str:
-    """What is kept of a handled event's id, which may name a person: enough to know it again. 32 hexadecimal digits."""
+    """A digest of a handled event's id, which may name a person, to recognise it by. 32 hexadecimal digits."""
     return blake2b(f"{workspace}\0{source_event_id}".encode(), digest_size=16).hexdigest()
 
 
 def chunks(values: Iterable[T], size: int) -> Iterator[list[T]]:
-    """The values in lists of at most `size`; a database limits how many parameters a statement takes."""
+    """The values in lists of at most `size`: databases limit the number of parameters of a statement."""
     rest = iter(values)
     while chunk := list(islice(rest, size)):
         yield chunk

@@ -1,7 +1,7 @@
-"""Vendors' formats of keys and tokens, as the library detect-secrets knows them.
+"""Finds keys and tokens in vendors' formats with the library detect-secrets.
 
-Only its detectors that recognise a format are used: those that guess by entropy take digests and ids for secrets. The
-library's own check of a find against the vendor's server is never called, so nothing leaves the machine.
+Only its detectors of formats are used: those that guess by entropy take digests and ids for secrets. The library's
+check of a find with the vendor's server is never called, so nothing leaves the machine.
 """
 
 import re
@@ -50,14 +50,14 @@ _CUES = {
     "Telegram Bot Token": (":",),
     "Twilio API Key": ("AC", "SK"),
 }  # fmt: skip
-"""By kind: one of these is in everything that it finds, as it is or in small letters. Others are always looked for."""
+"""By kind: cues of which each match has one, in this spelling or case-folded. Kinds without cues always run."""
 _LONGEST_LINE = 2_000
-"""A line is looked at in pieces of this length, so that no pattern takes long."""
+"""Lines are searched in pieces of this length, in characters, so that no pattern takes long."""
 _OVERLAP = 200
 _SHORTEST = 11
-"""Characters of the shortest format. Shorter lines hold none."""
+"""Length of the shortest format, in characters. Shorter lines are skipped."""
 _LONGEST_PREFIX = 16
-"""A pattern's group that is longer holds the secret alone; a shorter one is a part of it."""
+"""A first group that is longer, in characters, is the whole secret; a shorter one is only a part of it."""
 _REST = re.compile(r"[A-Za-z0-9_.+/=-]*")
 
 Format = tuple[str, tuple["re.Pattern[str]", ...], Callable[[str], bool]]
@@ -65,7 +65,7 @@ Format = tuple[str, tuple["re.Pattern[str]", ...], Callable[[str], bool]]
 
 @cache
 def _detectors() -> tuple[Format, ...]:
-    """(kind, patterns, check). Imported when the first text is looked at: it takes a tenth of a second."""
+    """The detectors: (kind, patterns, check). Imported with the first text, as that takes a tenth of a second."""
     with _without("requests"):
         modules = [import_module(f"detect_secrets.plugins.{module}") for module, _ in _DETECTORS]
     found: list[Format] = []
@@ -78,7 +78,7 @@ def _detectors() -> tuple[Format, ...]:
 
 @cache
 def _by_cue() -> dict[str, list[int]]:
-    """The numbers of the detectors by each of their cues; those without any by the empty one."""
+    """Indexes of the detectors by cue; those without cues are under the empty text."""
     found: dict[str, list[int]] = {"": []}
     for number, (kind, *_) in enumerate(_detectors()):
         for cue in _CUES.get(kind, ("",)):
@@ -89,14 +89,14 @@ def _by_cue() -> dict[str, list[int]]:
 _ALL = dict.fromkeys(cue for cues in _CUES.values() for cue in cues)
 _AS_IS = by_rare_character(cue for cue in _ALL if cue != cue.casefold())
 _IN_SMALL = by_rare_character(cue for cue in _ALL if cue == cue.casefold())
-"""These are looked for in a text in small letters."""
+"""Cues that are looked for in the case-folded text."""
 
 
 @contextmanager
 def _without(name: str) -> Iterator[None]:
-    """Let what is imported here do without a module that it imports in turn, until it uses it.
+    """Make imports in this context load the module `name` only when it is used.
 
-    The library needs this one for its checks of finds alone, and it takes longer to import than all the rest.
+    detect-secrets needs `requests` only for its checks with vendors, and it takes longer to import than all the rest.
     """
     if name in sys.modules:
         yield
@@ -112,17 +112,17 @@ def _without(name: str) -> Iterator[None]:
 
 
 class FormatFinder:
-    """`memory.ports.SecretFinder` by detect-secrets."""
+    """A `memory.ports.SecretFinder` that uses detect-secrets."""
 
     def find(self, text: str) -> list[Secret]:
-        """Every find of every detector, line by line."""
+        """The matches of all detectors, line by line."""
         found: list[Secret] = []
         run = 0
         for start, end in _pieces(text):
             for kind, first, last in _in_piece(text[start:end]):
                 at = start + last
                 if at == end and not text[end - 1].isspace():
-                    # It may be longer than what two pieces have in common. Asked once for what is one word.
+                    # The secret may go on after the piece. Its end is searched once for all matches of one word.
                     at = run = run if run > end else _rest(text, end)
                 found.append(Secret(start=start + first, end=at, kind=kind))
         return found
@@ -150,12 +150,12 @@ def _in_piece(piece: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _possible(piece: str) -> list[int]:
-    """The numbers of the detectors that may find something in it."""
+    """Indexes of the detectors that may find something in this piece."""
     cues = ("", *cues_in(piece, _AS_IS), *cues_in(piece.casefold(), _IN_SMALL))
     return sorted({number for cue in cues for number in _by_cue()[cue]})
 
 
 def _rest(text: str, at: int) -> int:
-    """Where what goes on at a place ends."""
+    """The end of the run of key characters that starts at `at`."""
     found = _REST.match(text, at)
     return found.end() if found else at

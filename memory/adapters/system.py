@@ -1,4 +1,4 @@
-"""The real clock and the real source of ids. Everything else takes them as parameters."""
+"""The system's clock and the source of ids. All other code takes them as parameters."""
 
 import secrets
 import threading
@@ -14,9 +14,9 @@ def utc_now() -> datetime:
 
 
 class TimeOrderedIds:
-    """Ids of 24 hexadecimal digits that sort by creation: microseconds since 1970, then chance.
+    """Ids of 24 hexadecimal digits that sort by creation: microseconds since 1970, then 40 random bits.
 
-    Within one process each id is larger than the one before, even if the clock stands still or runs backwards.
+    Each id of one instance is larger than the one before, even if the clock stops or runs backwards.
     """
 
     def __init__(self, clock: Clock = utc_now, chance: Callable[[int], int] = secrets.randbits) -> None:
@@ -26,7 +26,7 @@ class TimeOrderedIds:
         self._lock = threading.Lock()
 
     def __call__(self) -> str:
-        """A fresh id."""
+        """A new id."""
         with self._lock:
             now = int(self._clock().timestamp() * 1_000_000)
             self._last = max(now, self._last + 1)

@@ -1,6 +1,6 @@
-"""Brings the database of an earlier release up to date, one step per file in `versions`.
+"""Migrations of the database of an earlier release, one step per file in `versions`.
 
-Loads the migration library only when called. A new database is made from the tables of the code (`adapters/sql`).
+The migration library is imported only when needed. A new database is made from the tables of the code (`adapters/sql`).
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""What alembic runs for every command. The caller brings the connection, inside a transaction it will commit."""
+"""The environment script of alembic. The caller passes the connection, in a transaction that the caller commits."""
 
 from alembic import context
 

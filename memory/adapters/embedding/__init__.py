@@ -1,4 +1,4 @@
-"""Embedders: a real one and a lexical one. Importing them loads no model library."""
+"""Embedders: sentence-transformers models, and a lexical one. Importing them loads no model library."""
 
 import re
 from pathlib import Path
@@ -18,9 +18,9 @@ _HASHING = re.compile(r"hashing-([1-9][0-9]{0,3})")
 
 
 def embedder_named(name: str, cache: Path | None) -> "Embedder | None":
-    """The embedder of this name, not loaded yet, if it is on this machine: packaged, or exported to `cache` before.
+    """The embedder of this name, not loaded yet, if it is on this machine: lexical, packaged, or exported to `cache`.
 
-    None for any other: nothing is downloaded because a database names it.
+    None for any other: a name in a database must not start a download.
     """
     if hashing := _HASHING.fullmatch(name):
         return HashingEmbedder(int(hashing[1]))

@@ -1,4 +1,4 @@
-"""Texts that several threads want embedded at the same time go through the model together."""
+"""Batches the embedding calls of concurrent threads."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Encode = Callable[[Sequence[str]], "NDArray[np.float32]"]
 
 _TOGETHER = 64
-"""Texts above which no further request joins."""
+"""The most texts of a batch of several requests."""
 
 
 @dataclass(slots=True, eq=False)
@@ -25,7 +25,7 @@ class _Request:
 
 
 class BatchedCalls:
-    """Calls `encode` in one thread at a time, with what waits by then in one call."""
+    """Calls `encode` from one thread at a time, with the texts of all waiting threads in one call."""
 
     def __init__(self, encode: Encode) -> None:
         self._encode = encode
@@ -34,7 +34,7 @@ class BatchedCalls:
         self._waiting_lock = Lock()
 
     def __call__(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """The rows of these texts. Raises what `encode` raises for them, and for nobody else's."""
+        """The rows of these texts. Raises what `encode` raises for them, but nothing for other threads' texts."""
         mine = _Request(texts)
         with self._waiting_lock:
             self._waiting.append(mine)
@@ -47,7 +47,7 @@ class BatchedCalls:
         return mine.rows
 
     def _taken(self) -> list[_Request]:
-        """The requests that go together: those that waited longest."""
+        """The requests of the next batch, oldest first, which leave the queue."""
         with self._waiting_lock:
             count, texts = 0, 0
             while count < len(self._waiting) and (not count or texts + len(self._waiting[count].texts) <= _TOGETHER):
@@ -59,8 +59,8 @@ class BatchedCalls:
     def _run(self, requests: Sequence[_Request]) -> None:
         try:
             rows = self._encode([text for request in requests for text in request.texts])
-        except Exception as error:  # noqa: BLE001 - handed to whoever asked
-            if len(requests) > 1:  # one of them may be at fault: each by itself
+        except Exception as error:  # noqa: BLE001 - raised in the thread that made the request
+            if len(requests) > 1:  # only one of them may be at fault
                 for request in requests:
                     self._run([request])
             else:

@@ -1,4 +1,4 @@
-"""What every encoder of texts does, and texts as a tokeniser takes them."""
+"""The interface of a loaded model."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BATCH = 32
-"""Texts that are encoded together."""
+"""The most texts of one batch."""
 
 
 class Encoder(Protocol):

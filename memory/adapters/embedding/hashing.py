@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"\w+")
 _SYMBOL = re.compile(r"\S")
 _LONGEST = 20_000
-"""Characters of a text that count; a goal is far shorter."""
+"""Characters of a text that are read; goals are far shorter."""
 
 _CACHED_TEXTS = 2_048
-"""The latest texts are not embedded again: 1.5 KB each in 384 dimensions."""
+"""How many texts' vectors are cached: 1.5 KB each in 384 dimensions."""
 
 _WORD_WEIGHT, _PAIR_WEIGHT, _TRIPLE_WEIGHT = 1.0, 0.5, 0.5
 
@@ -30,7 +30,8 @@ _WORD_WEIGHT, _PAIR_WEIGHT, _TRIPLE_WEIGHT = 1.0, 0.5, 0.5
 class HashingEmbedder:
     """Feature hashing (Weinberger et al. 2009): each feature adds its weight, with a sign, to one of the dimensions.
 
-    The same text gives the same vector on every machine and in every version of Python. It knows spelling, not meaning.
+    Vectors have unit length and compare spelling, not meaning. The same text gives the same vector on every machine and
+    in every version of Python.
     """
 
     def __init__(self, dimension: int = 384) -> None:
@@ -51,7 +52,7 @@ class HashingEmbedder:
         return [self._cached(text) for text in texts]
 
     def _vector(self, text: str) -> "Vector":
-        sums = array("f", bytes(4 * self._dimension))  # whose numbers are read and written faster than numpy's
+        sums = array("f", bytes(4 * self._dimension))  # faster than a numpy array for single numbers
         for (name, unit), count in Counter(_features(text)).items():
             code = zlib.crc32(name.encode("utf-8", "surrogatepass"))
             weight = _weight(unit, count)
@@ -60,13 +61,13 @@ class HashingEmbedder:
         length = np.linalg.norm(vector)
         if length > 0:
             vector /= length
-        vector.flags.writeable = False  # the next caller gets the same one
+        vector.flags.writeable = False  # it is cached
         return vector
 
 
 @lru_cache(maxsize=1024)
 def _weight(unit: float, count: int) -> float:
-    """What a feature adds that is there so often, as a float32: repeating a word adds little."""
+    """The weight of a feature that occurs `count` times: its unit weight times the square root, as a float32."""
     return float(np.float32(unit * count**0.5))
 
 

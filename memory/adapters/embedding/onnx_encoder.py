@@ -1,4 +1,4 @@
-"""A model exported to ONNX, run by onnxruntime: ready in a fraction of a second, in a third of torch's memory."""
+"""A model exported to ONNX, run by onnxruntime: loads in a fraction of a second, in a third of torch's memory."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -18,31 +18,31 @@ if TYPE_CHECKING:
 MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
 _ERRORS_ONLY = 3
 _MOST_PADDED = 1.25
-"""How many times as long padding may make a batch, beside `_FREE` tokens: padding takes as much time as text."""
+"""The most tokens of a batch, as a multiple of its texts' tokens, plus `_FREE`: padding takes as long as text."""
 _FREE = 16
-"""About as many tokens as a batch costs for itself."""
+"""The fixed cost of a batch, in tokens, roughly."""
 
 
 @dataclass(frozen=True, slots=True)
 class Padding:
-    """What a batch's shorter texts are filled up with."""
+    """The ids that pad a batch's shorter texts."""
 
     token: int
     type: int
 
 
 class OnnxEncoder:
-    """The files of a folder that `onnx_export` wrote. Raises errors of onnxruntime and tokenizers."""
+    """An `Encoder` from a folder that `onnx_export` wrote. Raises errors of onnxruntime and tokenizers."""
 
     def __init__(self, folder: Path) -> None:
-        # Else it keeps an id of the machine in the user's cache folder, with events to report to its maker.
+        # Otherwise onnxruntime keeps an id of the machine in the user's cache folder, with events to report.
         os.putenv("ORT_DISABLE_TELEMETRY", "1")
         import onnxruntime
         from tokenizers import Tokenizer
 
         onnxruntime.set_default_logger_severity(_ERRORS_ONLY)
         options = onnxruntime.SessionOptions()
-        # One thread a batch, none of which spins while it waits: there is other work on the machine.
+        # One thread per batch, without busy waiting: there is other work on the machine.
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         self._session = onnxruntime.InferenceSession(str(folder / MODEL), options, providers=["CPUExecutionProvider"])
@@ -53,7 +53,7 @@ class OnnxEncoder:
         self._tokenizer.no_padding()
 
     def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """As `Encoder.encode`. Texts of like length share a batch; batches run side by side."""
+        """As `Encoder.encode`. Texts of similar length share a batch; batches run concurrently."""
         encodings = self._tokenizer.encode_batch_fast(list(texts))
         lengths = [len(each.ids) for each in encodings]
         order = sorted(range(len(lengths)), key=lengths.__getitem__)
@@ -85,7 +85,7 @@ class OnnxEncoder:
 
 
 def _batches(order: Sequence[int], lengths: Sequence[int]) -> Iterator[list[int]]:
-    """The texts in this order, the shortest first, in batches with little padding."""
+    """Batches of text indexes with little padding. `order` has the shortest text first; `lengths` are in tokens."""
     batch: list[int] = []
     tokens = 0
     for index in order:

@@ -1,7 +1,7 @@
-"""Models exported to ONNX once, into a folder that every process of the machine may use.
+"""Exports models to ONNX once, into a folder that all processes of the machine share.
 
-An export is used if it gives the vectors of the model it was made of, to 1e-5, for a set of unlike texts. It lies there
-whole or not at all, and is not used when a file of it is not as it was written.
+An export is kept if its vectors for a set of probe texts differ by at most 1e-5 from those of the model. It is written
+completely or not at all, and is not used if a checksum of its files is wrong.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _MANIFEST = "export.json"
 _SCRATCH = ".export-"
 _LONGEST_S = 60.0
-"""How long one process waits for the export that another one makes."""
+"""How long a process waits for another one's export, in seconds."""
 _FORMAT = 2
 _BLOCK = 1 << 20
 _OPSET = 17
@@ -45,11 +45,11 @@ _PROBES = (
     "def f(x):\n    return x ** 2\n",
     "…",
 )
-"""Texts of unlike lengths, scripts and kinds."""
+"""Texts of different lengths, scripts and kinds, on which an export is compared with its model."""
 
 
 def export_folder(cache: Path, model: str, digest: str) -> Path:
-    """Where the export of this model goes: another one for other weights, which `digest` tells apart."""
+    """The folder of this model's export. `digest` tells different weights of one model name apart."""
     return cache / "embedders" / hashlib.sha256(f"{_FORMAT}\n{model}\n{digest}".encode()).hexdigest()[:16]
 
 
@@ -69,9 +69,9 @@ def load_export(folder: Path) -> OnnxEncoder | None:
 
 
 def export(encoder: "TorchEncoder", folder: Path) -> OnnxEncoder:
-    """Export a model into this folder, in place of what is there, and open it.
+    """Export a model into this folder, replacing its content, and load the export.
 
-    Raises `EmbeddingFailed`, and leaves nothing behind, if that cannot be done.
+    Raises `EmbeddingFailed`, and leaves nothing behind, if that fails.
     """
     from filelock import FileLock
 
@@ -123,7 +123,7 @@ def _write(encoder: "TorchEncoder", folder: Path) -> None:
 
 @contextmanager
 def _scratch(parent: Path) -> Iterator[Path]:
-    """A folder beside the exports, gone afterwards unless it was renamed; so are those that a killed process left."""
+    """A temporary folder beside the exports, removed unless it was renamed. Removes those of killed processes too."""
     for left in parent.glob(f"{_SCRATCH}*"):
         shutil.rmtree(left, ignore_errors=True)
     scratch = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=parent))
@@ -134,7 +134,7 @@ def _scratch(parent: Path) -> Iterator[Path]:
 
 
 def _checksums(folder: Path) -> dict[str, int]:
-    """CRC-32 of each file: damage is looked for, not somebody's hand, and it takes a tenth of a digest's time."""
+    """CRC-32 of each file: enough to find damage, in a tenth of a cryptographic digest's time."""
     found: dict[str, int] = {}
     for name in (MODEL, TOKENIZER):
         value = 0

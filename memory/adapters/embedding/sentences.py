@@ -1,4 +1,4 @@
-"""Embeddings by meaning, from any sentence-transformers model. The default one comes with the installation."""
+"""Embeddings by sentence-transformers models. The default one comes with the installation."""
 
 import logging
 from collections import OrderedDict
@@ -22,23 +22,23 @@ log = logging.getLogger(__name__)
 
 PACKAGED = "packaged"
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-"""Digest of `model.safetensors` as published by its makers (huggingface.co/sentence-transformers/all-MiniLM-L6-v2)."""
+"""SHA-256 of `model.safetensors` as published (huggingface.co/sentence-transformers/all-MiniLM-L6-v2)."""
 
 LoadState = Literal["loading", "ready", "failed"]
 
 _PACKAGED_NAME = f"all-MiniLM-L6-v2@{PACKAGED_SHA256[:8]}"
 _PACKAGED_DIMENSION = 384
 _LONGEST = 8_000
-"""Characters of a text that are read; the models stop at 256 to 512 tokens themselves, after tokenising everything."""
+"""Characters of a text that are read. Models use only 256 to 512 tokens, but tokenise everything first."""
 
 
 class SentenceTransformerEmbedder:
-    """A sentence-transformers model on the CPU, loaded when the first text comes. Safe to share between threads.
+    """A sentence-transformers model on the CPU, loaded with the first text. Safe to share between threads.
 
-    `model` is `packaged`, a folder, or a name that the library may download. With a `cache` folder it is exported there
-    to ONNX once, which takes seconds, and from then on loaded from there in a fraction of one, with the same vectors.
-    `on_load` hears `loading`, then `ready` or `failed`, from the thread that loads. The last `remembered` texts are not
-    embedded again.
+    `model` is `packaged`, a folder, or a name that the library may download. With a `cache` folder the model is
+    exported there to ONNX once, which takes seconds, and later loaded from there in a fraction of a second, with the
+    same vectors to 1e-5. `on_load` is called with `loading`, then `ready` or `failed`, from the thread that loads. The
+    vectors of the last `remembered` texts are cached.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class SentenceTransformerEmbedder:
 
     @property
     def dimension(self) -> int:
-        """Known for the packaged model; any other one is loaded to find out."""
+        """The vectors' dimension. Known for the packaged model; any other model is loaded to find out."""
         if not self._dimension:
             with self._model_lock:
                 self._dimension = len(self._encode(["dimension"])[0])
@@ -73,17 +73,17 @@ class SentenceTransformerEmbedder:
 
     @property
     def is_exported(self) -> bool:
-        """Whether the model's export is in the cache folder."""
+        """Whether the cache folder has an export of the model."""
         return self._cache is not None and _folder(self._choice, self._cache).is_dir()
 
     def load_early(self) -> None:
-        """Load the model if its export is there; what is slow is left for the first text."""
+        """Load the model if it is exported; a slow load is left to the first text."""
         if self.is_exported:
-            with self._model_lock, suppress(EmbeddingFailed):  # which the first text meets again, and tells
+            with self._model_lock, suppress(EmbeddingFailed):  # the first text raises it again
                 self._loaded()
 
     def embed(self, texts: Sequence[str]) -> "list[Vector]":
-        # A lone surrogate is no text to the tokeniser.
+        # The tokeniser does not accept lone surrogates.
         heads = [text[:_LONGEST].encode(errors="replace").decode() for text in texts]
         found = self._recall(heads)
         missing = [head for head in dict.fromkeys(heads) if head not in found and head.strip()]
@@ -126,7 +126,7 @@ class SentenceTransformerEmbedder:
         return vectors
 
     def _loaded(self) -> BatchedCalls:
-        """The model, which embeds together what several threads ask for. To be called with the lock."""
+        """The model, loaded if needed. The caller holds the lock."""
         if self._model is None:
             self._model = BatchedCalls(self._load().encode)
         return self._model
@@ -150,7 +150,7 @@ class SentenceTransformerEmbedder:
 
 
 def _load(choice: str, cache: Path | None) -> Encoder:
-    """The model's export if there is one, else the model, which is exported if there is a place for it."""
+    """The model's export if there is one, else the model, which is exported if there is a cache folder."""
     if cache is None:
         return _load_model(choice)
     from memory.adapters.embedding.onnx_export import export, load_export
@@ -176,7 +176,7 @@ def _folder(choice: str, cache: Path) -> Path:
 
 
 def _digest_of(choice: str) -> str:
-    """What tells a model's weights from others of the same name: of a folder, its files' sizes and times."""
+    """A text that differs between weights of one name: the packaged model's digest, a folder's file sizes and times."""
     if choice == PACKAGED:
         return PACKAGED_SHA256
     files = sorted(each for each in Path(choice).rglob("*") if each.is_file()) if Path(choice).is_dir() else []

@@ -1,4 +1,4 @@
-"""A sentence-transformers model run by torch: the source of truth, slow to load."""
+"""A sentence-transformers model run by torch: the reference for exports, slow to load."""
 
 import hashlib
 import logging
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _FEW = 8
-"""Up to this many texts one thread is faster: the others would spin while they wait, on a machine with other work."""
+"""Up to this many texts one thread is faster: others would busy-wait, on a machine with other work."""
 
 
 class TorchEncoder:
-    """A model in a folder, or one that the library may download by its name. Loads at once, within seconds."""
+    """An `Encoder` for a model in a folder, or one that the library may download by name. Loads within seconds."""
 
     def __init__(self, model: str | Path) -> None:
         is_local = Path(model).is_dir()
@@ -51,7 +51,7 @@ class TorchEncoder:
         return np.asarray(matrix, np.float32)
 
     def unit_vectors_of(self, inputs: Sequence[str]) -> object:
-        """A torch module from what the tokeniser gives under these names, in this order, to vectors of unit length."""
+        """A torch module that maps the tokeniser's outputs of these names, in this order, to unit vectors."""
         import torch
 
         model = self.model
@@ -85,12 +85,12 @@ def check_weights(folder: Path, digest: str) -> None:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep the libraries from writing progress bars, log lines and warnings into a chat."""
+    """Silence the libraries' progress bars, log lines and warnings, which would disturb a chat in the terminal."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from transformers.utils.logging import disable_progress_bar
 
-        # After the import, which sets levels of its own.
+        # After the import, which sets its own levels.
         for library in ("sentence_transformers", "transformers", "huggingface_hub", "torch"):
             logging.getLogger(library).setLevel(logging.ERROR)
         disable_progress_bar()

@@ -1,4 +1,4 @@
-"""The tables of the first release. A new database gets the newest from the code; steps to later ones follow here."""
+"""The tables of the first release, which the code creates. Steps to later releases follow this one."""
 
 revision = "0001_tables"
 down_revision = None
@@ -7,4 +7,4 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Nothing: no database is older."""
+    """Does nothing: no database is older."""

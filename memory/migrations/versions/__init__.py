@@ -1,1 +1,1 @@
-"""One file per step, in order."""
+"""Migration steps, one per file, in order."""
