@@ -100,47 +100,53 @@ def shared_biases(
     # 1 if nobody agrees as near the goal, or two and more; 0 if one does.
     none_or_many = alone**4 + np.minimum(np.maximum(people - 1, 0.0), 1.0)
     farther = np.maximum(own / nearness - elsewhere, 0.0)
-    seconds = np.where(approves, sizes * none_or_many * farther, (lone_refusal - 1) * alone)
-    return SharedBiases(opinions=opinions, kernel=kernel[1:, 1:], approves=approves, sizes=sizes, seconds=seconds)
+    deviations = np.sqrt(np.where(approves, sizes * none_or_many * farther, (lone_refusal - 1) * alone))
+    one, other = opinions.pairs()
+    rows, columns = opinions.verdicts[one], opinions.verdicts[other]
+    return SharedBiases(
+        length=len(observations),
+        verdicts=(rows, columns),
+        shares=opinions.shares[one] * opinions.shares[other],
+        approves=approves[one],
+        first=sizes[one],
+        second=deviations[one] * deviations[other] * kernel[1:, 1:][rows, columns],
+    )
 
 
 class SharedBiases(NamedTuple):
-    """The covariances of the biases of `n` verdicts, of shape (n, n), in author effects."""
+    """How far the biases of `n` verdicts vary together, in author effects, by `s` pairs of opinions with the same bias.
 
-    opinions: "_Opinions"
-    kernel: "Matrix"
-    """Shape (n, n): of the goals of the verdicts with each other."""
+    Most opinions have a bias that no other one has: they are a pair with themselves.
+    """
+
+    length: int
+    """n."""
+    verdicts: "tuple[Places, Places]"
+    """Shape (s,) each: the places of the verdicts that the two opinions are part of."""
+    shares: "Matrix"
+    """Shape (s,): how much their verdicts have of the bias, multiplied."""
     approves: "Bools"
-    """Shape (p,): whether an opinion is an approval."""
-    sizes: "Matrix"
-    """Shape (p,): the variance of its bias ..."""
-    seconds: "Matrix"
-    """... and of its second one."""
+    """Shape (s,): whether they are approvals."""
+    first: "Matrix"
+    """Shape (s,): the variance of the bias."""
+    second: "Matrix"
+    """Shape (s,): the covariance of their second biases, which fades with distance."""
 
     def believed(self) -> "Matrix":
-        """For what is believed."""
-        return self._covariances(self.sizes, self.seconds)
+        """Shape (n, n): the covariances for what is believed."""
+        return self._summed(self.first + self.second)
 
     def suggested(self) -> "Matrix":
-        """For what is only suggested: there it does not matter how many agree."""
+        """Shape (n, n): those for what is only suggested. There it does not matter how many agree."""
         import numpy as np
 
-        return self._covariances(np.ones_like(self.sizes), np.where(self.approves, 0.0, self.seconds))
+        return self._summed(np.where(self.approves, 1.0, 1.0 + self.second))
 
-    def _covariances(self, sizes: "Matrix", seconds: "Matrix") -> "Matrix":
-        """Those of biases of these variances, and of second ones, which fade with distance.
-
-        They are summed over all two opinions that have the same bias; most have one that no other opinion has.
-        """
+    def _summed(self, covariances: "Matrix") -> "Matrix":
         import numpy as np
 
-        verdicts, shares, deviations = self.opinions.verdicts, self.opinions.shares, np.sqrt(seconds)
-        biases = self.opinions.sides * len(self.opinions.trust) + self.opinions.people
-        one, other = np.divmod((biases[:, None] == biases).ravel().nonzero()[0], len(biases))
-        rows, columns = verdicts[one], verdicts[other]
-        covariances = sizes[one] + deviations[one] * deviations[other] * self.kernel[rows, columns]
-        found: Matrix = np.zeros(self.kernel.shape)
-        np.add.at(found, (rows, columns), covariances * shares[one] * shares[other])
+        found: Matrix = np.zeros((self.length, self.length))
+        np.add.at(found, self.verdicts, covariances * self.shares)
         return found
 
 
@@ -160,6 +166,13 @@ class _Opinions(NamedTuple):
     """Shape (p,): how much the verdict has of the bias that whoever has it has for this side."""
     trust: "Matrix"
     """Shape (people,): how far each is trusted, at most as a member nothing is proven of: 1."""
+
+    def pairs(self) -> "tuple[Places, Places]":
+        """The places of all two opinions that have the same bias, each with itself as well."""
+        import numpy as np
+
+        biases = self.sides * len(self.trust) + self.people
+        return np.divmod((biases[:, None] == biases).ravel().nonzero()[0], len(biases))
 
 
 def _opinions(observations: Sequence[NoisyVerdict], judged: Sequence[Sequence[int]]) -> _Opinions:
