@@ -1,4 +1,4 @@
-"""The words of the memory package as plain, frozen values. Imports the standard library and its own errors alone."""
+"""The data types of the memory package: plain, frozen values. Imports only the standard library and the errors."""
 
 from memory.model.chat_setting import (
     ChatSetting as ChatSetting,

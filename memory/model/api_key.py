@@ -1,4 +1,4 @@
-"""Keys of programs that use memory over HTTP."""
+"""API keys of programs that use memory over HTTP."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,24 +6,24 @@ from enum import StrEnum
 
 
 class Right(StrEnum):
-    """What a key may do; each right includes those before it."""
+    """What a key allows; each right includes those before it."""
 
     QUERY = "query"
     """Read what is known in its scope."""
     TEACH = "teach"
-    """Write too: topics, answers, reactions."""
+    """Also write topics, answers and reactions."""
     ADMIN = "admin"
-    """See, undo and erase everything of its workspace."""
+    """Also see, undo and erase everything in its workspace."""
 
     def includes(self, other: "Right") -> bool:
-        """Whether whoever has this right has the other one."""
+        """Whether this right includes the other one."""
         order = list(Right)
         return order.index(self) >= order.index(other)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKey:
-    """A key of one workspace. What is sent is never stored, only its digest."""
+    """An API key of one workspace. The secret is never stored, only its digest."""
 
     workspace: str
     name: str

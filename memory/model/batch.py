@@ -1,4 +1,4 @@
-"""Batches: lessons that were learned from one file, decided about and taken back together."""
+"""Batches: the lessons imported from one file, which are reviewed and taken back together."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,39 +8,39 @@ from memory.model.scope import Audience, Scope
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """A question with its answer, as a file has them: what may become a lesson."""
+    """A question with its answer from a file, which may become a lesson."""
 
     scope: Scope
-    """Where it was said; the person is whose words the answer is."""
+    """Where it was said; its person is the author of the answer."""
     question: str
     answer: str
     key: str
-    """What makes it the same one in another file: the ids of its messages, or its text."""
+    """Identifies it across files: the ids of its messages, or its text."""
     audience: Audience = Audience.CHANNEL
-    """For whom it is meant to count once somebody approves it."""
+    """The audience for which it counts once it is approved."""
     source: str = ""
-    """Where in the file it is and why it was taken, for whoever reviews it."""
+    """Where in the file it is and why it was chosen, for the reviewer."""
     others: tuple[str, ...] = ()
-    """Whose words it holds beside its author's, by id."""
+    """The ids of other people whose words it contains."""
     accepted_by: str = ""
-    """Among four eyes: who asked, and said there that it is right. It counts for them alone, and nobody reviews it."""
+    """In a direct conversation: the asker, who said that it is right. It counts for them alone and is not reviewed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """One file that lessons were learned from."""
+    """One imported file."""
 
     workspace: str
     id: str
     name: str
-    """The file's."""
+    """The file's name."""
     digest: str
-    """Of the file's content and of where its lessons go: the same file again goes on with the same batch."""
+    """The digest of the file's content and of where its lessons go: importing it again continues the same batch."""
     actor: str
-    """Who gave it."""
+    """Who imported it."""
     at: datetime
     undone_at: datetime | None = None
-    """When all of it was taken back."""
+    """When the batch was taken back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class BatchLesson:
 
     workspace: str
     key: str
-    """A digest of the proposal's. It stays when the lesson is erased, so that the file does not bring it back."""
+    """A digest of the proposal's key. It is kept when the lesson is erased, so that the file does not bring it back."""
     batch_id: str
     lesson_id: str
     audience: Audience

@@ -1,4 +1,4 @@
-"""Settings that people change in chat, the changes, and to what the bot listens in a channel or thread."""
+"""Settings that people change in chat, the log of the changes, listening modes and muted threads."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class SettingChange:
 
 
 def in_force(settings: Iterable[ChatSetting]) -> dict[str, ChatSetting]:
-    """By name, of a workspace's and one channel's settings those that hold in the channel: its own come first."""
+    """The settings in effect in a channel, by name, given the workspace's and the channel's, which override those."""
     return {each.name: each for each in sorted(settings, key=lambda each: each.channel != "")}
 
 
@@ -43,16 +43,16 @@ class ListeningMode(StrEnum):
     """Which messages of a channel are meant for the bot."""
 
     MENTION = "mention"
-    """Those that mention it."""
+    """Messages that mention it."""
     THREADS = "threads"
-    """Also follow-ups to its answers, where they are clearly meant for it."""
+    """Also follow-ups to its answers that are clearly meant for it."""
     ALWAYS = "always"
-    """Every one that is not for somebody else."""
+    """Every message that is not for somebody else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MutedThread:
-    """A thread in which only a mention is meant for the bot; outside of threads, the channel."""
+    """A thread, or without threads a channel, in which the bot answers only mentions."""
 
     workspace: str
     channel: str

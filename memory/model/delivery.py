@@ -1,4 +1,4 @@
-"""What came in and what went out: accepted messages, answers waiting to be posted, and the ledger of what was sent."""
+"""Messages in and out: accepted messages, answers waiting to be posted, and the ledger of sent messages."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,39 +11,39 @@ from memory.model.scope import Scope, Visibility
 from memory.model.teaching import Role
 
 ASK = "ask_person"
-"""The action of an episode that ended with a question and offered something."""
+"""The action of an episode that ended by asking the person to choose between options."""
 
 TAP = "tap"
-"""Source of the vote that choosing an option is."""
+"""The source of the vote that is made by choosing an option."""
 
 MOST_OPTIONS = 3
-"""Fewer than people need to read twice; behind them stands "none of these"."""
+"""The most options in one question, besides "none of these"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
-    """One thing that was offered: an answer to give, or a tool to run."""
+    """One option of a question: an answer to give, or a tool to run."""
 
     action: str
     """A tool's name, or `answer`."""
     label: str
-    """What it is, in people's words, on one line."""
+    """A one-line description for people."""
     text: str = ""
-    """The answer, whole."""
+    """The full answer."""
     arguments: Mapping[str, object] = field(default_factory=dict[str, object])
-    """The tool's."""
+    """The arguments of the tool."""
     lessons: tuple[str, ...] = ()
-    """Ids of the lessons that an answer comes from: it holds their authors' words."""
+    """The ids of the lessons that the answer comes from, whose authors' words it contains."""
     question: str = ""
-    """The question of one of these lessons, or its beginning: it is shown beside the answer."""
+    """The question of one of these lessons, perhaps shortened, which is shown beside the answer."""
     is_approval: bool = False
-    """Choosing it lets a tool with effects run, just so: the person was shown exactly what happens."""
+    """Whether choosing it lets a tool with side effects run, with exactly the arguments that were shown."""
     permission: Permission | None = None
-    """Who let it run; set when it is carried out, never stored with it."""
+    """The permission to run it, set when it is carried out; never stored with it."""
 
     @property
     def candidate(self) -> tuple[str, str]:
-        """What evidence knows it by: the action, and the answer."""
+        """Its key among the candidates of evidence: the action and the answer."""
         return (self.action, self.text)
 
 
@@ -57,18 +57,18 @@ class Offer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tap:
-    """Says that a message is the choice of an option, and of which."""
+    """The choice of an option, for a message that is one."""
 
     run_id: str
     """The run that asked."""
     number: int
-    """From 1, over all options of that run."""
+    """The number of the option among all options of that run, from 1."""
     role: Role = Role.MEMBER
-    """That of who chose."""
+    """The role of the person who chose."""
 
 
 def asked_step(question: str, options: Sequence[Option]) -> Step:
-    """The step of a trajectory that keeps what was offered."""
+    """The step of a trajectory that records a question with its options."""
     stored = [
         {
             "action": each.action,
@@ -85,18 +85,18 @@ def asked_step(question: str, options: Sequence[Option]) -> Step:
 
 
 def options_of(trajectory: Sequence[Step]) -> tuple[Option, ...]:
-    """What a node offered; nothing for most."""
+    """The options that a node offered; mostly none."""
     return tuple(option for step in trajectory if step.tool == ASK for option in _stored(step.arguments.get("options")))
 
 
 def asks_in_words(trajectory: Sequence[Step]) -> bool:
-    """Whether a node ended with a question that is answered in words."""
+    """Whether a node ended with a question to be answered in words."""
     last = trajectory[-1] if trajectory else None
     return last is not None and last.kind is StepKind.ACT and last.tool == ASK and not options_of((last,))
 
 
 def offers_of(nodes: Sequence[Episode]) -> list[Offer]:
-    """Everything that a run offered, in the order in which it is numbered."""
+    """The options that a run offered, in the order of their numbers."""
     return [Offer(node=node, option=option) for node in nodes for option in options_of(node.trajectory)]
 
 
@@ -116,53 +116,53 @@ def _stored(options: object) -> Iterator[Option]:
 
 
 class Progress(StrEnum):
-    """How far an accepted message has come."""
+    """The progress of an accepted message."""
 
     ACCEPTED = "accepted"
     """Stored, not answered yet."""
     ANSWERED = "answered"
     """The answer and its episodes are committed; its parts may still be unsent."""
     DELIVERED = "delivered"
-    """Every part was sent. Stored as `ANSWERED`: the parts tell it."""
+    """Every part was sent. Stored as `ANSWERED`, because the parts show it."""
     WITHDRAWN = "withdrawn"
     """Deleted, stopped or forgotten before it was answered."""
     UNDELIVERABLE = "undeliverable"
-    """Answered, but the place it came from is gone or took no part for too long: not tried again."""
+    """Answered, but the place it came from is gone, or refused the answer for too long: not tried again."""
     SET_ASIDE = "set_aside"
-    """The process ended again and again while it was in work: not tried again, and its asker is told so."""
+    """The process died repeatedly while answering it: not tried again, and its asker is told so."""
 
 
 class Turn(StrEnum):
-    """Where an unfinished message stands, where several processes answer the messages of one platform."""
+    """The state of an unfinished message where several processes answer the messages of one platform."""
 
     WAITS = "waits"
-    """For those before it in its conversation, or for a process that takes it."""
+    """It waits for earlier messages of its conversation, or for a process to take it."""
     HAS = "has"
-    """Its process works on it; nobody works on another one of its conversation."""
+    """Its process works on it, and no process works on another message of its conversation."""
     STOPS = "stops"
-    """The same, and somebody asked that process to end with what it has."""
+    """The same, and a person asked that process to stop with what it has."""
     LEFT = "left"
-    """Its process could do no more about it for now, and holds up nobody."""
+    """Its process cannot continue for now, and the message blocks no other."""
 
 
 UNFINISHED = (Progress.ACCEPTED, Progress.ANSWERED, Progress.SET_ASIDE)
-"""Where something may be left to do: to answer, to post the answer, to tell that there will be none."""
+"""The states with something left to do: to answer, to post the answer, or to say that there will be none."""
 
 RETRY = "retry/"
-"""Begins the message id of a question that is tried again: the platform has no such message."""
+"""Prefix of the message id of a question that is tried again, for which the platform has no message."""
 
 CRASHES, KILLS = 2, 10
-"""How often the process may end while a message is in work before it is set aside: by a crash, by a kill.
+"""How often the process may crash, and be killed, while answering a message before the message is set aside.
 
-A crash left a report, so that the message is the likely cause. A kill left none: it came from outside, or from a kernel
-short of memory, and is the message's fault only if it goes on.
+After a crash, which leaves a report, the message is the likely cause. A kill leaves none: it came from outside, or from
+a kernel short of memory, and the message is the likely cause only if it is repeated.
 """
 _SUSPECT_KILLS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incoming:
-    """A person's message, stored before anything is done about it."""
+    """A person's message, stored before it is processed."""
 
     scope: Scope
     event_id: str
@@ -172,21 +172,21 @@ class Incoming:
     progress: Progress = Progress.ACCEPTED
     run_id: str = ""
     asked_by: str = ""
-    """Whose words the text is, where another person's question is tried again; empty for the sender's own."""
+    """The author of the text, where another person's question is tried again; empty for the sender's own."""
     tap: Tap | None = None
-    """Set where it is no message but the choice of an option that was offered for the question."""
+    """Set where it is the choice of an option instead of a message."""
     channel_visibility: Visibility | None = None
     """Who can read its channel now, from the store's record of it; None where there is none. Never stored with it."""
     crashes: int = 0
-    """How often the process crashed while this was in work."""
+    """How often the process crashed while answering it."""
     kills: int = 0
-    """How often the process was killed while this was in work."""
+    """How often the process was killed while answering it."""
     reply_to: str = ""
-    """The id of the message it replies to, where the platform has replies."""
+    """The id of the message it replies to, on platforms with replies."""
     understood: str = ""
     """What it was taken to mean in its conversation, where that is more than it says."""
     held_by: str = ""
-    """The process that answers it, where several may; a message is accepted with a turn only if this is set."""
+    """The process that answers it, where there are several; only then is the message accepted with a turn."""
     turn: Turn = Turn.WAITS
     has_notes: bool = field(default=False, compare=False)
     """Whether short memories of its sender are kept (`ShortMemory`) as it is accepted or read; never stored with it."""
@@ -199,17 +199,17 @@ class Incoming:
 
     @property
     def is_retry(self) -> bool:
-        """Whether somebody wanted a question tried again, without a message of their own."""
+        """Whether it is a retry of a question, without a message of its own."""
         return self.message_id.startswith(RETRY)
 
     @property
     def is_suspect(self) -> bool:
-        """Whether it may be what ends the process, so that it is worked on alone."""
+        """Whether it may be the cause of the process's deaths, so that it is answered alone."""
         return self.crashes > 0 or self.kills >= _SUSPECT_KILLS
 
     @property
     def is_poison(self) -> bool:
-        """Whether it ended the process too often to be tried again; what waits only to be posted has twice as long."""
+        """Whether the process died too often while answering it; twice as often if it only waits to be posted."""
         patience = 1 if self.progress is Progress.ACCEPTED else 2
         return self.crashes >= patience * CRASHES or self.kills >= patience * KILLS
 
@@ -219,11 +219,11 @@ class AbnormalExit:
     """The exit of a process that crashed or was killed."""
 
     id: str
-    """Of the process's run, so that it is counted once."""
+    """The id of the process's run, so that the exit is counted once."""
     in_work: tuple[tuple[str, str], ...]
-    """(workspace, event id) of each message that was being worked on, not of those that waited."""
+    """(workspace, event id) of each message that was being answered, without those that waited."""
     is_crash: bool
-    """It ended by itself and left a report; if not, it was killed."""
+    """Whether it crashed and left a report; if not, it was killed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,7 +233,7 @@ class Outgoing:
     workspace: str
     run_id: str
     part: int
-    """From 1, in the order they are sent."""
+    """The number of the part, from 1, in sending order."""
     channel: str
     thread: str
     text: str
@@ -244,20 +244,20 @@ class Outgoing:
 
     @classmethod
     def to(cls, scope: Scope, run_id: str, text: str, part: int = 1) -> "Outgoing":
-        """A part of what is said in a place."""
+        """A part of an answer to be posted in the scope's place."""
         workspace, channel, thread = scope.workspace, scope.channel, scope.thread
         return cls(workspace=workspace, run_id=run_id, part=part, channel=channel, thread=thread, text=text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Posted:
-    """A part of an answer that was just noted as sent, with what follows from that."""
+    """The result of noting that a part of an answer was sent."""
 
     channel: str
     root_id: str
-    """The first node of the run; empty if it has none."""
+    """The root node of the run; empty if it has none."""
     is_overtaken: bool
-    """Whether reactions on it came before this note."""
+    """Whether reactions on it arrived before this note."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -283,7 +283,7 @@ class Exchange:
 
     run_id: str
     event_id: str
-    """That brought the message."""
+    """The event by which the message came."""
     person: str
     """Who wrote it."""
     message_id: str
@@ -293,15 +293,15 @@ class Exchange:
     understood: str = ""
     """What it was taken to mean in its conversation, where that is more than it says."""
     answer: str
-    """What was posted of it."""
+    """The posted part of the answer."""
     at: datetime
-    """Of the message."""
+    """The time of the message."""
     answered_at: datetime | None = None
     """When the answer was posted."""
     is_replied_to: bool = False
-    """The message that is asked now replies to this one, or to its answer."""
+    """Whether the current message replies to this one, or to its answer."""
 
     @property
     def goal(self) -> str:
-        """The whole of what was asked."""
+        """The full question."""
         return self.understood or self.text

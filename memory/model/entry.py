@@ -17,7 +17,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Outcome(StrEnum):
-    """What is known of a step."""
+    """The judged outcome of a step."""
 
     PENDING = "pending"
     SUCCESS = "success"
@@ -25,14 +25,14 @@ class Outcome(StrEnum):
 
 
 class GradeSource(StrEnum):
-    """Whose judgement a grade is."""
+    """The source of a grade."""
 
     PERSON = "person"
-    """A person said it about this step: it counts as their vote."""
+    """A person graded this step, which counts as their vote."""
     REACTION = "reaction"
-    """People reacted to the answer: their votes are counted already, the grade only tells of them."""
+    """People reacted to the answer. The grade repeats their votes, which are counted already."""
     MODEL = "model"
-    """A program guessed. It never counts as anybody's vote and is seen by the asker alone."""
+    """A program guessed. It never counts as a vote, and only the asker sees it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class EnvironmentState:
     """What the agent saw at one moment."""
 
     elements: tuple[str, ...] = ()
-    """Elements of the context, sorted, each once, without outer blanks."""
+    """Elements of the context: sorted, unique, stripped."""
     url: str = ""
     details: Mapping[str, object] = field(default_factory=dict[str, object])
     """Anything else worth keeping, as JSON values."""
@@ -118,14 +118,14 @@ class MemoryEntry:
     internal_state_embedding: tuple[float, ...] = field(default=(), repr=False)
     """Shape (dimension,)."""
     action: str = ""
-    """As it was done: `click('42')`."""
+    """The action as executed: `click('42')`."""
     action_element_text: str = ""
     env_post: EnvironmentState = field(default_factory=EnvironmentState)
     outcome: Outcome = Outcome.PENDING
     outcome_reason: str = ""
     correction: str = ""
     task_incomplete: str = ""
-    """Why the whole task failed although this step may have been right."""
+    """Why the task failed, although this step may have been right."""
     created_at: datetime = _EPOCH
     step_num: int = 1
     rep: int = 1
@@ -133,12 +133,12 @@ class MemoryEntry:
     session_id: str = ""
     run_id: str = ""
     quarantine: tuple[str, ...] = ()
-    """Why its text was flagged; while there is a reason it enters no prompt."""
+    """Why its text was flagged; a flagged entry enters no prompt."""
     graded_by: GradeSource | None = None
-    """Whose judgement `outcome` is; `model` marks a guess that no person confirmed."""
+    """The source of `outcome`; `model` marks a guess that no person confirmed."""
     graded_at: datetime | None = None
     grades: tuple[Grade, ...] = ()
-    """Every grade there ever was, oldest first."""
+    """All grades ever given, oldest first."""
     run_grades: tuple[Grade, ...] = ()
     """The grades of the whole run, oldest first."""
 
@@ -150,7 +150,7 @@ class MemoryEntry:
 
     @property
     def call(self) -> "ActionCall":
-        """The action taken apart."""
+        """The parsed action."""
         return ActionCall.parse(self.action)
 
 
@@ -164,7 +164,7 @@ class ActionCall:
 
     @classmethod
     def parse(cls, text: str) -> "ActionCall":
-        """`fill('12', 'High')` is type `fill`, target `12`, value `High`. Other text is a type and nothing else.
+        """Parse a call: `fill('12', 'High')` has type `fill`, target `12`, value `High`. Other text is only a type.
 
         Arguments beyond the second belong to the value.
         """
@@ -209,12 +209,12 @@ class SessionRun:
     workspace: str
     person: str
     partition: str
-    """Where it was begun: the person's own part of that channel, and who reads it. It is resumed nowhere else."""
+    """The partition where it was begun: the person's own in that channel. It can only be resumed there."""
     session_id: str
     run_id: str
-    """As the caller names it; unique within the session."""
+    """The caller's name for it; unique within the session."""
     node_run: str
-    """The run id of its episodes, unique in the workspace whatever callers choose."""
+    """The run id of its episodes, unique in the workspace regardless of the caller's names."""
     root_id: str = ""
     """The episode that stands for the whole run; empty until a step is persisted."""
     rep: int = 1
@@ -226,7 +226,7 @@ class SessionRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredStep:
-    """What a step has beyond its episode. Goes with the episode."""
+    """The data of a step besides its episode, with which it is erased."""
 
     workspace: str
     episode_id: str
@@ -242,7 +242,7 @@ class StoredStep:
     env_pre: EnvironmentState
     env_post: EnvironmentState
     embedding: tuple[float, ...] = ()
-    """As the caller gave it; empty where the memory's own embedder made one."""
+    """The embedding given by the caller; empty where memory's embedder made it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,7 +252,7 @@ class StoredGrade:
     workspace: str
     episode_id: str
     actor: str
-    """The person whose judgement it is; empty for a model's and for what reactions say."""
+    """The person who gave it; empty for grades by a model or from reactions."""
     grade: Grade
     seq: int = 0
     """Order of arrival; set by the store."""
@@ -260,15 +260,15 @@ class StoredGrade:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShortMemory:
-    """A value that is only needed for a while: generic, by kind and key."""
+    """A value that expires, stored by kind and key."""
 
     workspace: str
     kind: str
-    """What it is for, for example `draft`."""
+    """Its purpose, for example `draft`."""
     key: str
     value: Mapping[str, object]
     """JSON values."""
     person: str = ""
-    """Whose data it is, so that it goes when they are forgotten."""
+    """The person whose data it is, with whom it is forgotten."""
     created_at: datetime = _EPOCH
     expires_at: datetime = _EPOCH

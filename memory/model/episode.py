@@ -21,7 +21,7 @@ class StepKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One think, act, observe or expand. Kept whole in the store, shortened only when shown."""
+    """One think, act, observe or expand step. Stored in full, shortened only when shown."""
 
     kind: StepKind
     text: str = ""
@@ -33,7 +33,7 @@ class Step:
     subgoals: tuple[str, ...] = ()
     is_error: bool = False
     is_untrusted: bool = False
-    """What was observed came from outside: a page, a search, a server, somebody's function."""
+    """Whether the observation came from outside: a page, a search, a server or a user's function."""
 
     @property
     def call(self) -> str:
@@ -42,7 +42,7 @@ class Step:
 
 
 def step_as_json(step: Step) -> dict[str, object]:
-    """A step in JSON values, without what is empty."""
+    """A step as JSON values, without empty fields."""
     whole = {
         "kind": step.kind.value,
         "text": step.text,
@@ -57,7 +57,7 @@ def step_as_json(step: Step) -> dict[str, object]:
 
 
 def step_from_json(stored: Mapping[str, Any]) -> Step:
-    """The step that `step_as_json` wrote. Raises `TypeError`, `ValueError` or `KeyError` for anything else."""
+    """Read a step written by `step_as_json`. Raises `TypeError`, `ValueError` or `KeyError` for anything else."""
     rest = {name: value for name, value in stored.items() if name not in ("kind", "subgoals")}
     subgoals = stored.get("subgoals", [])
     step = Step(kind=StepKind(stored["kind"]), subgoals=tuple(subgoals), **rest)
@@ -69,10 +69,10 @@ def step_from_json(stored: Mapping[str, Any]) -> Step:
 
 
 NEEDS_QUESTION = "needs_question"
-"""Why an episode is held back (`Episode.quarantine`) whose question is erased: its author has to give it another."""
+"""Reason of quarantine: the question was erased, and the author must give the episode another."""
 
 RESTATED = "restated"
-"""Why an episode is held back from all but its author, who gave it another question than the one people approved."""
+"""Reason of quarantine from all but the author: the author replaced the question that people had approved."""
 
 
 class Termination(StrEnum):
@@ -85,14 +85,14 @@ class Termination(StrEnum):
 
 
 GAVE_UP = "none"
-"""The action of an episode that found no answer and did nothing on the way."""
+"""The action of an episode that found no answer and executed no tool."""
 
 WORDY_ACTIONS = frozenset({"", "answer", GAVE_UP})
-"""Actions whose substance is the text; any other (a tool, an expansion) is recognised by its name."""
+"""Actions that are identified by their text; any other (a tool, an expansion) is identified by its name."""
 
 
 class Verdict(StrEnum):
-    """What people said. A pure function of the votes (`memory.rules.verdict`)."""
+    """People's judgement of an episode, a pure function of the votes (`memory.rules.verdict`)."""
 
     PENDING = "pending"
     SUCCESS = "success"
@@ -115,7 +115,7 @@ class EpisodeStatus(StrEnum):
 
 
 class Origin(StrEnum):
-    """How an episode came to be."""
+    """How an episode was created."""
 
     RUN = "run"
     """The agent pursued the goal."""
@@ -128,7 +128,7 @@ class Origin(StrEnum):
 
 
 def derive_status(verdict: Verdict, termination: Termination) -> EpisodeStatus:
-    """The contract's rule: nobody decided -> pending; then failure of either kind; then how the node ended."""
+    """Pending without a verdict; failed if the verdict or the termination says so; else by the termination."""
     if not verdict.is_validated:
         return EpisodeStatus.PENDING
     if verdict is Verdict.FAILURE or termination is Termination.FAILURE:
@@ -146,10 +146,10 @@ class Verdicts:
     channel: Verdict = Verdict.PENDING
     workspace: Verdict = Verdict.PENDING
     proposed: Verdict = Verdict.PENDING
-    """What known people of the channel think of it, as long as that decides nothing there: evidence, no verdict."""
+    """The opinion of known people of the channel while it does not decide there: evidence, but no verdict."""
 
     def of(self, audience: Audience) -> Verdict:
-        """The verdict that holds for one audience."""
+        """The verdict for one audience."""
         match audience:
             case Audience.PERSONAL:
                 return self.personal
@@ -160,12 +160,12 @@ class Verdicts:
 
     @property
     def is_proposed(self) -> bool:
-        """Whether somebody thinks anything of it who did not decide."""
+        """Whether there is an opinion that did not decide."""
         return self.proposed is not Verdict.PENDING
 
     @property
     def overall(self) -> Verdict:
-        """One word for lists: the widest audience that has decided, else whether anybody disputes it."""
+        """One verdict for lists: that of the widest audience that has decided, else whether anybody disputes it."""
         for verdict in (self.workspace, self.channel, self.personal):
             if verdict is not Verdict.PENDING:
                 return verdict
@@ -176,12 +176,12 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 FROM_PEOPLE = "people"
-"""Stands in `Episode.model` for an answer that people taught and no model was asked for."""
+"""The value of `Episode.model` for an answer given from lessons, without a model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What the model calls of one node cost."""
+    """The cost of the model calls of one node."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -202,10 +202,10 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Episode:
-    """One goal pursued once. The facts of the run never change; what people said of it does.
+    """One goal pursued once. The facts of the run never change; people's judgement of it does.
 
-    The seed's record is `Episode(goal=..., trajectory=..., status=...)`, and that is enough to construct one:
-    a text given as `trajectory` becomes a single step. Everything else has a neutral default.
+    `Episode(goal=..., trajectory=..., status=...)`, the seed's record, is enough to construct one: a text given as
+    `trajectory` becomes a single step. All other fields have a neutral default.
     """
 
     goal: str
@@ -232,14 +232,14 @@ class Episode:
     thread: str = ""
     person: str = ""
     visibility: Visibility = Visibility.PUBLIC
-    """Who could read the channel when it was said. Who may be shown it now: `memory.rules.audience.visibility_of`."""
+    """Who could read the channel when it was said. `memory.rules.audience.visibility_of` says who may see it now."""
     channel_visibility: Visibility | None = None
     """Who can read the channel now, from the store's record of it; None where there is none. Never stored with it."""
     place: str = ""
 
     origin: Origin = Origin.RUN
     author: str = ""
-    """The person whose words or judgement the lesson is: the asker, or whoever corrected."""
+    """The person whose words or judgement the lesson is: the asker, or the corrector."""
     context_before: tuple[str, ...] = ()
     context_after: tuple[str, ...] = ()
     """Sorted element strings (`channel:C1`, `tool:clock`), the seed's `envPre.elements`."""
@@ -295,7 +295,7 @@ class Episode:
 
     @property
     def is_root(self) -> bool:
-        """Whether this is the run's first node, the one its answer came from."""
+        """Whether this is the run's root node, which gave its answer."""
         return not self.parent_id
 
     @property
@@ -322,5 +322,5 @@ class Episode:
 
 
 def authors_of(episodes: Sequence[Episode]) -> tuple[str, ...]:
-    """Who taught these, each once."""
+    """The authors of these episodes, each once."""
     return tuple(dict.fromkeys(episode.author for episode in episodes if episode.author))

@@ -1,4 +1,4 @@
-"""The append-only record of everything that happened to an episode. All that changes is a fold of it."""
+"""The events of the append-only log of each episode. An episode's changing values are computed from its log."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class EventKind(StrEnum):
-    """The words of the log."""
+    """The kinds of event."""
 
     CREATED = "created"
     LINKED = "linked"
@@ -19,11 +19,11 @@ class EventKind(StrEnum):
     REGRADED = "regraded"
     """The verdict changed after the first."""
     UNGRADED = "ungraded"
-    """What the actor said of it beside their vote is taken back. Detail: `reason` (empty) if theirs stood, and the
-    `grades` of the step they had given."""
+    """What the actor said besides their vote is withdrawn. Detail: `reason` (empty) if theirs was in effect, and the
+    `grades` they had given to the step."""
     CORRECTED = "corrected"
     INJECTED = "injected"
-    """Shown to the agent. Detail: `audience` it was reached through."""
+    """Shown to the agent. Detail: the `audience` through which it was found."""
     RULE_SHOWN = "rule_shown"
     """A rule entered this node's prompt. Detail: `retrieval`, `rule`, `lessons` (ids)."""
     QUERY_BUMP = "query_bump"
@@ -41,25 +41,25 @@ class EventKind(StrEnum):
     """Its text was flagged: it enters no prompt until a teacher releases it."""
     RELEASED = "released"
     RESTATED = "restated"
-    """Its question is another one now, in its author's words. Detail: `goal`, and `flags` of these words."""
+    """Its author gave it another question. Detail: `goal`, and the `flags` of that text."""
     LIMITED = "limited"
-    """Somebody promoted more in the window than is allowed: kept for the record, without effect."""
+    """A promotion beyond the limit: logged, without effect."""
     SETTING_CHANGED = "setting_changed"
-    """The actor changed a setting in chat; about no episode. Detail: `channel`, `name`, `before`, `after`."""
+    """The actor changed a setting in chat; without an episode. Detail: `channel`, `name`, `before`, `after`."""
     DECIDED = "decided"
-    """The actor said whether a tool with effects may run. Detail: `number`, `grant` (empty: it may not)."""
+    """The actor decided whether a tool with side effects may run. Detail: `number`, `grant` (empty: it may not)."""
     ALLOWED = "allowed"
-    """A tool with effects ran, and the actor had let it. Detail: `tool`, `grant`, `basis` (an episode)."""
+    """A tool with side effects ran, as the actor allowed. Detail: `tool`, `grant`, `basis` (an episode)."""
     JOB_RUN = "job_run"
-    """The actor ran a job; about no episode. Detail: `job`."""
+    """The actor ran a job; without an episode. Detail: `job`."""
     PURGED = "purged"
-    """What the actor decided about this episode so far (promoted, archived, restored, released) is withdrawn. Without
-    an episode: the actor took back everything that one person had taught; each withdrawal is an event of its own."""
+    """The actor's decisions about this episode so far (promoted, archived, restored, released) are withdrawn. Without
+    an episode: the actor purged what one person had taught; each withdrawal is an event of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One entry. `detail` holds only JSON values, and no text of a person beyond what the episode holds."""
+    """One entry of the log. `detail` has JSON values only, and no person's text beyond what the episode has."""
 
     workspace: str
     episode_id: str

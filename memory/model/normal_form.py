@@ -1,6 +1,6 @@
-"""Texts as they are compared and shown: Unicode normal forms in linear time, and white space folded.
+"""Normalising texts for comparison and display: Unicode normal forms in linear time, and white space.
 
-Putting accents in order takes quadratic time in their number, and nothing else limits how many follow one letter.
+Ordering combining characters takes quadratic time in their number, which is therefore limited here.
 """
 
 import re
@@ -8,11 +8,11 @@ import unicodedata
 from typing import Literal
 
 MOST_MARKS = 30
-"""Combining characters in a row that are kept (Unicode Standard Annex 15, "Stream-Safe Text Format"); no language
-comes near it."""
+"""The most combining characters in a row that are kept (Unicode Standard Annex 15, "Stream-Safe Text Format"), more
+than any language uses."""
 
 _HALF_WIDTH_MARKS = "\uff9e\uff9f"
-"""Letters that become combining characters in the compatibility forms."""
+"""Characters that become combining characters in the compatibility forms."""
 _MAYBE_MARKS = re.compile(rf"(?:[^\w\x00-\x7f]|[{_HALF_WIDTH_MARKS}]){{{MOST_MARKS + 1},}}+")
 
 
@@ -33,11 +33,11 @@ def _fewer(found: re.Match[str]) -> str:
 
 
 def comparable(text: str) -> str:
-    """Text as it is compared where case and white space do not matter."""
+    """The text normalised for comparison that ignores case and white space."""
     return " ".join(text.split()).casefold()
 
 
 def shortened(text: str, limit: int) -> str:
-    """Text with its white space folded, cut at `limit` characters with the cut marked."""
+    """The text with white space collapsed, cut to `limit` characters with an ellipsis."""
     folded = " ".join(text.split())
     return folded if len(folded) <= limit else folded[: limit - 1].rstrip() + "…"

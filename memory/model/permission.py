@@ -1,4 +1,4 @@
-"""Permissions: who lets an action with effects run, and how it came to that."""
+"""Permissions for actions with side effects: who allowed them, and how."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -6,47 +6,47 @@ from enum import StrEnum
 
 
 class Grant(StrEnum):
-    """How an action with effects came to be allowed."""
+    """How an action with side effects was allowed."""
 
     ONCE = "once"
-    """The asker or a teacher pressed the button for this one."""
+    """The asker or a teacher allowed this one by a button."""
     SHORT = "short"
     """A teacher allowed it for a few minutes."""
     ALWAYS = "always"
-    """A teacher allowed it in this channel from then on."""
+    """A teacher allowed it in this channel for good."""
     LEARNED = "learned"
-    """A teacher approved of the same before, and the channel lets that decide."""
+    """A teacher approved the same before, and the channel's setting lets that decide."""
 
     @property
     def lasts(self) -> bool:
-        """Whether it says something of actions that come later."""
+        """Whether it also allows later actions."""
         return self in (Grant.SHORT, Grant.ALWAYS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalPolicy:
-    """The numbers of approvals. Each is a setting (`[agent]`)."""
+    """The configuration of approvals. Each field is a setting (`[agent]`)."""
 
     learned: bool = False
-    """Whether what teachers approved may run without a question, where nobody decided otherwise for the channel."""
+    """Whether what teachers approved may run without asking, unless set otherwise for the channel."""
     waits: timedelta = timedelta(hours=1)
-    """How long a question may be answered."""
+    """How long a request for approval can be answered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Permission:
-    """Lets one action run."""
+    """The permission to run one action."""
 
     grant: Grant
     by: str
     """Who decided, by id."""
     basis: str = ""
-    """The episode that it rests on: the question that was answered, or the one a teacher approved of."""
+    """The episode that it is based on: the request that was answered, or the one that a teacher approved."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowed:
-    """An action of a run that was allowed, for the record."""
+    """An action of a run that was allowed, for the log."""
 
     node_id: str
     tool: str
@@ -55,12 +55,12 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StandingPermission:
-    """What a teacher allowed in a channel for longer."""
+    """A permission that a teacher gave in a channel for later actions too."""
 
     key: str
     tool: str
     what: str
-    """What was asked about when it was allowed, in people's words; empty once that question is erased."""
+    """The request at which it was given, in people's words; empty once that is erased."""
     grant: Grant
     by: str
     at: datetime

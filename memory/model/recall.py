@@ -1,4 +1,4 @@
-"""What recall hands out: exemplars, how each stage narrowed them down, and how they fared afterwards."""
+"""The result of a recall: exemplars, the counts of each stage, and the record of how the exemplars were used."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -21,12 +21,12 @@ else:
 
 
 class Lesson(StrEnum):
-    """What an exemplar tells the agent."""
+    """The kind of lesson that an exemplar is."""
 
     REPEAT = "REPEAT"
     AVOID = "AVOID"
     DISPUTED = "DISPUTED"
-    """People approved something else for the same question: told, but nothing to follow."""
+    """People approved something else for the same question: shown, but not to be followed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class Exemplar:
 
     episode: Episode
     verdict: Verdict
-    """The verdict in the audience it was reached through."""
+    """The verdict in the audience through which it was found."""
     audience: Audience
     context_score: float
     """Overlap of context elements, 0..1."""
@@ -49,14 +49,14 @@ class Exemplar:
     is_disputed: bool = False
     """Whether others of equal standing approved a different action for the same question."""
     belief: float | None = None
-    """What all lessons near the goal say of what it did (`Evidence`); None where that was not weighed."""
+    """The belief in its action by all lessons near the goal (`Evidence`); None where that was not weighed."""
     named_action: str = ""
-    """The action that a person named in words ("use the clock"), which is then what the exemplar is about."""
+    """The action that a person named in words ("use the clock"), which the exemplar is then about."""
     is_guess: bool = False
-    """Whether only a model judged it: the asker's own, weaker than anything people said, and shown as what it is."""
+    """Whether only a model judged it. It is then the asker's own, ranks below people's verdicts, and is labelled."""
 
     is_proposed: bool = False
-    """Whether people of the channel think so who did not decide: the evidence for it is sure all the same."""
+    """Whether it follows people of the channel who did not decide, because the evidence for it is sure."""
 
     @property
     def lesson(self) -> Lesson:
@@ -80,7 +80,7 @@ class StageCounts:
     selected: int = 0
     linked: int = 0
     env_fallback: bool = False
-    """The context gate left nothing, so intent alone decided."""
+    """Whether the context gate left nothing, so that only intent decided."""
 
     def as_dict(self) -> dict[str, int | bool]:
         """The counts by name, for JSON."""
@@ -89,50 +89,49 @@ class StageCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleLine:
-    """What many lessons agree on, for one asker: made of lessons that the asker may be reminded of."""
+    """A rule that many lessons agree on, made only of lessons that the asker may see."""
 
     rule_id: str
     line: str
     lesson_ids: tuple[str, ...]
-    """The lessons the line is made of, in order of creation."""
+    """The lessons that it is made of, in order of creation."""
     goals: tuple[str, ...]
-    """What each of these was for when the line was made."""
+    """The goal of each of these when the rule was made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recollection:
-    """One recall for one goal: what was chosen, best first, why no more, and what of it a node was shown."""
+    """The result of one recall for one goal: the exemplars, best first, the counts, and what a node was shown."""
 
     retrieval_id: str
     goal: str
     exemplars: tuple[Exemplar, ...]
     counts: StageCounts
     rules: tuple[RuleLine, ...] = ()
-    """Rules that rest on one of the exemplars, those that rest on the best ones first; then those it was shown."""
+    """The rules made of any of the exemplars, those of the best ones first; later, those that were shown."""
     evidence: Evidence | None = None
-    """What all lessons in reach say together, where it was asked for."""
+    """The combined evidence of all lessons in reach, where it was requested."""
     corrections: frozenset[tuple[str, str]] = frozenset()
-    """Which episodes correct which of the exemplars, as far as the asker may see: (correction, mistake)."""
+    """Corrections of the exemplars that the asker may see, as (correction, mistake)."""
     known_answers: bool | None = None
-    """Whether a known answer shall be given without the model, as was decided for the channel; None: nobody did, or
-    there is no such answer."""
+    """The channel's setting whether to give a known answer without the model; None if not set, or if there is none."""
     is_control: bool = False
     """Whether its run is in the control arm, and so gets no lessons and no evidence."""
     vector: Vector | None = field(default=None, repr=False, compare=False)
     """The goal's embedding; None where the embedder failed."""
     node_path: str = "0"
-    """The node that it was made for."""
+    """The node for which it was made."""
     shown_ids: tuple[str, ...] = ()
     """The exemplars that fitted into the node's prompt."""
 
 
 class Signal(StrEnum):
-    """What became of an injected exemplar."""
+    """How an exemplar in the prompt was used."""
 
     USED = "used"
     IGNORED = "ignored"
     UNKNOWN = "unknown"
-    """There was nothing to judge by."""
+    """It cannot be determined."""
     CONTRADICTED = "contradicted"
 
 
@@ -148,7 +147,7 @@ class Retrieval:
     at: datetime
     counts: Mapping[str, int | bool] = field(default_factory=dict[str, int | bool])
     evidence: EvidenceRecord | None = None
-    """What all lessons in reach said together, where it was asked for."""
+    """The combined evidence of all lessons in reach, where it was requested."""
     is_control: bool = False
     """Whether its run was in the control arm, and so got no lessons and no evidence."""
 
@@ -168,11 +167,11 @@ class RetrievalItem:
     relevance: float
     signal: Signal | None = None
     ratio: float = 0.0
-    """The detector's evidence, 0..1."""
+    """The score of the overlap detector, 0..1."""
 
 
 class LinkKind(StrEnum):
-    """How two episodes belong together; read as `from KIND to`."""
+    """The relation between two episodes; read as `from KIND to`."""
 
     SUBGOAL_OF = "subgoal_of"
     CORRECTS = "corrects"

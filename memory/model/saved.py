@@ -1,4 +1,4 @@
-"""Messages of people that became lessons because somebody saved them."""
+"""People's messages that somebody saved as lessons."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,7 +6,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweredQuestion:
-    """A person's message and the question that it answers, as the platform has both now."""
+    """A person's message and the question that it answers, as they are on the platform now."""
 
     message_id: str
     answer: str
@@ -14,11 +14,11 @@ class AnsweredQuestion:
     """Who wrote the answer, by id."""
     question: str
     asker: str = ""
-    """Who asked, by id; empty where nobody knows."""
+    """Who asked, by id; empty if unknown."""
     link: str = ""
-    """Where the message can be read; empty where the platform has no links."""
+    """A link to the message; empty on platforms without links."""
     thread: str = ""
-    """Of the message, by id; empty outside of threads."""
+    """The thread of the message, by id; empty outside threads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

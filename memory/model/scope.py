@@ -1,4 +1,4 @@
-"""Who a memory is for: the workspace, channel and person it came from, who reads there, the audiences it may reach."""
+"""Scopes: the workspace, channel and person that something came from, who can read there, and audiences."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,12 +15,12 @@ class Visibility(StrEnum):
     PUBLIC = "public"
     """Any member of the workspace may read it."""
     SHARED = "shared"
-    """People of other organisations read it too: nothing of the workspace is shown there, nothing leaves it."""
+    """People of other organisations can read it too: nothing of the workspace is shown there, and nothing leaves it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Channel:
-    """Who can read a channel now, as far as is known: from what happened in it, and from what the platform says."""
+    """Who can read a channel now, as last known from its messages and from the platform."""
 
     workspace: str
     channel: str
@@ -30,7 +30,7 @@ class Channel:
 
 
 class Audience(StrEnum):
-    """Circles of people a verdict holds for, narrowest first."""
+    """The groups of people for whom a verdict counts, narrowest first."""
 
     PERSONAL = "personal"
     CHANNEL = "channel"

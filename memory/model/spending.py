@@ -1,4 +1,4 @@
-"""What language models may cost in a day: caps, and what is left of them."""
+"""Spending limits of language models per day, and what is left of them."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,7 +8,7 @@ from memory.model.episode import Usage
 
 
 class Spender(StrEnum):
-    """Whose spending a cap limits: each person's, each channel's, the whole workspace's."""
+    """The unit that a cap limits: each person, each channel, or the whole workspace."""
 
     PERSON = "person"
     CHANNEL = "channel"
@@ -24,19 +24,19 @@ class Cap:
     tokens: int = 0
 
     def is_reached(self, spent: Usage) -> bool:
-        """Whether nothing is left after this."""
+        """Whether the cap is used up by this."""
         return 0 < self.usd <= spent.cost_usd or 0 < self.tokens <= spent.tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowance:
-    """What one person may still use in one channel today."""
+    """The state of the caps for one person in one channel today."""
 
     spent: tuple[tuple[Cap, Usage], ...]
-    """Each cap with what was used up before."""
+    """Each cap with its use so far."""
     at: datetime
     ends_at: datetime
-    """When the day is over and everything may be used again."""
+    """When the day ends and the caps begin anew."""
 
     def reached(self, more: Usage) -> Cap | None:
         """The first cap that is reached by what was used before and this."""

@@ -1,4 +1,4 @@
-"""What people do to teach: reactions on answers, votes, promotions, and the roles that weigh them.
+"""The data of teaching: reactions, votes, roles, and the policy by which they are weighed.
 
 Slack sends emoji as names with an optional skin tone (`+1::skin-tone-3`), Discord as the character with its modifiers
 (U+1F44D U+1F3FD) or a custom emoji by name and id; everybody may add U+FE0F.
@@ -19,16 +19,16 @@ _CUSTOM = re.compile(r"^<?(?:a?:)?(?P<name>\w+):(?P<id>\d{5,})>?$")
 
 
 class Role(StrEnum):
-    """What a person is allowed to decide. Resolved when they act and stored with the act."""
+    """What a person may decide. Determined when they act and stored with the act."""
 
     ADMIN = "admin"
     """Decides for every audience (command line, admin pages)."""
     TEACHER = "teacher"
     """Decides for the channel at once, may promote."""
     MEMBER = "member"
-    """Decides alone for themself; for a channel with others."""
+    """Decides alone for themself, and together with others for a channel."""
     GUEST = "guest"
-    """Guests and external people: seen, never counted."""
+    """Guests and external people: stored, never counted."""
     BOT = "bot"
     """This bot or another: never recorded."""
 
@@ -39,7 +39,7 @@ class Role(StrEnum):
 
 
 def normalised_emoji(raw: str) -> str:
-    """One spelling per emoji: no skin tone, no variation selector, no colons, lower case. Empty for nothing left."""
+    """One spelling per emoji: lower case, without skin tone, variation selector and colons; perhaps empty."""
     text = raw.strip()
     if text.startswith(":") and text.endswith(":") and len(text) > 2:
         text = text[1:-1]
@@ -56,7 +56,7 @@ def emoji_spellings(raw: str) -> tuple[str, ...]:
 
 
 class EmojiMap:
-    """What an emoji means as feedback. Whatever is in neither list means nothing."""
+    """What each emoji means as feedback. An emoji in neither list means nothing."""
 
     def __init__(self, success: Iterable[str], failure: Iterable[str]) -> None:
         self._value = {normalised_emoji(emoji): 1 for emoji in success}
@@ -72,7 +72,7 @@ class EmojiMap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reaction:
-    """One signal of one person on one answer, as it stands now: a last-writer-wins register.
+    """The current state of one signal of one person on one answer: a last-writer-wins register.
 
     The register's key is (workspace, channel, message_id, node_id, actor, source). Emoji, buttons, corrections and
     administrators' grades are all signals; `source` tells them apart (`emoji:👍🏽`, `button`, `grade`).
@@ -86,12 +86,12 @@ class Reaction:
     value: int
     """+1, -1, or 0 for a signal that carries no judgement."""
     at: datetime
-    """When the platform says it happened; decides which of two signals is the later one."""
+    """The platform's time, which decides which of two signals is later."""
     role: Role = Role.MEMBER
     node_id: str = ""
-    """Empty for the whole answer, else the one episode that is judged."""
+    """The one episode that is judged; empty for the whole answer."""
     run_id: str = ""
-    """Empty while no ledger row is known for the message (a reaction that overtook its answer)."""
+    """Empty while the message is not in the ledger (a reaction that arrived before its answer)."""
     is_active: bool = True
     seq: int = 0
     """Arrival order, to break ties of `at`."""
@@ -118,7 +118,7 @@ class Reaction:
         is_active: bool = True,
         event_id: str = "",
     ) -> "Reaction":
-        """A signal on the run of an episode, or on one node of it, that names none of its messages."""
+        """A signal on the run of an episode, or on one node of it, that names no message."""
         return cls(
             workspace=episode.workspace,
             channel=episode.channel,
@@ -141,23 +141,23 @@ class Reaction:
 
 
 MAX_WEIGHT = 2.0
-"""The best known voice counts as two newcomers: with a quorum of two it still needs somebody else."""
+"""The largest weight of a vote, that of two newcomers: with a quorum of two it still needs somebody else."""
 
 
 class Standing(StrEnum):
-    """What a vote may do for others than its voter, by who was known in the workspace when it was cast."""
+    """What a vote does for people other than its voter, by who was known in the workspace when it was cast."""
 
     DECIDES = "decides"
     """Counts towards a verdict."""
     PROPOSES = "proposes"
-    """There was a teacher to decide, so it is evidence only."""
+    """A teacher was there to decide, so it is only evidence."""
     NEWCOMER = "newcomer"
-    """Nobody knew the voter yet: it does nothing."""
+    """The voter was not known yet: it has no effect."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vote:
-    """One person's standing judgement of one answer or one node: their latest active signal."""
+    """One person's current judgement of one answer or node: their latest active signal."""
 
     workspace: str
     run_id: str
@@ -169,16 +169,16 @@ class Vote:
     source: str = ""
     event_id: str = ""
     is_limited: bool = False
-    """Beyond what one person may say in a window of time: it counts for the voter's own scope alone."""
+    """Whether it exceeds its voter's limit in a window of time: it then counts only for the voter."""
     standing: Standing = Standing.DECIDES
 
     def decides(self, weight: float) -> bool:
-        """Whether it counts towards a verdict if it weighs this much: it may, or its voter is trusted most."""
+        """Whether it counts towards a verdict with this weight: it may decide, or its voter is trusted most."""
         return self.standing is Standing.DECIDES or weight >= MAX_WEIGHT
 
 
 class PlacedVote(NamedTuple):
-    """What of a vote matters for its voter's limit; in the order of their votes."""
+    """The fields of a vote that its voter's limit depends on; ordered like the votes."""
 
     at: datetime
     run_id: str
@@ -188,42 +188,42 @@ class PlacedVote(NamedTuple):
 
 
 TrustRecord = tuple[int, int]
-"""How often administrators' verdicts have proven a person (right, wrong), in one workspace."""
+"""How often administrators' verdicts proved a person (right, wrong) in one workspace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownPeople:
-    """What a workspace knows of its people."""
+    """What is known of a workspace's people."""
 
     known_from: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
-    """When each stops being a newcomer; whoever is not in it came with an import, and is known."""
+    """When each person stops being a newcomer. People not listed came with an import and are known."""
     taught_from: datetime | None = None
     """The time of the first vote of a teacher; None where there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Poll:
-    """Everything people said about one answer, as it is stored."""
+    """Everything stored about what people said of one answer."""
 
     reactions: tuple[Reaction, ...] = ()
     """Every register, active or not, in order of arrival."""
     votes: tuple[Vote, ...] = ()
     """By node, then actor."""
     records: Mapping[str, TrustRecord] = field(default_factory=dict[str, TrustRecord])
-    """Of everybody who has one of the votes, and of who else was asked for."""
+    """The records of everybody with one of the votes, and of the others requested."""
     people: KnownPeople = field(default_factory=KnownPeople)
-    """What is known of everybody who reacted, and of who else was asked for."""
+    """What is known of everybody who reacted, and of the others requested."""
     evidence: EvidenceRecord = field(default_factory=EvidenceRecord)
-    """The evidence of the answer's first node."""
+    """The evidence of the answer's root node."""
     judgements: tuple[Judgement, ...] = ()
-    """What the votes say of that evidence, by voter."""
+    """The judgements of that evidence by the votes, ordered by voter."""
     threshold: Threshold | None = None
-    """The workspace's, as it was counted last."""
+    """The workspace's threshold, as last computed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrustEvidence:
-    """One vote that an administrator's verdict on the same thing has proven right or wrong."""
+    """One vote that an administrator's verdict on the same thing proved right or wrong."""
 
     workspace: str
     run_id: str
@@ -234,30 +234,30 @@ class TrustEvidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeachingPolicy:
-    """The numbers of the verdict. Every one is a setting (`[teaching]`, and `error_budget` of `[recall]`)."""
+    """The configuration of verdicts. Each field is a setting (`[teaching]`, and `error_budget` of `[recall]`)."""
 
     quorum_up: int = 2
     """People other than the asker whose 👍 make a channel lesson."""
     quorum_down: int = 2
     """The same for 👎; never smaller than `quorum_up`."""
     votes_per_window: int = 60
-    """How many votes of one person count for others within `window`, but for those that have no limit
+    """How many votes of one person count for others within `window`, not counting votes without a limit
     (`memory.rules.verdict.may_be_limited`)."""
     promotions_per_window: int = 20
     """How many promotions of one teacher take effect within `window`."""
     window: timedelta = timedelta(hours=1)
     trust_agree: float = 2.0
-    """What a newcomer's trust starts from: so many votes taken as proven right ..."""
+    """A newcomer's initial trust: the number of votes assumed proven right ..."""
     trust_disagree: float = 1.0
-    """... and so many as proven wrong."""
+    """... and the number assumed proven wrong."""
     trust_teacher: float = 2.0
     """What being appointed a teacher adds to `trust_agree`."""
     error_budget: float = 0.05
-    """The share of answers that may be wrong, 0..1: votes move the threshold so that it is kept
+    """The share of answers that may be wrong, 0..1. Votes move the threshold to keep it
     (`memory.rules.evidence.threshold`)."""
     newcomer: timedelta = timedelta(days=7)
-    """How long a member stays a newcomer whose votes do nothing for others, unless a vote of theirs is confirmed. Who
-    comes within as long after the first person of all is known at once."""
+    """How long a member stays a newcomer, whose votes have no effect for others unless one of them is confirmed. People
+    who come within this time after the very first person are known at once."""
 
     def __post_init__(self) -> None:
         if self.votes_per_window < 1 or self.promotions_per_window < 1 or self.window <= timedelta(0):

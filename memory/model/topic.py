@@ -1,7 +1,7 @@
-"""Topics: what is known about things, each fact with its whole history.
+"""Topics: facts about things, each with its whole history.
 
-A topic has named fields; a field's value is never overwritten, it gets a newer revision. What happened to a topic
-itself is told by its own append-only audit trail, and every number of it is a fold of that trail.
+A topic has named fields. A field's value is never overwritten, but gets a newer revision. A topic also has an
+append-only audit trail, from which its salience and other numbers are computed.
 """
 
 from collections.abc import Collection, Mapping
@@ -14,7 +14,7 @@ from memory.model.validation import number, whole
 
 
 class FieldType(StrEnum):
-    """What the values of a field are. An unknown word counts as `string`."""
+    """The type of a field's values. An unknown word counts as `string`."""
 
     STRING = "string"
     INT = "int"
@@ -32,7 +32,7 @@ class FieldType(StrEnum):
 
 
 class TopicEventKind(StrEnum):
-    """The words of a topic's audit trail."""
+    """The kinds of entry in a topic's audit trail."""
 
     CREATED = "created"
     SALIENCE = "salience"
@@ -40,14 +40,14 @@ class TopicEventKind(StrEnum):
     REVISED = "revised"
     """A field got a newer value. Detail: `field`, `revision`."""
     CONFIRMED = "confirmed"
-    """Somebody said what was known already. Detail: `field`, `revision`."""
+    """Somebody gave the value that was already current. Detail: `field`, `revision`."""
     LINKED = "linked"
     ARCHIVED = "archived"
     RESTORED = "restored"
     MERGED = "merged"
-    """It is the same as another topic, which now stands for both. Detail: `into`."""
+    """It was merged into another topic, which now stands for both. Detail: `into`."""
     SPLIT = "split"
-    """That other topic was erased, so it stands for itself again."""
+    """The topic that it was merged into was erased, so it stands for itself again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,13 +57,13 @@ class Topic:
     workspace: str
     id: str
     partition: str
-    """Who may see it: a partition of `memory.rules.audience`. Whatever names other partitions never finds it."""
+    """The partition of `memory.rules.audience` that says who may see it."""
     person: str
-    """Who brought it up; it goes when they are forgotten."""
+    """Who brought it up, with whom it is forgotten."""
     channel: str = ""
-    """Where; empty if that is not known. Then the partition alone counts."""
+    """Where it was brought up; empty if unknown, and then only the partition counts."""
     visibility: Visibility = Visibility.PUBLIC
-    """Who could read the channel then. Who may be shown it now: `memory.rules.audience.may_meet`."""
+    """Who could read the channel then. `memory.rules.audience.may_meet` says who may see the topic now."""
     channel_visibility: Visibility | None = None
     """Who can read the channel now, from the store's record of it; None where there is none. Never stored with it."""
     title: str | None = None
@@ -71,9 +71,9 @@ class Topic:
     topic_kind: str | None = None
     created_at: datetime
     first_salience: float = 1.0
-    """The attention it started with."""
+    """Its initial salience."""
     failed_salience: float = 0.0
-    """How much attention attempts that failed have given it, as its source counted it."""
+    """The salience gained by failed attempts, as counted by its source."""
     salience: float = 1.0
     """Attention at `salience_at`, 0 and up; halves with disuse."""
     salience_at: datetime
@@ -81,7 +81,7 @@ class Topic:
     merged_into: str = ""
     """The topic that stands for this one; empty for one that stands for itself."""
     alias: str = ""
-    """The id its author chose, where a topic that they cannot see has it as `id`; empty: `id` itself."""
+    """The id that its author chose, if a topic that they cannot see already had it; else empty."""
     seq: int = 0
     """Order of arrival in the workspace; set by the store."""
 
@@ -93,7 +93,7 @@ class Topic:
 
     @property
     def public_id(self) -> str:
-        """The id it was given by whoever brought it up."""
+        """The id that its author chose."""
         return self.alias or self.id
 
 
@@ -111,19 +111,19 @@ class TopicField:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
-    """One value a field had. Only ever added."""
+    """One value of a field. Revisions are only ever added."""
 
     workspace: str
     topic_id: str
     name: str
     id: str
-    """Unique for one person and field; callers choose it, so that others' ids neither clash with it nor show in it."""
+    """Chosen by the caller; unique for one person and field, so that it cannot clash with other people's ids."""
     person: str
     value: object
     """A JSON value."""
     valid_from: datetime
     provenance: str | None = None
-    """Where it is known from: `ui`, `api`, `reaction:U1`."""
+    """Its source: `ui`, `api`, `reaction:U1`."""
     why_changed: str | None = None
     impact_expected: str | None = None
     seq: int = 0
@@ -154,7 +154,7 @@ class TopicEvent:
     topic_id: str
     kind: TopicEventKind
     actor: str
-    """Who caused it; empty for the memory itself, and for people who were forgotten."""
+    """Who caused it; empty for memory itself and for people who were forgotten."""
     at: datetime
     detail: Mapping[str, object] = field(default_factory=dict[str, object])
     seq: int = 0
@@ -162,7 +162,7 @@ class TopicEvent:
 
 
 NAMING = {TopicEventKind.LINKED: "to", TopicEventKind.MERGED: "into", TopicEventKind.RESTORED: "because"}
-"""Where the detail of an entry names another topic."""
+"""The key of the detail in which an entry of each kind names another topic."""
 
 
 def names_topic(event: TopicEvent, topic_ids: Collection[str]) -> bool:
@@ -172,22 +172,22 @@ def names_topic(event: TopicEvent, topic_ids: Collection[str]) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorldPolicy:
-    """The numbers of the topics. Raises `InvalidInput` (a `ValueError`) for one outside its range."""
+    """The configuration of topics. Raises `InvalidInput` (a `ValueError`) for a number outside its range."""
 
     bump: float = 0.1
     """Salience that a topic gains each time it is returned."""
     salience_cap: float = 1e9
-    """The most attention a topic can have."""
+    """The largest salience of a topic."""
     min_similarity: float = -1.0
-    """The semantic stage returns, and so reinforces, nothing less alike than this. -1: no floor, as in the seed."""
+    """The smallest cosine that the semantic stage returns, and so reinforces. -1: no limit, as in the seed."""
     soft_limit: int = 500
-    """From this many topics in a workspace on, those nobody attends to are archived."""
+    """The number of topics in a workspace from which those with little salience are archived."""
     forget_below: float = 0.05
-    """The salience below which that happens."""
+    """The salience below which they are archived."""
     max_history: int = 500
     """How many values of one field are shown, newest first. Older ones are kept."""
     max_merges: int = 50
-    """How many duplicates one pass joins."""
+    """How many duplicates one pass merges."""
 
     def __post_init__(self) -> None:
         number(self.min_similarity, "min_similarity", low=-1.0, high=1.0)

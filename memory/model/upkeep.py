@@ -1,4 +1,4 @@
-"""Maintenance: jobs and when they ran, who may run them, and rules that sum up many lessons."""
+"""Maintenance: jobs and their runs, leases, erasures, and rules that summarise many lessons."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,20 +9,20 @@ from memory.model.episode import Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpkeepPolicy:
-    """The numbers of upkeep. Strength 0..1, salience 0..10, as they have faded by now (`memory.rules.strength`)."""
+    """Configuration of upkeep. Strength 0..1 and salience 0..10 are those after decay (`memory.rules.strength`)."""
 
     archive_strength: float = 0.05
     archive_salience: float = 0.05
     archive_idle: timedelta = timedelta(days=30)
-    """A lesson goes to the archive when it is below both numbers and was not touched for this long."""
+    """A lesson is archived when it is below both numbers and was unused for this long."""
     rule_from: int = 3
-    """How many different goals with one and the same lesson make a rule."""
+    """How many different goals with the same lesson make a rule."""
     pending_kept: timedelta = timedelta(days=180)
     """How long an answer that nobody judged is kept."""
     claims_kept: timedelta = timedelta(days=30)
     """How long the ids of handled events are kept; no platform repeats one later than this."""
     mutes_kept: timedelta = timedelta(days=180)
-    """How long a thread stays muted; a channel stays so until somebody mentions the bot there."""
+    """How long a thread stays muted; a channel stays muted until somebody mentions the bot there."""
 
     def __post_init__(self) -> None:
         if self.rule_from < 2:
@@ -44,18 +44,18 @@ class JobRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobProgress:
-    """How far a job is that takes one workspace after the other, and not all of them in every run."""
+    """The progress of a job that does not cover all workspaces in every run."""
 
     workspace: str
     job: str
     seq: int
-    """The last event of the workspace that it knows of; 0 if it never got to its end."""
+    """The last event of the workspace that it has processed; 0 if it never finished."""
     tried_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """Who may do something alone, and until when. A lease that has run out is nobody's."""
+    """A named lock with an owner and an end. After its end nobody holds it."""
 
     name: str
     owner: str
@@ -64,7 +64,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Erasure:
-    """An erasure under way: of everything about a person; with no person, of the bytes that an erasure left behind."""
+    """An erasure in progress: of everything about a person, or without a person, of the database's free space."""
 
     workspace: str
     id: str
@@ -73,7 +73,7 @@ class Erasure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """Many lessons of one partition that say the same. It holds their ids: the line is made of what they say now."""
+    """Many lessons of one partition that say the same, by id. Its text is made from what they say now."""
 
     workspace: str
     id: str
@@ -95,12 +95,12 @@ class DamagedRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """A row that is not what the log says, and what puts it right."""
+    """A row that differs from what the log says, with its repair."""
 
     episode_id: str
     what: str
     stored: object
-    """What people said, and who, is counted here and in `expected`: enough to see that it differs."""
+    """The stored value. What people said, and who, is only counted here and in `expected`."""
     expected: object
     mend: Callable[[], object]
-    """For the transaction it was found in."""
+    """Repairs the row, within the transaction in which it was found."""

@@ -1,4 +1,4 @@
-"""Checks of what callers hand in at the public doors. Each returns the value, or raises `InvalidInput` naming it."""
+"""Validation of the arguments of the public interface. Each check returns the value or raises `InvalidInput`."""
 
 import math
 import sys
@@ -13,16 +13,16 @@ T = TypeVar("T")
 W = TypeVar("W", bound=StrEnum)
 
 DEEPEST = 50
-"""Levels of lists and objects in one JSON value; what a program notes has far fewer."""
+"""The most levels of lists and objects in one JSON value."""
 _BIGGEST = 2**63
 _SHOWN_CHARACTERS = 60
 _TEXT = frozenset({str})
 _SIMPLE = frozenset({str, bool, type(None)})
-"""What needs no look inside: no number, and nothing else."""
+"""Types whose values need no further check."""
 
 _CENTURY = timedelta(days=36_525)
 _EXACT = 2**53
-"""From here on a float no longer has every whole number, nor a column of 64 bits some beyond."""
+"""The bound of the whole numbers that a float represents exactly; larger ones must also fit into 64 bits."""
 
 
 def text(value: object, name: str) -> str:
@@ -33,14 +33,14 @@ def text(value: object, name: str) -> str:
 
 
 def texts(value: object, name: str) -> tuple[str, ...]:
-    """A list, tuple or set of texts; a text alone is none."""
+    """A list, tuple or set of texts; a single text is rejected."""
     if not isinstance(value, list | tuple | set | frozenset):
         raise InvalidInput(f"{name} must be a list of texts, got {shown(value)}")
     return tuple(text(each, f"each of {name}") for each in value)
 
 
 def flag(value: object, name: str) -> bool:
-    """True or false; words and numbers that stand for them are not."""
+    """A bool; words and numbers are rejected."""
     if not isinstance(value, bool):
         raise InvalidInput(f"{name} must be true or false, got {shown(value)}")
     return value
@@ -60,7 +60,7 @@ def integer(value: object, name: str) -> int:
 
 
 def counted(value: object, what: str) -> int:
-    """A whole number from 1 on."""
+    """A whole number of at least 1."""
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < _BIGGEST:
         raise InvalidInput(f"{what} are counted from 1, got {shown(value)}")
     return value
@@ -80,7 +80,7 @@ def number(value: object, name: str, *, low: float = 0.0, high: float = math.inf
 
 
 def word(kind: type[W], value: object, name: str) -> W:
-    """A word of this enumeration, itself or as text."""
+    """A member of this enumeration, or its value as text."""
     if not isinstance(value, str) or value not in kind._value2member_map_:
         raise InvalidInput(f"{name} must be one of {', '.join(kind)}, got {shown(value)}")
     return kind(value)
@@ -101,14 +101,14 @@ def all_of(kind: type[T], value: object, name: str) -> tuple[T, ...]:
 
 
 def lifetime(value: object, name: str) -> timedelta:
-    """How long something is kept: a time above zero, of a century at most."""
+    """A duration above zero, of at most a century."""
     if not isinstance(value, timedelta) or not timedelta(0) < value <= _CENTURY:
         raise InvalidInput(f"{name} must be a time above zero, of a century at most, got {shown(value)}")
     return value
 
 
 def is_in_calendar(moment: datetime) -> bool:
-    """Whether an aware time has a date in UTC. Near the ends of the calendar a time zone may put it outside."""
+    """Whether an aware time is representable in UTC, which may fail near the ends of the calendar."""
     if MINYEAR < moment.year < MAXYEAR:
         return True
     try:
@@ -119,7 +119,7 @@ def is_in_calendar(moment: datetime) -> bool:
 
 
 def embedding(value: object, name: str) -> tuple[float, ...]:
-    """A vector: one row of finite numbers. All zero is that of a text without content, which is like nothing."""
+    """A vector: one row of finite numbers. All zeros, for a text without content, is similar to nothing."""
     wrong = InvalidInput(f"{name} must be one row of finite numbers, at least one; leave it out to have it made")
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise wrong
@@ -133,7 +133,7 @@ def embedding(value: object, name: str) -> tuple[float, ...]:
 
 
 def json_value(value: T, name: str) -> T:
-    """A value that JSON can say, at most `DEEPEST` levels deep."""
+    """A value that can be written as JSON, at most `DEEPEST` levels deep."""
     level: list[object] = [value]
     for _ in range(DEEPEST):
         level = [part for each in level for part in _parts(each, name) if type(part) not in _SIMPLE]
@@ -143,14 +143,14 @@ def json_value(value: T, name: str) -> T:
 
 
 def mapping(value: object, name: str) -> Mapping[object, object]:
-    """A mapping of whatever to whatever."""
+    """A mapping."""
     if not isinstance(value, Mapping):
         raise InvalidInput(f"{name} must be a mapping, got {shown(value)}")
     return value
 
 
 def _parts(value: object, name: str) -> Iterable[object]:
-    """What a JSON value is made of."""
+    """The parts of a JSON value."""
     if isinstance(value, list | tuple):
         return value
     if isinstance(value, Mapping):
@@ -168,7 +168,7 @@ def _parts(value: object, name: str) -> Iterable[object]:
 
 
 def shown(value: object) -> str:
-    """A value in the words of an error: short things as they are, others by their kind."""
+    """A value for an error message: short values as they are, others by their type."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _BIGGEST:
         return "a number of more than 64 bits"
     if value is None or isinstance(value, str | bool | int | float | timedelta):

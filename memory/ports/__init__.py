@@ -1,8 +1,7 @@
-"""The doors to the outside: a store, an embedder, a clock and a source of ids.
+"""The ports: interfaces of the store, the embedder, the clock and the source of ids.
 
-Each has an adapter that needs nothing outside the process (`memory.adapters`), and one contract suite that every
-implementation passes.
-No vendor type and no vendor exception crosses a port.
+Each has an adapter that needs nothing outside the process (`memory.adapters`), and one contract test suite that every
+implementation passes. No vendor type and no vendor exception crosses a port.
 """
 
 from memory.ports.administration import (

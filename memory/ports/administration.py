@@ -15,11 +15,11 @@ class ApiKeyTable(Protocol):
     """The keys of each workspace, revoked ones too."""
 
     def add(self, key: ApiKey) -> bool:
-        """Keep a new key; False if the workspace has one of that name."""
+        """Store a new key; False if the workspace has one of that name."""
         ...
 
     def put(self, key: ApiKey) -> None:
-        """Keep it in place of the one of that name."""
+        """Store a key in place of the one of that name."""
         ...
 
     def find(self, workspace: str, digest: str) -> ApiKey | None:
@@ -31,7 +31,7 @@ class ApiKeyTable(Protocol):
         ...
 
     def erase_person(self, workspace: str, person: str) -> None:
-        """Forget who it was that made or revoked keys."""
+        """Erase the person as maker or revoker of keys."""
         ...
 
 
@@ -39,28 +39,28 @@ class ChatSettingTable(Protocol):
     """At most one value of a name for each channel, and one for the whole workspace."""
 
     def put(self, setting: ChatSetting) -> None:
-        """Keep it; it replaces the value before."""
+        """Store a setting; it replaces the value before."""
         ...
 
     def drop(self, workspace: str, channel: str, name: str) -> None:
-        """Nothing is set there any more."""
+        """Delete the setting of this name at this place."""
         ...
 
     def get(self, workspace: str, channel: str, name: str) -> ChatSetting | None:
-        """What is set at this very place."""
+        """The setting of this name at exactly this place."""
         ...
 
     def within(self, workspace: str, channel: str) -> list[ChatSetting]:
-        """What is set for the workspace, and, where it is not empty, for this channel."""
+        """The settings of the workspace and, if `channel` is not empty, of this channel."""
         ...
 
     def erase_person(self, workspace: str, person: str) -> None:
-        """Forget who it was that changed something."""
+        """Erase the person as author of changes."""
         ...
 
 
 class BatchTable(Protocol):
-    """Files that lessons were learned from, and which lesson each of their entries became."""
+    """The imported files, and which lesson each of their entries became."""
 
     def put(self, batch: Batch) -> None:
         """Insert a batch, or replace the one with its workspace and id."""
@@ -75,88 +75,87 @@ class BatchTable(Protocol):
         ...
 
     def put_lessons(self, *lessons: BatchLesson) -> None:
-        """Keep which lesson each entry became, in place of what was kept. Raises `NotFound` without the batch."""
+        """Store which lesson each entry became, replacing earlier rows. Raises `NotFound` without the batch."""
         ...
 
     def lessons(self, workspace: str, *batch_ids: str) -> list[BatchLesson]:
-        """Those of these batches, in the order they were learned."""
+        """The lessons of these batches, in order of import."""
         ...
 
     def of_lessons(self, workspace: str, lesson_ids: Iterable[str]) -> dict[str, BatchLesson]:
-        """What is kept of these lessons, by id; lessons of no batch are left out."""
+        """The rows of these lessons, by lesson id; lessons of no batch are left out."""
         ...
 
     def known(self, workspace: str, keys: Iterable[str]) -> set[str]:
-        """Those of these keys that were learned before."""
+        """Those of these keys that were imported before."""
         ...
 
     def drop(self, workspace: str, keys: Collection[str]) -> None:
-        """Forget that these were learned: a file may bring them again."""
+        """Delete these keys, so that a file may bring them again."""
         ...
 
     def erase_person(self, workspace: str, person: str) -> None:
-        """Keep no longer that this person gave a file."""
+        """Erase the person as importer of files."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeasedMessage:
-    """A message whose turn it is, with what its process has to know."""
+    """A message whose turn it is, with what its process must know."""
 
     workspace: str
     event_id: str
     holder_before: str = ""
-    """The process that had it before, and is gone; empty if none had."""
+    """The dead process that had it before; empty if there was none."""
     is_stopped: bool = False
-    """Whether somebody asked to end with what there is."""
+    """Whether a person asked to stop with what there is."""
 
     @property
     def key(self) -> tuple[str, str]:
-        """Of the message."""
+        """The key of the message: workspace and event id."""
         return self.workspace, self.event_id
 
 
 class ConversationLeaseTable(Protocol):
-    """A process lives as long as its lease, `process/NAME` (`UpkeepTable`), has not run out.
+    """The turns of messages among processes. A process is alive while its lease, `process/NAME`, has not expired.
 
     A conversation is leased to the process that holds the message whose turn it is there; it is free once that message
     is delivered, left or given up, or the process has died.
     """
 
     def take(self, process: str, workspace: str, now: datetime, limit: int) -> list[LeasedMessage]:
-        """Give this process its turns: of messages that it holds and that waited, and of those that nobody alive holds.
+        """Give this process turns: for waiting messages that it holds, and for those that no live process holds.
 
-        The first of a conversation goes before the others, and nobody has a turn there beside it. What is being
-        changed this very moment is passed over.
+        In each conversation only the first message has a turn. Rows locked by another transaction are skipped.
         """
         ...
 
     def unfinished_in(self) -> set[str]:
-        """The workspaces with messages that are unfinished, whoever holds them."""
+        """The workspaces with unfinished messages, whoever holds them."""
         ...
 
     def held(self, process: str) -> list[LeasedMessage]:
-        """Whose turn it is by this process, as far as they are unfinished, the oldest first."""
+        """The unfinished messages whose turn this process has, oldest first."""
         ...
 
     def leave(self, process: str, messages: Collection[tuple[str, str]]) -> None:
-        """Hold up nobody with these any more (workspace and event id)."""
+        """Let these messages (workspace and event id) block their conversations no longer."""
         ...
 
     def stop(self, workspace: str, event_id: str) -> bool:
-        """Ask whoever works on this message to end with what there is. False if its turn is over."""
+        """Ask the process that answers this message to stop with what it has. False if its turn is over."""
         ...
 
     def announce(self, news: str) -> None:
-        """Wake the processes that listen, once this is committed; where none can, nothing happens."""
+        """Notify the listening processes on commit; does nothing in a store that cannot."""
         ...
 
     def release_dead(self, now: datetime) -> None:
-        """Take every lease from the processes that have died, so that the living need not wait for its end."""
+        """Release the leases of processes that are known to be dead, so that others need not wait for their end."""
         ...
 
     def alive(self, now: datetime) -> list[str]:
-        """The processes that answer, by name."""
+        """The live processes, by name."""
         ...
 
 
@@ -164,23 +163,23 @@ class UpkeepTable(Protocol):
     """Jobs and leases belong to the whole database; progress, rules and erasures to a workspace."""
 
     def take_lease(self, lease: Lease, now: datetime) -> bool:
-        """Take or renew it. False while another owner's has not run out."""
+        """Take or renew a lease. False while another owner's has not expired."""
         ...
 
     def release_lease(self, name: str, owner: str) -> None:
-        """Give it back, if it is this owner's."""
+        """Release a lease, if this owner holds it."""
         ...
 
     def lease(self, name: str) -> Lease | None:
-        """The lease as it was last taken, run out or not."""
+        """The lease as last taken, expired or not."""
         ...
 
     def leases(self, beginning: str) -> list[Lease]:
-        """Those whose names begin so, run out or not, by name."""
+        """The leases whose names begin so, expired or not, by name."""
         ...
 
     def put_job_run(self, run: JobRun) -> None:
-        """Keep a job's last run; it replaces the one before."""
+        """Store a job's last run; it replaces the one before."""
         ...
 
     def job_runs(self) -> list[JobRun]:
@@ -188,15 +187,15 @@ class UpkeepTable(Protocol):
         ...
 
     def put_progress(self, progress: JobProgress) -> None:
-        """Keep how far a job is in a workspace; it replaces what was kept."""
+        """Store a job's progress in a workspace; it replaces the one before."""
         ...
 
     def progress(self, workspace: str, job: str) -> JobProgress | None:
-        """How far the job is there; None if it never was there."""
+        """The job's progress there; None if there is none."""
         ...
 
     def drop_progress(self, workspace: str, job: str) -> None:
-        """As if the job had never been there."""
+        """Delete the job's progress there."""
         ...
 
     def set_rules(self, workspace: str, rules: Sequence[Rule]) -> None:
@@ -204,17 +203,17 @@ class UpkeepTable(Protocol):
         ...
 
     def rules(self, workspace: str, ids: Collection[str] | None = None) -> list[Rule]:
-        """Those of these rules that there are, or all, by id."""
+        """The rules with these ids that exist, or all, ordered by id."""
         ...
 
     def put_erasure(self, erasure: Erasure) -> None:
-        """Note that an erasure is under way, or how far it is."""
+        """Store an erasure in progress, or its new state."""
         ...
 
     def erasures(self) -> list[Erasure]:
-        """Those under way in every workspace, by workspace and id."""
+        """The erasures in progress in all workspaces, by workspace and id."""
         ...
 
     def end_erasure(self, erasure: Erasure) -> None:
-        """Nothing of it is left to do."""
+        """Delete an erasure that is finished."""
         ...

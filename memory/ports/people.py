@@ -1,4 +1,4 @@
-"""The people and channels of a store: since when they are known, who can read which, who was welcomed where."""
+"""The tables of people and channels: since when people are known, who can read a channel, who was welcomed."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -7,7 +7,7 @@ from typing import Protocol
 from memory.model import Channel, KnownPeople, MutedThread
 
 EVERYBODY = ""
-"""In place of a person: until when whoever comes to the workspace is known at once."""
+"""Key, in place of a person, of the time until which newcomers to the workspace are known at once."""
 
 
 class PeopleTable(Protocol):
@@ -16,10 +16,10 @@ class PeopleTable(Protocol):
     def note(
         self, workspace: str, person: str, at: datetime, newcomer: timedelta, *, known: KnownPeople | None = None
     ) -> KnownPeople:
-        """Keep that a person was there, if nothing is kept of them: they are known `newcomer` later.
+        """Store a person who is not stored yet; they are known `newcomer` later.
 
-        Who is noted within as long after the first person of the workspace is known at once. `known` is what was read
-        of them and of `EVERYBODY` already. Returns that with what is kept now.
+        People stored within that time after the first person of the workspace are known at once. `known` are the
+        values already read for them and `EVERYBODY`. Returns these with what is stored now.
         """
         ...
 
@@ -28,53 +28,53 @@ class PeopleTable(Protocol):
         ...
 
     def listed(self, workspace: str, *, after: str, limit: int) -> list[str]:
-        """Those of whom anything is kept here, in alphabetical order, behind this one."""
+        """The people of whom anything is stored, in alphabetical order, starting after `after`."""
         ...
 
     def held(self, workspace: str, person: str) -> dict[str, int]:
-        """How much is kept in their name, counted by indexes, by the names of `PersonalData`.
+        """The numbers of what is stored in their name, by the field names of `PersonalData`, counted by indexes.
 
-        What repeats their words elsewhere is not looked for.
+        Copies of their words elsewhere are not searched for.
         """
         ...
 
     def forget(self, workspace: str, person: str) -> None:
-        """Erase it, and that they were welcomed: should they come back, they are new."""
+        """Erase what is stored of them, and that they were welcomed: if they come back, they are new."""
         ...
 
     def welcome(self, workspace: str, at: datetime, *, channel: str = "", person: str = "") -> bool:
-        """Keep that a person, a channel or (with neither) the workspace is welcomed. True the first time only."""
+        """Store that a person, a channel or (with neither) the workspace is welcomed. True only the first time."""
         ...
 
     def welcomed_at(self, workspace: str, person: str) -> datetime | None:
-        """When the person was welcomed; None if they never were."""
+        """When the person was welcomed; None if they were not."""
         ...
 
 
 class ChannelTable(Protocol):
-    """Who can read each channel now, and where the bot is quiet.
+    """Who can read each channel now, and which threads are muted.
 
-    What is read of episodes and messages says who can read their channel too (`channel_visibility`).
+    Episodes and messages that are read carry their channel's current visibility too (`channel_visibility`).
     """
 
     def put(self, channel: Channel) -> None:
-        """Keep it; it replaces what was known of the channel before."""
+        """Store a channel; it replaces what was known before."""
         ...
 
     def get(self, workspace: str, channel: str) -> Channel | None:
-        """What is known, or None for a channel nothing was ever noted about."""
+        """What is known of a channel; None if nothing is."""
         ...
 
     def mute(self, thread: MutedThread) -> None:
-        """Keep that a thread is muted; twice is fine."""
+        """Mute a thread. Idempotent."""
         ...
 
     def unmute(self, workspace: str, channel: str, thread: str) -> None:
-        """A thread is muted no more, if it was."""
+        """Unmute a thread, if it is muted."""
         ...
 
     def sweep_mutes(self, before: datetime) -> int:
-        """Drop threads that were muted before then, but no channel. Returns how many there were."""
+        """Unmute threads, but no channels, that were muted before then. Returns their number."""
         ...
 
     def is_muted(self, workspace: str, channel: str, thread: str) -> bool:

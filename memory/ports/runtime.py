@@ -1,4 +1,4 @@
-"""What every process brings: a clock, a source of ids, an embedder, a finder of secrets."""
+"""The ports of a process: a clock, a source of ids, an embedder, a finder of secrets."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ from typing import Protocol
 from memory.model import Vector
 
 Clock = Callable[[], datetime]
-"""The present moment, aware, in UTC."""
+"""Returns the current time, aware, in UTC."""
 
 NewId = Callable[[], str]
-"""A fresh id that sorts after every earlier one."""
+"""Returns a new id that sorts after all earlier ones."""
 
 
 class Embedder(Protocol):
@@ -37,7 +37,7 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Secret:
-    """One find: `text[start:end]` must not be kept."""
+    """One secret that was found: `text[start:end]` must not be stored."""
 
     start: int
     end: int
@@ -46,7 +46,7 @@ class Secret:
 
 
 class SecretFinder(Protocol):
-    """Recognises secrets by their form. Needs no network and never says what it found."""
+    """Recognises secrets by their form. Needs no network and never logs what it found."""
 
     def find(self, text: str) -> Sequence[Secret]:
         """The secrets of a text in any order; they may overlap. Safe to call from several threads."""

@@ -1,4 +1,4 @@
-"""Runs taken step by step, the grades of their steps, and values that expire."""
+"""The tables of runs recorded step by step, of the grades of their steps, and of values that expire."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -56,10 +56,10 @@ class StepTable(Protocol):
 
 
 class ShortMemoryTable(Protocol):
-    """Values with an end: the ledger of messages, steps that are not persisted yet."""
+    """Values that expire: for example steps that are not persisted yet."""
 
     def put(self, entry: ShortMemory) -> None:
-        """Insert; the same kind and key again replaces value and expiry and keeps the time of creation."""
+        """Insert a value; for a known kind and key, replace value and expiry but keep the time of creation."""
         ...
 
     def get(self, workspace: str, kind: str, key: str, now: datetime) -> ShortMemory | None:

@@ -1,4 +1,4 @@
-"""The store itself: atomic transactions over the tables."""
+"""The store: atomic transactions over the tables."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -19,7 +19,7 @@ from memory.ports.totals import TotalsTable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transaction:
-    """Everything inside commits together or not at all."""
+    """The tables within one transaction, which commits as a whole or not at all."""
 
     episodes: EpisodeTable
     """Episodes, vectors, links."""
@@ -30,39 +30,39 @@ class Transaction:
     channels: ChannelTable
     """Who can read which channel."""
     settings: ChatSettingTable
-    """What was changed in chat."""
+    """Settings changed in chat."""
     people: PeopleTable
-    """Since when people are known."""
+    """People: since when they are known."""
     deliveries: DeliveryTable
     """Messages in and out."""
     conversation_leases: ConversationLeaseTable
-    """Which process answers which message, where several may."""
+    """Which process answers which message, where there are several."""
     retrievals: RetrievalTable
     """Recalls."""
     judgements: JudgementTable
-    """What votes say of the best candidates, and thresholds."""
+    """Judgements of the best candidates by votes, and thresholds."""
     topics: TopicTable
     """Topics."""
     steps: StepTable
-    """Runs taken step by step, and their grades."""
+    """Runs recorded step by step, and their grades."""
     short: ShortMemoryTable
     """Values that expire."""
     upkeep: UpkeepTable
     """Jobs, leases, rules."""
     api_keys: ApiKeyTable
-    """Keys of programs."""
+    """API keys."""
     saved: SavedMessageTable
-    """Messages of people that became lessons."""
+    """People's messages saved as lessons."""
     batches: BatchTable
-    """Files that lessons were learned from."""
+    """Imported files."""
     totals: TotalsTable
     """Counts over a whole workspace."""
 
 
 class Store(Protocol):
-    """Persistence. Safe to share between threads; several processes may use one database.
+    """The database. Thread-safe; several processes may use one database.
 
-    A thread begins no transaction inside another one: a store may have them take turns.
+    A thread must not begin a transaction inside another one, because a store may serialise them.
     """
 
     def write(self) -> AbstractContextManager[Transaction]:
@@ -73,7 +73,7 @@ class Store(Protocol):
         ...
 
     def read(self) -> AbstractContextManager[Transaction]:
-        """One consistent snapshot. Writing through it is a bug and fails."""
+        """A transaction on one consistent snapshot. Writing in it is a bug and fails."""
         ...
 
     def workspaces(self) -> list[str]:
@@ -81,28 +81,28 @@ class Store(Protocol):
         ...
 
     def schema(self) -> str:
-        """The name of the schema, which is this version's. Raises `SchemaMismatch` where another one has changed it."""
+        """The name of this version's schema. Raises `SchemaMismatch` if the database has another one."""
         ...
 
     def erase_free_space(self) -> None:
-        """Overwrite what deletions left behind, so that no byte of it remains in the database's files."""
+        """Overwrite the free space, so that no byte of deleted rows remains in the database's files."""
         ...
 
     def damage(self, *, limit: int) -> list[DamagedRow]:
-        """Up to `limit` rows that cannot be read, because something else than this store changed them.
+        """Up to `limit` rows that cannot be read, because something other than this store changed them.
 
-        Reads everything there is. Raises `StoreUnavailable`.
+        Reads all rows. Raises `StoreUnavailable`.
         """
         ...
 
     def close(self) -> None:
-        """Release everything. Closing twice is fine."""
+        """Release all resources. Idempotent."""
         ...
 
 
 @contextmanager
 def rolled_back(store: Store) -> Iterator[Transaction]:
-    """A writing transaction that sees its own writes and takes them back at the end: for trying something out."""
+    """A writing transaction that is rolled back at the end, to try something out."""
     undo = MemoryFault("rolled back")
     try:
         with store.write() as tx:
