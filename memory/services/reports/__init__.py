@@ -1,1 +1,1 @@
-"""What people read about a memory: why an answer is as it is, statistics, checks by the log, what to teach next."""
+"""Use cases of reports: explanations, statistics, the check of stored values against the log, and knowledge gaps."""

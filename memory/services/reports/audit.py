@@ -1,4 +1,4 @@
-"""What administrators look at: an answer with all about it, statistics, and the check of stored values by the log."""
+"""Administrators' views: an answer with its history, lists, statistics, and the check of stored values by the log."""
 
 import heapq
 from collections.abc import Callable, Sequence
@@ -44,72 +44,72 @@ _SIGNALS = frozenset(signal.value for signal in Signal)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunView:
-    """One answer with everything known about it."""
+    """One answer with everything stored about it."""
 
     nodes: tuple[Episode, ...]
     votes: tuple[Vote, ...]
     events: tuple[Event, ...]
     recalls: tuple[tuple[Retrieval, tuple[RetrievalItem, ...]], ...]
     lessons: dict[str, Episode]
-    """The episodes its nodes were shown, by id; those forgotten since are missing."""
+    """The episodes that its nodes were shown, by id, without those erased since."""
     links: tuple[Link, ...]
     ledger: tuple[LedgerEntry, ...]
     incoming: Incoming | None
     grades: dict[str, tuple[StoredGrade, ...]]
-    """Grades of its nodes and of what they were shown, by episode, oldest first."""
+    """The grades of its nodes and of the episodes they were shown, by episode, oldest first."""
 
     @property
     def root(self) -> Episode:
-        """The node the answer came from."""
+        """The root node, which gave the answer."""
         return self.nodes[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """A stored value that is not what the log says."""
+    """A stored value that differs from what the log says."""
 
     workspace: str
     episode_id: str
-    """Or the topic's, for what begins with `topic`; the rule's for a rule; empty for a record of a voter."""
+    """The id of the topic if `what` begins with `topic`, of the rule for a rule; empty for a voter's record."""
     what: str
     stored: str
-    """Of what names people only how many there are."""
+    """For values that name people, only their number."""
     expected: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogPart:
-    """A part of the log, newest first."""
+    """A page of the log, newest first."""
 
     entries: tuple[Event | TopicEvent, ...]
     next: tuple[int, int] | None
-    """Where the next part begins; None at the end."""
+    """Where the next page begins; None at the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """Use cases of administrators. Reading changes nothing: no salience, no events."""
+    """The use cases of administrators who look at memory. Reading changes neither salience nor the log."""
 
     _core: Core
 
     def workspaces(self) -> list[str]:
-        """Every workspace there is."""
+        """All workspaces."""
         return self._core.store.workspaces()
 
     def episodes(self, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
-        """A narrow list of episodes."""
+        """A list of episodes without their long texts."""
         with self._core.store.read() as tx:
             return tx.episodes.search(workspace, wanted)
 
     def whole(self, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
-        """The same list with everything that is stored of each, in two statements."""
+        """The same list with full episodes, in two SQL statements."""
         with self._core.store.read() as tx:
             listed = [each.id for each in tx.episodes.outlines(workspace, wanted)]
             found = tx.episodes.get_many(workspace, listed)
         return [found[each] for each in listed]
 
     def feedback(self, workspace: str, episode_id: str) -> list[Event]:
-        """What became of an episode each time it was shown as a lesson, newest first."""
+        """The events about how an episode was used each time it was shown as a lesson, newest first."""
         with self._core.store.read() as tx:
             log = tx.log.of_episode(workspace, episode_id)
         return [each for each in reversed(log) if each.kind.value in _SIGNALS]
@@ -121,9 +121,9 @@ class Audit:
         is_listed: Callable[[Episode], bool],
         window: Callable[[int], slice],
     ) -> tuple[list[Episode], int]:
-        """A part of a list, and how long all of it is. The list is of those of `wanted` that are `is_listed`.
+        """A page of the episodes of `wanted` for which `is_listed` holds, and their total number.
 
-        This is asked of outlines, which have no text; `window` is told the length and says which part is wanted.
+        `is_listed` gets outlines, which have no text; `window` gets the total and returns which part is wanted.
         """
         with self._core.store.read() as tx:
             listed = [each.id for each in tx.episodes.outlines(workspace, wanted) if is_listed(each)]
@@ -132,9 +132,9 @@ class Audit:
         return [found[each] for each in chosen], len(listed)
 
     def find(self, prefix: str) -> Episode:
-        """The one episode whose id starts or ends with what an administrator typed.
+        """The episode whose id starts or ends with what an administrator typed.
 
-        Raises `NotFound`, and `InvalidInput` when several would do.
+        Raises `NotFound`, and `InvalidInput` if there are several.
         """
         if len(prefix.strip()) < 4:
             raise InvalidInput(f"{prefix!r} is too short for an id; give at least 4 characters of it")
@@ -147,7 +147,7 @@ class Audit:
         return found[0]
 
     def get(self, workspace: str, episode_id: str) -> Episode:
-        """One episode of a workspace, whole. Raises `NotFound`."""
+        """One full episode. Raises `NotFound`."""
         with self._core.store.read() as tx:
             return existing(tx, workspace, episode_id)
 
@@ -157,7 +157,7 @@ class Audit:
             return tx.episodes.find_prefix(part, limit=limit)
 
     def not_embedded(self, model: str) -> int:
-        """How many validated episodes of every workspace have no vector of this model, and are not found by it."""
+        """The number of validated episodes, of all workspaces, that have no vector of this model."""
         missing = 0
         workspaces = self._core.store.workspaces()
         with self._core.store.read() as tx:
@@ -169,17 +169,17 @@ class Audit:
         return missing
 
     def nodes(self, workspace: str, run_id: str) -> list[Episode]:
-        """The nodes of one answer; none if it was erased or never stored."""
+        """The nodes of one answer; empty if it was erased or never stored."""
         with self._core.store.read() as tx:
             return tx.episodes.of_run(workspace, run_id)
 
     def evidence(self, workspace: str, run_id: str) -> EvidenceRecord | None:
-        """That of an answer's first node, where there was any."""
+        """The evidence of an answer's root node; None if there was none."""
         with self._core.store.read() as tx:
             return tx.retrievals.evidence_of_runs(workspace, [run_id]).get(run_id)
 
     def run(self, workspace: str, run_id: str) -> RunView:
-        """One answer with all that led to it and came of it. Raises `NotFound`."""
+        """One answer with everything stored about it. Raises `NotFound`."""
         with self._core.store.read() as tx:
             nodes = tx.episodes.of_run(workspace, run_id)
             if not nodes:
@@ -200,7 +200,7 @@ class Audit:
             )
 
     def statistics(self, workspace: str) -> tuple[dict[str, int], Decisions]:
-        """Counts by verdict, origin and fate; and how often it answered and asked, and people said it was wrong."""
+        """Counts of episodes by verdict, origin and use; and how often questions were answered, asked back or wrong."""
         with self._core.store.read() as tx:
             counted, tapped = tx.totals.episode_counts(workspace), tx.deliveries.tapped(workspace)
             decided = decisions(tx, workspace, counted, self._core.policy.error_budget)
@@ -222,9 +222,9 @@ class Audit:
         before: tuple[int, int] = (0, 0),
         limit: int,
     ) -> LogPart:
-        """What happened in a workspace, to its topics too: of one person, of one kind of events, or to topics alone.
+        """A page of a workspace's log with that of its topics: of one person, one kind of events, or only topics.
 
-        `before` is where the part before this one ended.
+        `before` is where the previous page ended.
         """
         events: list[Event] = []
         topics: list[TopicEvent] = []
@@ -241,7 +241,7 @@ class Audit:
         return LogPart(entries=tuple(shown), next=end if len(merged) > limit else None)
 
     def check(self) -> list[Difference]:
-        """Every stored scalar, vote, index entry, link, signal or rule that is not as the log says. Empty is proof."""
+        """All stored values, votes, index entries, links, signals and rules that differ from the log."""
         workspaces = self._core.store.workspaces()
         with self._core.store.read() as tx:
             found: list[Difference] = []
@@ -260,7 +260,7 @@ class Audit:
         return found + beside
 
     def rebuild(self) -> int:
-        """Make every derived value what the log says. Returns how many differed."""
+        """Compute every derived value anew from the log. Returns how many differed."""
         workspaces = self._core.store.workspaces()
         with self._core.store.write() as tx:
             count = 0
@@ -283,7 +283,7 @@ class Audit:
                     wrong += len(self._differences(tx, workspace, run_id, nodes, log))
                 count += wrong
                 if wrong:
-                    # One run's votes say how far voters are trusted in others, so all are refolded together.
+                    # A run's votes affect the trust in its voters in other runs, so all are recomputed together.
                     for run_id in runs:
                         self._rewrite_registers(tx, workspace, run_id)
                     refold(tx, workspace, runs, self._core.policy)
@@ -327,7 +327,7 @@ class Audit:
 
 
 def _faults(tx: Transaction, workspace: str, runs: Sequence[str], of_runs: Sequence[Fault]) -> list[Fault]:
-    """What is wrong in the tables beside the episodes, that of each run among it, and of the topics."""
+    """The faults in the tables beside the episodes, including `of_runs`, and in the topics."""
     found = faults_of_rules(tx, workspace) + faults_of_records(tx, workspace, runs)
     found += faults_of_threshold(tx, workspace)
     return [*found, *of_runs, *faults_of_topics(tx, workspace)]
@@ -345,5 +345,5 @@ def _runs(tx: Transaction, workspace: str) -> list[str]:
 
 
 def _plain(reactions: Sequence[Reaction]) -> list[tuple[object, ...]]:
-    """Registers without their arrival numbers, which a rebuild cannot reproduce."""
+    """Reactions without their arrival numbers, which a rebuild cannot reproduce."""
     return sorted((*r.key, r.value, r.role.value, r.at, r.is_active, r.run_id, r.event_id) for r in reactions)

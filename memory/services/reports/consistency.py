@@ -1,7 +1,4 @@
-"""What is stored beside the episodes and follows from the log or from them: links, signals, rules, records of voters.
-
-Also the thresholds. Found and mended.
-"""
+"""Checks and repairs of derived data beside the episodes: links, signals, rules, voters' records and thresholds."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
@@ -19,19 +16,19 @@ from memory.services.verdicts.tally import count_threshold
 
 
 def in_counts(stored: Collection[object], expected: Collection[object]) -> tuple[str, str]:
-    """How many there are of what names people, and how many of these are not on the other side."""
+    """Describe two collections that name people by their sizes, and by how many elements the other lacks."""
     more = sum(each not in expected for each in stored)
     less = sum(each not in stored for each in expected)
     return f"{len(stored)} ({more} of them not in the log)", f"{len(expected)} ({less} of them not stored)"
 
 
 def faults_of_run(tx: Transaction, workspace: str, nodes: Sequence[Episode], log: Sequence[Event]) -> list[Fault]:
-    """What is wrong with the links from and to one run's episodes and with how they fared as lessons."""
+    """The faults in the links of one run's episodes, and in the signals of how they were used as lessons."""
     return [*_links(tx, workspace, nodes, log), *_signals(tx, workspace, nodes, log)]
 
 
 def faults_of_rules(tx: Transaction, workspace: str) -> list[Fault]:
-    """Rules that no run of the job can have left. Mending drops them; the job finds anew what holds."""
+    """The rules that the job cannot have left. The repair deletes them; the job derives anew those that hold."""
     return [
         Fault(
             episode_id=rule.id,
@@ -45,7 +42,7 @@ def faults_of_rules(tx: Transaction, workspace: str) -> list[Fault]:
 
 
 def faults_of_records(tx: Transaction, workspace: str, run_ids: Sequence[str]) -> list[Fault]:
-    """Voters whose record is not the count of what the votes on these runs, all of the workspace's, prove of them."""
+    """The voters whose record differs from the count of what the votes on all runs of the workspace prove."""
     counted = {vote.actor: [0, 0] for run_id in run_ids for vote in tx.teaching.votes(workspace, run_id)}
     for run_id in run_ids:
         for each in tx.teaching.evidence(workspace, run_id):
@@ -65,9 +62,9 @@ def faults_of_records(tx: Transaction, workspace: str, run_ids: Sequence[str]) -
 
 
 def faults_of_threshold(tx: Transaction, workspace: str) -> list[Fault]:
-    """The threshold, if it is not what the judgements say for its budget, or its row is damaged.
+    """The threshold, if it differs from what the judgements give for its budget, or if its row is damaged.
 
-    Where it is, nobody knows how often what was taught is confused: as often as usual, until it is estimated again.
+    The estimate of confusion in a damaged row is lost: the usual value is used until it is estimated again.
     """
     stored, damage = tx.judgements.threshold(workspace), tx.judgements.threshold_damage(workspace)
     budget = stored.budget if stored else TeachingPolicy().error_budget
@@ -90,7 +87,7 @@ def faults_of_threshold(tx: Transaction, workspace: str) -> list[Fault]:
 
 
 def _links(tx: Transaction, workspace: str, nodes: Sequence[Episode], log: Sequence[Event]) -> Iterator[Fault]:
-    """`same_goal` from what was joined to what stands for it, `corrects` from a correction to what was wrong."""
+    """The faults in `same_goal` links from merged lessons, and in `corrects` links from corrections."""
     expected: dict[tuple[str, str, LinkKind], Event] = {}
     for event in log:
         if event.kind is EventKind.ARCHIVED and event.detail.get("reason") == MERGED:
@@ -112,7 +109,7 @@ def _links(tx: Transaction, workspace: str, nodes: Sequence[Episode], log: Seque
                 mend=partial(tx.episodes.add_link, link),
             )
     for key, link in stored.items():
-        # Each link is looked at once: with the run whose log tells of it.
+        # Each link is checked once, with the run whose log records it.
         end = link.to_id if link.kind is LinkKind.CORRECTS else link.from_id
         if end not in own or key in expected or link.kind is LinkKind.SUPERSEDES:
             continue
@@ -131,7 +128,7 @@ def _plain(link: Link) -> tuple[str, str, str]:
 
 
 def _signals(tx: Transaction, workspace: str, nodes: Sequence[Episode], log: Sequence[Event]) -> Iterator[Fault]:
-    """The signal and ratio of each time an episode was shown, against the event that moved its strength."""
+    """The faults in the signal and ratio of each time an episode was shown, by the event that changed its strength."""
     uses: dict[str, list[Event]] = {}
     for event in log:
         if event.kind in USES and event.source_event_id.startswith("use/"):

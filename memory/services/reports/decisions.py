@@ -1,4 +1,4 @@
-"""How often a workspace's questions were answered or asked back, and how many of the answers people called wrong."""
+"""Statistics of a workspace's questions: how many were answered or asked back, and how many answers were wrong."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,28 +10,28 @@ from memory.services.verdicts.tally import threshold_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decisions:
-    """What became of the questions that are remembered, and the threshold that decides now."""
+    """The outcomes of the stored questions, and the current threshold."""
 
     questions: int
     answered: int
     judged: int
-    """Of the answered, those that people judged."""
+    """Those of the answered that people judged."""
     wrong: int
-    """Of the judged, those whose verdict is failure."""
+    """Those of the judged with the verdict failure."""
     asked: int
-    """Questions answered by asking which of a few things was meant."""
+    """Questions to which the bot asked back which of a few things was meant."""
     threshold: float
     budget: float
 
     def __str__(self) -> str:
-        """In one line, in percent."""
+        """One line with percentages."""
         answered, asked = _percent(self.answered, self.questions), _percent(self.asked, self.questions)
         wrong = f"of those judged {_percent(self.wrong, self.judged)} marked wrong" if self.judged else "none judged"
         return f"answered {answered}, {wrong}; asked {asked}; threshold {self.threshold:.2f} (budget {self.budget:.0%})"
 
 
 def decisions(tx: Transaction, workspace: str, counted: Mapping[str, int], budget: float) -> Decisions:
-    """Those of one workspace, since ever; `counted` are its `TotalsTable.episode_counts`."""
+    """The statistics of one workspace over all time; `counted` are its `TotalsTable.episode_counts`."""
     return Decisions(
         questions=counted["questions"],
         answered=counted["questions.answered"],
@@ -44,7 +44,7 @@ def decisions(tx: Transaction, workspace: str, counted: Mapping[str, int], budge
 
 
 def decided(nodes: Iterable[NodeCount], threshold: float, budget: float) -> Decisions:
-    """What these episodes count up to."""
+    """The statistics of these counts of episodes."""
     questions = [each for each in nodes if is_question(each)]
     answered = [each for each in questions if is_answered(each)]
     return Decisions(
@@ -59,12 +59,12 @@ def decided(nodes: Iterable[NodeCount], threshold: float, budget: float) -> Deci
 
 
 def is_question(count: NodeCount) -> bool:
-    """Whether these are questions that came in; not their parts, nor what people wrote themselves."""
+    """Whether these are questions of people, not their parts or lessons that people wrote."""
     return count.is_root and count.origin is Origin.RUN
 
 
 def is_answered(count: NodeCount) -> bool:
-    """Whether these questions got an answer; asking back is none."""
+    """Whether these questions got an answer, which asking back is not."""
     return not count.has_asked and count.termination in (Termination.SUCCESS, Termination.EXPAND)
 
 

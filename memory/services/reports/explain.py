@@ -1,4 +1,4 @@
-"""Why an answer is what it is, and why a lesson counts as it does: numbers, votes and events behind them."""
+"""Explanations of answers and of lessons: the recalls, votes and events behind them."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -38,14 +38,14 @@ _MOVING = (EventKind.GRADED, EventKind.REGRADED, EventKind.INJECTED, EventKind.Q
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeighedVote:
-    """A vote with what it weighs for others, and the record that this comes from."""
+    """A vote with its weight for others, and the record that the weight comes from."""
 
     vote: Vote
     weight: float
-    """0..2; for the asker's own scope it does not matter."""
+    """0..2; without effect in the voter's own scope."""
     right: int
     wrong: int
-    """How often administrators' verdicts proved the voter right and wrong."""
+    """How often administrators' verdicts proved the voter (right, wrong)."""
 
 
 Weigher: TypeAlias = Callable[[Iterable[Vote]], tuple[WeighedVote, ...]]
@@ -57,28 +57,28 @@ class ShownLesson:
 
     item: RetrievalItem
     lesson: Episode | None
-    """As it is now; None if it was erased since."""
+    """The episode as it is now; None if it was erased since."""
     audience: Audience | None
-    """It was reached through this audience; None if nothing was noted about it."""
+    """The audience through which it was found; None if that was not logged."""
     votes: tuple[WeighedVote, ...]
-    """The votes on it as they stand now."""
+    """The current votes on it."""
     message: SavedMessage | None = None
-    """The person's message that it was made of, if it was."""
+    """The message that it was saved from, if any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownRule:
-    """A rule that was in the prompt, with the lessons it was made of."""
+    """A rule that was in the prompt, with its lessons."""
 
     rule_id: str
     lesson_ids: tuple[str, ...]
     lessons: tuple[Episode, ...]
-    """Those that were not erased since."""
+    """The lessons that it was made of, without those erased since."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallExplanation:
-    """One recall: how many candidates each stage let through, in order, and what was shown in the end."""
+    """One recall: how many candidates each stage let through, in order, and what was shown."""
 
     retrieval: Retrieval
     stages: tuple[tuple[str, int | bool], ...]
@@ -94,16 +94,16 @@ class AnswerExplanation:
     votes: tuple[WeighedVote, ...]
     recalls: tuple[RecallExplanation, ...]
     weighed: Mapping[str, Episode]
-    """The lessons that the evidence of the recalls rests on, by id, as they are now; without those erased since."""
+    """The lessons in the evidence of the recalls, by id, as they are now, without those erased since."""
     offered: tuple[Option, ...] = ()
-    """What it offers where it is a question; else what the question offered that it was chosen from."""
+    """The options that it offers if it is a question; else the options that it was chosen from."""
     chosen: Option | None = None
-    """What the asker chose of that, where this answers it."""
+    """The option that the asker chose, if this answers the choice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AudienceVerdict:
-    """The verdict in one audience and the votes that gave it."""
+    """The verdict in one audience and the votes that it is based on."""
 
     audience: Audience
     verdict: Verdict
@@ -112,7 +112,7 @@ class AudienceVerdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrengthChange:
-    """An event that moved strength or salience, and both as it left them."""
+    """An event that changed strength or salience, with both values after it."""
 
     event: Event
     strength: float
@@ -121,7 +121,7 @@ class StrengthChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LessonUse:
-    """One time it was shown, and the question's root, if that was not erased since."""
+    """One use of a lesson, with the root node of the question, if that was not erased since."""
 
     retrieval: Retrieval
     item: RetrievalItem
@@ -130,40 +130,40 @@ class LessonUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LessonExplanation:
-    """One episode as a lesson: what gave its verdicts, what moved it, and how it fared."""
+    """One episode as a lesson: the votes behind its verdicts, the changes of its strength, and its uses."""
 
     episode: Episode
     verdicts: tuple[AudienceVerdict, ...]
     """Narrowest audience first."""
     votes: tuple[WeighedVote, ...]
-    """Every vote that speaks about it, counted or not."""
+    """All votes about it, counted or not."""
     decisions: tuple[Event, ...]
-    """Promotions, quarantine, archive and joining, oldest first."""
+    """Promotions, quarantine, archiving and merging, oldest first."""
     joined: tuple[Episode, ...]
-    """Near-duplicates that it stands for."""
+    """The duplicates that were merged into it."""
     stands_in: str
-    """The id of the lesson that stands for it; empty for most."""
+    """The id of the lesson that it was merged into; mostly empty."""
     strength_now: float
     salience_now: float
     moves: tuple[StrengthChange, ...]
     """Oldest first."""
     uses: tuple[LessonUse, ...]
-    """Newest first; `totals` counts the others too."""
+    """Its newest uses, newest first; `totals` counts all."""
     totals: dict[str, int]
-    """How often each signal was found."""
+    """The number of uses with each signal."""
     message: SavedMessage | None = None
-    """The person's message that it was made of, if it was."""
+    """The message that it was saved from, if any."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explaining:
-    """Use cases of those who want to know why. Reading changes nothing."""
+    """The use cases of explanations. They only read."""
 
     _core: Core
     _audit: Audit
 
     def answer(self, workspace: str, run_id: str) -> AnswerExplanation:
-        """One answer. Raises `NotFound`."""
+        """Explain one answer. Raises `NotFound`."""
         view = self._audit.run(workspace, run_id)
         rule_events = [event for event in view.events if event.kind is EventKind.RULE_SHOWN]
         weighed = {
@@ -194,7 +194,7 @@ class Explaining:
         )
 
     def lesson(self, workspace: str, episode_id: str, *, uses: int = ALL) -> LessonExplanation:
-        """One episode as a lesson, with its newest `uses`. Raises `NotFound`."""
+        """Explain one episode as a lesson, with its newest `uses`. Raises `NotFound`."""
         now = self._core.clock()
         with self._core.store.read() as tx:
             episode = existing(tx, workspace, episode_id)
@@ -224,7 +224,7 @@ class Explaining:
             )
 
     def _weigher(self, tx: Transaction, workspace: str, votes: Sequence[Vote]) -> Weigher:
-        """What gives each of these votes its weight, and any part of them in order of time."""
+        """A function that returns any of these votes with their weights, in order of time."""
         weights = weights_of(tx, workspace, votes, self._core.policy)
         records = tx.teaching.record_of(workspace, weights)
 
@@ -241,18 +241,18 @@ class Explaining:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _RecallSources:
-    """What is behind the recalls of one answer, read at once however many there are."""
+    """The data behind the recalls of one answer, read together."""
 
     view: RunView
     votes: Mapping[str, Sequence[Vote]]
-    """Those on each lesson."""
+    """The votes on each lesson."""
     weigh: Weigher
     injected: Mapping[str, Audience]
-    """The audience that a lesson was reached through, by the event that says so."""
+    """The audience through which a lesson was found, by the event that records it."""
     rule_events: Sequence[Event]
-    """Rules that were shown."""
+    """The events of the rules that were shown."""
     messages: Mapping[str, SavedMessage]
-    """The person's message that a lesson was made of, where it was made of one."""
+    """The person's message that a lesson was saved from, for those that were."""
     alive: Mapping[str, Episode]
 
     def recall(self, retrieval: Retrieval, items: Sequence[RetrievalItem]) -> RecallExplanation:
@@ -292,18 +292,18 @@ def _injected(tx: Transaction, view: RunView) -> dict[str, Audience]:
 
 
 def _source(item: RetrievalItem) -> str:
-    """The event that tells of it."""
+    """The id of the event that records it."""
     return f"injected/{item.retrieval_id}/{item.episode_id}"
 
 
 def _lessons_of(event: Event) -> tuple[str, ...]:
-    """The lessons that a rule was made of when it was shown."""
+    """The ids of the lessons that a rule was made of when it was shown."""
     ids = event.detail.get("lessons")
     return tuple(map(str, ids)) if isinstance(ids, list | tuple) else ()
 
 
 def _audience_verdict(episode: Episode, audience: Audience, votes: Sequence[WeighedVote]) -> AudienceVerdict:
-    """The votes that the rules of `memory.rules.verdict` looked at for this audience."""
+    """The verdict in this audience with the votes that `memory.rules.verdict` considers for it."""
     decrees = [each for each in votes if each.vote.role is Role.ADMIN]
     own = [each for each in votes if each.vote.actor == episode.person]
     others = [each for each in votes if not each.vote.is_limited and each.weight > 0]
@@ -326,7 +326,7 @@ def _joined(tx: Transaction, keeper: Episode) -> list[Episode]:
 
 
 def _strength_changes(episode: Episode, log: Sequence[Event]) -> list[StrengthChange]:
-    """The fold of the log once more, noting strength and salience after each step."""
+    """Replay the log, recording strength and salience after each event that changes them."""
     state = facts(episode)
     changes: list[StrengthChange] = []
     for event in effective(log):

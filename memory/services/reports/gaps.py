@@ -1,4 +1,4 @@
-"""What to teach next: questions nobody could answer, those first whose answers settle most of them."""
+"""Knowledge gaps: unanswered questions to teach next, those first whose answers settle most questions."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,17 +12,17 @@ from memory.services.recall.evidence import Weighing
 from memory.services.teaching.correct import corrected_node, missing_parts
 
 LOOKED_AT = 2_000
-"""How many of the newest unanswered questions are looked at."""
+"""How many of the newest unanswered questions are considered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
-    """One question to teach the answer of, with the questions that this would settle."""
+    """One question whose answer should be taught, with the questions that this would settle."""
 
     episode: Episode
-    """The one to teach."""
+    """The question to teach."""
     like: tuple[Episode, ...]
-    """The others that its answer would settle, newest first."""
+    """The other questions that its answer would settle, newest first."""
 
     @property
     def asked(self) -> int:
@@ -37,7 +37,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    """Finds what a team should teach its bot."""
+    """Finds the knowledge gaps of a workspace."""
 
     _core: Core
     _weighing: Weighing
@@ -45,10 +45,10 @@ class Gaps:
     def find(self, workspace: str, *, limit: int = 10, reader: Scope | None = None) -> list[Gap]:
         """The gaps of a workspace, the one that settles most first.
 
-        A question counts if the bot gave up on it, or asked back and was told that it is none of what it offered, and
-        nobody approved of that. Of one that only lacked the answer to a part, that part does, as a correction would
-        teach it. What has been taught since is left out. With a `reader`, only questions whose words may
-        be repeated where that person is (`may_read`) are looked at, counted and compared.
+        A question is a gap if the bot gave up on it, or asked back and the asker chose none of the options, and nobody
+        approved of that. If only the answer to a part was missing, the part is the gap. Questions whose answer was
+        taught since are left out. With a `reader`, only questions that this person may read where they are
+        (`may_read`) are considered.
         """
         with self._core.store.read() as tx:
             unanswered = [
@@ -68,14 +68,14 @@ class Gaps:
         ]
 
     def is_gap(self, episode: Episode) -> bool:
-        """Whether this question, or part of one, has no answer that anybody approved of."""
+        """Whether this question, or part of one, has no approved answer."""
         if not is_open(episode) or not has_no_answer(episode):
             return False
         with self._core.store.read() as tx:
             return _missing(tx, episode) is not None
 
     def _is_settled(self, tx: Transaction, episode: Episode, vector: Vector) -> bool:
-        """Whether its asker would get an answer that was taught since, to the whole or to each part without one."""
+        """Whether its asker would now get a taught answer, to the whole or to each part without one."""
         if self._is_known(tx, episode, vector):
             return True
         if episode.action != Termination.EXPAND:
@@ -98,9 +98,9 @@ def _unanswered(tx: Transaction, workspace: str) -> list[Episode]:
 
 
 def _missing(tx: Transaction, episode: Episode) -> Episode | None:
-    """What a correction of its answer would teach: it, or a part of it; None where that is another part, or the whole.
+    """The episode if a correction of its answer would teach it; None if it would teach another part, or the whole.
 
-    Its answer may have been approved of as a whole.
+    Its answer may have been approved as a whole.
     """
     if episode.is_root and episode.action != Termination.EXPAND:
         return episode
@@ -111,7 +111,7 @@ def _missing(tx: Transaction, episode: Episode) -> Episode | None:
 
 
 def vectors_of(core: Core, tx: Transaction, workspace: str, episode_ids: Iterable[str]) -> dict[str, Vector]:
-    """The vectors of these episodes by the embedder in use; episodes without one are left out."""
+    """The vectors of these episodes by the current embedder; episodes without one are left out."""
     stored = tx.episodes.vectors(workspace, episode_ids)
     return {id_: vector for id_, (model, vector) in stored.items() if model == core.embedder.name}
 
@@ -123,5 +123,5 @@ def has_no_answer(question: Episode) -> bool:
 
 
 def is_open(episode: Episode) -> bool:
-    """Whether nobody approved of what was said to it, and nothing about it is held back."""
+    """Whether nobody approved of its answer, and it is not held back."""
     return episode.verdict is not Verdict.SUCCESS and not episode.quarantine

@@ -1,4 +1,4 @@
-"""What a workspace was taught, as questions with answers: for people to read, and to take elsewhere."""
+"""The handbook: what a workspace was taught, as questions with answers, for reading and export."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,26 +12,26 @@ from memory.services.core import Core
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandbookEntry:
-    """One question with an answer that people stand by."""
+    """One question with an approved answer."""
 
     lesson: Episode
     audience: Audience
-    """The widest one it counts for."""
+    """The widest audience for which it counts."""
     visibility: Visibility
     """Who may read it now."""
 
 
 @dataclass(frozen=True, slots=True)
 class Handbook:
-    """Use cases of whoever writes down what the bot knows."""
+    """The use case of listing what the bot was taught."""
 
     _core: Core
 
     def entries(self, workspace: str, channel: str = "") -> list[HandbookEntry]:
-        """What counts for the workspace, and for its public channels; or for one channel, be it private.
+        """The lessons for the workspace and its public channels; or for one channel, which may be private.
 
-        For the workspace first, then by channel, in the order it was taught; each question with each answer once.
-        What counts for one person alone, and what was said in direct messages, is never in it.
+        Those for the workspace come first, then by channel, in the order taught; equal entries are listed once. Lessons
+        for one person, and those from direct messages, are never included.
         """
         wanted = EpisodeFilter(
             verdict=Verdict.SUCCESS, channel=channel, roots_only=True, limit=None, newest_first=False
@@ -58,7 +58,7 @@ def _entry(lesson: Episode, *, is_asked_for: bool) -> HandbookEntry | None:
 
 
 def _says_something(lesson: Episode) -> bool:
-    """Whether its text is the answer; what a tool said is right at its time only."""
+    """Whether its text is an answer. A tool's output is not, as it was right only at its time."""
     is_answer = lesson.origin is not Origin.RUN or lesson.action == "answer"
     return (
         is_answer and lesson.termination is Termination.SUCCESS and bool(lesson.goal.strip() and lesson.output.strip())

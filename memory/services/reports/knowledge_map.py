@@ -1,4 +1,4 @@
-"""What a workspace knows, by meaning: its lessons, and the questions that nobody could answer, on a plane."""
+"""The knowledge map: a workspace's lessons and unanswered questions on a plane, arranged by meaning."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,42 +12,42 @@ from memory.services.core import Core
 from memory.services.reports.gaps import Gap, has_no_answer, is_open, vectors_of
 
 LESSONS = 400
-"""So many lessons are on it, the newest."""
+"""The most lessons on the map, the newest first."""
 QUESTIONS = 150
-"""So many of the newest questions without an answer are looked at."""
+"""How many of the newest unanswered questions are considered."""
 LOOKED_AT = 50_000
-"""They are looked for among so many of the newest episodes."""
+"""Among how many of the newest episodes they are searched for."""
 NEXT = 8
-"""How many questions to teach next are named."""
+"""How many questions to teach next are listed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnowledgeMap:
-    """Lessons first, then gaps, each at its place of the plane."""
+    """A knowledge map: lessons, then gaps, with their places on the plane."""
 
     lessons: tuple[Episode, ...]
     gaps: tuple[Episode, ...]
-    """Questions without an answer that no approved lesson here would settle."""
+    """Unanswered questions that no approved lesson on the map would settle."""
     plane: Plane
     next: tuple[Gap, ...]
-    """What to teach next: first the question whose answer settles most of the gaps."""
+    """The questions to teach next, those first whose answer settles most of the gaps."""
     is_whole: bool
-    """Whether there are no older ones that are not on it."""
+    """Whether nothing older was left out."""
 
     @property
     def points(self) -> tuple[Episode, ...]:
-        """What is on it, in the order of the plane's places."""
+        """The episodes on the map, in the order of their places."""
         return (*self.lessons, *self.gaps)
 
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeMaps:
-    """Use case of those who want to look at all of it at once. Reading changes nothing."""
+    """The use case of the knowledge map. It only reads."""
 
     _core: Core
 
     def of(self, workspace: str, *, public_only: bool = False) -> KnowledgeMap:
-        """The map of a workspace, or of what was said in public there. Costs three statements, whatever there is."""
+        """The map of a workspace, or only of what was said in public there. Costs three SQL statements."""
         wanted = EpisodeFilter(roots_only=True, public_only=public_only, newest=LOOKED_AT)
         with self._core.store.read() as tx:
             judged = tx.episodes.search(workspace, replace(wanted, judged_only=True, limit=LESSONS))
@@ -67,7 +67,7 @@ class KnowledgeMaps:
 
 
 def _unsettled(asked: Sequence[Episode], lessons: Sequence[Episode], vectors: dict[str, Vector]) -> list[Episode]:
-    """The questions that no approved lesson which their asker meets comes near enough to answer."""
+    """The questions to which no approved lesson that their asker may see is near enough to answer them."""
     right = [each for each in lessons if each.verdict is Verdict.SUCCESS]
     if not asked or not right:
         return list(asked)
@@ -80,7 +80,7 @@ def _unsettled(asked: Sequence[Episode], lessons: Sequence[Episode], vectors: di
 
 
 def _meets(question: Episode, lesson: Episode) -> bool:
-    """Whether the lesson is one for whoever asked, where they asked, or for everybody."""
+    """Whether the lesson counts for the asker: it is their own, or for their channel or everybody."""
     verdicts = lesson.verdicts
     return (
         verdicts.workspace is Verdict.SUCCESS

@@ -1,4 +1,4 @@
-"""How a workspace fares: what was asked and answered, learned and recalled, week by week."""
+"""The overview of a workspace: what was asked and answered, learned and recalled, week by week."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,25 +10,25 @@ from memory.services.reports.decisions import Decisions, decided, is_answered, i
 from memory.services.verdicts.tally import threshold_of
 
 WEEKS = 12
-"""How far back an overview looks, this week included."""
+"""The number of weeks in an overview, this week included."""
 _REASONS = 8
 _WEEK = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Week:
-    """One week, from Monday 00:00 UTC. Numbers of questions are by when they were asked."""
+    """One week, from Monday 00:00 UTC. Questions are counted in the week in which they were asked."""
 
     begins: date
     answered: int = 0
     asked: int = 0
-    """Questions that were answered by asking which of a few things was meant."""
+    """Questions to which the bot asked back which of a few things was meant."""
     unknown: int = 0
     """Questions without an answer."""
     wrong: int = 0
     """Answers that people called wrong."""
     lessons: int = 0
-    """Episodes that people made lessons of, by when they were asked or written."""
+    """Episodes that people made lessons, by when they were asked or written."""
     approvals: int = 0
     objections: int = 0
     recalls: int = 0
@@ -54,9 +54,9 @@ class Overview:
 
     weeks: tuple[Week, ...]
     decisions: Decisions
-    """Of these weeks."""
+    """The costs of these weeks."""
     failures: tuple[tuple[str, int], ...]
-    """Reasons of answers that failed, with how often; the reason is empty where none was kept."""
+    """The reasons of failed answers with their numbers; the reason is empty where none was stored."""
 
     def total(self, name: str) -> float:
         """The sum of one number over the weeks."""
@@ -75,12 +75,12 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class Overviews:
-    """Use case of those who want to see how it goes. Reading changes nothing."""
+    """The use case of the overview. It only reads."""
 
     _core: Core
 
     def of(self, workspace: str) -> Overview:
-        """The last weeks of a workspace. Costs six statements, whatever there is."""
+        """The last weeks of a workspace. Costs six SQL statements."""
         today = self._core.clock().astimezone(UTC).date()
         first = today - timedelta(days=today.weekday()) - (WEEKS - 1) * _WEEK
         since = datetime.combine(first, time(), UTC)

@@ -1,6 +1,6 @@
-"""Topics: facts with their history, queried in stages, reinforced by being read.
+"""Topics: facts with their history, queried in stages; returned topics gain salience.
 
-`World` is the way in. `QueryRequest` and `QueryResponse` are the request and the response of `POST /v1/query`.
+`World` is the entry point. `QueryRequest` and `QueryResponse` are the request and the response of `POST /v1/query`.
 """
 
 from memory.model.topic import WorldPolicy as WorldPolicy

@@ -1,4 +1,4 @@
-"""A topic's numbers as a fold of its audit trail, and every way to change them: with an entry, never without."""
+"""The audit trail of topics: each change of a topic's numbers is an entry, from which they can be computed anew."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
@@ -12,7 +12,7 @@ from memory.rules.strength import salience
 
 
 def apply_entry(topic: Topic, event: TopicEvent) -> Topic:
-    """The topic after one entry."""
+    """The topic with one entry applied."""
     match event.kind:
         case TopicEventKind.SALIENCE:
             return replace(topic, salience=float(str(event.detail["to"])), salience_at=event.at)
@@ -29,7 +29,7 @@ def apply_entry(topic: Topic, event: TopicEvent) -> Topic:
 
 
 def replay_entries(topic: Topic, trail: Iterable[TopicEvent]) -> Topic:
-    """The topic as its whole trail says it must be."""
+    """The topic with its whole trail applied."""
     state = replace(
         topic, salience=topic.first_salience, salience_at=topic.created_at, archived_at=None, merged_into=""
     )
@@ -39,7 +39,7 @@ def replay_entries(topic: Topic, trail: Iterable[TopicEvent]) -> Topic:
 
 
 def append(tx: Transaction, topic: Topic, kind: TopicEventKind, actor: str, at: datetime, /, **detail: object) -> Topic:
-    """Append an entry and store the topic as it leaves it."""
+    """Append an entry and store the topic with the entry applied."""
     return _append(
         tx,
         topic,
@@ -73,7 +73,7 @@ def change_salience(
 def salience_entry(
     topic: Topic, actor: str, at: datetime, *, reason: str, cap: float, by: float = 0.0, times: float = 1.0
 ) -> TopicEvent:
-    """The entry that changes a topic's salience: what is left of it now, times `times`, plus `by`, at most `cap`."""
+    """The entry that sets a topic's salience to its value after decay, times `times`, plus `by`, at most `cap`."""
     left = salience(topic.salience, topic.salience_at, at)
     return TopicEvent(
         workspace=topic.workspace,
@@ -86,7 +86,7 @@ def salience_entry(
 
 
 def faults_of_topics(tx: Transaction, workspace: str) -> Iterator[Fault]:
-    """Every stored number of a topic that is not what its trail says."""
+    """The stored numbers of topics that differ from what their trails say."""
     for topic in tx.topics.within(workspace):
         expected = replay_entries(topic, tx.topics.event_log(workspace, topic.id))
         for field in fields(Topic):

@@ -1,4 +1,4 @@
-"""The topics one person may see, and the bundles a query makes of them."""
+"""The topics that a person may see, and the bundles that a query returns of them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,9 +13,9 @@ from memory.services.topics.query import Bundle, FieldBundle, QueryRequest, Stag
 
 
 class Visible:
-    """The part of a workspace that one person may see in one place: nothing outside it is named in any answer.
+    """The topics of a workspace that one person may see in one place. No answer names a topic outside.
 
-    Nor does anything outside it show in a name: a topic goes by the id its author chose, whoever else has that id.
+    Topics have names here: the ids that their authors chose, whether or not topics out of sight have the same.
     """
 
     def __init__(self, tx: Transaction, scope: Scope) -> None:
@@ -28,7 +28,7 @@ class Visible:
         self._tx = tx
         self.workspace = workspace
         self.every = {topic.id: topic for topic in topics}
-        """By the id in the store; archived and merged topics too, in order of arrival."""
+        """Add topics by their ids in the store, archived and merged ones too, in order of arrival."""
         self.live = [each for each in self.every.values() if not each.merged_into and each.archived_at is None]
         self._named: dict[str, str] = {}
         self._names: dict[str, str] = {}
@@ -36,33 +36,33 @@ class Visible:
             self.name(topic)
 
     def name(self, topic: Topic) -> None:
-        """Let a topic go by the id its author chose, unless another topic in sight goes by it."""
+        """Name a topic by the id that its author chose, unless another topic in sight has that name."""
         name = topic.public_id if topic.public_id not in self._named else topic.id
         self._named[name] = topic.id
         self._names[topic.id] = name
 
     def name_of(self, topic_id: str) -> str:
-        """What a topic in sight goes by, given its id in the store."""
+        """The name of a topic in sight, given its id in the store."""
         return self._names[topic_id]
 
     def named(self, name: str | None) -> Topic | None:
-        """The topic that goes by this name, though another one may stand for it. None outside what is visible."""
+        """The topic with this name, which may be merged into another. None if it is not visible."""
         return self.every.get(self._named.get(name or "", ""))
 
     def survivor_of(self, topic: Topic | None) -> Topic | None:
-        """The topic that speaks for this one: itself, or the one it was merged into."""
+        """The topic itself, or the one that it was merged into."""
         return self.every.get(topic.merged_into) if topic is not None and topic.merged_into else topic
 
     def representative(self, name: str | None) -> Topic | None:
-        """The topic that speaks for whatever goes by this name. None outside what is visible."""
+        """The topic with this name, or the one that it was merged into. None if it is not visible."""
         return self.survivor_of(self.named(name))
 
     def shown(self, topic: Topic) -> Topic:
-        """The topic as it may be handed out: by its name here."""
+        """The topic as returned to the person: under its name here."""
         return replace(topic, id=self.name_of(topic.id), alias="")
 
     def renamed(self, event: TopicEvent) -> list[TopicEvent]:
-        """An entry of a topic's trail with the names of topics in sight; none if it is about one that is not."""
+        """An entry of a topic's trail with the names used here; empty if it is about a topic that is not visible."""
         key = NAMING.get(event.kind, "")
         other = event.detail.get(key)
         if event.kind is TopicEventKind.LINKED and other not in self._names:
@@ -73,13 +73,13 @@ class Visible:
         return [replace(event, topic_id=self.name_of(event.topic_id), detail=detail)]
 
     def members(self, topic_ids: Iterable[str]) -> dict[str, str]:
-        """Each of these topics and each duplicate it stands for, with the topic that stands for it."""
+        """Each of these topics, and each duplicate merged into one of them, with the topic that stands for it."""
         wanted = set(topic_ids)
         joined = {each.id: each.merged_into for each in self.every.values() if each.merged_into in wanted}
         return {each: each for each in wanted} | joined
 
     def neighbours(self, topic_ids: Sequence[str]) -> dict[str, tuple[tuple[str, str | None], ...]]:
-        """What is linked to each topic in either direction, by id. Archived topics are named, the seed's way."""
+        """The topics linked to each topic in either direction, by id. Includes archived topics, as in the seed."""
         home = self.members(topic_ids)
         found: dict[str, dict[str, str | None]] = defaultdict(dict)
         for link in self._tx.topics.links(self.workspace, home):
@@ -90,12 +90,11 @@ class Visible:
         return {each: tuple(sorted(found[each].items())) for each in topic_ids}
 
     def fields(self, topic_ids: Sequence[str], *, at: datetime, limit: int | None) -> dict[str, dict[str, FieldBundle]]:
-        """The fields of each topic by name, with the value that holds `at` this moment.
+        """The fields of each topic by name, with the value that is current `at` this time.
 
-        The history has up to `limit` values, newest first, also those that hold from a later moment on; without a limit
-        it is the one that holds. A value given to the topic itself comes before those of its duplicates; else the one
-        that holds since later, and of two that hold since the same moment the one that was said later. A field without
-        anything to tell is left out.
+        The history has up to `limit` values, newest first, including those valid from a later time on; without a limit
+        it is only the current value. A value given to the topic itself takes precedence over those of its duplicates;
+        then the one valid since the latest time, then the one given last. Fields without values are left out.
         """
         home = self.members(topic_ids)
         owned: dict[tuple[str, str], list[TopicField]] = defaultdict(list)
@@ -136,12 +135,12 @@ class AllTopics(Visible):
 
 
 def is_public(topic: Topic) -> bool:
-    """Whether everybody of the workspace could read where it was brought up, and can now, and it was not for one."""
+    """Whether the channel of a topic was and is public, and the topic is not for one person alone."""
     return visibility_of(topic) is Visibility.PUBLIC and not is_personal(topic.partition, topic.person)
 
 
 def precedence(home: str, revision: Revision) -> tuple[bool, datetime, int]:
-    """Of the values of one field that hold at a moment, the one with the greatest precedence is current."""
+    """The sort key of the values of a field that are valid at a time; the greatest is current."""
     return (revision.topic_id == home, revision.valid_from, revision.seq)
 
 
@@ -164,7 +163,7 @@ def bundles(
     at: datetime,
     max_history: int,
 ) -> list[Bundle]:
-    """Each chosen topic with what the stages add. `chosen` has the salience of `at`."""
+    """The bundles of the chosen topics, with what the stages add. `chosen` have their salience at `at`."""
     topic_ids = [topic.id for topic, _ in chosen]
     with_links = Stage.STRUCTURAL in request.stages
     with_fields = with_links or Stage.TEMPORAL in request.stages

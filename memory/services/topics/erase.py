@@ -1,7 +1,7 @@
-"""Erasing one person from the topics: no word of theirs stays, and nothing that anybody else gave is lost.
+"""Erasing one person from the topics, without losing what others contributed.
 
-A topic of theirs that others have a part in is handed on: it goes on as another person's, under a new id and without
-its title, with what others gave. The rest of what they brought up goes entirely.
+A topic of theirs to which others contributed is handed on: it becomes another person's, under a new id and without its
+title, with the others' contributions. Their other topics are deleted.
 """
 
 from collections import defaultdict
@@ -18,10 +18,10 @@ from memory.services.topics.withdraw import hold_again
 
 
 def erase_person(tx: Transaction, workspace: str, person: str, at: datetime, new_id: NewId) -> None:
-    """Erase what one person brought up and said, and hand on the topics that others have a part in.
+    """Erase a person's topics and contributions, and hand on the topics to which others contributed.
 
-    A topic of others that a topic of theirs stood for stands for itself again. A value that a purge took back holds no
-    more than before, though what had replaced it is gone.
+    Topics of others that were merged into theirs are separated again. A value that a purge withdrew stays withdrawn,
+    although its replacement is erased.
     """
     ids = {each.id for each in tx.topics.revisions_by(workspace, person)}
     touched = tx.topics.erase_words(workspace, person)
@@ -66,7 +66,7 @@ def _parts(tx: Transaction, workspace: str, own: Collection[str]) -> dict[str, l
 def _joined(
     tx: Transaction, workspace: str, own: Collection[str], parts: Mapping[str, Sequence[str]]
 ) -> dict[str, list[str]]:
-    """For each of these topics that stands for others which stay, whose these will be."""
+    """For each of these topics into which remaining topics were merged, the future owners of those."""
     joined: dict[str, list[str]] = defaultdict(list)
     for each in tx.topics.merged_into(workspace, own):
         if each.id not in own:
@@ -77,10 +77,10 @@ def _joined(
 
 
 def _hand_on(tx: Transaction, topic: Topic, name: str, parts: Iterable[str], names: Mapping[str, str]) -> None:
-    """Let the topic go on under another id: with the words of a duplicate and as its author's, else without words."""
+    """Hand on a topic under another id: to the author of a duplicate, with its words, else to another without words."""
     joined = [each for each in tx.topics.merged_into(topic.workspace, [topic.id]) if each.person != topic.person]
     titled = sorted((each for each in joined if each.title and each.person), key=lambda each: (each.public_id, each.id))
-    # Whoever owns a topic sees it among four eyes, wherever its channel went: nobody comes to see more than before.
+    # In the owner's own partition, whatever became of the channel, so that nobody sees more than before.
     twin = titled[0] if titled and not has_narrowed(topic) else None
     heir = "" if has_narrowed(topic) else twin.person if twin is not None else next(iter(parts))
     tx.topics.put(
@@ -106,7 +106,7 @@ def _hand_on(tx: Transaction, topic: Topic, name: str, parts: Iterable[str], nam
 
 
 def _split(tx: Transaction, topic: Topic, home: Topic, at: datetime) -> Topic:
-    """Let a topic stand for itself again: in the archive if what stood for it was there, else not."""
+    """Separate a topic from the one that it was merged into; it is archived if that one was."""
     alone = append(tx, topic, TopicEventKind.SPLIT, "", at)
     if (alone.archived_at is None) == (home.archived_at is None):
         return alone
@@ -114,7 +114,7 @@ def _split(tx: Transaction, topic: Topic, home: Topic, at: datetime) -> Topic:
 
 
 def _rename(tx: Transaction, workspace: str, names: Mapping[str, str], gone: Collection[str]) -> None:
-    """Let whatever names a topic that was handed on name it by its new id, and nothing name one that is gone."""
+    """Replace the ids of topics that were handed on wherever they are named, and remove those of deleted topics."""
     erased = {**dict.fromkeys(gone, ""), **names}
     for event in tx.topics.naming(workspace, erased):
         key = NAMING[event.kind]
@@ -125,7 +125,7 @@ def _rename(tx: Transaction, workspace: str, names: Mapping[str, str], gone: Col
 
 
 def _erase_revision_ids(tx: Transaction, workspace: str, topic_ids: Collection[str], ids: Collection[str]) -> None:
-    """Take the ids of a person's values, which they may have chosen, out of what others confirmed."""
+    """Remove the ids of a person's values, which they may have chosen, from others' confirmations."""
     homes = {each.merged_into or each.id for each in tx.topics.get_many(workspace, topic_ids).values()}
     for home in sorted(homes):
         group = [home, *(each.id for each in tx.topics.merged_into(workspace, [home]))]

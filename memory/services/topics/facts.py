@@ -1,8 +1,7 @@
-"""What a bot does with topics: find what is known about a thing, change it where somebody may, and list it all.
+"""The bot's use cases of topics: find what is known about a thing, change it, and list everything.
 
-Whoever brought a topic up may change it, a teacher those that were brought up in the channel they teach in, and an
-administrator all that they meet. Anybody else's wish changes nothing. What is new is its author's alone; a teacher's is
-for the channel.
+A topic may be changed by the person who brought it up, by a teacher in the channel where it was brought up, and by an
+administrator who can see it. A new topic is visible to its author only; a teacher's to the channel.
 """
 
 from dataclasses import dataclass
@@ -19,51 +18,51 @@ from memory.services.topics.query import Value
 from memory.services.topics.topics import World
 
 FOUND = 4
-"""So many topics are found for a text."""
+"""The most topics found for a text."""
 _PROVENANCE = "chat"
 LONGEST = 2_000
-"""Characters of a thing's name, a property and a value that are taken from a chat."""
+"""The most characters of a thing's name, a property and a value from a chat."""
 
 
 class ChangeOutcome(StrEnum):
-    """The outcome of a change to a topic, as a sentence."""
+    """The outcome of a change to a topic."""
 
     NEW_TOPIC = "new_topic"
     CHANGED = "changed"
     KNOWN = "known"
-    """That value held already."""
+    """The value was current already."""
     REFUSED = "refused"
-    """It is another's."""
+    """The topic is another person's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changed:
-    """One value that somebody wanted to hold."""
+    """The result of changing one value."""
 
     outcome: ChangeOutcome
     topic: Topic
     property: str
     before: Value | None = None
-    """The value that held until then."""
+    """The value that was current before."""
     audience: Audience = Audience.PERSONAL
-    """Who meets the topic."""
+    """Who can see the topic."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Use cases of the bot, its commands and its pages."""
+    """The use cases of topics for the bot, its commands and its pages."""
 
     _core: Core
     _world: World
 
     def about(self, scope: Scope, text: str) -> list[KnownTopic]:
-        """The topics most like a text that this person meets here, best first. Reading changes nothing."""
+        """The topics visible here that are most similar to a text, best first. Only reads."""
         vector = self._embed(text)
         with self._core.store.read() as tx:
             return Listing.of_scope(tx, scope, self._core.clock).like(text, vector, self._core.embedder.name, FOUND)
 
     def attend(self, scope: Scope, topic_id: str) -> None:
-        """Raise the attention of a topic that was told, so that it is not the first to be archived."""
+        """Raise the salience of a topic that was shown, so that it is not the first to be archived."""
         with self._core.store.write() as tx:
             topic = Listing.of_scope(tx, scope, self._core.clock).visible.representative(topic_id)
             if topic is not None:
@@ -79,7 +78,7 @@ class Facts:
                 )
 
     def listed(self, scope: Scope) -> list[KnownTopic]:
-        """Every topic that this person meets here, by title. Reading changes nothing."""
+        """All topics visible to this person here, by title. Only reads."""
         with self._core.store.read() as tx:
             listing = Listing.of_scope(tx, scope, self._core.clock)
             return listing.known(listing.topics())
@@ -87,7 +86,7 @@ class Facts:
     def every(
         self, workspace: str, *, public_only: bool, after: int, limit: int, text: str = ""
     ) -> tuple[list[KnownTopic], int]:
-        """A part of all topics of a workspace, archived ones too, by title; and how many there are in all."""
+        """A page of all topics of a workspace, archived ones too, by title, and their total number."""
         with self._core.store.read() as tx:
             listing = Listing.of_workspace(tx, workspace, self._core.clock, public_only=public_only)
             wanted = text.casefold()
@@ -99,7 +98,7 @@ class Facts:
             return listing.known(found[after : after + limit]), len(found)
 
     def one(self, workspace: str, topic_id: str, *, public_only: bool) -> Topic:
-        """A topic as it is stored, by what it goes by among all. Raises `NotFound`, also for what they may not see."""
+        """A topic by its name in the whole workspace. Raises `NotFound`, also if it may not be seen."""
         with self._core.store.read() as tx:
             listing = Listing.of_workspace(tx, workspace, self._core.clock, public_only=public_only)
             topic = listing.visible.named(topic_id)
@@ -108,7 +107,7 @@ class Facts:
         return topic
 
     def history(self, workspace: str, topic_id: str, *, public_only: bool) -> tuple[Topic, list[TopicEvent]]:
-        """A topic and everything that happened to it and to those it stands for, oldest first. Raises `NotFound`."""
+        """A topic with the audit trail of it and of its duplicates, oldest first. Raises `NotFound`."""
         with self._core.store.read() as tx:
             visible = Listing.of_workspace(tx, workspace, self._core.clock, public_only=public_only).visible
             topic = visible.named(topic_id)
@@ -118,7 +117,7 @@ class Facts:
         return topic, events
 
     def name_in(self, scope: Scope, topic_id: str) -> str:
-        """What a topic, by its id in the store, goes by for somebody. Raises `NotFound` if they do not meet it."""
+        """The name of a topic, given by its id in the store, for a person. Raises `NotFound` if they may not see it."""
         with self._core.store.read() as tx:
             visible = Listing.of_scope(tx, scope, self._core.clock).visible
             if topic_id not in visible.every:
@@ -126,10 +125,10 @@ class Facts:
             return visible.name_of(topic_id)
 
     def change(self, scope: Scope, thing: str, name: str, value: str, role: Role) -> Changed:
-        """Let a property of a thing have this value from now on, if this person may; the history keeps what was.
+        """Set a property of a thing from now on, if this person may. The history keeps the former value.
 
-        The thing is a topic by its title or id; of several of this title the one for the fewest people. Raises
-        `InvalidInput` for what is empty or too long.
+        The thing is a topic by title or id; of several with this title, the one for the fewest people. Raises
+        `InvalidInput` for a text that is empty or too long.
         """
         thing, name, value = (_short(each) for each in (thing, name, value))
         with self._core.store.read() as tx:

@@ -1,4 +1,4 @@
-"""What is ingested: a new topic, more about a known one, or a new value of one field."""
+"""The input of an ingest: a new topic, more about a known one, or a new value of one field."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from memory.model.validation import all_of, embedding, json_value, number, one_o
 
 
 class Placement(StrEnum):
-    """Where something new belongs."""
+    """What an ingest adds to."""
 
     NEW_TOPIC = "new_topic"
     EXTEND_TOPIC = "extend_topic"
@@ -20,7 +20,7 @@ class Placement(StrEnum):
 
 
 class _NoValue:
-    """What stands for "no value": null is one."""
+    """The type of the marker for "no value", because null is a value."""
 
     def __repr__(self) -> str:
         return "NO_VALUE"
@@ -42,17 +42,17 @@ class FieldInput:
 
     name: str
     value: object = NO_VALUE
-    """A JSON value; left out, the field only refers to a topic."""
+    """A JSON value; if left out, the field only refers to a topic."""
     field_type: str = "string"
-    """A word of `FieldType`; others count as `string`."""
+    """A value of `FieldType`; other words count as `string`."""
     ref_topic_id: str | None = None
     provenance: str | None = None
     why_changed: str | None = None
     impact_expected: str | None = None
     valid_from: datetime | None = None
-    """Since when it holds, now or later; None: since now."""
+    """Since when it is valid, now or later; None: since now."""
     revision_id: str = ""
-    """The caller's own id: a value with a known id is taken once. Empty: a fresh one."""
+    """The caller's id of the value, which is stored only once. Empty: a new id."""
 
     def __post_init__(self) -> None:
         if not text(self.name, "the name of a field").strip():
@@ -86,18 +86,18 @@ class Ingest:
 
     placement: Placement = Placement.NEW_TOPIC
     topic_id: str = ""
-    """The topic to extend; for a new one the caller's own id, or empty for a fresh one."""
+    """The topic to extend; for a new topic the caller's id, or empty for a new id."""
     title: str | None = None
     summary: str | None = None
     topic_kind: str | None = None
     audience: Audience = Audience.PERSONAL
-    """Who may see a new topic. More about a known one is seen by whoever sees that."""
+    """Who may see a new topic. Additions to a known one are visible to those who see that."""
     fields: Sequence[FieldInput] = ()
     related: Sequence[Related] = ()
     salience: float = 1.0
-    """The attention a new topic starts with."""
+    """The initial salience of a new topic."""
     embedding: Sequence[float] | None = None
-    """Of a new topic, from the memory's own embedder; None: it is made of title and summary."""
+    """The embedding of a new topic, by memory's embedder; None: computed from title and summary."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "placement", word(Placement, self.placement, "placement"))
@@ -112,7 +112,7 @@ class Ingest:
         self._check_placement()
 
     def _check_placement(self) -> None:
-        """That everything the placement needs is there, and nothing it would leave out."""
+        """Check that everything the placement needs is given, and nothing that it would ignore."""
         name = self.placement.value
         if self.placement is Placement.NEW_TOPIC:
             if not (self.topic_id or self.title or self.summary or self.fields or self.related or self.embedding):
@@ -133,18 +133,18 @@ class Ingest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ingested:
-    """What became of it."""
+    """The result of an ingest."""
 
     topic_id: str
-    """The topic that holds it now; another than the one asked for if the two were found to be the same."""
+    """The topic that has it now; another than the given one if the two were found to be the same."""
     revised: tuple[str, ...] = ()
     """Fields that got a value."""
     confirmed: tuple[str, ...] = ()
     """Fields that had this value already."""
     linked: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
-    """Topics of `related` that do not exist for this person, or are the topic itself: no edge was made."""
+    """The topics of `related` that are not visible to this person, or are the topic itself: no edge was made."""
     merged: tuple[tuple[str, str], ...] = ()
     """(duplicate, survivor) of topics found to be the same."""
     similar: tuple[str, ...] = ()
-    """Up to eight other topics most like a new one, best first."""
+    """Up to eight other topics most similar to a new one, best first."""

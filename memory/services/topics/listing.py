@@ -1,4 +1,4 @@
-"""What is known about things, as lists show it: each topic with its fields and all their values."""
+"""Listing topics: each with its fields and all their values."""
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
@@ -15,32 +15,32 @@ from memory.services.topics.query import FieldBundle
 HISTORY = 50
 """How many values of one field are shown, newest first."""
 NAMED = 0.5
-"""Added to the likeness of a topic whose whole title is in the text."""
+"""Added to the similarity of a topic whose whole title is in the text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownTopic:
-    """One topic as somebody may see it."""
+    """One topic with its fields, as a person may see it."""
 
     topic: Topic
-    """By the name it goes by for them."""
+    """The topic, under its name for that person."""
     fields: tuple[FieldBundle, ...]
-    """By name, each with its values."""
+    """The fields by name, each with its values."""
     people: tuple[str, ...]
-    """Whose words these are: who brought it up, and who gave a value."""
+    """The authors: who brought it up, and who gave values."""
     likeness: float = 0.0
-    """To the text that was looked for."""
+    """The similarity to the text that was searched for."""
 
     @property
     def audience(self) -> Audience:
-        """For whom it is."""
+        """The audience of the topic."""
         if is_personal(self.topic.partition, self.topic.person):
             return Audience.PERSONAL
         return Audience.WORKSPACE if self.topic.partition == "workspace" else Audience.CHANNEL
 
     @property
     def title(self) -> str:
-        """What it is about; its id where it has no title."""
+        """Its title; its id if it has none."""
         return self.topic.title or self.topic.id
 
 
@@ -54,22 +54,22 @@ class Listing:
 
     @classmethod
     def of_scope(cls, tx: Transaction, scope: Scope, clock: Clock) -> "Listing":
-        """Those that one person meets in one place."""
+        """The topics that one person may see in one place."""
         return cls(visible=Visible(tx, scope), tx=tx, clock=clock)
 
     @classmethod
     def of_workspace(cls, tx: Transaction, workspace: str, clock: Clock, *, public_only: bool) -> "Listing":
-        """All of them, or those that were brought up in public for more than one person."""
+        """All topics of a workspace, or only the public ones."""
         return cls(visible=AllTopics(tx, workspace, public_only=public_only), tx=tx, clock=clock)
 
     def topics(self, *, archived: bool = False) -> list[Topic]:
-        """By title; those that stand for themselves, archived ones only if they are wanted."""
+        """The topics by title, without merged ones, and with archived ones only if asked for."""
         standing = [each for each in self.visible.every.values() if not each.merged_into]
         found = [each for each in standing if archived or each.archived_at is None]
         return sorted(found, key=lambda each: ((each.title or each.id).casefold(), each.seq))
 
     def known(self, topics: Sequence[Topic], likeness: Sequence[float] = ()) -> list[KnownTopic]:
-        """These topics with everything that is noted of them, in two statements."""
+        """These topics with their fields and values, in two SQL statements."""
         ids = [each.id for each in topics]
         fields = self.visible.fields(ids, at=self.clock(), limit=HISTORY)
         home = self.visible.members(ids)
@@ -87,7 +87,7 @@ class Listing:
         ]
 
     def like(self, text: str, vector: Vector | None, model: str, limit: int) -> list[KnownTopic]:
-        """Those most like a text, best first: by meaning, and before all those whose title it has in it."""
+        """The topics most similar to a text by meaning, best first; those whose title the text contains come first."""
         live = self.visible.live
         if not live:
             return []
@@ -100,7 +100,7 @@ class Listing:
         return self.known(best[:limit], [scores[each.id] for each in best[:limit]])
 
     def titled(self, title: str) -> list[Topic]:
-        """Those that go by this title, or this id, ignoring case and articles."""
+        """The topics with this title or id, ignoring case and articles."""
         wanted = bare(title)
         return [each for each in self.visible.live if wanted in (bare(each.title or ""), bare(each.public_id))]
 
@@ -120,7 +120,7 @@ _ARTICLES = ("the ", "a ", "an ", "our ", "my ", "your ")
 
 
 def bare(title: str) -> str:
-    """A title without case, outer marks and the article before it."""
+    """A title in lower case, without outer punctuation and a leading article."""
     folded = " ".join(title.casefold().split()).strip(" .!?\"'“”")
     article = next((each for each in _ARTICLES if folded.startswith(each)), "")
     return folded[len(article) :]

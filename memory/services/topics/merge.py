@@ -1,7 +1,7 @@
-"""Duplicates: topics with the same title that the same people see are one topic with both histories.
+"""Merging duplicates: topics with the same title that the same people can see become one topic with both histories.
 
-Nothing is moved or copied. A merged topic keeps its own rows and points at the topic that stands for it; readers put
-the two together. So nothing is lost, and erasing one of them leaves the other whole.
+Nothing is moved or copied. A merged topic keeps its own rows and points at the topic that stands for it; readers
+combine the two. So nothing is lost, and erasing one of them leaves the other complete.
 """
 
 from collections import defaultdict
@@ -17,15 +17,15 @@ from memory.services.topics.audit_log import append
 def merge_duplicates(
     tx: Transaction, topics: Iterable[Topic], at: datetime, *, limit: int, actor: str = ""
 ) -> list[tuple[str, str]]:
-    """Join topics with exactly the same title, case and all, in the same partition. At most `limit` of them.
+    """Merge topics with exactly the same title, including case, in the same partition, at most `limit`.
 
-    The lowest id, as its author chose it, survives, and is active if either was. Topics without a title are never
-    joined. Returns (duplicate, survivor) pairs; what is left over the limit is joined next time.
+    The topic with the lowest id, as its author chose it, survives, and is active if either was. Topics without a title
+    are never merged. Returns (duplicate, survivor) pairs; those beyond the limit are merged next time.
     """
     groups: dict[tuple[str, str, str], list[Topic]] = defaultdict(list)
     for topic in topics:
         if topic.title and not topic.merged_into:
-            # One whose channel narrowed is seen by others than its namesakes of elsewhere.
+            # The topics of a channel that became private are not visible to the same people as those elsewhere.
             place = topic.channel if has_narrowed(topic) else ""
             groups[topic.partition, topic.title, place].append(topic)
     pairs: list[tuple[str, str]] = []

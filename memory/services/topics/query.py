@@ -1,4 +1,4 @@
-"""What a query asks for, checked, and what it answers: the request and response of `POST /v1/query`."""
+"""The request and response of a query, as in `POST /v1/query`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -14,7 +14,7 @@ SUMMARY_LINES = 5
 
 
 class Stage(StrEnum):
-    """The modes of retrieval; any of them can be left out."""
+    """The stages of a query; any of them can be left out."""
 
     SEMANTIC = "semantic"
     STRUCTURAL = "structural"
@@ -38,7 +38,7 @@ class QueryRequest:
     field_names: tuple[str, ...] | None = None
     """Only these fields, in this order; None or empty: all, by name."""
     reinforce: bool = True
-    """Whether reading raises salience, as the seed has it. An administrator who only looks says no."""
+    """Whether returned topics gain salience, as in the seed. Off for administrators who only look."""
 
     def __post_init__(self) -> None:
         text(self.q, "q")
@@ -112,7 +112,7 @@ def _whole(value: object, name: str) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Value:
-    """One value of a field, with where it is known from."""
+    """One value of a field, with its source."""
 
     id: str
     value: object
@@ -130,9 +130,9 @@ class FieldBundle:
     field_type: FieldType
     ref_topic_id: str | None
     current: Value | None
-    """The value that holds; None while every value holds from a later moment on."""
+    """The current value; None while all values are valid only from a later time on."""
     history: tuple[Value, ...]
-    """Never empty. The current value alone unless the query wanted the whole history; then what is planned too."""
+    """Never empty. Only the current value, unless the query asked for the history, which includes future values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +144,7 @@ class Bundle:
     summary: str | None
     topic_kind: str | None
     salience: float
-    """Before this query raised it."""
+    """The salience before this query raised it."""
     failed_salience: float
     neighbors: tuple[tuple[str, str | None], ...]
     """(id, title) of each linked topic, by id."""

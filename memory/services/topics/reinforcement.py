@@ -1,7 +1,7 @@
-"""What a query raises of the topics it returned: worked out on a snapshot, stored in a short transaction.
+"""Reinforcement: a query, computed on a snapshot, raises the salience of its topics in a short transaction.
 
-An answer holds if each of its topics is still what it was when it was read, but for its salience; that is told and
-raised as it is in the transaction that stores it, so that no two queries raise from the same value.
+An answer is valid if each of its topics is unchanged since it was read, except for its salience. The salience is
+reported and raised from its value in the storing transaction, so that two queries never raise from the same value.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,32 +18,32 @@ Logged = TypeVar("Logged")
 
 
 class Reinforcement(Protocol[Row, Logged]):
-    """How a workspace's topics of one kind are read again, and raised. Two that are equal are of one kind."""
+    """How topics of one kind are read again and raised. Equal instances are of the same kind."""
 
     def read(self, tx: Transaction, ids: Iterable[str]) -> Mapping[str, Row]:
-        """The rows as they are now, by id."""
+        """The current rows, by id."""
         ...
 
     def is_same(self, seen: Row, now: Row) -> bool:
-        """Whether nothing has changed that an answer may rest on."""
+        """Whether nothing has changed that an answer depends on."""
         ...
 
     def left(self, row: Row, at: datetime) -> float:
-        """Its salience at this moment."""
+        """The row's salience at this time, after decay."""
         ...
 
     def raised(self, row: Row, actor: str, at: datetime) -> tuple[Row, Logged]:
-        """The row after it was returned once more, with the entry of its trail that says so."""
+        """The row with its salience raised, and the log entry for that."""
         ...
 
     def store(self, tx: Transaction, rows: Sequence[Row], entries: Sequence[Logged]) -> None:
-        """Store rows that were raised, and the entries in their order."""
+        """Store raised rows, and the entries in their order."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """One topic that a query returns: the row it was made of."""
+    """One topic that a query returns, with the row it was made of."""
 
     raises: Reinforcement[Any, Any]
     row: Any
@@ -51,23 +51,23 @@ class Returned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicAnswer:
-    """What a query answers, and what that was made of."""
+    """The answer to a query, with the rows it was made of."""
 
     query: str
     bundles: tuple[Bundle, ...]
     returned: tuple[Returned, ...]
-    """Of each bundle."""
+    """The row of each bundle."""
     topics: int
-    """How many were ingested in the whole workspace."""
+    """The number of topics ingested in the whole workspace."""
 
     def response(self) -> QueryResponse:
-        """The body."""
+        """The response."""
         return QueryResponse(query=self.query, candidates=self.bundles)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """One query on its way into the transaction that stores what it raises."""
+    """One query that waits for the transaction that stores its effects."""
 
     scope: Scope
     request: QueryRequest
@@ -78,7 +78,7 @@ class Asked:
 
 @dataclass(slots=True, kw_only=True)
 class Reinforcing:
-    """The topics of one workspace within one writing transaction, each as it is after the queries before."""
+    """The topics of one workspace within one writing transaction, with the effects of earlier queries applied."""
 
     tx: Transaction
     at: datetime
@@ -87,7 +87,7 @@ class Reinforcing:
     _entries: dict[Reinforcement[Any, Any], list[Any]] = field(default_factory=dict, init=False)
 
     def read(self, answers: Iterable[TopicAnswer]) -> None:
-        """Read what these answers returned, if it was not read yet, in one statement for each kind."""
+        """Read the topics of these answers that were not read yet, in one SQL statement for each kind."""
         wanted: dict[Reinforcement[Any, Any], dict[str, None]] = {}
         for each in (each for answer in answers for each in answer.returned):
             if each.row.id not in self._now.setdefault(each.raises, {}):
@@ -96,14 +96,14 @@ class Reinforcing:
             self._now[raises].update(raises.read(self.tx, ids))
 
     def holds(self, answer: TopicAnswer) -> bool:
-        """Whether the answer would be the same now."""
+        """Whether the answer is still valid."""
         return all(
             (now := self._now[each.raises].get(each.row.id)) is not None and each.raises.is_same(each.row, now)
             for each in answer.returned
         )
 
     def response_of(self, answer: TopicAnswer) -> QueryResponse:
-        """The answer with the salience of now."""
+        """The response with the current salience."""
         bundles = [
             replace(bundle, salience=each.raises.left(self._now[each.raises][each.row.id], self.at))
             for bundle, each in zip(answer.bundles, answer.returned, strict=True)
@@ -111,7 +111,7 @@ class Reinforcing:
         return QueryResponse(query=answer.query, candidates=tuple(bundles))
 
     def reinforce_all(self, answer: TopicAnswer, actor: str) -> None:
-        """Raise everything that was returned."""
+        """Raise the salience of everything that was returned."""
         for each in answer.returned:
             rows = self._now[each.raises]
             rows[each.row.id], entry = each.raises.raised(rows[each.row.id], actor, self.at)
@@ -119,6 +119,6 @@ class Reinforcing:
             self._entries.setdefault(each.raises, []).append(entry)
 
     def store(self) -> None:
-        """Store all of it."""
+        """Store all raised rows and entries."""
         for raises, rows in self._reinforced.items():
             raises.store(self.tx, list(rows.values()), self._entries[raises])

@@ -1,4 +1,4 @@
-"""Short writes of threads that wait for the database at the same time, in one transaction with one commit."""
+"""Group commit: short writes of threads that wait for the database are done in one transaction with one commit."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -10,24 +10,24 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 MOST = 64
-"""How many share a transaction: others, in other processes too, wait for its end."""
+"""The most items in one transaction, because other writers wait for its end."""
 
 
 @dataclass(slots=True, eq=False)
 class _Waiting(Generic[Item, Result]):
     item: Item
     outcome: list[Result] = field(default_factory=list)
-    """Empty until it is stored."""
+    """The outcome; empty until it is stored."""
     is_alone: bool = False
     """Whether it was in a transaction that failed."""
 
 
 class SharedTransaction(Generic[Item, Result]):
-    """Whoever's turn it is does the work of all that wait.
+    """Lets one thread at a time do the work of all waiting threads.
 
-    `work` is given a function that takes what waits; called within the transaction, it takes also what came while that
-    had to wait. It returns one outcome for each item, and only after the commit. Where it fails, nothing has happened;
-    each item is then worked on by its own thread alone, so that none fails for another's fault.
+    `work` gets a function that returns the waiting items; called within the transaction, it includes those that came
+    while the transaction waited to begin. `work` returns one outcome for each item, after the commit. If it fails,
+    nothing was stored, and each thread then works on its own item alone, so that no item fails because of another.
     """
 
     def __init__(self, work: Callable[[Callable[[], Sequence[Item]]], Sequence[Result]]) -> None:
@@ -37,7 +37,7 @@ class SharedTransaction(Generic[Item, Result]):
 
     @property
     def waiting(self) -> int:
-        """How many wait for their turn."""
+        """The number of items that wait for their turn."""
         return len(self._waiting)
 
     def __call__(self, item: Item) -> Result:

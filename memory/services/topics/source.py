@@ -1,4 +1,4 @@
-"""Where a query looks: sources of topics. The stored topics are one; what people taught the bot is another."""
+"""The sources of topics that a query searches: the stored topics, and others such as the lessons taught to the bot."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,10 +24,10 @@ Hits = Sequence[tuple[str, float]]
 
 
 class TopicSource(Protocol):
-    """The topics of one kind that one person may see, within one transaction. Nothing else is ever named."""
+    """The topics of one kind that one person may see, within one transaction."""
 
     def resolve(self, topic_ids: Sequence[str]) -> Mapping[str, str]:
-        """For each of these ids that names an active topic here, the id of the topic that stands for it."""
+        """For each of these ids that names an active topic, its id or that of the topic it was merged into."""
         ...
 
     def in_order(self, k: int) -> Sequence[str]:
@@ -35,7 +35,7 @@ class TopicSource(Protocol):
         ...
 
     def nearest(self, vector: "Vector", k: int) -> Hits:
-        """The active topics most like a vector, best first, equal ones by arrival; at least `k`, if there are."""
+        """The active topics most similar to a vector, best first, ties in order of arrival; at least `k`, if any."""
         ...
 
     def bundles(self, chosen: Sequence[tuple[str, float | None]], request: QueryRequest) -> Sequence[Bundle]:
@@ -43,7 +43,7 @@ class TopicSource(Protocol):
         ...
 
     def returned(self, topic_id: str) -> Returned:
-        """One of the chosen topics as it was read, for whoever raises its salience."""
+        """One of the chosen topics as it was read, to raise its salience."""
         ...
 
 
@@ -51,10 +51,10 @@ MakeSource = Callable[[Transaction, Scope], TopicSource]
 
 
 class TopicIndex(Protocol):
-    """A vector index beside the store, if there is one. What it names is checked against scope and archive again."""
+    """An optional vector index beside the store. Its hits are checked again for visibility and archiving."""
 
     def nearest(self, workspace: str, partitions: Sequence[str], model: str, vector: "Vector", k: int) -> Hits | None:
-        """(topic id, cosine) of the closest, best first. None: not available now, compare exactly instead."""
+        """(topic id, cosine) of the closest, best first. None if it is not available: all are compared then."""
         ...
 
 
@@ -78,7 +78,7 @@ class StoredTopics:
         self._vectors = {each: found[each] for each in live if len(found.get(each, ())) == self.dimension}
 
     def resolve(self, topic_ids: Sequence[str]) -> dict[str, str]:
-        """A duplicate's id is good for the topic that stands for it."""
+        """A duplicate's id resolves to the topic that it was merged into."""
         known = {each: self._visible.representative(each) for each in topic_ids}
         return {
             each: self._visible.name_of(topic.id)
@@ -87,11 +87,11 @@ class StoredTopics:
         }
 
     def in_order(self, k: int) -> list[str]:
-        """Of those whose embedding has the dimension of the query's."""
+        """Only topics whose embedding has the dimension of the query's."""
         return [self._visible.name_of(topic_id) for topic_id in islice(self._vectors, k)]
 
     def nearest(self, vector: "Vector", k: int) -> Hits:
-        """From the index if it has an answer, else every comparable topic with its exact cosine."""
+        """From the index if it is available, else from the exact cosine of every comparable topic."""
         partitions = partitions_for(self.scope)
         indexed = self.index.nearest(self.scope.workspace, partitions, self.model, vector, k) if self.index else None
         live = {topic.id for topic in self._visible.live}
@@ -101,7 +101,7 @@ class StoredTopics:
         ]
 
     def bundles(self, chosen: Sequence[tuple[str, float | None]], request: QueryRequest) -> list[Bundle]:
-        """With the salience of now."""
+        """The bundles, with the current salience."""
         present = [(self._present(topic_id), similarity) for topic_id, similarity in chosen]
         return bundles(self._visible, present, request, at=self.now, max_history=self.policy.max_history)
 
@@ -110,7 +110,7 @@ class StoredTopics:
         return replace(topic, salience=salience(topic.salience, topic.salience_at, self.now))
 
     def returned(self, topic_id: str) -> Returned:
-        """By the name it goes by here."""
+        """The topic with this name."""
         raises = TopicReinforcement(self.scope.workspace, self.policy.bump, self.policy.salience_cap)
         return Returned(raises, self._named(topic_id))
 
@@ -123,41 +123,41 @@ class StoredTopics:
 
 @dataclass(frozen=True, slots=True)
 class TopicReinforcement:
-    """`Reinforcement` of the topics that were ingested: by the policy's bump, up to its cap."""
+    """The `Reinforcement` of ingested topics: by the policy's bump, up to its cap."""
 
     workspace: str
     bump: float
     cap: float
 
     def read(self, tx: Transaction, ids: Iterable[str]) -> dict[str, Topic]:
-        """Whole: a topic has no long texts."""
+        """Full topics, as they have no long texts."""
         return tx.topics.get_many(self.workspace, ids)
 
     def is_same(self, seen: Topic, now: Topic) -> bool:
-        """Whether nothing else has changed."""
+        """Whether nothing but the salience has changed."""
         return replace(now, salience=seen.salience, salience_at=seen.salience_at) == seen
 
     def left(self, row: Topic, at: datetime) -> float:
-        """Half of it with every half-life."""
+        """The salience, halved with every half-life."""
         return salience(row.salience, row.salience_at, at)
 
     def raised(self, row: Topic, actor: str, at: datetime) -> tuple[Topic, TopicEvent]:
-        """By the bump, with what was left."""
+        """The salience after decay plus the bump."""
         entry = salience_entry(row, actor, at, reason="query_bump", by=self.bump, cap=self.cap)
         return apply_entry(row, entry), entry
 
     def store(self, tx: Transaction, rows: Sequence[Topic], entries: Sequence[TopicEvent]) -> None:
-        """Only the salience."""
+        """Store only the salience."""
         tx.topics.append(*entries)
         tx.topics.set_salience(*rows)
 
 
 def ranked(vectors: "Mapping[str, Vector]", query: "Vector") -> list[tuple[str, float]]:
-    """Every topic with its exact cosine, in double precision, best first; equal ones stay in order of arrival.
+    """All topics with their exact cosine, in double precision, best first; ties stay in order of arrival.
 
-    A vector without length, or with a part that is no finite number, is like nothing: 0.
+    A zero vector, or one with a number that is not finite, has the cosine 0.
     """
-    import numpy as np  # only where something is compared
+    import numpy as np  # imported late: needed only for comparisons
 
     if not vectors:
         return []
@@ -173,7 +173,7 @@ def ranked(vectors: "Mapping[str, Vector]", query: "Vector") -> list[tuple[str, 
 
 
 def as_vector(numbers: Sequence[float]) -> "Vector":
-    """Numbers as a vector, without losing a digit."""
+    """Numbers as a vector in double precision."""
     import numpy as np
 
     vector: Vector = np.asarray(numbers, np.float64)

@@ -1,7 +1,7 @@
-"""What people taught the bot, as topics: a validated episode is a topic whose fields are what people said of it.
+"""Lessons as topics: a validated episode is shown as a topic whose fields are what people said of it.
 
-Title is the goal, summary the answer; the fields are `answer`, `verdict` with every grading and its reason, and
-`correction`. Scope is that of recall: an episode is met only in partitions its verdicts filed it in.
+The title is the goal, the summary the answer; the fields are `answer`, `verdict` with every grading and its reason, and
+`correction`. As in recall, an episode is visible only in the partitions in which its verdicts index it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,28 +32,28 @@ class TaughtTopics:
     now: datetime
     _partitions: list[str] = field(init=False)
     _known: dict[str, tuple[Episode, IndexEntry] | None] = field(default_factory=dict, init=False)
-    """What was read of each id, and the most specific place where this person finds it."""
+    """The rows that were read, by id, with the most specific place where this person finds each."""
 
     def __post_init__(self) -> None:
         self._partitions = partitions_for(self.scope)
 
     def resolve(self, topic_ids: Sequence[str]) -> dict[str, str]:
-        """Those of these episodes that are filed where this person looks."""
+        """Those of these episodes that are indexed in this person's partitions."""
         return {episode_id: episode_id for episode_id in self._visible(topic_ids)}
 
     def in_order(self, k: int) -> list[str]:
-        """The episodes that are filed where this person looks, the oldest first."""
+        """The episodes that are indexed in this person's partitions, oldest first."""
         return self.tx.episodes.first_indexed(self.scope.workspace, self._partitions, k)
 
     def nearest(self, vector: Vector, k: int) -> list[tuple[str, float]]:
-        """From the index that recall uses too."""
+        """From the index of recall."""
         model = self.core.embedder.name
         near = self.tx.episodes.nearest(self.scope.workspace, self._partitions, model, vector, k, -1.0)
         visible = self._visible([hit.episode_id for hit in near.hits])
         return [(hit.episode_id, hit.cosine) for hit in near.hits if hit.episode_id in visible]
 
     def bundles(self, chosen: Sequence[tuple[str, float | None]], request: QueryRequest) -> list[Bundle]:
-        """The episodes with linked ones, and with what people said of them."""
+        """The bundles of episodes, with linked episodes and what people said of them."""
         episodes = self._visible([episode_id for episode_id, _ in chosen])
         with_links = Stage.STRUCTURAL in request.stages
         with_fields = with_links or Stage.TEMPORAL in request.stages
@@ -75,7 +75,7 @@ class TaughtTopics:
         ]
 
     def returned(self, topic_id: str) -> Returned:
-        """By its id."""
+        """The episode with this id."""
         return Returned(EpisodeReinforcement(self.scope.workspace), attention_of(self._visible([topic_id])[topic_id]))
 
     def _visible(self, episode_ids: Sequence[str]) -> dict[str, Episode]:
@@ -124,7 +124,7 @@ class TaughtTopics:
         return bundles
 
     def _verdicts(self, episode: Episode, log: Iterable[Event]) -> list[Value]:
-        """What this person's audience was told of the episode, newest first. Who voted is not told."""
+        """The gradings of the episode for this person's audience, newest first, without naming voters."""
         pair = self._known[episode.id]
         place = _PLACES.index(pair[1].audience) if pair is not None else 0
         values = [_verdict(each, place) for each in log if _word(each, "from", place) != _word(each, "to", place)]
@@ -138,19 +138,19 @@ class EpisodeReinforcement:
     workspace: str
 
     def read(self, tx: Transaction, ids: Iterable[str]) -> dict[str, Attention]:
-        """Without their texts."""
+        """The episodes without their texts."""
         return tx.retrievals.attention(self.workspace, ids)
 
     def is_same(self, seen: Attention, now: Attention) -> bool:
-        """Whether the same people find it, by the same question."""
+        """Whether the same people find it by the same question."""
         return now[:-2] == seen[:-2]  # all but the salience and its moment
 
     def left(self, row: Attention, at: datetime) -> float:
-        """Half of it with every half-life."""
+        """The salience, halved with every half-life."""
         return salience(row.salience, row.salience_at, at)
 
     def raised(self, row: Attention, actor: str, at: datetime) -> tuple[Attention, Event]:
-        """By the bump of everything that is shown."""
+        """The salience after decay plus the bump for being shown."""
         after = bumped(row.salience, row.salience_at, at)
         bump = Event(
             workspace=self.workspace,
@@ -163,13 +163,13 @@ class EpisodeReinforcement:
         return row._replace(salience=after, salience_at=max(at, row.salience_at)), bump
 
     def store(self, tx: Transaction, rows: Sequence[Attention], entries: Sequence[Event]) -> None:
-        """Only the salience."""
+        """Store only the salience."""
         tx.log.append(*entries)
         tx.retrievals.attend(self.workspace, rows)
 
 
 def attention_of(episode: Episode) -> Attention:
-    """What `EpisodeTable.attention` tells of an episode."""
+    """The value of `EpisodeTable.attention` for an episode."""
     verdicts = episode.verdicts
     return Attention(
         id=episode.id,

@@ -32,8 +32,8 @@ SIMILAR = 8
 class World:
     """The topics of all workspaces. Synchronous and thread-safe.
 
-    Scope comes first in every call: a topic lives in one partition (its person's, its channel's, or the workspace's),
-    and whoever may not search that partition never meets it, nor its id, nor its title as a neighbour.
+    Every call begins with the scope: a topic belongs to one partition (its person's, its channel's, or the
+    workspace's), and people who may not search that partition never see it, nor its id or title as a neighbour.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class World:
         clean: Callable[[str], str] | None = None,
         sources: Sequence[MakeSource] = (),
     ) -> None:
-        """`clean` takes secrets out of every text before it is stored; `sources` are where else a query looks."""
+        """`clean` removes secrets from texts before they are stored; `sources` are further sources for queries."""
         self._store = store
         self._embedder = CheckedEmbedder(embedder)
         self._clock = clock
@@ -60,13 +60,13 @@ class World:
         self._raising: dict[str, SharedTransaction[Asked, QueryResponse]] = {}
 
     def query(self, scope: Scope, request: QueryRequest | Mapping[str, object], *, event_id: str = "") -> QueryResponse:
-        """Choose topics, bundle them, and reinforce what is returned.
+        """Choose topics, bundle them, and reinforce those that are returned.
 
-        It is worked out on one snapshot. A short transaction, which queries that wait for it share, then raises what is
-        returned if it is still what it was; else it works all of it out again.
+        The answer is computed on one snapshot. A short transaction, shared by the queries that wait for it, then raises
+        the salience if the topics are unchanged; else the answer is computed again in it.
 
-        A mapping is taken as the body of `POST /v1/query`. A second query with the same `event_id` reads again and
-        reinforces nothing. Raises `InvalidInput` for a request that cannot be understood; then nothing has happened.
+        A mapping is read as the body of `POST /v1/query`. A second query with the same `event_id` reinforces nothing.
+        Raises `InvalidInput` for an unusable request.
         """
         one_of(Scope, scope, "the scope of a query")
         wanted = request if isinstance(request, QueryRequest) else QueryRequest.from_json(request)
@@ -80,12 +80,12 @@ class World:
         return self._reinforcing_in(scope.workspace)(asked)
 
     def _reinforcing_in(self, workspace: str) -> SharedTransaction[Asked, QueryResponse]:
-        """What stores the effects of a workspace's queries."""
+        """The shared transaction that stores the effects of a workspace's queries."""
         shared = SharedTransaction[Asked, QueryResponse](partial(self._reinforce, workspace))
         return self._raising.setdefault(workspace, shared)
 
     def _reinforce(self, workspace: str, take: Callable[[], Sequence[Asked]]) -> list[QueryResponse]:
-        """Raise what queries returned, each after the one before; their responses."""
+        """Reinforce what queries returned, one query after another. Returns their responses."""
         with self._store.write() as tx:
             asked = take()
             raising = Reinforcing(tx=tx, at=self._clock())
@@ -144,7 +144,7 @@ class World:
             return None
 
     def _forget(self, tx: Transaction, workspace: str) -> list[str]:
-        """Where there are many topics, archive those that hardly anybody attends to, and halve their salience."""
+        """If there are too many topics, archive those with little salience, and halve it."""
         policy, now = self.policy, self._clock()
         if tx.topics.count(workspace) < policy.soft_limit:
             return []
@@ -161,10 +161,10 @@ class World:
         return forgotten
 
     def ingest(self, scope: Scope, wanted: Ingest) -> Ingested:
-        """Remember something, join what turns out to be the same topic, and make room if there is too much.
+        """Store something, merge topics that turn out to be the same, and archive some if there are too many.
 
-        Raises `InvalidInput` (unknown topic or reference; a text that cannot be stored), `Conflict` (a new topic with a
-        known id). Then nothing has happened.
+        Raises `InvalidInput` (unknown topic or reference; a text that cannot be stored) and `Conflict` (a new topic
+        with a known id).
         """
         one_of(Scope, scope, "the scope of an ingest")
         vector = self._vector_of(one_of(Ingest, wanted, "what is ingested"))
@@ -196,7 +196,7 @@ class World:
         )
 
     def _vector_of(self, wanted: Ingest) -> "Vector | None":
-        """The embedding to store with a new topic; None for a known one, and where nothing can be embedded."""
+        """The embedding to store with a new topic; None for a known one, and if nothing can be embedded."""
         if wanted.placement is not Placement.NEW_TOPIC:
             return None
         if wanted.embedding is not None:
@@ -205,28 +205,28 @@ class World:
         return self._embed(text) if text else None
 
     def revise(self, workspace: str, *, actor: str = "") -> list[tuple[str, str]]:
-        """Join the duplicates of a workspace, within each partition; (duplicate, survivor) pairs. A job runs it."""
+        """Merge the duplicates of a workspace, within each partition. Returns (duplicate, survivor) pairs."""
         with self._store.write() as tx:
             every, limit = tx.topics.within(workspace), self.policy.max_merges
             return merge_duplicates(tx, every, self._clock(), limit=limit, actor=actor)
 
     def forget_idle(self, workspace: str) -> list[str]:
-        """Archive what nobody attends to, if there are too many topics; their ids. A job runs it."""
+        """Archive topics with little salience, if there are too many. Returns their ids."""
         with self._store.write() as tx:
             return self._forget(tx, workspace)
 
     def take_back(self, scope: Scope, topic_id: str, name: str, revision_id: str) -> bool:
-        """Let a value that this person gave hold no more; False if another one holds by now. Raises `NotFound`."""
+        """Withdraw a value that this person gave; False if it is no longer the current one. Raises `NotFound`."""
         with self._store.write() as tx:
             topic = _existing(Visible(tx, scope), topic_id)
             return take_back(tx, topic, name, revision_id, scope.person, self._clock(), self._new_id)
 
     def archive(self, scope: Scope, topic_id: str) -> None:
-        """Take a topic out of every answer until it is restored. Raises `NotFound`."""
+        """Archive a topic: it is in no answer until it is restored. Raises `NotFound`."""
         self._set_archived(scope, topic_id, TopicEventKind.ARCHIVED)
 
     def restore(self, scope: Scope, topic_id: str) -> None:
-        """Bring an archived topic back. Raises `NotFound`."""
+        """Restore an archived topic. Raises `NotFound`."""
         self._set_archived(scope, topic_id, TopicEventKind.RESTORED)
 
     def _set_archived(self, scope: Scope, topic_id: str, kind: TopicEventKind) -> None:
@@ -243,7 +243,7 @@ class World:
             return [each for event in tx.topics.event_log(scope.workspace, topic.id) for each in visible.renamed(event)]
 
     def topic(self, scope: Scope, topic_id: str) -> Topic:
-        """The topic that stands for this id, archived or not. Raises `NotFound`."""
+        """The topic with this id, or the one that it was merged into, archived or not. Raises `NotFound`."""
         with self._store.read() as tx:
             visible = Visible(tx, scope)
             return visible.shown(_existing(visible, topic_id))
@@ -252,11 +252,11 @@ class World:
 def _chosen(
     sources: Sequence[TopicSource], vector: "Vector | None", request: QueryRequest, *, min_similarity: float
 ) -> list[tuple[str, float | None]]:
-    """(topic id, similarity) in the order of the answer.
+    """The chosen (topic id, similarity) in the order of the answer.
 
-    With the semantic stage: the nearest `top_k`, of those the ones on the allow-list (the seed applies it afterwards).
-    If there is nothing to compare with, the allow-list itself. Without it: the allow-list in its order, else the first
-    topics that have an embedding. Names that stand for the same topic count once.
+    With the semantic stage: of the nearest `top_k`, those on the allow-list (which the seed applies afterwards); if the
+    query has no vector, the allow-list itself. Without the stage: the allow-list in its order, else the first topics
+    that have an embedding. Names that resolve to the same topic count once.
     """
     listed = None if request.topic_ids is None else _listed(sources, request.topic_ids)
     if Stage.SEMANTIC not in request.stages:

@@ -1,7 +1,7 @@
-"""Taking back what one person told about topics, without erasing a word of it.
+"""Withdrawing what one person contributed to topics, without erasing it.
 
-The trail of a topic says up to which number (`seq`) a person's values of a field are taken back, so that these never
-hold again: neither when another person is purged, nor when somebody is forgotten.
+The trail of a topic records up to which number (`seq`) a person's values of a field are withdrawn, so that they never
+become current again, neither when another person is purged nor when somebody is forgotten.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,17 +15,17 @@ from memory.services.topics.audit_log import append
 from memory.services.topics.bundles import precedence
 
 PURGED = "purge"
-"""Provenance of the null that stands where only the person had given a value."""
+"""The provenance of the null that replaces a value where only the person had given any."""
 
 _ARCHIVE_EVENTS = (TopicEventKind.ARCHIVED, TopicEventKind.RESTORED)
 
 
 def withdraw_person(tx: Transaction, workspace: str, person: str, at: datetime, new_id: NewId) -> tuple[int, int, int]:
-    """Let others' values hold again where this person's do, and archive topics that only they spoke of.
+    """Replace this person's current values by others', and archive topics that only they contributed to.
 
-    Topics of others that they archived or restored go back to how they were. History stays whole: the value that held
-    before is given again in its author's name, and a null where there is none. What was told to nobody else stays.
-    Returns (values that were taken back, topics that were archived, topics of others that changed partitions).
+    Topics of others that they archived or restored are reverted. The history stays complete: the former value is given
+    again in its author's name, or a null if there is none. What only the person can see stays. Returns (values
+    withdrawn, topics archived, topics of others reverted).
     """
     topics = {each.id: each for each in tx.topics.within(workspace) if not is_personal(each.partition, person)}
     given = tx.topics.revisions_by(workspace, person)
@@ -46,7 +46,7 @@ def withdraw_person(tx: Transaction, workspace: str, person: str, at: datetime, 
 def take_back(
     tx: Transaction, home: Topic, name: str, revision_id: str, person: str, at: datetime, new_id: NewId
 ) -> bool:
-    """Let what held before one value of the person's hold again, or nothing; False if that one holds no more."""
+    """Replace one current value of the person's by the former one, or by none; False if it is no longer current."""
     given = [each for each in _given(tx, home.workspace, home.id) if each.name == name]
     current = _current(home.id, given, name, at)
     if current is None or (current.id, current.person) != (revision_id, person):
@@ -57,7 +57,7 @@ def take_back(
 
 
 def hold_again(tx: Transaction, workspace: str, topic_ids: Iterable[str], at: datetime, new_id: NewId) -> None:
-    """Let no value hold in these topics that was taken back: after what had replaced it was erased."""
+    """Replace withdrawn values that became current in these topics because their replacement was erased."""
     every = {each.id: each.merged_into or each.id for each in tx.topics.within(workspace)}
     for home in sorted({every[each] for each in topic_ids if each in every}):
         given = _given(tx, workspace, home)
@@ -71,7 +71,7 @@ def hold_again(tx: Transaction, workspace: str, topic_ids: Iterable[str], at: da
 
 
 def _withdraw(tx: Transaction, workspace: str, person: str, home: str, name: str, at: datetime, new_id: NewId) -> bool:
-    """Let others' values hold now, and from each moment on from which a value of the person's would."""
+    """Replace the person's values by others', now and from each later time at which one of theirs becomes valid."""
     given = [each for each in _given(tx, workspace, home) if each.name == name]
     valid = _not_withdrawn(tx, workspace, home, given)
     others = [each for each in valid if each.person != person]
@@ -101,7 +101,7 @@ def _replace(
     new_id: NewId,
     **detail: object,
 ) -> None:
-    """Give again what would hold from this moment on without the current value, or a null, in its place."""
+    """Give the value again that would be current from this time on without the current one, or a null."""
     blank = replace(current, value=None, provenance=PURGED, why_changed=None, impact_expected=None)
     before = _current(home, others, current.name, moment) or blank
     again = replace(before, id=new_id(), topic_id=current.topic_id, valid_from=moment)
@@ -117,18 +117,18 @@ def _given(tx: Transaction, workspace: str, home: str) -> list[Revision]:
 
 
 def _moments(given: Iterable[Revision], name: str, at: datetime) -> list[datetime]:
-    """Now, and every moment from which another value of the field may hold."""
+    """Now, and every later time from which another value of the field may be current."""
     return sorted({at} | {each.valid_from for each in given if each.name == name and each.valid_from > at})
 
 
 def _current(home: str, given: Iterable[Revision], name: str, moment: datetime) -> Revision | None:
-    """The value that a field has at a moment."""
+    """The current value of a field at a time."""
     held = [each for each in given if each.name == name and each.valid_from <= moment]
     return max(held, key=lambda each: precedence(home, each), default=None)
 
 
 def _not_withdrawn(tx: Transaction, workspace: str, home: str, given: Sequence[Revision]) -> list[Revision]:
-    """The values that no purge took back, without the nulls that purges left."""
+    """The values that no purge withdrew, without the nulls of purges."""
     until: dict[tuple[str, str], int] = {}
     for topic_id in (home, *(each.id for each in tx.topics.merged_into(workspace, [home]))):
         for event in tx.topics.event_log(workspace, topic_id):
@@ -139,14 +139,14 @@ def _not_withdrawn(tx: Transaction, workspace: str, home: str, given: Sequence[R
 
 
 def _speakers(tx: Transaction, topic: Topic) -> set[str]:
-    """Who spoke of a topic, or of one it stands for, and was not taken back."""
+    """The people who contributed to a topic or its duplicates, without those whose contributions were withdrawn."""
     joined = tx.topics.merged_into(topic.workspace, [topic.id])
     valid = _not_withdrawn(tx, topic.workspace, topic.id, _given(tx, topic.workspace, topic.id))
     return {each.person for each in joined} | {each.person for each in valid}
 
 
 def _shelve_back(tx: Transaction, topic: Topic, person: str, at: datetime) -> bool:
-    """Whether the person had put the topic into the archive, or taken it out, and it is back now."""
+    """Revert the person's archiving or restoring of a topic. Returns whether there was any."""
     moves = [each for each in tx.topics.event_log(topic.workspace, topic.id) if each.kind in _ARCHIVE_EVENTS]
     if not moves or moves[-1].actor != person or moves[-1].detail.get("because") == PURGED:
         return False

@@ -1,4 +1,4 @@
-"""Writing what was ingested: the topic, its fields and values, its edges, each with an entry in the trail."""
+"""Writing an ingest: the topic, its fields, values and edges, each with an entry in the audit trail."""
 
 import json
 from collections.abc import Callable
@@ -25,12 +25,12 @@ class Writing:
     now: datetime
     new_id: NewId
     clean: Callable[[str], str]
-    """Takes secrets out of a text."""
+    """Removes secrets from a text."""
 
     def topic(self, wanted: Ingest) -> Topic:
-        """The topic to write to: a new one, or the one that stands for the id.
+        """The topic to write to: a new one, or the one with the given id or into which that was merged.
 
-        Raises `Conflict` for a new topic with a known id, `InvalidInput` for an id nobody here knows.
+        Raises `Conflict` for a new topic with a known id, `InvalidInput` for an id that is unknown here.
         """
         if wanted.placement is Placement.NEW_TOPIC:
             return self._create(wanted)
@@ -45,7 +45,7 @@ class Writing:
         workspace, topic_id = self.scope.workspace, wanted.topic_id or self.new_id()
         if self.visible.named(topic_id) is not None:
             raise Conflict(f"there is a topic {topic_id} already; extend it, or choose another id")
-        # One that this person may not see is none of their business: theirs is kept under another id, unnoticed.
+        # If the id belongs to a topic that this person may not see, theirs is stored under another id, unnoticed.
         is_taken = self.tx.topics.get(workspace, topic_id) is not None
         topic = Topic(
             workspace=workspace,
@@ -69,10 +69,9 @@ class Writing:
         return append(self.tx, topic, TopicEventKind.CREATED, self.scope.person, self.now, title=topic.title)
 
     def field(self, topic: Topic, given: FieldInput) -> TopicEventKind | None:
-        """Give a field a value, or a reference. Returns whether that was news, a confirmation, or no value at all.
+        """Give a field a value or a reference. Returns the kind of entry: a revision, a confirmation, or None.
 
-        The same value as the current one is a confirmation, not a revision. Raises `InvalidInput` for a reference to a
-        topic nobody here knows.
+        A value equal to the current one is a confirmation. Raises `InvalidInput` for a reference to an unknown topic.
         """
         target = self.visible.named(given.ref_topic_id)
         if given.ref_topic_id is not None and target is None:
@@ -124,7 +123,7 @@ class Writing:
         return any((each.name, each.person, each.id) == mine for each in given)
 
     def link(self, topic: Topic, related: Related) -> bool:
-        """Make an edge; False where the other end is unknown here, or the topic itself."""
+        """Make an edge; False if the other end is unknown here, or the topic itself."""
         other = self.visible.representative(related.topic_id)
         if other is None or other.id == topic.id:
             return False
@@ -159,5 +158,5 @@ class Writing:
 
 
 def _same(one: object, other: object) -> bool:
-    """Whether two JSON values are written alike: 1 is not true, and not 1.0."""
+    """Whether two JSON values are written the same: 1 equals neither true nor 1.0."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
