@@ -1,1 +1,1 @@
-"""The agent: a tree of nodes that think, act and expand until a goal is reached or given up."""
+"""The agent: a tree of nodes that reason, run tools and split goals until the question is answered or given up."""

@@ -1,4 +1,4 @@
-"""Asking the person back: what is worth offering, in which words, and when that goes before a language model."""
+"""Questions to the person: options, their labels, and questions that are asked before the model."""
 
 import json
 import re
@@ -17,17 +17,17 @@ from memory.rules.retrieval.prompt import shown_line
 DISAGREEMENT = "People here disagree about that. Which of these do you mean?"
 MAY_I = "Shall I do this? Only who asked, or a teacher, can let me."
 MOST_SHOWN = 3_000
-"""Characters of a call that a person can be asked to read before they let it run."""
+"""The most characters of a call that a person is asked to approve."""
 _SHOWN_CHARACTERS = 200
-"""How much of an answer stands in a question."""
+"""Characters shown of an answer in a question."""
 _QUESTION_CHARACTERS = 80
-"""The same of the question that an answer is known for."""
+"""Characters shown of the question that an answer belongs to."""
 _LEAST_QUESTION = 20
-"""Room that a button must have left to show beside an answer what question it is known for."""
+"""The least room, in characters, to show the question on the button of its answer."""
 
 
 def answer_option(text: str, question: str = "") -> Option:
-    """An answer as an option; beside it the question that it is known for, as "Yes" alone says nothing."""
+    """An answer as an option. Its label has the question it belongs to, if that fits: "Yes" alone says nothing."""
     answer = shown_line(text, LABEL_CHARACTERS)
     shown = shown_line(question, _QUESTION_CHARACTERS)
     room = LABEL_CHARACTERS - len(answer) - len(" ()")
@@ -37,12 +37,12 @@ def answer_option(text: str, question: str = "") -> Option:
 
 
 def tool_option(tool: ToolSpec, arguments: Mapping[str, object]) -> Option:
-    """A tool as an option."""
+    """A tool call as an option."""
     return Option(action=tool.name, label=tool_label(tool, arguments), arguments=arguments)
 
 
 def tool_label(tool: ToolSpec, arguments: Mapping[str, object]) -> str:
-    """What running a tool means, in people's words: the first sentence of its description, and with what."""
+    """The label of a tool call: the first sentence of its description, and the arguments."""
     described = shown_line(tool.description.partition("\n")[0].partition(". ")[0], LABEL_CHARACTERS).rstrip(".")
     values = ", ".join(str(value) for value in arguments.values())
     what = described or tool.name.replace("_", " ")
@@ -50,7 +50,7 @@ def tool_label(tool: ToolSpec, arguments: Mapping[str, object]) -> str:
 
 
 def exactly(tool: ToolSpec, arguments: Mapping[str, object]) -> str:
-    """The whole of a call, for a person to read before allowing it: uncut, and escaped from any rendering."""
+    """A call in full, for a person to read before approving it: as a code block, unprintable characters escaped."""
     shown = json.dumps(dict(arguments), ensure_ascii=False, indent=2, sort_keys=True, default=str)
     plain = "".join(each if each == "\n" or each.isprintable() else f"\\u{ord(each):04x}" for each in shown)
     fence = "`" * (max([2, *(len(run) for run in re.findall("`+", plain))]) + 1)
@@ -58,18 +58,18 @@ def exactly(tool: ToolSpec, arguments: Mapping[str, object]) -> str:
 
 
 def approval_option(tool: ToolSpec, arguments: Mapping[str, object]) -> Option:
-    """A call of a tool with effects, as a person may let it run."""
+    """A call that waits for approval, as an option."""
     return replace(tool_option(tool, arguments), is_approval=True)
 
 
 def approval_text(tool: ToolSpec, option: Option, task: Task) -> str:
-    """The question whether a tool with effects may run, as it is posted."""
+    """The text that asks for approval of a call."""
     about = f"About “{shown_line(task.goal, _SHOWN_CHARACTERS)}”: " if task.parent_id else ""
     return f"{about}{MAY_I} {tool_label(tool, {})}:\n\n{exactly(tool, option.arguments)}"
 
 
 def known_options(options: Iterable[Option], tools: ToolRegistry, evidence: Evidence | None) -> tuple[Option, ...]:
-    """Those that can be carried out here: each tool with words for it, each answer with the lessons it comes from."""
+    """The options that can be carried out: tools with labels, answers with the ids of their lessons."""
     behind = {belief.text: belief for belief in evidence.beliefs if belief.text} if evidence else {}
     known: list[Option] = []
     for option in options:
@@ -84,9 +84,9 @@ def known_options(options: Iterable[Option], tools: ToolRegistry, evidence: Evid
 
 
 def _known_answer(option: Option, belief: Belief) -> Option:
-    """An answer with the lessons it comes from and the question of the first of them that approves of it.
+    """An answer with the ids of its lessons, and the question of the first of them that approves it.
 
-    All are in reach of who is asked. What a model called it stays on the button.
+    The asker may see all these lessons. A label that the model gave is kept.
     """
     approved = (each.goal for each in belief.weights if each.approves and each.episode_id in belief.sources)
     shown = answer_option(option.text, next(approved, ""))
@@ -95,13 +95,13 @@ def _known_answer(option: Option, belief: Belief) -> Option:
 
 
 def question_text(question: str, options: Sequence[Option], task: Task) -> str:
-    """The question as it is posted. Of a part of a goal it names the part."""
+    """The text of a question and its options. In a subgoal it names the subgoal."""
     about = f"About “{shown_line(task.goal, _SHOWN_CHARACTERS)}”: " if task.parent_id else ""
     return "\n".join([f"{about}{question}", "", *[f"- {_in_full(each)}" for each in options]])
 
 
 def _in_full(option: Option) -> str:
-    """An option as it stands in the question, where there is more room than on a button."""
+    """An option in the question's text, where there is more room than on a button."""
     if not option.text:
         return option.label
     answer = f"“{shown_line(option.text, _SHOWN_CHARACTERS)}”"
@@ -109,9 +109,9 @@ def _in_full(option: Option) -> str:
 
 
 def where_lessons_disagree(evidence: Evidence, tools: ToolRegistry) -> Ask | None:
-    """The question to put before a model is asked: people taught several things, each of which alone would be sure.
+    """The question to ask instead of the model if lessons for several actions are each sure alone; else None.
 
-    Only of what can be done at once: answers, and tools that take no arguments.
+    It offers only answers, and tools without arguments.
     """
     rivals = [_option(belief, tools) for belief in evidence.rivals]
     options = tuple(option for option in rivals if option is not None)

@@ -1,13 +1,13 @@
 """Control flow: sequence, fallback and parallel over subgoals.
 
-An end is one of three values. `stopped` (a budget ran out, a person must be asked first) means "not known", and the
-tables are Kleene's: `sequence` and parallel/all are AND, `fallback` and parallel/any are OR, so that the two are each
-other's mirror (De Morgan). A child that stopped stops its flow: nothing after it could be paid for.
+An end is success, failure or stopped. Stopped (a limit is reached, a person must answer first) means "unknown" in
+Kleene's logic: `sequence` and parallel/all are AND, `fallback` and parallel/any are OR. A stopped child stops its flow,
+as nothing after it could run.
 
-The published code runs parallel children one after another and asks all to succeed, the paper speaks of a majority
-(arXiv 2511.02424). Here they really run at the same time, the policy is named, and what still runs when all is decided
-is cancelled. But where all are wanted and one failed, the others end their work: what they find is the part of the
-answer that there is.
+The published code runs parallel children one after another and requires all to succeed; the paper speaks of a majority
+(arXiv 2511.02424). Here they run concurrently under a named policy, and running ones are cancelled once the end is
+decided; except if all are required and one failed: the others finish, as their results are the part of the answer there
+is.
 """
 
 import asyncio
@@ -20,14 +20,14 @@ from memory.model import Termination
 
 
 class Flow(StrEnum):
-    """The order children run in."""
+    """The order in which children run."""
 
     SEQUENCE = "sequence"
     """In order, until one fails."""
     FALLBACK = "fallback"
     """In order, until one succeeds."""
     PARALLEL = "parallel"
-    """All at the same time."""
+    """All concurrently."""
 
 
 class Policy(StrEnum):
@@ -40,7 +40,7 @@ class Policy(StrEnum):
 
 
 class End(StrEnum):
-    """How a node ended, as its control flow sees it."""
+    """How a node ended, for its control flow."""
 
     SUCCESS = "success"
     FAILURE = "failure"
@@ -49,27 +49,27 @@ class End(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stop:
-    """Why a run could not go on."""
+    """Why a run was stopped."""
 
     reason: str
-    """A clause in plain words, in the first person."""
+    """A clause in the first person."""
     is_budget: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeOutcome:
-    """What a node hands to the node above it."""
+    """The result of a node, for its parent."""
 
     termination: Termination
     output: str = ""
     asked: bool = False
-    """The output is, or holds, a question to the person; nothing can go on before the answer."""
+    """The output is, or contains, a question to the person; the run waits for the answer."""
     stop: Stop | None = None
-    """Set when the node was aborted."""
+    """Set if the node was aborted."""
 
     @property
     def end(self) -> End:
-        """The outcome as a truth value."""
+        """The end for the control flow."""
         if self.asked or self.termination is Termination.ABORTED:
             return End.STOPPED
         return End.FAILURE if self.termination is Termination.FAILURE else End.SUCCESS
@@ -77,7 +77,7 @@ class NodeOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowResult:
-    """The end of a control node and the outcomes of the children that ran, in order of the subgoals."""
+    """The end of a control flow and the outcomes of the children that ran, in order of the subgoals."""
 
     flow: Flow
     end: End
@@ -85,7 +85,7 @@ class FlowResult:
 
     @property
     def output(self) -> str:
-        """The children's results: a fallback's winner, else everything that succeeded, separated by blank lines."""
+        """The output of the successful child of a fallback; else all that did not fail, separated by blank lines."""
         if self.flow is Flow.FALLBACK and self.end is End.SUCCESS:
             return self.outcomes[-1].output
         holds = [outcome.output for outcome in self.outcomes if outcome.end is not End.FAILURE]
@@ -93,13 +93,13 @@ class FlowResult:
 
 
 NOT_NEEDED = Stop(reason="the other parts had settled it")
-"""Why a parallel child was cancelled."""
+"""The reason for cancelling a parallel child."""
 
 Child = Callable[[], Coroutine[Any, Any, NodeOutcome]]
 
 
 async def run_flow(flow: Flow, children: Sequence[Child], policy: Policy = Policy.ALL) -> FlowResult:
-    """Run the children as the flow says. An exception of a child cancels the others and passes on."""
+    """Run the children. An exception of a child cancels the others and is raised."""
     if flow is Flow.PARALLEL:
         outcomes = await _at_once(children, policy)
         end = judge(policy, [outcome.end for outcome in outcomes])
@@ -111,7 +111,7 @@ async def run_flow(flow: Flow, children: Sequence[Child], policy: Policy = Polic
 
 
 def judge(policy: Policy, ends: Sequence[End]) -> End:
-    """The end of parallel children: decided as soon as the stopped ones could not change it, else stopped."""
+    """The end of parallel children; stopped if the stopped ones could still decide it."""
     needed = {Policy.ALL: len(ends), Policy.MAJORITY: len(ends) // 2 + 1, Policy.ANY: 1}[policy]
     succeeded = ends.count(End.SUCCESS)
     if succeeded >= needed:

@@ -1,4 +1,4 @@
-"""Renders the conversation around a question as a block of the prompt, within a token budget. Pure."""
+"""Renders the conversation before a question as a block of the prompt, within a token budget. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,44 +7,44 @@ from enum import StrEnum
 from memory.rules.retrieval.prompt import CHARACTERS_PER_TOKEN, indented, neutralise, one_line
 
 FIRST_LINE_CHARACTERS = 120
-"""How much of an older text is left when there is no room for all of it."""
+"""Characters left of an older text if there is no room for all of it."""
 
 _MEANT = "meant"
 
 
 class Speaker(StrEnum):
-    """Who said something, as the prompt names them."""
+    """The author of a message, as the prompt names them."""
 
     ASKER = "asker"
-    """Whoever asks now."""
+    """The person who asks now."""
     OTHER = "person"
-    """Somebody else, by name."""
+    """Another person, by name."""
     BOT = "you"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatLine:
-    """One thing that was said before the question."""
+    """A message before the question."""
 
     speaker: Speaker
     text: str
     name: str = ""
-    """Of another person; never an id."""
+    """The name of another person; never an id."""
     meant: str = ""
-    """What it was understood as, where that is more than it says."""
+    """The message rewritten to stand alone, if it was."""
     is_replied_to: bool = False
-    """The question replies to this."""
+    """Whether the question is a reply to it."""
 
     def whole(self) -> str:
-        """All of it."""
+        """The whole message."""
         return self._lines(indented(self.text), indented(self.meant))
 
     def first_line(self) -> str:
-        """What is left of it where there is little room: the beginning of its first line."""
+        """The start of the first line, for older messages."""
         return self._lines(*(one_line(_first(text), FIRST_LINE_CHARACTERS) for text in (self.text, self.meant)))
 
     def cut(self, characters: int) -> str:
-        """Its beginning, of at most so many characters."""
+        """The start of the message, at most this many characters long."""
         whole = replace(self, text=self.text[:characters], meant=self.meant[:characters]).whole()
         is_whole = len(self.text) <= characters and len(whole) <= characters
         return whole if is_whole else f"{whole[: max(0, characters - 1)]}…"
@@ -59,8 +59,8 @@ class ChatLine:
 def render_conversation(earlier: Sequence[ChatLine], budget_tokens: int) -> str:
     """The messages, oldest first, in at most `budget_tokens`; empty if there are none or none fits.
 
-    Where not all of it fits: the newest whole, as many as there is room for, and of those before only the first lines,
-    of the very first at any rate. What is left out between is counted. The same input always gives the same text.
+    If not all fit: the newest in full, the first lines of earlier ones, and always that of the very first; the number
+    of those left out is given. Deterministic.
     """
     room = budget_tokens * CHARACTERS_PER_TOKEN
     if sum(len(each.text) for each in earlier) <= room:
@@ -71,7 +71,7 @@ def render_conversation(earlier: Sequence[ChatLine], budget_tokens: int) -> str:
 
 
 def _shortened(earlier: Sequence[ChatLine], room: int) -> list[str]:
-    """The newest whole in half of the room, then first lines, newest first; the very first line has its place."""
+    """The newest messages in full in half of the room, then first lines; room is kept for the very first one."""
     first = earlier[0].first_line() if len(earlier) > 1 else ""
     first = first if _cost(first) <= room // 4 else ""
     left = room - (_cost(first) + _cost(_left_out(len(earlier))) if first else 0)
@@ -94,7 +94,7 @@ def _shortened(earlier: Sequence[ChatLine], room: int) -> list[str]:
 
 
 def _cost(text: str) -> int:
-    """Characters it takes with the line end behind it."""
+    """The length of a line, with its line break."""
     return len(text) + 1
 
 

@@ -1,6 +1,6 @@
 """The decisions of a node, and the parser for replies with native tool calls.
 
-Beside the real tools the model is offered four control tools. A reply without any call is the answer.
+Besides its tools the model is offered control tools. A reply without a tool call is the answer.
 """
 
 import re
@@ -38,37 +38,37 @@ class Expand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The goal is reached; this is what to say."""
+    """Answer the goal with this text."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fail:
-    """The goal cannot be reached."""
+    """Give up the goal."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """The person must say more first."""
+    """Ask the person a question."""
 
     question: str
     options: tuple[Option, ...] = ()
-    """What they may have meant, to choose from."""
+    """Possible meanings or answers to choose from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Think:
-    """Only a thought; decide again."""
+    """Only a thought; the model is asked again."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invalid:
-    """The reply decides nothing; `problem` tells the model why."""
+    """The reply is no decision; `problem` tells the model why."""
 
     problem: str
 
@@ -78,7 +78,7 @@ Choice: TypeAlias = Act | Expand | Answer | Fail | Ask | Think | Invalid
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """One choice, and the thoughts the model gave along with it."""
+    """A choice, and the thoughts that came with it."""
 
     choice: Choice
     thoughts: tuple[str, ...] = ()
@@ -144,10 +144,10 @@ FINAL_ANSWER = _control_tool(
     {"text": {"type": "string", "description": "all that the person is to read"}},
     "text",
 )
-"""Offered where the answer is shown while it is written: only what is in it can be nothing else."""
+"""Offered if partial answers are shown, as a text without a call may still turn out to be a thought."""
 
 LABEL_CHARACTERS = 70
-"""What buttons show of an option on every platform."""
+"""Characters of an option's label that buttons show on every platform."""
 THINK = _control_tool(
     "think", "Reason about what to do next, without doing it.", {"thought": {"type": "string"}}, "thought"
 )
@@ -157,10 +157,10 @@ CONTROL_NAMES = frozenset(tool.name for tool in CONTROL_TOOLS)
 
 
 def decide(reply: ModelReply) -> Decision:
-    """Read a reply with native tool calls. Never raises: what cannot be used becomes `Invalid`.
+    """Read a reply with native tool calls. Never raises: an unusable one becomes `Invalid`.
 
-    Real calls go before a control call in the same reply: what they find may change the mind of the model. But a final
-    answer that comes first has been shown.
+    Tool calls take precedence over a control call in the same reply, as their results may change the decision; except
+    over a final answer that comes first, as it has been shown.
     """
     turn = reply.turn
     if not turn.calls:
@@ -181,14 +181,14 @@ def decide(reply: ModelReply) -> Decision:
 
 
 def answer_in(reply: PartialReply) -> str:
-    """What a reply that is still coming certainly says to the person; thoughts, plain text and other calls are not."""
+    """The partial answer in an unfinished reply: the text of a `final_answer` that comes first, else empty."""
     if not reply.calls or reply.calls[0].name != FINAL_ANSWER.name:
         return ""
     return text_argument(reply.calls[0].arguments or {}, "text")
 
 
 def expansion(flow: str, subgoals: Iterable[str], reasons: Iterable[str] = (), policy: str = "") -> Expand | Invalid:
-    """An expansion from what a model wrote, its subgoals cleaned."""
+    """An expansion from the texts that a model wrote, with cleaned subgoals; `Invalid` if they are unusable."""
     try:
         chosen = Flow(flow.strip().casefold())
         wanted = Policy(policy.strip().casefold() or Policy.ALL)
@@ -210,7 +210,7 @@ _LEADING = re.compile(r"^(?:(?:and|then)(?:\s+|$))+", re.IGNORECASE)
 
 
 def clean_subgoals(subgoals: Iterable[str]) -> tuple[str, ...]:
-    """Stripped, without a leading "and" or "then", empty ones dropped.
+    """Subgoals without outer spaces and a leading "and" or "then", and without empty ones.
 
     The published memories kept such leftovers: 36 of 977 stored goals begin with "and" (evidence on ReAcTree).
     """
@@ -259,7 +259,7 @@ def _control_choice(call: ToolCall) -> Choice:
 
 
 def _options(offered: object) -> Iterable[Option]:
-    """What can be carried out of what a model offers: an answer, or a tool with its arguments."""
+    """The usable options that a model offers: an answer, or a tool with its arguments."""
     for each in offered[:MOST_OPTIONS] if isinstance(offered, list) else ():
         if not isinstance(each, Mapping):
             continue
@@ -272,7 +272,7 @@ def _options(offered: object) -> Iterable[Option]:
 
 
 def _texts(arguments: Mapping[str, object], name: str) -> list[str]:
-    """A list of texts; small models also write one text with `|` or line breaks between. Never split at commas."""
+    """A list of texts, or one text split at `|` and line breaks, as small models write it. Never split at commas."""
     value = arguments.get(name)
     if isinstance(value, str):
         return re.split(r"[|\n]", value)

@@ -1,7 +1,7 @@
-"""One node's dialogue with the model: its prompts and turns, with native tool calls or without.
+"""The dialogue of a node with the model: its prompts and turns, with native or textual tool calls.
 
-Everything a person, a tool or another node wrote stands inside a named block, neutralised so that it cannot close the
-block, and the system prompt says that such blocks are data. The goal always comes last in the opening turn.
+Texts of people, tools and other nodes are put into named blocks, neutralised so that they cannot close the block, and
+the system prompt says that blocks are data. The goal is the last block of the opening turn.
 """
 
 import json
@@ -44,7 +44,7 @@ from memory.model.evidence import Evidence
 from memory.rules.retrieval.prompt import neutralise, one_line, sound
 
 ToolCalls: TypeAlias = Literal["native", "text"]
-"""How the model acts: by tool calls of its own, or by the lines of `bot.agent.textual`."""
+"""How the model calls tools: natively, or by the lines of `bot.agent.textual`."""
 
 TOOL_OUTPUT_CHARACTERS = 8_000
 _KEY_CHARACTERS = 100
@@ -62,7 +62,7 @@ def system_prompt(
     preferences: Sequence[str] = (),
     shows_answer: bool = False,
 ) -> str:
-    """Who the bot is and how it decides. In the textual form the tools are part of it.
+    """The system prompt. With textual tool calls it includes the tools.
 
     `preferences` are instructions from a closed set, never words of a person.
     """
@@ -92,9 +92,9 @@ def system_prompt(
 def node_prompt(
     task: Task, now: datetime, *, lessons: str = "", memory: Sequence[Observation] = (), conversation: str = ""
 ) -> str:
-    """The opening turn: lessons, working-memory keys, conversation, situation, goal. Absent sections are left out.
+    """The opening turn: lessons, working-memory keys, conversation, situation, goal. Empty blocks are left out.
 
-    `now` is aware. `lessons` is the text of `memory.rules.retrieval.prompt.render_lessons`, `conversation` that of
+    `now` is aware. `lessons` is from `memory.rules.retrieval.prompt.render_lessons`, `conversation` from
     `bot.agent.conversation.render_conversation`; both are neutralised already.
     """
     blocks: list[str] = []
@@ -110,7 +110,7 @@ def node_prompt(
 
 
 def tool_output(name: str, content: str) -> str:
-    """What a tool returned, as the model reads it: neutralised, cut at `TOOL_OUTPUT_CHARACTERS`."""
+    """The result of a tool as the model reads it: neutralised, cut after `TOOL_OUTPUT_CHARACTERS`."""
     left_out = len(content) - TOOL_OUTPUT_CHARACTERS
     shown = content if left_out <= 0 else f"{content[:TOOL_OUTPUT_CHARACTERS]}… ({left_out} more characters)"
     safe_name = "".join(c for c in name if c.isalnum() or c in "_-.")[:64]
@@ -140,7 +140,7 @@ def _situation_lines(task: Task, now: datetime) -> list[str]:
 
 
 class Dialogue:
-    """The turns so far, in the form the model understands."""
+    """The turns so far, in the form that the model uses for tool calls."""
 
     def __init__(
         self,
@@ -175,7 +175,7 @@ class Dialogue:
         self._open: list[ToolCall] = []
 
     def request(self) -> ModelRequest:
-        """The next request. Providers want a result for every call, so what was not run is said to be so."""
+        """The next request. Providers require a result for every call, so calls that did not run get an error."""
         for call in list(self._open):
             self._result(call, "Not done: one kind of decision at a time. Decide again.", is_error=True)
         return ModelRequest(
@@ -187,13 +187,13 @@ class Dialogue:
         )
 
     def _pass_on(self, reply: PartialReply) -> None:
-        """Pass on what certainly is said to the person of a reply that is still coming."""
+        """Pass on the partial answer in an unfinished reply."""
         text = answer_in(reply) if self._native else textual.answer_in(reply.text)
         if text and self._on_answer is not None:
             self._on_answer(text)
 
     def add_reply(self, reply: ModelReply) -> Decision:
-        """Add the model's turn and read its decision. An empty turn is left out: providers refuse it."""
+        """Add the model's turn and read its decision. Empty turns are left out, as providers refuse them."""
         turn = _sound_turn(reply.turn)
         if self._native:
             decision = decide(replace(reply, turn=turn))
@@ -209,11 +209,11 @@ class Dialogue:
         return decision
 
     def recount(self, thought: str) -> None:
-        """Let the model find that it thought this."""
+        """Add a thought of an earlier run as the model's turn."""
         self._turns += [ModelTurn(text=thought if self._native else f"Think: {thought}"), UserTurn(text="OK.")]
 
     def begin_with(self, call: ToolCall) -> None:
-        """Let the model find that it called a tool, which a person chose."""
+        """Add a tool call that a person chose, or of an earlier run, as the model's turn."""
         if self._native:
             self._turns.append(ModelTurn(calls=(call,)))
             self._open = [call]
@@ -221,7 +221,7 @@ class Dialogue:
             self._turns.append(ModelTurn(text=f"Act: {call.name} {json.dumps(call.arguments, ensure_ascii=False)}"))
 
     def observe(self, call: ToolCall, content: str, *, is_error: bool = False) -> None:
-        """Tell the model what a tool returned."""
+        """Add the result of a tool call."""
         wrapped = tool_output(call.name, content)
         if self._native:
             self._result(call, wrapped, is_error=is_error)
@@ -229,7 +229,7 @@ class Dialogue:
             self._turns.append(UserTurn(text=f"Observation: {wrapped}"))
 
     def remark(self, content: str, *, is_error: bool = False) -> None:
-        """Tell the model the result of a control tool, or that its reply was no decision."""
+        """Add the result of a control tool, or the reason why a reply was invalid."""
         control = next((call for call in self._open if call.name in CONTROL_NAMES), None)
         if control is not None:
             self._result(control, content, is_error=is_error)
@@ -242,7 +242,7 @@ class Dialogue:
 
 
 def _sound_turn(turn: ModelTurn) -> ModelTurn:
-    """The turn without what cannot be stored, which would be found when a call has had its effects."""
+    """The turn without characters that cannot be stored, before its calls have effects."""
     return replace(turn, text=sound(turn.text), calls=tuple(map(_sound_call, turn.calls)))
 
 

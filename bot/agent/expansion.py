@@ -1,4 +1,4 @@
-"""Expansions: when a goal may be split, its subtasks, and how failed ones are reported."""
+"""Expansions: whether a goal may be split, the tasks of its subgoals, and the report on failed ones."""
 
 from bot.agent.control import End, Flow, FlowResult
 from bot.agent.decision import Expand, is_same_goal
@@ -7,7 +7,7 @@ from memory.rules.retrieval.prompt import one_line
 
 
 def refusal(wanted: Expand, trace: Trace, most_depth: int) -> str:
-    """Why this expansion is not carried out; empty when it is."""
+    """Why this expansion is refused, for the model; empty if it is not."""
     if trace.task.depth >= most_depth:
         return "This goal cannot be split further: the tree is as deep as it may get. Use a tool, answer or fail."
     if trace.expanded is not None:
@@ -18,7 +18,7 @@ def refusal(wanted: Expand, trace: Trace, most_depth: int) -> str:
 
 
 def child_task(wanted: Expand, number: int, parent: Trace) -> Task:
-    """The task of one part, by its number from 0."""
+    """The task of one subgoal, by its index from 0."""
     task = parent.task
     return Task(
         goal=wanted.subgoals[number],
@@ -34,7 +34,7 @@ def child_task(wanted: Expand, number: int, parent: Trace) -> Task:
 
 
 def unanswered_parts(wanted: Expand, result: FlowResult) -> str:
-    """The parts left unanswered beside a question to the person; empty if there are none."""
+    """A sentence that lists the unanswered subgoals, to be posted with a question; empty if there are none."""
     if wanted.flow is Flow.FALLBACK:
         return ""
     tried = len(result.outcomes)
@@ -47,7 +47,7 @@ def unanswered_parts(wanted: Expand, result: FlowResult) -> str:
 
 
 def failure_report(wanted: Expand, result: FlowResult) -> str:
-    """Which subgoals failed and why, what the others found, and which were not tried."""
+    """A report for the model: which subgoals failed and why, what the others found, which were not tried."""
     lines = [f"The {wanted.flow.value} failed."]
     for number, subgoal in enumerate(wanted.subgoals):
         name = f'Subgoal {number + 1} of {len(wanted.subgoals)} "{one_line(subgoal, 200)}"'

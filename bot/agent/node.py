@@ -1,11 +1,11 @@
-"""An agent node: one goal, a fresh context, one decision at a time, one end (ReAcTree, arXiv 2511.02424).
+"""An agent node: pursues one goal in a fresh context, one decision at a time (ReAcTree, arXiv 2511.02424).
 
-Beyond the paper: a node whose expansion failed is told why and goes on, once; wrong calls may be corrected; a node may
-ask the person.
+Unlike in the paper, a node whose expansion failed is told why and continues, once; wrong calls may be corrected; a node
+may ask the person.
 
-What the model's errors do. Before anything was decided there is nothing to save: the error passes on. Later, a reply
-that cannot be understood or a refusal fails this node alone, and a fallback may still succeed; a model that cannot be
-reached or rejects the request stops the run, which ends with what was found.
+Errors of the model: one on the first request is raised. Later, an unreadable reply or a refusal fails this node only,
+so a fallback may still succeed; an unreachable model or a rejected request stops the run, which ends with what it
+found.
 """
 
 import asyncio
@@ -38,10 +38,10 @@ from memory.rules.retrieval.likeness import are_opposed
 from memory.rules.retrieval.prompt import one_line
 
 MAX_MISTAKES = 3
-"""Decisions in a row that could not be carried out, before the node gives up."""
+"""Invalid decisions in a row after which the node gives up."""
 
 MAX_CALLS = 8
-"""Tool calls carried out for one decision."""
+"""The most tool calls of one decision; further ones do not run."""
 
 _REPEATED = (
     "You have just called {tool} with the same arguments; what it returned is above. It did not run again. "
@@ -66,7 +66,7 @@ def _used(reply: ModelReply) -> Mapping[str, str | int | float]:
 
 
 class AgentNode:
-    """Pursues one goal. Constructing it starts its trace."""
+    """Pursues one goal. The constructor starts the node's trace."""
 
     def __init__(self, run: Run, task: Task) -> None:
         self.run = run
@@ -75,7 +75,7 @@ class AgentNode:
         self._mistakes = 0
 
     async def pursue(self) -> NodeOutcome:
-        """Work until the goal is reached or given up. Raises `ModelError` only if the run's first reply failed."""
+        """Work until the node ends. Raises `ModelError` if the first request of the run failed."""
         path = self._task.path
         with self.run.agent.spans(
             f"node {path}", {"goodbot.node.path": path}, {"goodbot.goal": self._task.goal}
@@ -141,7 +141,10 @@ class AgentNode:
                 await run.keep()
 
     async def _before_the_model(self, dialogue: Dialogue) -> NodeOutcome | None:
-        """What the person chose, what people know for sure, or a question where they disagree. None: ask the model."""
+        """End, or act, without the model: by the person's choice, a known answer, or a question where lessons disagree.
+
+        None: ask the model.
+        """
         chosen = self.run.chosen if not self._task.parent_id and self.run.earlier is None else None
         if chosen is not None:
             return await self.carry_out_chosen(chosen, dialogue)
@@ -155,7 +158,7 @@ class AgentNode:
         return None
 
     async def carry_out_chosen(self, chosen: Option, dialogue: Dialogue) -> NodeOutcome | None:
-        """Say, or do, what the person chose."""
+        """Answer with the option that the person chose, or run its tool. None: ask the model."""
         if chosen.text:
             return self._from_people(chosen.text)
         call = ToolCall(id="chosen", name=chosen.action, arguments=chosen.arguments)
@@ -171,7 +174,7 @@ class AgentNode:
 
     @property
     def _may_ask(self) -> bool:
-        """Whether it may wait for the person: not while there is something else to fall back to."""
+        """Whether the node may ask the person: not as an alternative of a fallback, unless it is the last."""
         return self._task.flow != Flow.FALLBACK.value or self._task.position == self._task.total
 
     def _ask(self, ask: Ask) -> NodeOutcome:
@@ -181,9 +184,10 @@ class AgentNode:
         return NodeOutcome(termination=Termination.SUCCESS, output=text, asked=True)
 
     def _known_answer(self) -> str:
-        """The answer that verdicts make certain; empty if there is none or the model must decide.
+        """The answer that people's verdicts make certain; empty if there is none or the model must decide.
 
-        It needs no tool, a lesson that was shown has it, and that lesson is not about another thing.
+        The lesson with this answer must be shown and its question must not be opposed to the goal. Questions with
+        pictures always go to the model.
         """
         evidence, goal = self.trace.evidence, self._task.goal
         best = evidence.best if evidence is not None and evidence.is_sure else None
@@ -195,7 +199,7 @@ class AgentNode:
         return best.text if shown is not None and not are_opposed(goal, shown.episode.goal) else ""
 
     async def _open(self) -> Dialogue:
-        """The fresh context: lessons for this goal, the keys of the board, the situation."""
+        """The node's dialogue, opened with lessons, working-memory keys, conversation, situation and goal."""
         run, task = self.run, self._task
         if task.parent_id:
             run.on_progress(one_line(task.goal, _PROGRESS_CHARACTERS))
@@ -216,18 +220,18 @@ class AgentNode:
             has_conversation=bool(self._conversation),
             images=run.images,
             preferences=run.preferences,
-            # Without, the model goes by the lessons in its prompt.
+            # Without it, the model uses the lessons in its prompt.
             weigh=partial(run.weigh, self.trace) if self.trace.evidence else None,
             on_answer=run.on_answer if not task.parent_id else None,
         )
 
     @property
     def _conversation(self) -> str:
-        """What was said before; a subgoal is phrased so that it needs none of it."""
+        """The conversation before the question, for the root only: subgoals are phrased to be understood alone."""
         return "" if self._task.parent_id else self.run.conversation
 
     async def _carry_out(self, choice: Choice, dialogue: Dialogue) -> NodeOutcome | None:
-        """Do what was decided. None: decide again."""
+        """Carry out a decision. None: ask the model again."""
         match choice:
             case Answer(text=text):
                 self.trace.say(text)
@@ -250,7 +254,7 @@ class AgentNode:
                 return self._mistake(problem, dialogue)
 
     async def act(self, act: Act, dialogue: Dialogue, *, permission: Permission | None = None) -> NodeOutcome | None:
-        """Run the calls. `permission` lets the one that a person chose have its effects, in their role."""
+        """Run tool calls. `permission` allows the effects of a call that a person chose, in their role."""
         run, trace = self.run, self.trace
         calls, context = act.calls[:MAX_CALLS], replace(self.context, role=run.role) if permission else self.context
         permissions = [permission] if permission else [await self._permission(call, context) for call in calls]
@@ -288,7 +292,7 @@ class AgentNode:
         return self._given_up()
 
     def note(self, call: ToolCall, content: str) -> None:
-        """Keep what a tool found, if that can be the answer."""
+        """Keep a tool's result as a finding, if the tool is informative."""
         tool = self.run.tools.get(call.name)
         if tool is not None and tool.is_informative:
             self.trace.last_tool = (tool.name, tool.main_argument(call.arguments or {}))
@@ -296,7 +300,7 @@ class AgentNode:
 
     @property
     def context(self) -> ToolContext:
-        """For whom and where its tools work."""
+        """The context of this node's tool calls."""
         run = self.run
         return ToolContext(
             scope=run.scope,
@@ -309,7 +313,7 @@ class AgentNode:
         )
 
     async def _permission(self, call: ToolCall, context: ToolContext) -> Permission | None:
-        """What lets a call with effects run without a question; None for what has none, or is not let."""
+        """The permission of a call with effects; None if it has none, or if its tool has no effects."""
         tool = self.run.tools.get(call.name)
         if tool is None or not tool.has_side_effects or call.arguments is None:
             return None
@@ -320,12 +324,12 @@ class AgentNode:
             return None
 
     async def _is_to_be_asked(self, tool: Tool, call: ToolCall) -> bool:
-        """Whether a person is asked about a call: it has effects, and could be carried out as it stands."""
+        """Whether to ask a person for approval: the call is valid, has effects, and is no repetition."""
         is_new = tool.has_side_effects and not self.trace.repeats(call.name, call.arguments)
         return is_new and not await self.run.tools.problem(call)
 
     def _ask_for(self, tool: Tool, call: ToolCall, dialogue: Dialogue) -> NodeOutcome | None:
-        """Ask whether a call may run; they are asked about one at a time."""
+        """Ask for approval of one call."""
         option = approval_option(tool.spec, call.arguments or {})
         text = approval_text(tool.spec, option, self._task)
         if len(text) > MOST_SHOWN:
@@ -334,7 +338,7 @@ class AgentNode:
         return NodeOutcome(termination=Termination.SUCCESS, output=text, asked=True)
 
     async def expand(self, wanted: Expand, dialogue: Dialogue) -> NodeOutcome | None:
-        """Pursue the parts. None: decide again, having seen which failed and why."""
+        """Pursue the subgoals. None: the expansion failed or was refused, and the model is told why."""
         problem = refusal(wanted, self.trace, self.run.budget.limits.max_depth)
         if problem:
             return self._mistake(problem, dialogue)
@@ -364,7 +368,7 @@ class AgentNode:
         async def pursue() -> NodeOutcome:
             outcome = await AgentNode(run, task).pursue()
             if wanted.flow is Flow.SEQUENCE and outcome.end is End.SUCCESS:
-                # Later subgoals of a sequence build on earlier ones, and see nothing of them but the board.
+                # The only way that later subgoals of a sequence can read earlier results.
                 run.memory.store(finding_key(task.goal), outcome.output, node=task.path, at=run.agent.clock())
             return outcome
 

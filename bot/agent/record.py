@@ -1,4 +1,4 @@
-"""The record of one node: its trace while it works, the episode made of it, and how it ends that reached no goal."""
+"""The record of a node: its trace while it works, its episode, and outcomes without success."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from memory.rules.retrieval.prompt import one_line
 _FINDING_KEY_CHARACTERS = 80
 
 _MOST_TIMES = 2
-"""How often a node may make the same call."""
+"""How often a node may make the same call, arguments included."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,11 +26,11 @@ class Task:
     parent_id: str = ""
     depth: int = 1
     said_as: str = ""
-    """The person's words, where the goal is what they mean in the conversation."""
+    """The person's message, if the goal is that message rewritten to stand alone."""
     why: str = ""
     flow: str = ""
     position: int = 0
-    """From 1, among `total` subgoals."""
+    """From 1 to `total`, among the subgoals."""
     total: int = 0
     siblings: tuple[str, ...] = ()
     """The other subgoals."""
@@ -38,7 +38,7 @@ class Task:
 
 @dataclass(slots=True, kw_only=True)
 class Trace:
-    """Everything a node did so far."""
+    """The state and steps of a node so far."""
 
     id: str
     task: Task
@@ -47,25 +47,25 @@ class Trace:
     context_before: tuple[str, ...]
     steps: list[Step] = field(default_factory=list)
     last_tool: tuple[str, str] | None = None
-    """Name and main argument of the last tool whose result can be the answer."""
+    """Name and main argument of the last informative tool that succeeded."""
     tool_findings: list[str] = field(default_factory=list)
     expanded: tuple[Flow, tuple[str, ...]] | None = None
     child_findings: str = ""
-    """What the children of a finished expansion found."""
+    """The output of a finished expansion."""
     shown: tuple[Exemplar, ...] = ()
     evidence: Evidence | None = None
-    """What all lessons say together about the goal."""
+    """The evidence of all lessons about the goal."""
     known_answers: bool = False
-    """Whether an answer that people's verdicts are sure of is given without the model."""
+    """Whether a certain answer is given without the model."""
     usage: Usage = field(default_factory=Usage)
     model: str = ""
     has_offered: bool = False
-    """Whether it ends with a question that offers something."""
+    """Whether the node ended with a question that has options."""
     signed: tuple[str, str] | None = None
-    """The signature of a node that was over before the run went on."""
+    """Action and target of a node that had ended before the run was resumed."""
 
     def take(self, earlier: Episode) -> None:
-        """Record that the node was over before."""
+        """Take over the steps of a node that had ended before the run was resumed."""
         self.steps = list(earlier.trajectory)
         self.signed = (earlier.action, earlier.action_target)
         self.model = earlier.model
@@ -75,21 +75,21 @@ class Trace:
         self.steps.append(Step(kind=StepKind.THINK, text=thought))
 
     def say(self, text: str, *, is_error: bool = False) -> None:
-        """Record what the node ends with."""
+        """Record the answer, or the reason for giving up."""
         self.steps.append(Step(kind=StepKind.ACT, text=text, is_error=is_error))
 
     def ask(self, question: str, options: Sequence[Option]) -> None:
-        """Record a question to the person, and what it offers."""
+        """Record a question to the person, with its options."""
         self.steps.append(asked_step(question, options))
         self.has_offered = bool(options)
 
     def act(self, tool: str, arguments: Mapping[str, object] | None, raw: str) -> None:
-        """Record a tool call; `raw` is what the model wrote when it was no JSON object."""
+        """Record a tool call; `raw` is the text of arguments that were no JSON object."""
         text = raw if arguments is None else ""
         self.steps.append(Step(kind=StepKind.ACT, tool=tool, arguments=dict(arguments or {}), text=text))
 
     def repeats(self, tool: str, arguments: Mapping[str, object] | None) -> bool:
-        """Whether a call is a repetition: of the last one, unless that failed, or of one made twice before."""
+        """Whether a call repeats the last one, unless that failed, or is made the third time."""
         if arguments is None:
             return False
         done = [number for number, step in enumerate(self.steps) if _is_call(step)]
@@ -101,12 +101,12 @@ class Trace:
         return same[-1] == done[-1] and not has_failed and all(step.kind is not StepKind.EXPAND for step in since)
 
     def observe(self, text: str, *, tool: str = "", is_error: bool = False, is_untrusted: bool = False) -> None:
-        """Record what came back."""
+        """Record an observation."""
         step = Step(kind=StepKind.OBSERVE, text=text, tool=tool, is_error=is_error, is_untrusted=is_untrusted)
         self.steps.append(step)
 
     def expand(self, flow: Flow, subgoals: tuple[str, ...], policy: str) -> None:
-        """Record an expansion that is carried out."""
+        """Record an expansion."""
         arguments = {"policy": policy} if flow is Flow.PARALLEL else {}
         step = Step(kind=StepKind.EXPAND, flow=flow.value, subgoals=subgoals, arguments=arguments)
         self.steps.append(step)
@@ -114,13 +114,13 @@ class Trace:
 
     @property
     def found(self) -> str:
-        """What is known so far, fit to be said: the children's findings, then this node's last tool result."""
+        """The findings so far, as an answer: those of the children, then this node's last tool result."""
         return "\n\n".join(part for part in (self.child_findings, *self.tool_findings[-1:]) if part)
 
     def signature(self, termination: Termination) -> tuple[str, str]:
-        """(action, target): the tool the answer rests on, else the answer itself, the expansion, or nothing.
+        """The node's action and target: its tool, else the answer, the expansion, or giving up.
 
-        A question that offers something is an action of its own: nobody who approves of it approves of an answer.
+        A question with options is an action of its own, as approving it does not approve an answer.
         """
         if self.signed is not None:
             return self.signed
@@ -181,15 +181,15 @@ def _call(step: Step) -> tuple[str, dict[str, object]]:
 
 
 def finding_key(subgoal: str) -> str:
-    """The working-memory key under which a finished subgoal of a sequence leaves its result for the next ones."""
+    """The working-memory key of a finished subgoal's result, for later subgoals of its sequence."""
     return f"result of: {one_line(subgoal, _FINDING_KEY_CHARACTERS)}"
 
 
 def context_elements(scope: Scope, tools: ToolRegistry, memory_keys: list[str]) -> tuple[str, ...]:
-    """What surrounds a node, as sorted element strings (the seed's `envPre.elements`).
+    """The context of a node, as sorted element strings (the seed's `envPre.elements`).
 
-    Threads are left out, and so are the results that subgoals leave for each other: they differ in every run and
-    would only hide that two situations are alike.
+    Threads and the results of subgoals are left out: they differ in every run, so would make alike situations look
+    different.
     """
     elements = {f"platform:{scope.platform}", f"channel:{scope.channel}", f"person:{scope.person}"}
     elements |= tools.elements
@@ -198,12 +198,12 @@ def context_elements(scope: Scope, tools: ToolRegistry, memory_keys: list[str]) 
 
 
 def failed(reason: str, known: str) -> NodeOutcome:
-    """It could not be reached, for this reason; `known` is what was found all the same."""
+    """The outcome of a failed node: the findings, then the reason."""
     return NodeOutcome(termination=Termination.FAILURE, output=f"{known}\n\n{reason}" if known else reason)
 
 
 def stopped(trace: Trace, stop: Stop) -> NodeOutcome:
-    """Aborted. The root tells the person why, once; the others hand up what they found."""
+    """The outcome of a stopped node. Only the root states the reason; other nodes pass up their findings."""
     found = trace.found
     if trace.task.parent_id:
         return NodeOutcome(termination=Termination.ABORTED, output=found, stop=stop)
@@ -212,7 +212,7 @@ def stopped(trace: Trace, stop: Stop) -> NodeOutcome:
 
 
 def after_model_error(trace: Trace, fault: ModelError) -> NodeOutcome:
-    """What the model's error makes of the node."""
+    """The outcome of a node after an error of the model."""
     match fault:
         case ModelRefused():
             return failed("The language model declined to go on with this.", trace.found)

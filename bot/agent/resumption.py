@@ -1,7 +1,7 @@
-"""A run that goes on: what its nodes did before they waited for the person, or before the process ended.
+"""Resumes a run that waited for the person or that a process left unfinished.
 
-A node whose work was over is taken as it was; any other finds its steps in its dialogue, as if it had just taken them,
-and goes on behind the last one. No tool runs a second time, but for notes, which the board has lost.
+Nodes that had ended are taken over. Any other node gets its earlier steps in its dialogue, and continues after the last
+one. No tool runs again, except the notes tools, as the working memory is lost.
 """
 
 from collections.abc import Mapping
@@ -20,39 +20,39 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Earlier:
-    """An earlier run, as far as it came."""
+    """An unfinished run that is resumed."""
 
     nodes: Mapping[str, Episode]
-    """By path; `0` is the first one."""
+    """Its nodes by path; `0` is the root."""
     answered: str = ""
-    """The path of the node whose question the person answered; empty where nobody was asked."""
+    """The path of the node whose question the person answered; empty if none was answered."""
     reply: str = ""
-    """What they answered, where they chose nothing."""
+    """The person's answer in words; empty if they chose an option."""
 
     @property
     def goal(self) -> str:
-        """What the run is for."""
+        """The root's goal."""
         return self.nodes["0"].goal
 
     def of(self, path: str, goal: str) -> Episode | None:
-        """What the node at this place did before, if it pursued the same goal."""
+        """The earlier node at this path, if it has the same goal."""
         known = self.nodes.get(path)
         return known if known is not None and known.goal == goal else None
 
 
 def question_of(node: Episode) -> Step | None:
-    """What a node waits for the person with; None where it does not."""
+    """The question that a node waits for; None if it does not wait."""
     last = node.trajectory[-1] if node.trajectory else None
     return last if last is not None and last.kind is StepKind.ACT and last.tool == ASK else None
 
 
 def is_over(node: Episode) -> bool:
-    """Whether a node came to its own end. One that expanded is walked through again, for its parts."""
+    """Whether a node ended by itself. One that expanded did not: its subgoals are resumed."""
     return node.termination in (Termination.SUCCESS, Termination.FAILURE) and question_of(node) is None
 
 
 async def resume(node: "AgentNode", earlier: Episode, dialogue: Dialogue) -> NodeOutcome | None:
-    """Take the steps that a node took before, and go on behind them. None: ask the model."""
+    """Repeat the earlier steps of a node, without running their tools. None: ask the model."""
     node.run.has_decided = True
     steps = earlier.trajectory
     for number, step in enumerate(steps):
@@ -67,7 +67,7 @@ async def resume(node: "AgentNode", earlier: Episode, dialogue: Dialogue) -> Nod
 async def _retake(
     node: "AgentNode", step: Step, following: Step | None, number: int, dialogue: Dialogue
 ) -> NodeOutcome | None:
-    """Take one step again, with what was observed then."""
+    """Take over one step and its observation."""
     match step.kind:
         case StepKind.THINK:
             node.trace.think(step.text)
@@ -81,7 +81,7 @@ async def _retake(
             arguments = None if step.text else dict(step.arguments)
             call = ToolCall(id=f"earlier-{number}", name=step.tool, arguments=arguments, raw=step.text)
             dialogue.begin_with(call)
-            if following is None or following.kind is not StepKind.OBSERVE:  # it was not over
+            if following is None or following.kind is not StepKind.OBSERVE:  # it had not finished
                 return await node.act(Act(calls=(call,)), dialogue)
             await _found(node, call, step, following, dialogue)
         case StepKind.OBSERVE if step.tool == ASK:
@@ -93,7 +93,7 @@ async def _retake(
 
 
 async def _found(node: "AgentNode", call: ToolCall, step: Step, observed: Step, dialogue: Dialogue) -> None:
-    """Take in what a tool returned before."""
+    """Take over the result of a tool. A notes tool runs again, to restore the working memory."""
     node.trace.steps += [step, observed]
     dialogue.observe(call, observed.text, is_error=observed.is_error)
     if observed.is_error:
@@ -105,7 +105,7 @@ async def _found(node: "AgentNode", call: ToolCall, step: Step, observed: Step, 
 
 
 async def _answered(node: "AgentNode", question: Step, dialogue: Dialogue) -> NodeOutcome | None:
-    """Go on with what the person answered to this node's question; ask again what was not answered."""
+    """Continue with the person's answer to this node's question; ask again if it was not answered."""
     earlier = node.run.earlier
     if earlier is None or earlier.answered != node.trace.task.path:
         node.trace.ask(question.text, options_of((question,)))

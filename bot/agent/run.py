@@ -1,4 +1,4 @@
-"""The state that all nodes of one run share: the model, the tools, the board, the record; and the budget of the run."""
+"""The state that all nodes of a run share, and the run's budget."""
 
 import asyncio
 import logging
@@ -26,20 +26,20 @@ from memory.ports import Clock, NewId
 from memory.rules.retrieval.prompt import render_lessons, with_rules
 
 Monotonic = Callable[[], float]
-"""Seconds from an arbitrary moment, never going back."""
+"""A clock in seconds from an arbitrary moment, which never goes back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The most one run may use. Every limit is positive."""
+    """The limits of one run. All are positive, or the constructor raises `ValueError`."""
 
     max_depth: int = 4
-    """Levels of agent nodes. At the last one a node cannot expand: that ends no run, it only narrows the choice."""
+    """Levels of agent nodes. Nodes of the last level cannot expand."""
     max_decisions: int = 40
-    """Replies asked of the model, over all nodes."""
+    """Requests to the model, over all nodes."""
     max_seconds: float = 120.0
     max_tokens: int = 200_000
-    """Prompt and completion together. A reply already paid for is used, so the last one may go over."""
+    """Prompt and completion tokens. Checked between requests, so the last reply may exceed it."""
     max_cost_usd: float = 1.0
 
     def __post_init__(self) -> None:
@@ -50,7 +50,7 @@ class Limits:
 
 
 class Budget:
-    """Counts what one run uses. Counters only grow; safe to share between tasks and threads."""
+    """Counts what one run uses. Thread-safe."""
 
     def __init__(
         self, limits: Limits, monotonic: Monotonic, since: float | None = None, allowance: Allowance | None = None
@@ -79,7 +79,7 @@ class Budget:
         return max(0.0, self._started + self.limits.max_seconds - self._monotonic())
 
     def spend_decision(self) -> None:
-        """Begin one decision. Raises `BudgetExceeded` instead when anything is used up."""
+        """Count one decision. Raises `BudgetExceeded` if any limit is reached."""
         with self._lock:
             self._check()
             if self._decisions >= self.limits.max_decisions:
@@ -87,12 +87,12 @@ class Budget:
             self._decisions += 1
 
     def spend(self, usage: Usage) -> None:
-        """Count what a reply cost. Never raises: the reply is there, and the next decision finds the budget empty."""
+        """Count the usage of a reply. Never raises; the next check does."""
         with self._lock:
             self._usage += usage
 
     def check(self) -> None:
-        """Raise `BudgetExceeded` if the time, the tokens or the money are used up."""
+        """Raise `BudgetExceeded` if the time, tokens or cost of the run or a daily cap are used up."""
         with self._lock:
             self._check()
 
@@ -120,7 +120,7 @@ _WHOSE = {
 
 
 def capped_reason(allowance: Allowance | None, used: Usage) -> str:
-    """Why a daily cap ends the run, as a clause; empty while it does not."""
+    """The reached daily cap as a clause in the first person; empty if none is reached."""
     cap = allowance.reached(used) if allowance is not None else None
     if allowance is None or cap is None:
         return ""
@@ -146,24 +146,24 @@ _SECONDS_TO_CLEAN_UP = 1.0
 
 
 class Recall(Protocol):
-    """Finds lessons for one node's goal."""
+    """Finds lessons for the goal of a node."""
 
     async def __call__(
         self, scope: Scope, goal: str, *, run_id: str, context: frozenset[str], actions: Sequence[ActionText]
     ) -> Recollection:
-        """The exemplars that may be shown, best first. Raises `MemoryFault`; the node then works without lessons."""
+        """The lessons that may be shown, best first. Raises `MemoryFault`; the node then works without lessons."""
         ...
 
     def weigh(self, scope: Scope, goal: str, actions: Sequence[ActionText], *, run_id: str) -> Evidence:
-        """What all lessons say together about a goal. Blocking."""
+        """The evidence of all lessons about a goal. Blocking."""
         ...
 
 
 class Journal(Protocol):
-    """Keeps what a run has done so far, in case that the process ends."""
+    """Stores the progress of a run, in case the process ends."""
 
     async def __call__(self, nodes: Sequence[Episode], allowed: Sequence[Allowed], doing: ToolCall | None) -> None:
-        """Every node as it is now, those that go on as aborted. `doing` has effects, and is about to begin.
+        """Store all nodes, running ones as aborted. `doing` is a call with effects that is about to start.
 
         Raises `MemoryFault`.
         """
@@ -174,24 +174,24 @@ SetAttributes = Callable[[Mapping[str, str | int | float]], None]
 
 
 class Spans(Protocol):
-    """Surrounds what is done, for whoever watches; the texts of people and models are apart."""
+    """Opens a tracing span. Texts of people and models are passed separately, as they may be private."""
 
     def __call__(
         self, name: str, attributes: Mapping[str, str | int | float], texts: Mapping[str, str]
     ) -> AbstractContextManager[SetAttributes]:
-        """What is known afterwards is added by what the context gives."""
+        """A context for the span; its value sets attributes that are known later."""
         ...
 
 
 def no_spans(
     name: str, attributes: Mapping[str, str | int | float], texts: Mapping[str, str]
 ) -> AbstractContextManager[SetAttributes]:
-    """Nobody watches."""
+    """Opens no span: the default."""
     return nullcontext(lambda attributes: None)
 
 
 class Halted(Exception):
-    """The run was cancelled, or the model is out of reach: no node can go on."""
+    """The run was cancelled, so none of its nodes can continue. `reason` is a clause in the first person."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -200,11 +200,11 @@ class Halted(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """What all runs of one agent have in common."""
+    """The configuration that all runs share."""
 
     model: LanguageModel
     rewriter: LanguageModel | None = None
-    """Says what a message means in its conversation; `model` if None."""
+    """Rewrites a message to stand alone; None to use `model`."""
     tools: ToolRegistry
     recall: Recall
     limits: Limits
@@ -215,16 +215,15 @@ class Agent:
     conversation_budget_tokens: int = 1_500
     tool_calls: ToolCalls = "native"
     known_answers: bool = False
-    """Whether an answer that people's verdicts are sure of is given without the model, where nobody decided otherwise
-    for the channel."""
+    """Whether certain answers are given without the model, unless the channel's setting says otherwise."""
     spans: Spans = no_spans
     asks_first: bool = False
-    """Whether the person is asked, and not the model, where the lessons disagree."""
+    """Whether the person is asked, instead of the model, if lessons disagree."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Run:
-    """The shared state of one run. Touched by one event loop alone."""
+    """The shared state of one run. Used by one event loop only."""
 
     agent: Agent
     question: str
@@ -235,39 +234,39 @@ class Run:
     budget: Budget
     on_progress: Callable[[str], None]
     on_answer: Callable[[str], None] | None = None
-    """Is told of the answer while it is written."""
+    """Receives the partial answer while it is written."""
     cancel: asyncio.Event
     conversation: str = ""
-    """What was said before the question, as the block of the root's prompt; empty without any."""
+    """The rendered conversation before the question, for the root's prompt; may be empty."""
     images: tuple[ImageFile, ...] = ()
     """The pictures that came with the question."""
     preferences: tuple[str, ...] = ()
-    """How the person wants to be answered, as instructions."""
+    """Instructions on how the person wants to be answered."""
     chosen: Option | None = None
-    """What the person chose when they were asked: the first node begins with it."""
+    """The option that the person chose; the root begins with it."""
     earlier: Earlier | None = None
-    """What was done before the person was asked, or the process ended; the run goes on behind it."""
+    """The earlier part of a run that is resumed."""
     journal: Journal | None = None
-    """Keeps what was done so far, should the process end."""
+    """Stores the progress, in case the process ends."""
     recalled: Recollection | None = None
-    """What was recalled for the question already."""
+    """A recollection for the question that was made before the run."""
     role: Role = Role.MEMBER
-    """In what role they chose; no more than that is done in it."""
+    """The person's role when they chose; it is used for the chosen action only."""
     words_of: set[str] = field(default_factory=set[str])
-    """Others whose words the tools repeated."""
+    """Ids of people whose words the tools' results repeat."""
     allowed: list[Allowed] = field(default_factory=list[Allowed])
-    """The tools with effects that ran, and who let them."""
+    """The tools with effects that ran, and who allowed them."""
     memory: WorkingMemory = field(default_factory=WorkingMemory)
     has_decided: bool = False
-    """Whether any decision of any node came to a reply."""
+    """Whether any node has a decision, by a reply of the model or without it."""
     _started: int = 0
     _open: dict[str, Trace] = field(default_factory=dict[str, Trace])
-    """The nodes that go on, by path."""
+    """The traces of running nodes, by path."""
     _episodes: list[Episode] = field(default_factory=list)
     _recollections: list[tuple[int, Recollection]] = field(default_factory=list[tuple[int, Recollection]])
 
     def start(self, task: Task) -> Trace:
-        """Open a node's trace. Nodes are numbered in the order they start."""
+        """Start a node's trace. Nodes are numbered in the order they start."""
         self._started += 1
         trace = Trace(
             id=self.agent.new_id(),
@@ -281,7 +280,7 @@ class Run:
         return trace
 
     async def keep(self, doing: ToolCall | None = None) -> None:
-        """Write the steps so far to the journal. Raises `MemoryFault` only before a call that has effects."""
+        """Write the progress to the journal. Raises `MemoryFault` only if `doing` is given."""
         if self.journal is None:
             return
         going_on = NodeOutcome(termination=Termination.ABORTED)
@@ -294,7 +293,7 @@ class Run:
             _log.warning("run %s continues without a journal: %s", self.run_id, fault)
 
     def finish(self, trace: Trace, outcome: NodeOutcome) -> None:
-        """Close a node's trace."""
+        """End a node's trace, and keep its episode."""
         self._episodes.append(self._episode(trace, outcome))
         self._open.pop(trace.task.path, None)
 
@@ -302,11 +301,11 @@ class Run:
         return trace.episode(outcome, run_id=self.run_id, scope=self.scope, context_after=self.context())
 
     def context(self) -> tuple[str, ...]:
-        """What surrounds a node that starts or ends now."""
+        """The context elements of a node that starts or ends now."""
         return context_elements(self.scope, self.tools, self.memory.keys())
 
     async def lessons_for(self, trace: Trace) -> str:
-        """The block of lessons for one node's goal. A memory out of order costs the lessons, not the answer."""
+        """The lessons for a node's goal, as a block of its prompt. Empty if the memory fails."""
         path, budget = trace.task.path, self.agent.lessons_budget_tokens
         context = frozenset(trace.context_before)
         wanted = partial(self.recall, self.scope, trace.task.goal, run_id=self.run_id, context=context)
@@ -329,31 +328,31 @@ class Run:
         return text
 
     def rule_out(self, trace: Trace, actions: frozenset[str]) -> None:
-        """These could not be done for a node's goal: they are none of what its evidence is kept about."""
+        """Remove actions that are impossible for a node's goal from its evidence."""
         for place, (step, recollection) in enumerate(self._recollections):
             if step == trace.step_number and recollection.evidence is not None:
                 left = replace(recollection, evidence=recollection.evidence.without(actions))
                 self._recollections[place] = (step, left)
 
     def _recalled_for(self, trace: Trace) -> Recollection | None:
-        """What was recalled for this node already: only the first one, and only if it pursues what was said."""
+        """The recollection made before the run, once, for the root, and only if its goal is the question unchanged."""
         known, self.recalled = self.recalled, None
         return known if known is not None and known.goal == trace.task.goal and not trace.task.parent_id else None
 
     def weigh(self, trace: Trace, goal: str) -> Evidence:
-        """What all lessons say together about a node's goal, which its recall has brought, or about a part of it."""
+        """The evidence of all lessons about a node's goal, which its recall already has, or about another goal."""
         if goal == trace.task.goal and trace.evidence:
             return trace.evidence
         return self.recall.weigh(self.scope, goal, self.tools.actions, run_id=self.run_id)
 
     def check(self) -> None:
-        """Raise `Halted` or `BudgetExceeded` if the run must not go on."""
+        """Raise `Halted` if the run is cancelled, `BudgetExceeded` if a limit is reached."""
         if self.cancel.is_set():
             raise Halted("I was asked to stop")
         self.budget.check()
 
     async def within(self, work: Coroutine[Any, Any, T]) -> T:
-        """Await something, for at most the run's remaining time.
+        """Await some work for at most the remaining time of the run.
 
         Work that is done counts, even if the run was cancelled at the same moment. Raises `Halted`, `BudgetExceeded`,
         and what the work raises.
@@ -379,10 +378,10 @@ class Run:
 
     @property
     def episodes(self) -> tuple[Episode, ...]:
-        """Every finished node, in the order they started."""
+        """The episodes of finished nodes, in the order they started."""
         return tuple(sorted(self._episodes, key=lambda episode: episode.step_number))
 
     @property
     def recollections(self) -> tuple[Recollection, ...]:
-        """The recall of each node, in the order the nodes started."""
+        """The recollections of the nodes, in the order the nodes started."""
         return tuple(found for _, found in sorted(self._recollections, key=lambda item: item[0]))

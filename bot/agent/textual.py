@@ -1,7 +1,7 @@
-"""Replies that are text: the ReAct form, for models without tool calls, with its instructions and its parser; and JSON.
+"""Textual replies: instructions and parser of the ReAct form, for models without tool calls; and JSON replies.
 
-A reply is read up to its first choice. Whatever a model makes up after it (an `Observation:` of its own, a second
-action) is dropped, and not kept in the dialogue either.
+A reply is read up to its first choice. What follows (an invented `Observation:`, a second action) is dropped, and left
+out of the dialogue too.
 """
 
 import json
@@ -26,7 +26,7 @@ _SPLIT = re.compile(r"\s*(?P<flow>\w++)[ \t]*+\(?(?P<policy>\w*+)\)?[ \t]*+:(?P<
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parsed:
-    """A decision and the part of the reply that says it."""
+    """A decision and the part of the reply that it was read from."""
 
     decision: Decision
     prose: str
@@ -54,7 +54,7 @@ def instructions(tools: Sequence[ToolSpec], *, can_expand: bool) -> str:
 
 
 def parse(text: str) -> Parsed:
-    """Read one reply. A text without any label is the answer. Never raises: what is unusable becomes `Invalid`."""
+    """Read a reply. A text without any label is the answer. Never raises: an unusable reply becomes `Invalid`."""
     found = list(_LABEL.finditer(text))
     if not found:
         stripped = text.strip()
@@ -82,7 +82,7 @@ def parse(text: str) -> Parsed:
 
 
 def answer_in(text: str) -> str:
-    """The answer in an unfinished reply: the text after `Answer:`, once that is certain."""
+    """The partial answer in an unfinished reply: the text after `Answer:`, if no other choice precedes it."""
     for match in _LABEL.finditer(text):
         label = match["label"].casefold()
         if label not in ("think", "thought"):
@@ -91,7 +91,7 @@ def answer_in(text: str) -> str:
 
 
 def only_object(text: str) -> dict[str, object]:
-    """The one JSON object of a reply that was asked for one, without objects in it; empty for anything else."""
+    """The JSON object of a reply that has exactly one, without nested objects; empty for anything else."""
     found = _OBJECT.findall(text)
     try:
         value = json.loads(found[0]) if len(found) == 1 else {}
@@ -126,7 +126,7 @@ def _act(content: str) -> Act | Invalid:
 
 
 def _arguments(raw: str) -> dict[str, object] | None:
-    """The first JSON object of the text; nothing at all is no arguments; anything else is None."""
+    """The first JSON object of the text; empty for no text; None for anything else."""
     if raw in ("", ")"):
         return {}
     try:

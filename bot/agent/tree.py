@@ -1,4 +1,4 @@
-"""The agent tree: one question in, one answer out, and an episode for every node that worked on it."""
+"""The agent tree: answers a question, and returns an episode for every node."""
 
 import asyncio
 from collections.abc import Callable
@@ -18,40 +18,40 @@ from memory.model.spending import Allowance
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """The answer to one question and how it came to be."""
+    """The answer to a question, and the episodes and recollections of its run."""
 
     output: str
     """Never empty."""
     termination: Termination
-    """The root's."""
+    """The root's termination."""
     nodes: tuple[Episode, ...]
     """Pending episodes in the order the nodes started: the root first."""
     recollections: tuple[Recollection, ...]
-    """What was recalled for each node, and what of it was in its prompt."""
+    """The recollection of each node, with the ids of the lessons in its prompt."""
     asked: bool
-    """The output is, or holds, a question to the person."""
+    """The output is, or contains, a question to the person."""
     usage: Usage
     chosen: bool = False
-    """Whether it began with what the person chose."""
+    """Whether the run began with an option that the person chose."""
     understood: str = ""
-    """What the question was taken to mean in its conversation, where that is more than it says."""
+    """The rewritten question, if it was rewritten to stand alone."""
     words_of: frozenset[str] = frozenset()
-    """Others whose words the tools repeated."""
+    """Ids of people whose words the tools' results repeat."""
     allowed: tuple[Allowed, ...] = ()
-    """The tools with effects that ran, and who let them."""
+    """The tools with effects that ran, and who allowed them."""
 
     @property
     def knows_nothing(self) -> bool:
-        """Whether it says only that the answer is not known: the root failed, and neither tools nor parts found any."""
+        """Whether the answer is not known: the root failed, and neither tools nor subgoals found anything."""
         return self.termination is Termination.FAILURE and not self.asked and self.nodes[0].action == GAVE_UP
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentTree(Agent):
-    """Answers questions with a tree of agent nodes. One instance serves many runs, at the same time too."""
+    """Answers questions with a tree of agent nodes. One instance serves concurrent runs."""
 
     def surroundings(self, scope: Scope, tools: ToolRegistry) -> frozenset[str]:
-        """What surrounds the first node of a run."""
+        """The context elements of the root of a run."""
         return frozenset(context_elements(scope, tools, []))
 
     async def run(
@@ -76,11 +76,12 @@ class AgentTree(Agent):
         resumed: Earlier | None = None,
         journal: Journal | None = None,
     ) -> RunResult:
-        """Pursue a goal until it succeeds, fails, is out of budget, or `cancel` is set. The result always has a text.
+        """Pursue a goal until it succeeds, fails, reaches a limit, or `cancel` is set. The output is never empty.
 
-        `on_answer` is told of the answer while it is written. The goal is what it means after `earlier`, oldest first.
-        `recalled` is what was recalled for it; `recall` and `tools` replace the tree's own. What was `chosen`, in this
-        `role`, is done first. Its time began `since`. Raises `ModelError` if the very first reply failed.
+        `on_answer` receives the partial answer. `earlier` is the conversation before the goal, oldest first, by which
+        the goal is understood. `recalled` is a recollection made before; `recall` and `tools` replace the agent's own.
+        `chosen` is the option the person chose, in `role`: the run begins with it. `since` is when its time began.
+        Raises `ModelError` if the first request failed.
         """
         run = Run(
             agent=self,

@@ -1,7 +1,7 @@
-"""What a message means in its conversation: one cheap request that makes "and of Spain?" a whole question.
+"""Rewrites a message to stand alone: one cheap request that makes "and of Spain?" a whole question.
 
-Only a message that may need it is asked about; every other passes unchanged, and so does every message where the model
-fails, says nothing usable, or drifts away from it.
+Only a message that may refer to earlier ones is sent. It stays unchanged if the model fails, or if its reply is
+unusable or says something else.
 """
 
 import logging
@@ -17,7 +17,7 @@ from memory.rules.retrieval.prompt import neutralise
 SYSTEM = PROMPTS["understanding"]
 
 BUDGET_TOKENS = 600
-"""For the conversation in this request: what a follow-up refers to was said lately."""
+"""The share of the conversation in this request: follow-ups refer to recent messages."""
 
 _FEW_WORDS, _MANY_WORDS = 4, 30
 _REFERS = re.compile(
@@ -38,7 +38,7 @@ _FUNCTION_WORDS = frozenset(_FUNCTION.split())
 
 
 def may_refer_back(message: str) -> bool:
-    """Whether a message may depend on earlier ones: a very short question, or one with a pronoun."""
+    """Whether a message may depend on earlier ones: a very short question, or one that refers to something."""
     start = message[:1000]
     count = len(_WORD.findall(start))
     is_fragment = 0 < count <= _FEW_WORDS and _ASKS.search(start) is not None
@@ -46,7 +46,7 @@ def may_refer_back(message: str) -> bool:
 
 
 async def understood(run: Run, message: str, earlier: tuple[ChatLine, ...]) -> str:
-    """The message rewritten to stand alone; unchanged where it already does, or rewriting fails."""
+    """The message rewritten to stand alone; unchanged if it already does, or if that fails."""
     if not any(each.speaker == "you" for each in earlier) or not may_refer_back(message):
         return message
     block = render_conversation(earlier, min(BUDGET_TOKENS, run.agent.conversation_budget_tokens))
@@ -69,9 +69,9 @@ async def understood(run: Run, message: str, earlier: tuple[ChatLine, ...]) -> s
 
 
 def usable(message: str, reply: str) -> str:
-    """The reply if it can be what the message means, else the message.
+    """The reply if it can be a rewritten message, else the message.
 
-    It must be one paragraph of moderate length that has a word of the message in it, if that has one worth the name.
+    It must be one paragraph of moderate length, and share a word with the message if that has any content words.
     """
     meant = reply.strip().strip('"“”').strip()
     is_long = len(meant) > 2 * len(message) + 400

@@ -1,4 +1,4 @@
-"""Prompts for language models, in files beside this one. Every episode keeps a digest of all of them."""
+"""The prompts, in files beside this one. Every episode keeps the digest of all of them."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ _HEADING = re.compile(r"^## (\w+)\n", re.MULTILINE)
 
 
 def _read() -> Mapping[str, str]:
-    """Each file's text by its name without the ending."""
+    """The text of each file by its name without the suffix."""
     every = (each for each in files(__name__).iterdir() if each.name.endswith(".md"))
     return {each.name.removesuffix(".md"): each.read_text(encoding="utf-8").strip() for each in every}
 
@@ -18,7 +18,7 @@ PROMPTS = _read()
 
 
 def digest_of(prompts: Mapping[str, str]) -> str:
-    """What tells prompts from any others: 12 hexadecimal digits."""
+    """A digest of prompts: 12 hexadecimal digits."""
     whole = "\0".join(f"{name}\0{prompts[name]}" for name in sorted(prompts))
     return blake2b(whole.encode(), digest_size=6).hexdigest()
 

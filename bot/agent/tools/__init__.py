@@ -1,1 +1,1 @@
-"""Tools: the registry that runs them, and the built-in ones, a file each."""
+"""Tools: the registry that runs them, and the built-in ones, one file each."""

@@ -1,4 +1,4 @@
-"""The bot about itself: what it can do, by the examples of its tools, and a friendly word to who greets it."""
+"""The tool `about_me`: answers greetings and thanks, and says what the bot can do, by examples of its tools."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -7,7 +7,7 @@ from bot.model import ToolSpec
 from memory.model import Role, Scope
 
 ToolsFor = Callable[[Scope, Role], Sequence[ToolSpec]]
-"""What somebody may use somewhere."""
+"""The tools that a person in a role may use in a place."""
 
 NAME = "about_me"
 _SHOWN = 8

@@ -1,4 +1,4 @@
-"""The calculator: arithmetic as people type it, evaluated by simpleeval (no `eval`, no names but the ones below)."""
+"""The tool `calculator`: arithmetic as people type it, evaluated by simpleeval (no `eval`, only the names below)."""
 
 import math
 import operator
@@ -12,10 +12,10 @@ from bot.errors import ToolRetry
 
 MAX_CHARACTERS = 200
 _MAX_DIGITS = 300
-"""Whole numbers may have this many digits; floats end there too (about 1.8e308)."""
+"""The most digits of a whole number, close to the limit of floats (about 1.8e308)."""
 _MAX_FACTORIAL = 150
 _MAX_PLACES = 400
-"""Rounding to more places, before or after the point, changes nothing more."""
+"""Rounding to more places, before or after the point, has no further effect."""
 
 _SYMBOLS = str.maketrans({"×": "*", "·": "*", "÷": "/", "∕": "/", "−": "-", "–": "-", "π": "pi", "’": "'"})
 _WORDS = {
@@ -33,7 +33,7 @@ _STICKY = re.compile(r"\d(?!e[+-]?\d)[a-z_]|\)\s*[\da-z(]", re.IGNORECASE)
 
 
 class _TooLarge(ValueError):
-    """The result would be too large to be of use."""
+    """The result would have more than `_MAX_DIGITS` digits."""
 
 
 def _power(base: float, exponent: float) -> float:
@@ -61,7 +61,7 @@ def _factorial(number: float) -> int:
 
 
 def _round(number: float, digits: float = 0) -> float:
-    # Python raises 10 to the number of places, however many they are.
+    # Python computes 10 to the power of any number of places.
     places = int(max(-_MAX_PLACES, min(_MAX_PLACES, digits)))
     return round(number, places) if places else round(number)
 
@@ -117,7 +117,7 @@ def calculator_tool() -> Tool:
 
 
 def calculate(text: str) -> str:
-    """`2 + 2 = 4`. Raises `ToolRetry` for what is not arithmetic, is undefined, or is too large."""
+    """Question and result: `2 + 2 = 4`. Raises `ToolRetry` if it is no arithmetic, undefined or too large."""
     question = _LEAD.sub("", " ".join(text.split())).rstrip(" =?!.")
     if not question:
         raise ToolRetry("There is nothing to calculate. Give the arithmetic alone, for example 15% of 80.")
@@ -127,7 +127,7 @@ def calculate(text: str) -> str:
 
 
 def _expression(question: str) -> str:
-    """What simpleeval can read, from what people type."""
+    """The arithmetic that people typed, in Python's syntax."""
     text = question.translate(_SYMBOLS).casefold()
     for words, symbol in _WORDS.items():
         text = re.sub(rf"(?<=[\d)%])\s+(?:{words})\s+(?=[\d(.-])", f" {symbol} ", text)
@@ -169,7 +169,7 @@ def _not_arithmetic(expression: str) -> str:
 
 
 def _shown(value: float, question: str) -> str:
-    """Twelve significant digits, whole numbers whole; grouped by thousands when the question was."""
+    """A number with 12 significant digits; grouped by thousands if the question was."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         value = int(value)
     if isinstance(value, int):

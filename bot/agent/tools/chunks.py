@@ -1,4 +1,4 @@
-"""Splits a Markdown or plain text document into passages that can be found and quoted."""
+"""Splits Markdown and plain text documents into passages, for search."""
 
 import re
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 CHUNK_CHARACTERS = 800
 _TITLE_CHARACTERS = 200
-"""Every passage repeats the headings above it."""
+"""Headings are cut, as every passage repeats those above it."""
 
 _HEADING = re.compile(r" {0,3}(#{1,6})\s+(\S.*)")
 _FENCE = re.compile(r" {0,3}(```|~~~)")
@@ -16,15 +16,15 @@ _SPACE = re.compile(r"\s*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """One passage and the headings above it."""
+    """A passage and the headings above it."""
 
     heading: str
-    """`Handbook > Holidays`; empty when there is none."""
+    """For example `Handbook > Holidays`; empty if there is none."""
     text: str
 
 
 def chunk_document(text: str, *, is_markdown: bool) -> list[Chunk]:
-    """Passages of at most about `CHUNK_CHARACTERS`, cut at headings, then paragraphs, then sentences."""
+    """The passages of a document, at most `CHUNK_CHARACTERS` each, cut at headings, then paragraphs, then sentences."""
     chunks: list[Chunk] = []
     for heading, section in _sections(text, is_markdown=is_markdown):
         chunks.extend(Chunk(heading=heading, text=passage) for passage in _passages(section))
@@ -32,7 +32,7 @@ def chunk_document(text: str, *, is_markdown: bool) -> list[Chunk]:
 
 
 def _sections(text: str, *, is_markdown: bool) -> Iterator[tuple[str, str]]:
-    """(heading path, text) of each section. A `#` inside a code fence is no heading."""
+    """Headings and text of each section. A `#` inside a code fence is no heading."""
     path: list[tuple[int, str]] = []
     lines: list[str] = []
     fence = ""
@@ -52,7 +52,7 @@ def _sections(text: str, *, is_markdown: bool) -> Iterator[tuple[str, str]]:
 
 
 def _title(heading: str) -> str:
-    """What a heading says, without the `#` that may close it."""
+    """The text of a heading, without the `#` that may close it."""
     text = heading.rstrip()
     return (text.rstrip("#").rstrip() or text[:1])[:_TITLE_CHARACTERS]
 
@@ -62,7 +62,7 @@ def _joined(path: list[tuple[int, str]]) -> str:
 
 
 def _passages(section: str) -> Iterator[str]:
-    """Whole paragraphs together while they fit; a paragraph that is too long alone is cut."""
+    """The passages of a section: whole paragraphs while they fit; longer paragraphs are cut."""
     gathered = ""
     for paragraph in re.split(r"\n\s*\n", section):
         for piece in _pieces(paragraph.strip()):
@@ -78,7 +78,7 @@ def _passages(section: str) -> Iterator[str]:
 
 
 def _pieces(paragraph: str) -> Iterator[str]:
-    """The paragraph in parts of at most `CHUNK_CHARACTERS`, cut at sentences if possible, else at spaces, else hard."""
+    """A paragraph in pieces of at most `CHUNK_CHARACTERS`, cut after sentences, else at spaces, else anywhere."""
     gathered = ""
     for sentence in _SENTENCE_END.split(paragraph) if len(paragraph) > CHUNK_CHARACTERS else [paragraph]:
         if len(gathered) + 1 + len(sentence) <= CHUNK_CHARACTERS:
@@ -98,6 +98,6 @@ def _pieces(paragraph: str) -> Iterator[str]:
 
 
 def _after_space(text: str, position: int) -> int:
-    """The position of the first character from there on that is no space."""
+    """The position of the next character that is no space."""
     found = _SPACE.match(text, position)
     return found.end() if found else position

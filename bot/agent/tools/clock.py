@@ -1,4 +1,4 @@
-"""The clock: date and time, here or anywhere."""
+"""The tool `clock`: date and time, in UTC or at a place."""
 
 import asyncio
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from memory.ports import Clock
 
 
 def clock_tool(clock: Clock) -> Tool:
-    """The tool `clock`. Without a place it tells the time in UTC."""
+    """The tool `clock`."""
 
     async def run(arguments: Mapping[str, object], _: ToolContext) -> str:
         name = text_argument(arguments, "place")
@@ -33,7 +33,7 @@ def clock_tool(clock: Clock) -> Tool:
 
 
 def tell_time(now: datetime, place: ZonedPlace | None) -> str:
-    """`It is 18:05 on Saturday 21 November 2026 in Tokyo (Asia/Tokyo, UTC+9).`"""
+    """The time at a place: `It is 18:05 on Saturday 21 November 2026 in Tokyo (Asia/Tokyo, UTC+9).`"""
     local = now.astimezone(UTC if place is None else place.zone)
     moment = f"It is {local:%H:%M} on {local:%A} {local.day} {local:%B} {local.year}"
     if place is None or place.zone_name == "UTC":
@@ -44,7 +44,7 @@ def tell_time(now: datetime, place: ZonedPlace | None) -> str:
 
 
 def offset_name(offset: timedelta) -> str:
-    """`UTC`, `UTC+9`, `UTC-3:30`."""
+    """The name of an offset from UTC: `UTC`, `UTC+9`, `UTC-3:30`."""
     minutes = round(offset.total_seconds() / 60)
     if minutes == 0:
         return "UTC"

@@ -1,4 +1,4 @@
-"""Search over a person's own earlier messages in the same conversation."""
+"""The tool `search_conversation`: searches a person's own earlier messages in the channel."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
@@ -10,14 +10,14 @@ from memory.model import Incoming, Scope
 from memory.rules.retrieval.prompt import one_line
 
 SEARCHED = 200
-"""The latest messages that are searched."""
+"""How many of the latest messages are searched."""
 _SHOWN = 3
 _MIN_SIMILARITY = 0.35
 _QUOTE_CHARACTERS = 500
 
 
 History = Callable[[Scope, int], Awaitable[Sequence[Incoming]]]
-"""The last messages of a person in a channel, at most so many, newest first. Raises `MemoryFault`."""
+"""The person's latest messages in a channel, at most that many, newest first. Raises `MemoryFault`."""
 
 
 def conversation_tool(history: History, embed: Embed) -> Tool:
@@ -46,7 +46,7 @@ def conversation_tool(history: History, embed: Embed) -> Tool:
 
 
 def _without(question: str, messages: Sequence[Incoming]) -> list[Incoming]:
-    """Leave out the question itself, which would match best, and the same message said again."""
+    """The messages without the question itself, which would match best, and without duplicates."""
     by_text: dict[str, Incoming] = {}
     for message in messages:
         by_text.setdefault(_folded(message.text), message)

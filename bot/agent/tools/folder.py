@@ -1,4 +1,4 @@
-"""Reads a folder of documents: what is there, what changed, what cannot be used and why. Blocking."""
+"""Reads a folder of documents, and only what changed since the last time. Blocking."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -11,21 +11,21 @@ from bot.errors import ToolFailed
 
 MAX_FILE_BYTES = 1_000_000
 MAX_CONVERTED_BYTES = 20_000_000
-"""Of files whose text is a small part of them."""
+"""The limit for files that are converted, of which text is a small part."""
 MAX_FILES = 2_000
 _SUFFIXES = {".md": True, ".markdown": True, ".txt": False}
-"""Suffix -> whether it is Markdown."""
+"""Whether a file is Markdown, by suffix."""
 
 Converters = Mapping[str, Callable[[bytes], str]]
-"""Suffix -> what makes Markdown of such a file. Raises `ToolFailed`."""
+"""Functions that convert a file's content to Markdown, by suffix. They raise `ToolFailed`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """One file as it was last read. A file that cannot be used has no chunks, and `problem` says why."""
+    """A file as it was last read. An unusable one has no chunks, and `problem` says why."""
 
     name: str
-    """Path below the folder, with `/`."""
+    """The path relative to the folder, with `/`."""
     mtime_ns: int
     size: int
     digest: str
@@ -34,10 +34,10 @@ class Document:
 
 
 def scan(folder: Path, known: Mapping[str, Document], converters: Converters) -> dict[str, Document]:
-    """Every document below the folder, by name; reused where time and size, or else the bytes, are as known.
+    """Documents below the folder, by name. Known ones are reused if time and size, or else the content, are the same.
 
-    Hidden files and folders are left out, and so is whatever a link leads to outside the folder. Raises `OSError` when
-    the folder itself cannot be read.
+    Hidden files and folders are left out, and links to outside the folder. Raises `OSError` if the folder cannot be
+    read.
     """
     root = folder.resolve(strict=True)
     documents: dict[str, Document] = {}
@@ -51,7 +51,7 @@ def scan(folder: Path, known: Mapping[str, Document], converters: Converters) ->
 
 
 def _files(folder: Path, root: Path, suffixes: set[str]) -> Iterator[Path]:
-    """Files by name, folder by folder. A folder that cannot be read has no files; only the root raises."""
+    """The files with these suffixes, sorted by name. A subfolder that cannot be read is left out."""
     try:
         with os.scandir(folder) as entries:
             found = sorted(entries, key=lambda entry: entry.name)
@@ -114,7 +114,7 @@ def _chunks(path: Path, content: bytes, converters: Converters) -> tuple[tuple[C
 
 
 def document_of(name: str, text: str) -> Document:
-    """A document that is no file: the text of a page, as Markdown."""
+    """A document from the text of a page, as Markdown."""
     digest = sha256(text.encode()).hexdigest()
     chunks = tuple(chunk_document(text, is_markdown=True))
     return Document(name=name, mtime_ns=0, size=len(text), digest=digest, chunks=chunks)

@@ -1,4 +1,4 @@
-"""Knowledge search by meaning: a folder, always as it is on disk now, and pages as they were last read."""
+"""The tool `search_knowledge`: searches a folder, as it is on disk now, and pages, as last fetched, by meaning."""
 
 import asyncio
 import logging
@@ -18,7 +18,7 @@ from memory.rules.retrieval.likeness import unit_cosine
 _SHOWN = 3
 _MIN_SIMILARITY = 0.35
 _AS_GOOD_AS_THE_BEST = 0.05
-"""Passages further below the best one are not shown."""
+"""Passages whose similarity is further below the best one are not shown."""
 _BATCH = 64
 
 _log = logging.getLogger(__name__)
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """One hit."""
+    """A search result."""
 
     file: str
     heading: str
@@ -35,7 +35,7 @@ class Passage:
 
 
 class KnowledgeBase:
-    """The passages of documents and their vectors. Safe to use from many tasks of one event loop."""
+    """The passages of documents and their vectors. Safe for concurrent tasks of one event loop."""
 
     def __init__(
         self, folder: Path | None, embed: Embed, *, converters: Converters | None = None, link: str = ""
@@ -44,7 +44,7 @@ class KnowledgeBase:
         self._embed = embed
         self._converters = converters or {}
         self._link = link
-        """What the names of the folder's files are behind, to be an address that people can open."""
+        """Prepended to the names of the folder's files to make them URLs."""
         self._taken: dict[str, dict[str, Document]] = {}
         self._documents: dict[str, Document] = {}
         self._vectors: dict[Chunk, Vector] = {}
@@ -57,14 +57,14 @@ class KnowledgeBase:
         return tuple(f"{name}: {doc.problem}" for name, doc in sorted(self._documents.items()) if doc.problem)
 
     async def take(self, source: str, texts: Mapping[str, str]) -> None:
-        """Let a source have these documents from now on: Markdown, by the address they are cited with."""
+        """Replace the documents of a source: Markdown texts, by the address they are cited with."""
         made = await asyncio.to_thread(lambda: {name: document_of(name, text) for name, text in texts.items()})
         self._taken[source] = made
 
     async def refresh(self) -> None:
-        """Bring the passages up to date with the folder. Raises `OSError` (no such folder) and `EmbeddingFailed`.
+        """Update the passages from the folder. Raises `OSError` (no such folder) and `EmbeddingFailed`.
 
-        What fails half-way changes nothing; the next call tries again.
+        A failure changes nothing; the next call tries again.
         """
         async with self._lock:
             documents: dict[str, Document] = {}
@@ -86,7 +86,7 @@ class KnowledgeBase:
                 _log.warning("knowledge folder %s: left out %s", self._folder, note)
 
     async def search(self, query: str, limit: int = _SHOWN) -> list[Passage]:
-        """The passages closest to the query, best first. Refreshes first; raises what `refresh` raises."""
+        """The passages closest to the query, best first. Calls `refresh`, and raises what it raises."""
         await self.refresh()
         documents, vectors = self._documents, self._vectors
         if not vectors:

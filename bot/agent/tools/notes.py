@@ -1,4 +1,4 @@
-"""Notes: working memory as two tools, for the nodes of one run."""
+"""The tools `remember` and `recall`: the working memory of a run."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ _KEYS_NAMED = 20
 
 
 def remember_tool(clock: Clock) -> Tool:
-    """The tool `remember`: put a value on the board of this run."""
+    """The tool `remember`: store a value in the working memory."""
 
     async def run(arguments: Mapping[str, object], context: ToolContext) -> str:
         key = " ".join(text_argument(arguments, "key").split())
@@ -43,7 +43,7 @@ def remember_tool(clock: Clock) -> Tool:
 
 
 def recall_tool() -> Tool:
-    """The tool `recall`: read a value from the board of this run."""
+    """The tool `recall`: read a value from the working memory."""
 
     async def run(arguments: Mapping[str, object], context: ToolContext) -> str:
         wanted = " ".join(text_argument(arguments, "key").split())

@@ -1,4 +1,4 @@
-"""How engineers mark a function of theirs as a tool: `@tool(effects=True)`. Without the mark it only reads."""
+"""The decorator that marks a plugin's function as a tool: `@tool(effects=True)`. An unmarked function only reads."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,23 +11,23 @@ F = TypeVar("F", bound=Callable[..., Any])
 MARK = "goodbot_tool"
 """The attribute of a function that holds its `Marked`."""
 ENTRY_POINTS = "goodbot.tools"
-"""The group of entry points that such functions are found through."""
+"""The entry point group of plugins' functions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marked:
-    """What the decorator adds to a tool's annotations and docstring."""
+    """What the decorator adds to a function's annotations and docstring."""
 
     effects: bool = False
-    """It changes something outside the bot, so that it waits for approval."""
+    """Whether it changes something outside the bot, and so needs approval."""
     name: str = ""
-    """The function's own if empty."""
+    """The tool's name; empty for the function's."""
     notes: bool = False
-    """Its result is a note for the agent, and no answer by itself."""
+    """Whether its result is a note for the agent, which cannot be the answer."""
 
 
 def tool(*, effects: bool = False, name: str = "", notes: bool = False) -> Callable[[F], F]:
-    """Mark a function as a tool (`Marked` says what each word means)."""
+    """Mark a function as a tool; the arguments are the fields of `Marked`."""
 
     def mark(function: F) -> F:
         setattr(function, MARK, Marked(effects=effects, name=name, notes=notes))

@@ -1,6 +1,6 @@
-"""The registry of tools: their definition, and the one place where they are run.
+"""The definition of tools, and the registry that runs them.
 
-Whatever goes wrong in a way a tool can foresee comes back as an observation the model may react to.
+Foreseeable failures of a tool are returned as observations, so that the model can react.
 """
 
 import asyncio
@@ -24,20 +24,20 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
-    """For whom and where in the run a tool works."""
+    """The run, node and person that a tool is called for."""
 
     scope: Scope
     run_id: str
     node_path: str
     question: str
-    """The message the run answers."""
+    """The message that the run answers."""
     goal: str = ""
-    """The node's."""
+    """The node's goal."""
     memory: WorkingMemory
     role: Role = Role.MEMBER
-    """In what role the person chose that it runs; as a member where nobody chose."""
+    """The role of the person who chose the call; member if nobody chose it."""
     credit: Callable[[Iterable[str]], None] = lambda people: None
-    """Notes whose words a result repeats, so that forgetting them finds it."""
+    """Notes the ids of people whose words the result repeats, so that it is found when they are forgotten."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,20 +46,20 @@ class Tool:
 
     name: str
     description: str
-    """What it does, with an example of what people say: a model may choose by the similarity of the two."""
+    """What it does, with an example of what people write: a model may choose tools by similarity to it."""
     parameters: Mapping[str, object]
     """A JSON schema of type object. The first property is the main argument."""
     run: Callable[[Mapping[str, object], ToolContext], Awaitable[str]]
-    """Takes arguments that fit the schema. Returns a plain sentence or a short passage, fit to be an answer.
+    """Takes arguments that match the schema. Returns a sentence or short passage that can be an answer.
 
-    Raises `ToolRetry` (other arguments may do) or `ToolFailed`.
+    Raises `ToolRetry` (other arguments may work) or `ToolFailed`.
     """
     has_side_effects: bool = False
-    """Changes something outside the run: it runs only if a person lets it, or what people taught does."""
+    """Whether it changes something outside the run, and so needs a permission."""
     is_informative: bool = True
-    """Whether its result can be the answer, as opposed to a note the agent takes for itself."""
+    """Whether its result can be the answer; a note of the agent cannot."""
     is_outside: bool = False
-    """Its result comes from outside of the bot, so that the episode marks it as untrusted."""
+    """Whether its result comes from outside the bot, so that the episode marks it as untrusted."""
 
     @property
     def spec(self) -> ToolSpec:
@@ -67,7 +67,7 @@ class Tool:
         return ToolSpec(name=self.name, description=self.description, parameters=self.parameters)
 
     def main_argument(self, arguments: Mapping[str, object]) -> str:
-        """The text of the schema's first property that was given; empty when none was."""
+        """The value, as text, of the first property in the schema that is given; empty if there is none."""
         properties = self.parameters.get("properties", {})
         if not isinstance(properties, Mapping):
             return ""
@@ -76,22 +76,22 @@ class Tool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """What came of a call."""
+    """The result of a tool call."""
 
     content: str
     is_error: bool = False
     is_outside: bool = False
-    """It comes from outside of the bot."""
+    """Whether it comes from outside the bot."""
     is_mistake: bool = False
-    """The call itself was wrong (unknown tool, bad arguments): better arguments may do."""
+    """Whether the call was wrong (unknown tool, bad arguments), so that another one may succeed."""
 
     def __post_init__(self) -> None:
-        """Replace characters that no store takes: when the call has had its effects it is too late to refuse them."""
+        """Remove characters that cannot be stored: after the call's effects it is too late to refuse them."""
         object.__setattr__(self, "content", sound(self.content))
 
 
 Permit = Callable[[Tool, Mapping[str, object], ToolContext], Coroutine[Any, Any, Permission | None]]
-"""What lets a tool with side effects run now; None where a person must be asked."""
+"""Finds the permission of a call with effects; None if a person must be asked."""
 
 
 async def _nothing_permitted(_: Tool, __: Mapping[str, object], ___: ToolContext) -> Permission | None:
@@ -99,7 +99,7 @@ async def _nothing_permitted(_: Tool, __: Mapping[str, object], ___: ToolContext
 
 
 class ToolRegistry:
-    """The tools of one bot: checks arguments, enforces approvals and time limits."""
+    """The tools of a bot. Runs them: checks arguments, permissions and time limits."""
 
     def __init__(
         self,
@@ -117,20 +117,20 @@ class ToolRegistry:
         self._sources: dict[str, tuple[Tool, ...]] = {"": tuple(tools)}
         self._tools: dict[str, Tool] = {}
         self.known_names: list[str] = []
-        """Every tool's name. The list stays the same and changes as tools come and go."""
+        """The names of all tools. The same list object, updated as tools are added and removed."""
         self.specs: tuple[ToolSpec, ...] = ()
         """The tools as the model sees them."""
         self.actions: tuple[ActionText, ...] = ()
-        """The same as evidence is weighed for them."""
+        """The tools as actions that evidence is weighed for."""
         self.elements: frozenset[str] = frozenset()
-        """The same as they surround every node."""
+        """The tools as context elements of nodes."""
         self._timeout_s = timeout_s
         self.permit = permit
         self._rules = tuple(rules)
         self._gather()
 
     def put(self, source: str, tools: Sequence[Tool]) -> None:
-        """Replace the tools of a source, such as a server. A tool whose name is taken is left out."""
+        """Replace the tools of a source, such as a server. Tools with an invalid or taken name are left out."""
         self._sources[source] = tuple(tool for tool in tools if is_name(tool.name))
         self._gather()
 
@@ -146,11 +146,11 @@ class ToolRegistry:
 
     @property
     def asks_for_role(self) -> bool:
-        """Whether it matters in which role somebody asks."""
+        """Whether any rule depends on a person's role."""
         return any(rule.roles is not None for rule in self._rules)
 
     def within(self, scope: Scope, role: Role) -> "ToolRegistry":
-        """The tools that somebody may use somewhere."""
+        """A registry of the tools that a person in a role may use in a place."""
         if not self._rules:
             return self
         allowed = [tool for tool in self._tools.values() if is_allowed(tool.name, self._rules, scope, role)]
@@ -158,15 +158,15 @@ class ToolRegistry:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every tool's name, in the order they were given."""
+        """The names of all tools, in the order they were added."""
         return tuple(self._tools)
 
     def get(self, name: str) -> Tool | None:
-        """The tool, or None."""
+        """The tool of this name, or None."""
         return self._tools.get(name)
 
     async def problem(self, call: ToolCall) -> str:
-        """What is wrong with a call, in words for the model; empty if nothing is."""
+        """What is wrong with a call, for the model; empty if nothing is."""
         tool = self._tools.get(call.name)
         if tool is None:
             known = ", ".join(self._tools) or "none"
@@ -179,9 +179,9 @@ class ToolRegistry:
         return f"{tool.name} cannot take these arguments: {problem}" if problem else ""
 
     async def run(self, call: ToolCall, context: ToolContext, *, is_approved: bool = False) -> ToolResult:
-        """Run one call. Raises only what a bug in the tool raises; any other failure is an observation.
+        """Run a call. Failures become results; other exceptions of the tool are raised.
 
-        `is_approved`: somebody or something lets just this call have its effects.
+        `is_approved`: this call is permitted to have its effects.
         """
         tool = self._tools.get(call.name)
         problem = await self.problem(call)
@@ -205,7 +205,7 @@ MAY_HAVE_HAPPENED = "It may have happened all the same: look before it is done a
 
 
 def is_name(name: str) -> bool:
-    """Whether a tool may be named so."""
+    """Whether this is a valid name of a tool."""
     return _NAME.match(name) is not None
 
 
@@ -220,7 +220,7 @@ def text_schema(name: str, description: str, *, required: bool = True) -> dict[s
 
 
 def text_argument(arguments: Mapping[str, object], name: str) -> str:
-    """A text argument without outer spaces; empty when it was not given."""
+    """A text argument without outer spaces; empty if it was not given."""
     value = arguments.get(name)
     return value.strip() if isinstance(value, str) else ""
 
@@ -230,7 +230,7 @@ def _mistake(content: str) -> ToolResult:
 
 
 def _are_wanted_texts(schema: Mapping[str, object], arguments: Mapping[str, object]) -> bool:
-    """Whether a tool takes texts alone, as most do, and these are: what needs no validator, which needs a thread."""
+    """Whether arguments are valid for a schema of plain texts, as most are: this saves the validator and its thread."""
     if schema.get("type") != "object" or not schema.keys() <= {
         "type",
         "properties",
@@ -251,7 +251,7 @@ def _are_wanted_texts(schema: Mapping[str, object], arguments: Mapping[str, obje
 
 
 def _is_text(schema: object) -> bool:
-    """Whether this is the schema of any text."""
+    """Whether a schema is that of any text."""
     match schema:
         case {"type": "string", **rest}:
             return rest.keys() <= {"description"}
@@ -260,8 +260,8 @@ def _is_text(schema: object) -> bool:
 
 
 def _schema_problem(schema: Mapping[str, object], arguments: Mapping[str, object]) -> str:
-    """What is wrong with the arguments, in one line; empty when nothing is. References are never fetched."""
-    from jsonschema import Draft202012Validator  # 60 ms that most starts need not pay
+    """What is wrong with the arguments, in one line; empty if nothing is. References are never fetched."""
+    from jsonschema import Draft202012Validator  # takes 60 ms, which most starts do not need
     from referencing import Registry
 
     validator = Draft202012Validator(dict(schema), registry=Registry())

@@ -1,4 +1,4 @@
-"""Reminders as tools: set one, list them, cancel one."""
+"""The tools `remind`, `list_reminders` and `cancel_reminder`."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -16,11 +16,11 @@ from memory.rules.recurrence import ONCE, Recurrence
 from memory.services.conversation.reminders import TEXT_CHARACTERS, Reminder
 
 AddReminder = Callable[[Scope, str, datetime, str, Recurrence, str], Awaitable[Reminder]]
-"""Keeps one; the last is the message that asks for it. Raises `MemoryFault`."""
+"""Stores a reminder: text, local time, zone, recurrence, and the message that asked for it. Raises `MemoryFault`."""
 FindReminders = Callable[[Scope], Awaitable[Sequence[Reminder]]]
-"""The person's, what is due first before. Raises `MemoryFault`."""
+"""The person's reminders, the next due first. Raises `MemoryFault`."""
 CancelReminder = Callable[[Scope, str], Awaitable[Reminder | None]]
-"""Takes one back, by the end of its id. Raises `MemoryFault`."""
+"""Cancels a reminder by its id or the end of it; None if it is gone. Raises `MemoryFault`."""
 
 _SHORT_ID = 8
 
@@ -110,7 +110,7 @@ def cancel_tool(reminders_of: FindReminders, cancel: CancelReminder) -> Tool:
 
 
 def schedule_text(reminder: Reminder) -> str:
-    """`on Wednesday 25 November 2026 at 09:00 (Europe/Berlin)`, and how often."""
+    """When a reminder is due, and how often: `on Wednesday 25 November 2026 at 09:00 (Europe/Berlin)`."""
     local = reminder.local
     on = f"on {local:%A} {local.day} {local:%B} {local.year} at {local:%H:%M} ({reminder.zone})"
     plural = "s" if reminder.repeat.every > 1 else ""

@@ -1,4 +1,4 @@
-"""Similarity of one text to many, through an injected embedder that does not block."""
+"""Similarity of a text to others, by an embedder that does not block."""
 
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -6,7 +6,7 @@ from memory.model import Vector
 from memory.rules.retrieval.likeness import COMPARED_CHARACTERS, unit_cosine
 
 Embed = Callable[[Sequence[str]], Awaitable[Sequence[Vector]]]
-"""One unit vector per text, in order. Raises `memory.errors.EmbeddingFailed`."""
+"""Embeds texts: one unit vector each, in order. Raises `memory.errors.EmbeddingFailed`."""
 
 
 async def rank(embed: Embed, query: str, texts: Sequence[str]) -> list[float]:

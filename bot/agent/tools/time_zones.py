@@ -1,7 +1,7 @@
-"""Time zones by the names of places.
+"""Finds time zones by names of places.
 
-Countries and zones come from the tables of the IANA database, as the `tzdata` package carries them (`iso3166.tab`,
-`zone.tab`, whose first zone of a country is its most populous); the few names below are what those tables lack.
+Countries and zones come from the tables of the IANA database in the `tzdata` package (`iso3166.tab`, and `zone.tab`,
+whose first zone of a country is its most populous); the names below are missing there.
 """
 
 import re
@@ -27,7 +27,7 @@ _SPREAD_OUT = {
     "RU": "Moscow, Novosibirsk or Vladivostok",
     "US": "New York, Chicago, Denver or Los Angeles",
 }
-"""Countries whose people live in several zones, with cities to name."""
+"""Countries with several populous zones, with cities to suggest."""
 
 _CITIES = {
     "Africa/Johannesburg": "Cape Town",
@@ -54,7 +54,7 @@ _CITIES = {
     "Europe/Zurich": "Basel, Bern, Geneva",
     "Pacific/Auckland": "Wellington",
 }
-"""Large cities that the tables lack, by their zone."""
+"""Large cities that the tables lack, by zone."""
 _COUNTRIES = {
     "AE": "UAE",
     "BA": "Bosnia",
@@ -66,18 +66,18 @@ _COUNTRIES = {
     "KR": "Korea, South Korea",
     "US": "America, United States of America, US, USA",
 }
-"""Other names of countries by their code."""
+"""Other names of countries, by code."""
 _OFFSET = re.compile(r"(?:utc|gmt)\s*(?P<sign>[+-])\s*(?P<hours>\d{1,2})(?::?(?P<minutes>\d{2}))?", re.IGNORECASE)
 _FURTHEST_OFFSET = timedelta(hours=14)
 _AND = re.compile(r"\band\b")
 _BETWEEN = re.compile(r",|&|\band\b", re.IGNORECASE)
 _LONGEST = 200
-"""Characters; no place has a longer name."""
+"""The most characters of a text: no place has a longer name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ZonedPlace:
-    """A place as it is spoken of, and its zone."""
+    """A place as people name it, and its zone."""
 
     label: str
     zone: tzinfo
@@ -85,9 +85,9 @@ class ZonedPlace:
 
 
 def find_place(text: str) -> ZonedPlace:
-    """The place a text names. Reads the time zone files the first time: blocking.
+    """The place that a text names. Blocking: reads the time zone files on the first call.
 
-    Raises `ToolRetry`, with suggestions, for a place that is unknown or has several time zones.
+    Raises `ToolRetry`, with suggestions, if the place is unknown or has several time zones.
     """
     text = text.strip()
     if len(text) > _LONGEST:
@@ -111,9 +111,9 @@ def find_place(text: str) -> ZonedPlace:
 
 
 def find_places(text: str) -> list[ZonedPlace]:
-    """Each place that a text names: "Paris, Tokyo and Berlin" are three, "Bosnia and Herzegovina" is one.
+    """The places that a text names: "Paris, Tokyo and Berlin" are three, "Bosnia and Herzegovina" is one.
 
-    Blocking, and raises, as `find_place` does.
+    Blocks and raises as `find_place` does.
     """
     known, whole = _gazetteer(), _folded(text[: _LONGEST + 1])
     names = [each for each in _BETWEEN.split(text) if each.strip()] if _AND.search(whole) else []
@@ -125,7 +125,7 @@ def find_places(text: str) -> list[ZonedPlace]:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Gazetteer:
     zones: dict[str, tuple[str, str]]
-    """(label, zone) by folded name."""
+    """Label and zone by folded name."""
     countries: dict[str, str]
     """Country code by folded name."""
     country_names: dict[str, str]
@@ -144,7 +144,7 @@ def _gazetteer() -> _Gazetteer:
     available = available_timezones()
     current = {zone for zones in country_zones.values() for zone in zones} & available
     zones: dict[str, tuple[str, str]] = {}
-    # A later name wins: old spellings, then whole zone names, then the cities of current zones, then our own names.
+    # Later names win: old spellings, then whole zone names, then cities of current zones, then the names above.
     for zone in sorted(available - current):
         zones[_folded(zone.rpartition("/")[2])] = (_city(zone), zone)
     zones.update((_folded(zone), (_city(zone), zone)) for zone in sorted(available))
@@ -165,7 +165,7 @@ def _table(name: str, *columns: int) -> list[tuple[str, ...]]:
 
 
 def _plain_country(name: str) -> str:
-    """`Britain (UK)` is Britain, `Korea (South)` is South Korea, `Congo (Dem. Rep.)` stays as it is."""
+    """The usual name of a country: `Britain (UK)` is Britain, `Korea (South)` is South Korea."""
     match = re.fullmatch(r"(.+) \((North|South)\)", name)
     if match:
         return f"{match[2]} {match[1]}"
@@ -193,7 +193,7 @@ def _fixed(match: re.Match[str]) -> ZonedPlace:
 
 
 def _folded(name: str) -> str:
-    """For comparison: no case, no accents, `_` and `-` as spaces, no leading "in" or "the", no closing mark, no "&"."""
+    """A name for comparison: no case, accents or dots, `_` and `-` as spaces, no leading "in", "at" or "the"."""
     bare = "".join(c for c in normalised("NFKD", name.replace("&", " and ")) if not unicodedata.combining(c))
     words = re.sub(r"[\s_-]+", " ", bare.casefold().strip(" .?!\"'"))
     return re.sub(r"^(?:in |at )?(?:the )?", "", words.replace(".", ""))

@@ -1,4 +1,4 @@
-"""What a question wants to know of a topic, and the sentences that say it."""
+"""Reads questions about topics, and words the answers to them."""
 
 import re
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ _ASKED_FOR = {
     "where": ("room", "place", "location", "address", "channel", "url", "link", "floor"),
     "when": ("date", "time", "day", "deadline", "start", "begin", "schedule", "hours"),
 }
-"""By the word a question begins with: names of fields that answer it."""
+"""Names of fields that a question word asks for."""
 _GENERAL = frozenset(
     {
         "know",
@@ -71,13 +71,13 @@ _GENERAL = frozenset(
         "happened",
     }
 )
-"""Words of a question that ask for no field in particular."""
+"""Words of a question that name no field."""
 _SHARED = 3
-"""Letters that a word of the question shares with a field's name: "owns" and "owner"."""
+"""The least letters that a word of the question shares with a field's name: "owns" and "owner"."""
 
 
 class Tense(StrEnum):
-    """Which of a field's values are asked for."""
+    """Which of a field's values a question is about."""
 
     NOW = "now"
     SINCE = "since"
@@ -86,22 +86,22 @@ class Tense(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TopicQuestion:
-    """What a question asks."""
+    """A question about a topic."""
 
     tense: Tense
     words: tuple[str, ...]
-    """Its words, and those that its question word stands for."""
+    """The words of the question."""
     stands_for: tuple[str, ...]
     is_of_doing: bool
-    """Whether it asks what somebody may do or does, more than what holds."""
+    """Whether it asks what somebody does or may do, rather than for a fact."""
 
 
 def wanted_in(question: str) -> TopicQuestion:
-    """What a question asks of a topic."""
+    """Read a question about a topic."""
     tense = Tense.BEFORE if _BEFORE.search(question) else Tense.SINCE if _SINCE.search(question) else Tense.NOW
     folded = re.findall(r"[^\W_]+", question.casefold())
     first = next((word for word in folded if word in _ASKED_FOR), "")
-    # "since when" asks for no date that is a field.
+    # "since when" does not ask for a field with a date.
     is_other = first == "when" and tense is not Tense.NOW
     stands_for = () if is_other else _ASKED_FOR.get(first, ())
     is_of_doing = _MODAL.search(question) is not None and _KNOWING.search(question) is None
@@ -109,7 +109,7 @@ def wanted_in(question: str) -> TopicQuestion:
 
 
 def sentences_about(topic: KnownTopic, wanted: TopicQuestion) -> str:
-    """The answer in sentences; empty where nothing is known that it asks for."""
+    """The answer in sentences; empty if nothing is known that the question asks for."""
     fields = _fields(topic, wanted)
     lines = [line for field in fields if (line := _line(topic.title, field, wanted.tense))]
     if not topic.fields and topic.topic.summary and wanted.tense is Tense.NOW:
@@ -118,7 +118,7 @@ def sentences_about(topic: KnownTopic, wanted: TopicQuestion) -> str:
 
 
 def _fields(topic: KnownTopic, wanted: TopicQuestion) -> list[FieldBundle]:
-    """The fields that are named; else those that the question word stands for; else all, if nothing else is named."""
+    """The fields that the question names; else those of its question word; else all, if it names nothing else."""
     title = {term.text for term in terms(topic.title)}
     words = [word for word in wanted.words if word not in title and word not in _GENERAL]
     named = [field for field in topic.fields if any(_are_alike(word, name) for word in words for name in _names(field))]
@@ -139,7 +139,7 @@ def _names(field: FieldBundle) -> list[str]:
 
 
 def _are_alike(one: str, other: str) -> bool:
-    """Whether two words are forms of one: all but an ending is shared."""
+    """Whether two words are probably forms of one: they differ only in their endings."""
     size = max(_SHARED, min(len(one), len(other)) - 2)
     return one[:size] == other[:size] and abs(len(one) - len(other)) <= 3
 
@@ -155,7 +155,7 @@ def _line(title: str, field: FieldBundle, tense: Tense) -> str:
 
 
 def _history(name: str, field: FieldBundle) -> str:
-    """What held before, each until what came after it."""
+    """The earlier values, each with the time it held."""
     held = list(field.history)
     if field.current is not None and field.current in held:
         held = held[held.index(field.current) :]
@@ -172,7 +172,7 @@ def _span(begin: datetime, end: datetime) -> str:
 
 
 def summary_line(topic: KnownTopic) -> str:
-    """A topic in one line, as lists show it."""
+    """A topic in one line, for lists."""
     for_whom = {
         Audience.PERSONAL: "for you",
         Audience.CHANNEL: "for this channel",
@@ -222,7 +222,7 @@ def shown_value(value: Value, characters: int = _VALUE_CHARACTERS) -> str:
 
 
 def day(moment: datetime) -> str:
-    """22 April 2026."""
+    """A date: 22 April 2026."""
     return f"{moment.day} {moment:%B} {moment.year}"
 
 

@@ -1,4 +1,4 @@
-"""What is known about things: look it up with its history, and change it once the person said so."""
+"""The tools `look_up` and `change_fact`: facts about things, with their history."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
@@ -11,14 +11,14 @@ from memory.services.topics.facts import Changed
 from memory.services.topics.listing import KnownTopic
 
 _LIKE = 0.45
-"""Likeness from which a topic is told."""
+"""The least likeness, 0..1, of a topic that is shown."""
 
 About = Callable[[Scope, str], Awaitable[Sequence[KnownTopic]]]
 """The topics most like a text, best first. Raises `MemoryFault`."""
 Attend = Callable[[Scope, str], Awaitable[None]]
-"""Notes that a topic, by its id, was told."""
+"""Notes that a topic, by its id, was shown. Raises `MemoryFault`."""
 ChangeFact = Callable[[Scope, str, str, str, Role], Awaitable[Changed]]
-"""Lets a property of a thing have a value, if the person may. Raises `MemoryFault`."""
+"""Sets a property of a thing to a value, if the person may. Raises `MemoryFault`."""
 
 
 def look_up_tool(about: About, attend: Attend) -> Tool:

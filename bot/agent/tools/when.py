@@ -8,9 +8,9 @@ from bot.errors import ToolRetry
 from memory.rules.recurrence import MOST_APART, ONCE, Recurrence, Repeat
 
 LONGEST = 80
-"""Characters of a time that is read at all."""
+"""The most characters of a time."""
 _MORNING = time(9)
-"""When something is on a day without a time."""
+"""The time of day if only a day is given."""
 _EVERY = re.compile(
     r"(?:every|each)\s(?:(?P<every>\d{1,2}|other|second|third|fourth|two|three|four|five|six|ten|twelve)\s)?"
     r"(?P<unit>day|morning|evening|weekday|week|month|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day)s?\b(?P<rest>.*)"
@@ -52,15 +52,15 @@ _DAY_PARTS = {"morning": "9:00", "afternoon": "14:00", "evening": "18:00"}
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """A local time, and how often it comes again."""
+    """A local time, and how often it recurs."""
 
     first: datetime
-    """As clocks show it: without a time zone."""
+    """Naive, in the person's time zone."""
     repeat: Recurrence = ONCE
 
 
 def read_when(text: str, now: datetime) -> When:
-    """When a text says, for whom it is `now`, in their zone. Blocking. Raises `ToolRetry` with examples."""
+    """Read a time. `now` is aware, in the person's zone. Blocking. Raises `ToolRetry` with examples."""
     here, now = now, now.replace(tzinfo=None)
     words = " ".join(text.casefold().split()).strip(" .,!?")
     if not words or len(words) > LONGEST:
@@ -70,15 +70,15 @@ def read_when(text: str, now: datetime) -> When:
     if first is None:
         raise _unclear(text)
     is_span = _IS_SPAN.match(words) is not None
-    if is_span:  # two hours are two hours, whatever is done to the clocks meanwhile
+    if is_span:  # elapsed time, also across a change to or from summer time
         first = (here.astimezone(UTC) + (first - now)).astimezone(here.tzinfo).replace(tzinfo=None)
     while first <= now and repeat != ONCE and first.date() >= now.date() - timedelta(days=1):
         first += timedelta(days=7 if repeat.unit is Repeat.WEEK else 1)
-    return When(first if is_span else first.replace(second=0, microsecond=0), repeat)  # a span ends when it is over
+    return When(first if is_span else first.replace(second=0, microsecond=0), repeat)  # a span keeps its seconds
 
 
 def _repeat_of(words: str) -> tuple[Recurrence, str]:
-    """How often, and what is left of the text, which says when it is first."""
+    """The recurrence, and the rest of the text, which says when it begins."""
     adverb, _, rest = words.partition(" ")
     if adverb in _ADVERBS:
         return _ADVERBS[adverb], rest
@@ -96,7 +96,7 @@ def _repeat_of(words: str) -> tuple[Recurrence, str]:
 
 
 def _plain(words: str) -> str:
-    """The text in words that dateparser knows."""
+    """The text in words that dateparser understands."""
     for word, plain in _WORDS.items():
         words = re.sub(rf"\b{word}\b", plain, words)
     for part, at in _DAY_PARTS.items():
@@ -106,7 +106,7 @@ def _plain(words: str) -> str:
 
 
 def _parsed(words: str, now: datetime) -> datetime | None:
-    import dateparser  # 0.3 s that a start need not pay
+    import dateparser  # takes 0.3 s, which a start does not need
 
     settings = {"PREFER_DATES_FROM": "future", "RELATIVE_BASE": now, "RETURN_AS_TIMEZONE_AWARE": False}
     try:

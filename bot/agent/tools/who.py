@@ -1,4 +1,4 @@
-"""Who asks and where, as their platform tells it."""
+"""The tool `who_and_where`: the person who asks, their time zone and channel, as the platform knows them."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
@@ -16,7 +16,7 @@ _PARTS = ("person", "time zone", "channel")
 FindProfile = Callable[[Scope], Awaitable[Profile]]
 FindZone = Callable[[Scope], Awaitable[str]]
 FindChannel = Callable[[Scope], Awaitable[ChannelCard]]
-"""What a platform tells. None of the three raises."""
+"""Look-ups on the platform. None of the three raises."""
 
 
 def who_tool(profile_of: FindProfile, zone_of: FindZone, channel_of: FindChannel, clock: Clock) -> Tool:
