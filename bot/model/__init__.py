@@ -1,4 +1,4 @@
-"""The values of the bot on every platform: events of people, messages to them, turns with a model."""
+"""The values that all platforms share: events, messages, and the dialogue with a language model."""
 
 from bot.model.dialogue import (
     DialogueTurn as DialogueTurn,

@@ -18,13 +18,13 @@ class ToolSpec:
 
     @property
     def as_action(self) -> ActionText:
-        """The tool as evidence is weighed for it."""
+        """The tool as an action that evidence is weighed for."""
         return ActionText(name=self.name, description=self.description)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """The model wants a tool run. `arguments` is None when what it sent was not a JSON object (`raw` has it)."""
+    """A tool call of the model. `arguments` is None if they were not a JSON object; `raw` is their text."""
 
     id: str
     name: str
@@ -34,7 +34,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelTurn:
-    """What the model said."""
+    """The model's turn: text and tool calls."""
 
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
@@ -42,7 +42,7 @@ class ModelTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolTurn:
-    """What one tool call returned."""
+    """The result of a tool call."""
 
     call_id: str
     name: str
@@ -52,7 +52,7 @@ class ToolTurn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserTurn:
-    """Text put to the model, with the pictures it is about."""
+    """A text for the model, with pictures."""
 
     text: str
     images: tuple[ImageFile, ...] = ()
@@ -63,7 +63,7 @@ DialogueTurn = UserTurn | ModelTurn | ToolTurn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartialReply:
-    """What has come of a reply so far. Of arguments that are still being written it has what is there, decoded."""
+    """The received part of a reply. Arguments that are incomplete have the values that can be decoded."""
 
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
@@ -71,23 +71,23 @@ class PartialReply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
-    """One request: everything the model may know."""
+    """A request: all that the model may know."""
 
     system: str
     turns: tuple[DialogueTurn, ...]
     tools: tuple[ToolSpec, ...] = ()
     weigh: Callable[[str], Evidence] | None = field(default=None, compare=False, repr=False)
-    """What people's verdicts say about a goal or a part of it. Blocking; for models that choose by evidence."""
+    """The evidence for a goal or a part of it, for models that choose by evidence. Blocking."""
     on_partial: Callable[[PartialReply], None] | None = field(default=None, compare=False, repr=False)
-    """Is told of the reply while it comes, by models that can; what it was told may be taken back by the reply."""
+    """Receives the partial reply, from models that stream. The complete reply may differ from it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelReply:
-    """One reply and what it cost."""
+    """A reply, and what it cost."""
 
     turn: ModelTurn
     usage: Usage = field(default_factory=Usage)
     model: str = ""
     impossible: frozenset[str] = frozenset()
-    """Tools that cannot be used for this goal, whatever people approved of: what they need is not in it."""
+    """Tools that cannot be used for this goal, whatever people approved, as it lacks their arguments."""

@@ -10,23 +10,23 @@ from memory.model import Audience, Role, Scope
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseEvent:
-    """What every event says: who did something where, when, and in what role."""
+    """The fields of all events: who did something, where, when, and in what role."""
 
     event_id: str
     """The same for an event that is delivered again."""
     scope: Scope
-    """Whoever did it, where they did; of what no person is named for, the bot."""
+    """The person who did it, and where; the bot if the event names no person."""
     at: datetime
     role: Role = Role.MEMBER
 
 
 FindRole = Callable[[], Awaitable[Role]]
-"""Finds out in what role somebody acts. Raises `MessengerError`."""
+"""Looks up the role of the person who acts. Raises `MessengerError`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonMessage(BaseEvent):
-    """A person asks something."""
+    """A person wrote a message."""
 
     message_id: str
     text: str
@@ -34,39 +34,39 @@ class PersonMessage(BaseEvent):
     files: tuple[TextFile, ...] = ()
     images: tuple[ImageFile, ...] = ()
     is_late: bool = False
-    """It was written while the bot was away, and is answered late."""
+    """Whether it was written while the bot was away."""
     reply_to: str = ""
-    """The id of the message it replies to, where the platform has replies."""
+    """The id of the message it replies to; empty if it is no reply."""
     find_role: FindRole | None = field(default=None, compare=False, repr=False)
-    """Asks the platform where `role` is only what is at hand, for a message that turns out to teach something."""
+    """Looks up the role if `role` is only a cached one, for a message that teaches something."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonEdit(BaseEvent):
-    """A person changed a message of theirs. It counts until an answer to it is committed."""
+    """A person edited a message of theirs. It has an effect until an answer to it is committed."""
 
     message_id: str
     text: str
     files: tuple[TextFile, ...] = ()
-    """What is attached after the change."""
+    """The attachments after the edit."""
     images: tuple[ImageFile, ...] = ()
     is_addressed: bool = True
-    """Whether the message may have been meant for the bot; else it matters only if it was saved as a lesson."""
+    """Whether the message may be for the bot; if not, it matters only if it was saved as a lesson."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonDeletion(BaseEvent):
-    """A person's message is gone."""
+    """A person's message was deleted."""
 
     message_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonRetry(BaseEvent):
-    """A person wants the question behind an answer tried again."""
+    """A person wants a new answer to a question."""
 
     message_id: str
-    """The answer's."""
+    """The id of the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,16 +75,15 @@ class PersonReaction(BaseEvent):
 
     message_id: str
     emoji: str
-    """As the platform spells it: `👍🏽`, `+1::skin-tone-3`, `partyparrot`."""
+    """In the platform's notation: `👍🏽`, `+1::skin-tone-3`, `partyparrot`."""
     added: bool
     on_own_message: bool = True
-    """Whether the message reacted to is the bot's. A messenger that cannot tell says True; of a removal that comes
-    after the reaction it takes back it may say False."""
+    """Whether the message is the bot's; True if unknown, but may be False if a removal arrives after its reaction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonVote(BaseEvent):
-    """A person pressed a button under an answer: +1, -1, or 0 to take it back."""
+    """A person pressed a vote button under an answer: +1, -1, or 0 to take the vote back."""
 
     message_id: str
     value: int
@@ -93,7 +92,7 @@ class PersonVote(BaseEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReactionsCleared(BaseEvent):
-    """A moderator took everybody's reactions off a message: one emoji, or all of them."""
+    """A moderator removed everybody's reactions from a message: one emoji, or all."""
 
     message_id: str
     emoji: str = ""
@@ -101,19 +100,19 @@ class ReactionsCleared(BaseEvent):
 
 
 WRONG_APPROACH = "wrong tool or approach"
-"""The reason that is about what an answer did, and not about what it says."""
+"""The reason of a correction that is about the answer's actions and not its text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonCorrection(BaseEvent):
-    """A person says what would have been right."""
+    """A person corrects an answer."""
 
     text: str
     message_id: str = ""
-    """The answer that was wrong; empty for the last one in the thread, or in the channel outside of threads."""
+    """The id of the wrong answer; empty for the last one in the thread, or in the channel outside of threads."""
     address: Address = Address.DIRECT
     reason: str = ""
-    """What was wrong, from the list a platform offers (`wrong facts`, `misunderstood me`)."""
+    """What was wrong, from the platform's list (`wrong facts`, `misunderstood me`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,23 +122,23 @@ class PersonTeaching(BaseEvent):
     question: str
     answer: str
     audience: Audience = Audience.PERSONAL
-    """How far it should reach; the role decides how far it does."""
+    """The wanted audience; the person's role may limit it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonCommand(BaseEvent):
-    """A person gives the bot one of its own commands (`why`, `undo`, ...)."""
+    """A person uses a command of the bot (`why`, `undo`, ...)."""
 
     name: str
     argument: str
     message_id: str = ""
-    """The answer the command is about; empty for the last one in the channel."""
+    """The id of the answer that the command is about; empty for the last one in the channel."""
     typed_in: str = ""
-    """The id of the message that it was typed in; empty for buttons and slash commands."""
+    """The id of the message it was typed in; empty for buttons and slash commands."""
     reply_to: str = ""
-    """The id of the message that this one replies to, anybody's, where the platform has replies."""
+    """The id of the message, of anybody, that it replies to; empty if it is no reply."""
     is_role_local: bool = False
-    """Whether the role holds in this channel only, as that of whoever created it."""
+    """Whether the role holds in this channel only, as for its creator."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,25 +151,25 @@ class PersonSave(BaseEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelChanged(BaseEvent):
-    """The platform says that other people may read a channel than before, or that they might."""
+    """A channel may have other readers than before."""
 
 
 SetInChat = Callable[[str], Awaitable[Mapping[str, str]]]
-"""Reads the settings that people changed in chat for a whole workspace, by name."""
+"""Reads a workspace's settings that people changed in chat, by name."""
 
 
 async def nothing_set(workspace: str) -> Mapping[str, str]:
-    """For a messenger without a memory behind it."""
+    """No settings: for a messenger without a memory."""
     return {}
 
 
 NameTeachers = Callable[[], Awaitable[list[str]]]
-"""Looks up by name who may approve for others somewhere, groups of people in words. Never raises."""
+"""Looks up the names of people and groups who may approve for others. Never raises."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BotInvited(BaseEvent):
-    """The bot came to a channel, or with `is_server` to a whole server: then the channel is where it may say so."""
+    """The bot was added to a channel, or with `is_server` to a server; `scope` is where it may greet."""
 
     teachers: NameTeachers = field(compare=False)
     is_server: bool = False
@@ -178,17 +177,17 @@ class BotInvited(BaseEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonArrived(BaseEvent):
-    """A person opened their conversation with the bot."""
+    """A person opened their direct conversation with the bot."""
 
     teachers: NameTeachers = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonRateLimited(BaseEvent):
-    """A person exceeds the rate limit, for the first time since they were below it."""
+    """A person exceeded the rate limit, for the first time since they were below it."""
 
     rest: timedelta
-    """How long further messages are not taken in."""
+    """How long further messages are ignored."""
 
 
 PersonEvent = (

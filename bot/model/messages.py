@@ -1,4 +1,4 @@
-"""Messages: where one is, what it is attached with, how it is meant for the bot, what the bot sends."""
+"""Messages: addresses, attachments, what the bot posts, and how a message addresses the bot."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from memory.model import Scope
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageRef:
-    """The address of one sent message. What `post` returns is what a later reaction carries back, unchanged."""
+    """The address of a posted message. `post` returns it, and events on the message have the same ids."""
 
     workspace: str
     channel: str
@@ -18,25 +18,25 @@ class MessageRef:
 
 
 class Address(StrEnum):
-    """How a message is meant for the bot."""
+    """How a message addresses the bot."""
 
     DIRECT = "direct"
-    """In a conversation with the bot alone."""
+    """In a direct conversation with the bot."""
     MENTION = "mention"
-    """It names the bot, or answers one of its messages."""
+    """By a mention, or as a reply to a message of the bot."""
     FOLLOW_UP = "follow_up"
-    """Somewhere in a thread, without a mention."""
+    """In a thread, without a mention."""
     OPEN = "open"
-    """On the top level of a channel, without a mention."""
+    """In a channel outside of threads, without a mention."""
 
 
 UNADDRESSED = (Address.FOLLOW_UP, Address.OPEN)
-"""How messages come that may be for somebody else."""
+"""The addresses of messages that may be for somebody else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextFile:
-    """An attached text file, fetched and cut to size by the messenger."""
+    """An attached text file, downloaded and shortened by the messenger."""
 
     name: str
     text: str
@@ -44,133 +44,132 @@ class TextFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageFile:
-    """An attached picture, fetched within the messenger's limits of size and number."""
+    """An attached picture, downloaded within the messenger's limits of size and number."""
 
     name: str
     media_type: str
-    """By its content: image/png, image/jpeg, image/gif or image/webp."""
+    """Detected from the content: image/png, image/jpeg, image/gif or image/webp."""
     content: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remark:
-    """A message of a person among people, read from the platform when it is needed and never stored."""
+    """A message of a person to others, read from the platform when needed and never stored."""
 
     message_id: str
     person: str
-    """Who wrote it, by id."""
+    """The author's id."""
     text: str
     at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadSoFar:
-    """What was said in a thread before a message."""
+    """A thread before a message."""
 
     people: frozenset[str]
-    """Who of them said something; no programs."""
+    """Ids of the people who wrote in it; no apps."""
     is_last_ours: bool
-    """Whether the message just before is the bot's own."""
+    """Whether the message directly before is the bot's."""
     last_text: str = ""
-    """What that says."""
+    """The text of the message directly before."""
 
 
 ReadThread = Callable[[], Awaitable[ThreadSoFar | None]]
-"""Looks at the thread; None where the platform cannot say. Never raises."""
+"""Reads the thread; None if the platform cannot. Never raises."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unaddressed:
-    """A message without a mention, as the platform describes it before it is known whom it is for."""
+    """A message without a mention, which may be for the bot or for somebody else."""
 
     scope: Scope
     text: str
     address: Address
     read_thread: ReadThread
     replied_to: str = ""
-    """The id of the bot's message that it replies to."""
+    """The id of the message of the bot that it replies to; empty if there is none."""
     is_for_others: bool = False
-    """It mentions somebody else, or replies to somebody else's message."""
+    """Whether it mentions somebody else, or replies to somebody else's message."""
 
 
 IsForBot = Callable[[Unaddressed], Awaitable[bool]]
-"""Whether such a message is meant for the bot."""
+"""Decides whether such a message is for the bot."""
 
 
 async def any_reply(message: Unaddressed) -> bool:
-    """For a messenger without a conversation behind it: every reply in a thread, and nothing else."""
+    """True for messages in threads: for a messenger without a conversation."""
     return message.address is Address.FOLLOW_UP
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """A button under a message: pressing it is the presser's command.
+    """A button under a message. Pressing it runs a command as the person who pressed.
 
-    What a notice is answered with takes its place; an answer that offers something stays.
-    Where there are no buttons the command is shown as it is typed. `command` and `argument` together have at most 80
-    characters, which is what platforms carry in a button.
+    The reply replaces a notice, but not an answer that has buttons. Without buttons the platform shows the command to
+    type. `command` and `argument` together have at most 80 characters, as platforms allow no more in a button.
     """
 
     label: str
     command: str
     argument: str = ""
     is_danger: bool = False
-    """It erases or takes something away."""
+    """Whether it erases something or takes something away."""
     words: str = ""
-    """What may be typed instead of the label, where that says more."""
+    """Words that may be typed instead of the label, if they say more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BotMessage:
-    """Something to say. `text` is CommonMark; the messenger turns it into the platform's dialect and splits it."""
+    """A message to post. `text` is CommonMark; the messenger converts it to the platform's markup and splits it."""
 
     workspace: str
     channel: str
     text: str
     thread: str = ""
     private_to: str = ""
-    """Show it to this person alone where the platform can."""
+    """The id of the only person who sees it, where the platform can do that."""
     is_direct: bool = False
-    """Send it to that person's direct messages, with `channel` as the place that it is about."""
+    """Whether to send it as a direct message to `private_to`; then `channel` is the channel it is about."""
     is_answer: bool = False
-    """An answer people may react to, as opposed to a notice."""
+    """Whether it is an answer, which people may react to, and not a notice."""
     run_id: str = ""
     part: int = 1
     parts: int = 1
-    """How many the answer has."""
+    """The number of parts of the answer."""
     first_message: str = ""
-    """The id of its first part, from the second on."""
+    """The id of the answer's first part; empty in the first part."""
     is_last: bool = True
-    """Nothing of the same answer follows: what belongs under an answer goes here."""
+    """Whether it is the last message of the answer, which gets the buttons."""
     reply_to: str = ""
-    """The id of the message it answers, where the platform shows that."""
+    """The id of the message it answers, for platforms with replies."""
     may_be_posted: bool = False
-    """Another process may have posted it, or begun to, and ended before it could note that."""
+    """Whether it may be posted already, by another process that ended before it noted that."""
     note: str = ""
-    """One line below the answer, in small print where the platform has it."""
+    """A line below the answer, in small print if the platform has it."""
     lessons: tuple[str, ...] = ()
-    """One line for each remembered lesson the answer used."""
+    """A line for each lesson that the answer used."""
     choices: tuple[Choice, ...] = ()
     is_for_all: bool = False
-    """The choices of a notice are for everybody who sees it; what a press does is told to who pressed alone."""
+    """Whether everybody may use the choices of a notice; the reply is shown only to the person who pressed."""
     people: tuple[str, ...] = ()
-    """Ids of people in `lessons`, or in the text of a notice, which the platform shows by name where it can."""
+    """Ids of people in `lessons` or in a notice's text, which the platform shows as names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """What a platform tells about a person; empty is what it does not."""
+    """A person as their platform describes them; unknown values are empty."""
 
     name: str = ""
     title: str = ""
-    """Their role at work, in their words."""
+    """Their job title, in their words."""
     zone: str = ""
     """An IANA time zone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelCard:
-    """What a platform tells about a channel."""
+    """A channel as its platform describes it; unknown values are empty."""
 
     name: str = ""
     topic: str = ""
@@ -179,7 +178,7 @@ class ChannelCard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attachment:
-    """A file to hand to a person, for example their export."""
+    """A file for a person, for example their export."""
 
     name: str
     content: bytes
