@@ -1,4 +1,4 @@
-"""Settings: what they are (`settings`), where they come from (`sources`), and how they are put together (`load`)."""
+"""Settings: their models (`settings`), sources (`sources`) and loading (`load`)."""
 
 from bot.config.load import load_settings as load_settings
 from bot.config.memory_settings import ConversationSettings as ConversationSettings

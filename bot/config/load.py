@@ -1,4 +1,4 @@
-"""Loads the settings: defaults, then the file, then the environment, then one validation."""
+"""Loads the settings: defaults, overridden by the file, overridden by the environment; validates them at the end."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,10 +13,10 @@ from bot.errors import ConfigError
 
 
 def load_settings(environ: Mapping[str, str], *, config_path: Path | None, cwd: Path, data_dir: Path) -> Settings:
-    """The settings in force, every path absolute.
+    """Load the settings, with absolute paths.
 
-    `config_path` is what the person named on the command line; `data_dir` is where the database and the log go unless a
-    setting says otherwise (it need not exist). Raises `ConfigError` that names every unknown or wrong setting at once.
+    `config_path` is the file named on the command line. `data_dir` is the folder for the database and the log unless a
+    setting names another; it need not exist. Raises `ConfigError` that lists all unknown and wrong settings.
     """
     given = RawSettings()
     path = find_config_file(environ, config_path=config_path, cwd=cwd)
@@ -28,7 +28,7 @@ def load_settings(environ: Mapping[str, str], *, config_path: Path | None, cwd: 
     try:
         settings = Settings.model_validate(given.values)
     except ValidationError as exc:
-        # Raised below, from nothing: the validation error holds the values, and some of them are secrets.
+        # `ConfigError` is raised below, without this cause, whose values may be secrets.
         problems += [_explain(error, given) for error in exc.errors(include_url=False)]
     if problems:
         raise ConfigError("\n".join(["the settings are wrong, so nothing was started:", *(f"- {p}" for p in problems)]))
@@ -36,7 +36,7 @@ def load_settings(environ: Mapping[str, str], *, config_path: Path | None, cwd: 
 
 
 def _explain(error: ErrorDetails, given: RawSettings) -> str:
-    """One line for one refused value: which setting, from where, what was found, what is allowed."""
+    """A line about a wrong value: the setting, its source, the value, what is allowed."""
     section, *rest = (str(part) for part in error["loc"])
     own = error["ctx"]["error"] if error["type"] == "value_error" and "ctx" in error else None
     if not rest:
@@ -59,7 +59,7 @@ def _has_tables(value: object) -> bool:
 
 
 def _with_paths(settings: Settings, *, cwd: Path, data_dir: Path) -> Settings:
-    """Fill in the default files and make relative paths absolute, so that they mean the same wherever they are used."""
+    """The settings with default files filled in and all paths absolute."""
     storage, log, knowledge, embedder = settings.storage, settings.log, settings.knowledge, settings.embedder
     if not storage.database_url.get_secret_value():
         url = SecretStr(f"sqlite:///{(data_dir / 'goodbot.db').absolute()}")

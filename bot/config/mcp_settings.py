@@ -1,4 +1,4 @@
-"""`[mcp]`: servers of the Model Context Protocol whose tools the bot has."""
+"""`[mcp]`: servers of the Model Context Protocol, whose tools the bot uses."""
 
 from collections.abc import Mapping
 from typing import Annotated, Self
@@ -9,7 +9,7 @@ from bot.config.section import Section, Texts, http_address
 
 
 class McpServer(Section):
-    """One server: a command to start, or the address of one that runs."""
+    """A server: a command to start, or the URL of a running one."""
 
     name: str = Field(pattern=r"^[a-z][a-z0-9-]{0,19}$")
     command: Texts = ()
@@ -26,7 +26,7 @@ class McpServer(Section):
         return self
 
     def environment(self, own: Mapping[str, str]) -> dict[str, str]:
-        """The variables of ours that it is given."""
+        """The environment variables that the server gets, out of the bot's own."""
         return {name: own[name] for name in self.env if name in own}
 
 

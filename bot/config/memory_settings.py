@@ -1,4 +1,4 @@
-"""Settings of what the bot remembers: what it recalls, how people teach it, what its jobs tidy up."""
+"""Settings of the memory: recall, conversation, teaching, upkeep."""
 
 import math
 from itertools import combinations
@@ -11,7 +11,7 @@ from memory.model.teaching import normalised_emoji
 from memory.rules.chat_settings import CATALOGUE, names_of
 
 Share = Annotated[float, Field(ge=0, le=1)]
-"""A part of a whole, 0..1."""
+"""A share, 0..1."""
 Weight = Annotated[float, Field(ge=0, le=100)]
 
 
@@ -37,7 +37,7 @@ class RecallSettings(Section):
 
     @property
     def element_weights(self) -> dict[str, float]:
-        """Weight by kind of context element, the part of `channel:C1` before its colon."""
+        """Weights of context elements by kind: the part of `channel:C1` before the colon."""
         return {
             "platform": self.weight_platform,
             "channel": self.weight_channel,
@@ -57,7 +57,7 @@ class RecallSettings(Section):
 
 
 class ConversationSettings(Section):
-    """`[conversation]`: how much of what was said before a message a run is given."""
+    """`[conversation]`: how much of the conversation before a message a run gets."""
 
     budget_tokens: int = Field(default=1500, ge=100, le=100_000)
     pause_hours: float = Field(default=4.0, ge=0, le=720)

@@ -18,7 +18,7 @@ def _qualified(name: str, *own: str) -> str:
 
 
 def _model_or(*own: str) -> AfterValidator:
-    """Of a setting: the name of a model with its provider, or one of our own names."""
+    """A validator of settings that name a model with its provider, or one of our own names."""
     return AfterValidator(lambda name: _qualified(name, *own))
 
 

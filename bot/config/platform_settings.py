@@ -1,4 +1,4 @@
-"""Settings of where people and programs meet the bot: the terminal, Slack, Discord, the web."""
+"""Settings of the terminal, Slack, Discord and the web."""
 
 import re
 from typing import Annotated, Literal
@@ -36,7 +36,7 @@ class TerminalSettings(Section):
 
 
 class SlackSettings(Section):
-    """`[slack]`. Whether the tokens fit the mode is asked when Slack is used: they may be there for another program."""
+    """`[slack]`. The tokens are checked when Slack is used, as the variables may be set for another program."""
 
     bot_token: SecretStr = SecretStr("")
     app_token: SecretStr = SecretStr("")
@@ -94,7 +94,7 @@ class SlackSettings(Section):
 
 
 class DiscordSettings(Section):
-    """`[discord]`. Whether the token is good is asked when Discord is used."""
+    """`[discord]`. The token is checked when Discord is used."""
 
     token: SecretStr = SecretStr("")
     api_url: Annotated[

@@ -1,15 +1,15 @@
-"""What every section of the settings is made of."""
+"""The base of all sections, and types and validators that they share."""
 
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 Texts = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(strict=False)]
-"""Strict validation would refuse a TOML array for a tuple."""
+"""A list of non-empty texts. Not strict, as strict validation refuses a TOML array for a tuple."""
 
 
 class Section(BaseModel):
-    """The base of sections: frozen, strict about names and types; errors hold no values, which may be secrets."""
+    """The base of sections: frozen, strict about names and types. Errors hold no values, which may be secrets."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=True, allow_inf_nan=False, hide_input_in_errors=True, validate_default=True
@@ -17,7 +17,7 @@ class Section(BaseModel):
 
 
 def http_address(example: str) -> AfterValidator:
-    """Of a setting: an http address such as this one, or nothing."""
+    """A validator of settings that are an http address, or empty."""
     return AfterValidator(lambda url: require_http(url, example))
 
 

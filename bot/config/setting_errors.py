@@ -1,4 +1,4 @@
-"""Error texts for wrong settings: what is allowed, and which name was probably meant."""
+"""Texts about wrong settings: what is allowed, and which name was probably meant."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -10,13 +10,13 @@ from pydantic.fields import FieldInfo
 
 
 def did_you_mean(wrong: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
-    """`; did you mean recall.final_k?`, or nothing when no known name is near."""
+    """`; did you mean recall.final_k?`, or empty if no known name is similar."""
     near = get_close_matches(wrong, list(known), n=1, cutoff=cutoff)
     return f"; did you mean {near[0]}?" if near else ""
 
 
 def allowed(field: FieldInfo) -> str:
-    """What a setting may be: `a whole number from 1 to 50`, `"native" or "text"`."""
+    """The allowed values of a setting: `a whole number from 1 to 50`, `"native" or "text"`."""
     if get_origin(field.annotation) is Literal:
         return " or ".join(f'"{choice}"' for choice in get_args(field.annotation))
     default = field.default
@@ -46,7 +46,7 @@ def _length(field: FieldInfo) -> str:
 
 
 def shown(field: FieldInfo, value: object) -> str:
-    """The wrong value, shortened; never a secret's."""
+    """A wrong value, shortened; a secret is not shown."""
     if isinstance(field.default, SecretStr):
         return "a value that is not shown"
     try:

@@ -1,4 +1,4 @@
-"""Every setting with its type, range and default. What each one means is written once, in `config/goodbot.toml`."""
+"""All settings with their types, ranges and defaults. What they mean is written in `config/goodbot.toml`."""
 
 import re
 from pathlib import Path
@@ -18,11 +18,11 @@ Dollars = Annotated[float, Field(ge=0, le=1_000_000)]
 Tokens = Annotated[int, Field(ge=0, le=10**12)]
 
 _SERVERS = ("postgresql", "postgres")
-"""How addresses of PostgreSQL begin."""
+"""URL schemes of PostgreSQL."""
 
 
 class StorageSettings(Section):
-    """`[storage]`. The URL is a secret because it may hold a password; `place` is fit to be shown."""
+    """`[storage]`. The URL is secret as it may hold a password; `place` can be shown."""
 
     database_url: SecretStr = SecretStr("")
 
@@ -40,26 +40,26 @@ class StorageSettings(Section):
         return url
 
     def within(self, data_dir: Path) -> Self:
-        """The same for a user whose data directory is this one."""
+        """A copy with this data directory."""
         own = self.model_copy()
         own._data_dir = data_dir
         return own
 
     @property
     def is_file(self) -> bool:
-        """Whether the database is a file of this machine."""
+        """Whether the database is a file on this machine."""
         return not self.database_url.get_secret_value().startswith(_SERVERS)
 
     @property
     def beside(self) -> Path:
-        """What this machine's files that go with the database are named after: its own, or one for each server's."""
+        """The path that files of this machine beside the database are named after, also for a database on a server."""
         if self.is_file:
             return Path(self.place)
         return self._data_dir / f"postgresql-{re.sub('[^a-zA-Z0-9]+', '-', self.place)}"
 
     @property
     def place(self) -> str:
-        """The database without user name, password or parameters: a file's path, or host and name."""
+        """The database without user name, password and parameters: a file's path, or host and name."""
         address = self.database_url.get_secret_value().partition("?")[0].partition("://")[2]
         authority, _, path = address.partition("/")
         host = authority.rpartition("@")[2]
@@ -80,14 +80,14 @@ class AgentSettings(Section):
 
 
 class LimitSettings(Section):
-    """`[limits]`: what one message may cost, whatever the cause."""
+    """`[limits]`: the size of a message, and how long the process may hang."""
 
     message_characters: int = Field(default=100_000, ge=100, le=10_000_000)
     frozen_after_s: float = Field(default=30.0, ge=0, le=3600)
 
 
 class CapSettings(Section):
-    """`[caps]`: what models may cost in a day; 0 sets no cap."""
+    """`[caps]`: the most that models may cost in a day; 0 is no cap."""
 
     person_usd: Dollars = 0.0
     person_tokens: Tokens = 0
@@ -98,7 +98,7 @@ class CapSettings(Section):
 
     @property
     def caps(self) -> tuple[Cap, ...]:
-        """Those that are set."""
+        """The caps that are set."""
         every = (
             Cap(spender=each, usd=getattr(self, f"{each}_usd"), tokens=getattr(self, f"{each}_tokens"))
             for each in Spender
@@ -107,7 +107,7 @@ class CapSettings(Section):
 
 
 class ListeningSettings(Section):
-    """`[listening]`: what is meant for the bot without a mention, and whether it says hello."""
+    """`[listening]`: which messages without a mention are for the bot, and whether it greets."""
 
     mode: Literal["mention", "threads", "always"] = "threads"
     welcome: Literal["on", "off"] = "on"
@@ -121,13 +121,13 @@ class LogSettings(Section):
 
 
 class TracingSettings(Section):
-    """`[tracing]`: spans of OpenTelemetry."""
+    """`[tracing]`: OpenTelemetry spans."""
 
     spans: Literal["off", "on", "texts"] = "off"
 
 
 class Settings(Section):
-    """All sections. `load_settings` makes one with every path filled in."""
+    """All sections. Made by `load_settings`, with all paths filled in."""
 
     storage: StorageSettings = StorageSettings()
     model: ModelSettings = ModelSettings()
@@ -154,5 +154,5 @@ class Settings(Section):
 
     @classmethod
     def sections(cls) -> dict[str, type[BaseModel]]:
-        """Each section's model by name, in the order of the file."""
+        """The model of each section by name, in the order of the file."""
         return {name: type(field.default) for name, field in cls.model_fields.items()}

@@ -1,4 +1,4 @@
-"""The sources of settings: a file and environment variables. Values are not validated here."""
+"""The sources of settings: a file and environment variables. Reads names and values, without validation."""
 
 import tomllib
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from bot.config.settings import Settings
 from bot.errors import ConfigError
 
 Name = tuple[str, str]
-"""Section and setting."""
+"""The name of a setting: section and key."""
 
 SHORT_NAMES: Mapping[str, Name] = {
     "DATABASE_URL": ("storage", "database_url"),
@@ -27,7 +27,7 @@ SHORT_NAMES: Mapping[str, Name] = {
     "DISCORD_API_URL": ("discord", "api_url"),
     "GOODBOT_API_KEY": ("web", "api_key"),
 }
-"""Names that other tools and hosts use too. The long name of the same setting wins: it is meant for Goodbot alone."""
+"""Variables that other tools and hosts use too. The long name of the same setting overrides them."""
 
 CONFIG_VARIABLE = "GOODBOT_CONFIG"
 _PREFIX = "GOODBOT_"
@@ -35,7 +35,7 @@ _PREFIX = "GOODBOT_"
 
 @dataclass(frozen=True, slots=True)
 class RawSettings:
-    """Values by section and setting, where each came from, and what is wrong with the names."""
+    """Values by section and key, their sources, and problems with names."""
 
     values: dict[str, dict[str, object]] = field(default_factory=dict)
     origins: dict[Name, str] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class RawSettings:
 
 
 def known_names() -> dict[str, Name]:
-    """Every setting by its dotted name (`recall.min_similarity`)."""
+    """All settings by dotted name (`recall.min_similarity`)."""
     return {
         f"{section}.{key}": (section, key)
         for section, model in Settings.sections().items()
@@ -58,7 +58,7 @@ def known_names() -> dict[str, Name]:
 
 
 def find_config_file(environ: Mapping[str, str], *, config_path: Path | None, cwd: Path) -> Path | None:
-    """The settings file that applies, or None. A file that was asked for by name must exist (`ConfigError`)."""
+    """The settings file to use, or None. Raises `ConfigError` if a file that was named does not exist."""
     named = config_path or environ.get(CONFIG_VARIABLE)
     if named:
         path = cwd / expanded(named)
@@ -71,7 +71,7 @@ def find_config_file(environ: Mapping[str, str], *, config_path: Path | None, cw
 
 
 def expanded(path: Path | str) -> Path:
-    """A path with `~` taken for the home folder. Raises `ConfigError` where there is none, and for what is no path."""
+    """A path with `~` replaced by the home folder. Raises `ConfigError` if there is none, or for an invalid path."""
     if "\0" in str(path):
         raise ConfigError(f"{path!r} is no path: it has a NUL character; remove it")
     try:
@@ -81,7 +81,7 @@ def expanded(path: Path | str) -> Path:
 
 
 def read_file(path: Path, given: RawSettings) -> None:
-    """Add what the file says. Raises `ConfigError` when it cannot be read as TOML at all."""
+    """Add the settings of a file. Raises `ConfigError` if it cannot be read as TOML."""
     try:
         # utf-8-sig: some editors on Windows begin a file with a byte order mark, which TOML does not allow.
         document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
@@ -117,7 +117,7 @@ def _read_section(section: str, content: Mapping[str, object], path: Path, given
 
 
 def read_environment(environ: Mapping[str, str], given: RawSettings) -> None:
-    """Add what the variables say. Empty ones count as not set; other programs' variables are left alone."""
+    """Add the settings of environment variables. Empty ones count as unset; those of other programs are ignored."""
     by_variable = dict(SHORT_NAMES) | {
         f"{_PREFIX}{section}_{key}".upper(): (section, key) for section, key in known_names().values()
     }
@@ -135,7 +135,7 @@ _SWITCH = {"true": True, "1": True, "false": False, "0": False}
 
 
 def _value(name: Name, text: str) -> object:
-    """A variable's text as the setting's type. What cannot be read stays a text, for validation to refuse."""
+    """The text of a variable as the setting's type. An unreadable text is returned as it is, for the validation."""
     section, key = name
     default = Settings.sections()[section].model_fields[key].default
     try:

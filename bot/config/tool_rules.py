@@ -1,4 +1,4 @@
-"""Which tools may be used where and by whom: rules such as `github__* in C0123 for teachers`."""
+"""Rules for tools: who may use them where, such as `github__* in C0123 for teachers`."""
 
 import re
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from memory.model import Role, Scope, Visibility
 
 DIRECT = "direct"
-"""Stands for direct messages where a rule names channels."""
+"""The name of direct messages in a rule's channels."""
 
 _ROLES = {
     "admins": (Role.ADMIN,),
@@ -21,17 +21,17 @@ _RULE = re.compile(r"(?P<tools>[\w*?-]{1,64})(?: in (?P<channels>[^\s,]+(?:,\s?[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRule:
-    """Where and for whom the tools of a pattern are. Of several rules about one tool, one is enough."""
+    """Allows the tools of a pattern to a role in channels. Of several rules for a tool, one must allow it."""
 
     tools: str
-    """A name, or a pattern with `*` and `?`."""
+    """A tool's name, or a pattern with `*` and `?`."""
     channels: frozenset[str] = frozenset()
-    """Ids, with the workspace before a slash where it matters; none for all."""
+    """Channel ids, optionally `WORKSPACE/CHANNEL`; empty for all channels."""
     roles: tuple[Role, ...] | None = None
     """None for everybody."""
 
     def admits(self, scope: Scope, role: Role) -> bool:
-        """Whether it lets somebody use its tools somewhere."""
+        """Whether it allows its tools to a role in a place."""
         here = {scope.channel, f"{scope.workspace.partition(':')[2]}/{scope.channel}"}
         if scope.visibility is Visibility.DIRECT:
             here.add(DIRECT)
@@ -39,7 +39,7 @@ class ToolRule:
 
 
 def read_rule(text: str) -> ToolRule:
-    """`NAME [in CHANNEL, CHANNEL] [for ROLE]`. Raises `ValueError` with what is allowed."""
+    """Parse a rule: `NAME [in CHANNEL, CHANNEL] [for ROLE]`. Raises `ValueError` with what is allowed."""
     found = _RULE.fullmatch(text.strip())
     role = found["role"] if found else None
     if found is None or (role is not None and role not in _ROLES):
@@ -52,6 +52,6 @@ def read_rule(text: str) -> ToolRule:
 
 
 def is_allowed(name: str, rules: Sequence[ToolRule], scope: Scope, role: Role) -> bool:
-    """Whether somebody may use a tool somewhere. One that no rule is about, everybody may."""
+    """Whether a person in a role may use a tool in a place. Everybody may use a tool without rules."""
     about = [rule for rule in rules if fnmatchcase(name, rule.tools)]
     return not about or any(rule.admits(scope, role) for rule in about)

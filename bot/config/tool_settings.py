@@ -1,4 +1,4 @@
-"""Settings of what an agent can use: tools, pages, a knowledge base."""
+"""Settings of tools: the knowledge base, web pages, rules."""
 
 from typing import Annotated, Literal
 from zoneinfo import available_timezones
