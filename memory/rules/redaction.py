@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from memory.model import Episode, Incoming, Step
 from memory.ports.runtime import Secret, SecretFinder
 
-R = TypeVar("R", Episode, Step)
+R = TypeVar("R", Episode, Step, Incoming)
 
 _MOST_CLEAN = 2_000
 """Elements of contexts that are known to hold no secret, at one time."""
@@ -197,7 +197,7 @@ class Redactor:
 
     def message(self, message: Incoming) -> Incoming:
         """A person's message."""
-        return replace(message, text=self.text(message.text))
+        return _changed(message, text=self.text(message.text))
 
 
 def _changed(of: R, **parts: Any) -> R:  # noqa: ANN401 - fields

@@ -114,7 +114,7 @@ class World:
             Incoming(scope=asker, event_id=event_id, message_id=event_id, text=goal, at=self.clock(), asked_by=asked_by)
         )
         root = self._node(asker, run_id, goal, answer, termination if not children else Termination.EXPAND, "0", "")
-        root = replace(root, action=action or root.action)
+        root = replace(root, action=action) if action else root
         nodes = [root]
         for number, (subgoal, ending) in enumerate(children):
             path = f"0.{number}"

@@ -19,6 +19,7 @@ from memory.model import (
     Role,
     Scope,
     Verdict,
+    Visibility,
     offers_of,
 )
 from memory.model.delivery import RETRY, UNFINISHED
@@ -258,14 +259,14 @@ class Recording:
         tx.retrievals.add(retrievals_of(tx, run, now), [each.item() for each in shown])
         if run.tap is not None:
             count_choice(self._core, tx, run, run.tap, nodes, now)
-        parts = tuple(_outgoing(run, number, text) for number, text in enumerate(run.parts, start=1))
+        readers = answered.channel_visibility if answered else None
+        parts = tuple(_outgoing(run, number, text, readers) for number, text in enumerate(run.parts, start=1))
         tx.deliveries.put_outgoing(*parts)
         if answered is not None and not parts:
             # Nothing is said, so the question stands for the answer: people may still say what would be right.
             tx.teaching.put_ledger(self._entry(run.workspace, run.channel, answered.message_id, run.run_id, now))
-        readers = answered.channel_visibility if answered else None
         return Answer(
-            parts=tuple(replace(part, channel_visibility=readers) for part in parts),
+            parts=parts,
             total=len(parts),
             lessons=used_of(run, shown) or followed,
             options=options,
@@ -380,7 +381,7 @@ def _unsent(parts: Sequence[Outgoing]) -> tuple[Outgoing, ...]:
     return tuple(part for part in parts if part.sent_at is None)
 
 
-def _outgoing(run: FinishedRun, number: int, text: str) -> Outgoing:
+def _outgoing(run: FinishedRun, number: int, text: str, readers: Visibility | None) -> Outgoing:
     return Outgoing(
         workspace=run.workspace,
         run_id=run.run_id,
@@ -388,6 +389,7 @@ def _outgoing(run: FinishedRun, number: int, text: str) -> Outgoing:
         channel=run.channel,
         thread=run.thread,
         text=text,
+        channel_visibility=readers,
     )
 
 
