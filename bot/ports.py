@@ -29,36 +29,36 @@ EventSink = Callable[[PersonEvent], Awaitable[None]]
 
 
 async def no_lesson(reader: Scope, role: Role, ending: str) -> str:
-    """For a messenger without a memory behind it."""
+    """The default of `ConversationQueries.lesson_text`, for a messenger without a memory."""
     return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationQueries:
-    """What a messenger asks the conversation before it makes an event of what somebody did."""
+    """The questions that a messenger asks before it turns something into an event."""
 
     teaches: Callable[[str], bool] = lambda emoji: True
-    """Whether an emoji counts on an answer. All others cost nothing."""
+    """Whether an emoji on an answer means anything. Others are ignored at no cost."""
     saves: Callable[[str], bool] = lambda emoji: False
-    """Whether it counts on a person's message."""
+    """Whether an emoji on a person's message saves it."""
     is_for_bot: IsForBot = any_reply
     """Whether a message without a mention is for the bot."""
     set_in_chat: SetInChat = nothing_set
-    """Which settings and lists people keep in chat."""
+    """Reads the settings and lists that people keep in chat."""
     lesson_text: Callable[[Scope, Role, str], Awaitable[str]] = no_lesson
-    """What the waiting lesson with an id that ends so says, for a form to change it in."""
+    """The text of the waiting lesson whose id has this ending, for a form that edits it."""
 
 
 class LanguageModel(Protocol):
-    """Answers one request at a time; the loop around it is ours."""
+    """A language model that answers single requests; the agent loop is the bot's."""
 
     @property
     def name(self) -> str:
-        """As configured, for example `offline` or `openai:gpt-5-mini`."""
+        """The configured name, for example `offline` or `openai:gpt-5-mini`."""
         ...
 
     async def warm_up(self) -> None:
-        """Do what takes long (imports, loading) before the first request. Never blocks the event loop."""
+        """Do slow preparations (imports, loading) before the first request. Never blocks the event loop."""
         ...
 
     async def reply(self, request: ModelRequest) -> ModelReply:
@@ -66,24 +66,24 @@ class LanguageModel(Protocol):
         ...
 
     async def close(self) -> None:
-        """Give up connections. Closing twice is fine."""
+        """Close connections. Idempotent."""
         ...
 
 
 class Messenger(Protocol):
-    """One chat platform. Drives `sink` with what people do, and says what the bot says."""
+    """One chat platform: passes people's events to `sink`, and posts the bot's messages."""
 
     @property
     def platform(self) -> str:
-        """The first part of its workspaces' names."""
+        """The name of the platform, which is the first part of its workspaces' names."""
         ...
 
     async def run(self, sink: EventSink) -> None:
-        """Deliver events until the platform ends or `close` is called, but never this bot's own."""
+        """Deliver events, except this bot's own, until the platform ends or `close` is called."""
         ...
 
     def split(self, text: str) -> list[str]:
-        """The parts `text` must be sent in: within the platform's limit, code fences, links and emoji unbroken."""
+        """Split a text into parts within the platform's limit, without breaking code fences, links or emoji."""
         ...
 
     def spell(self, command: str) -> str:
@@ -91,22 +91,22 @@ class Messenger(Protocol):
         ...
 
     async def post(self, message: BotMessage) -> MessageRef:
-        """Say it. The text is within the limit (`split`). Raises `MessengerError`."""
+        """Post a message, whose text is within the limit (`split`). Raises `MessengerError`."""
         ...
 
     async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
-        """Show or take away the bot's own emoji on a message of its own. Doing it twice is fine."""
+        """Add or remove the bot's own emoji on a message of its own. Idempotent."""
         ...
 
     async def ask_correction(self, event: PersonReaction | PersonVote, ref: MessageRef, question: str) -> None:
-        """Ask the person who rejected an answer what would have been right, in the least intrusive way there is.
+        """Ask the person who rejected an answer what would have been right, as unobtrusively as possible.
 
-        Called once for each person and answer. A platform that asks at the button itself does nothing here.
+        Called once for each person and answer. Does nothing on a platform that asks at the button itself.
         """
         ...
 
     async def progress(self, workspace: str, channel: str, thread: str, text: str) -> None:
-        """Show that work goes on (`text`), or that it ended (empty text)."""
+        """Show that the bot is working (`text`), or that it has finished (empty text)."""
         ...
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
@@ -114,41 +114,41 @@ class Messenger(Protocol):
         ...
 
     async def close(self) -> None:
-        """Stop `run` and release everything. Closing twice is fine."""
+        """Stop `run` and release all resources. Idempotent."""
         ...
 
 
 @runtime_checkable
 class ReadsAlong(Protocol):
-    """What a messenger may have too: it looks up what people said to each other before a message, and their names."""
+    """Optional interface of a messenger that can look up earlier messages of people, and their names."""
 
     async def remarks(self, scope: Scope, message_id: str, wanted: Sequence[str], last: int) -> list[Remark]:
-        """The messages of people with these ids, and the `last` ones before this message in its thread or channel.
+        """People's messages with these ids, and the `last` ones before this message in its thread or channel.
 
-        Oldest first; what is gone or may not be read is left out, and so is every bot. Raises `MessengerError`.
+        Oldest first, without bots' messages and those that are deleted or unreadable. Raises `MessengerError`.
         """
         ...
 
     async def name_of(self, workspace: str, person: str) -> str:
-        """What a person is called; empty if the platform does not say. Never an id."""
+        """A person's name, never an id; empty if the platform does not tell it."""
         ...
 
 
 @runtime_checkable
 class ReadsAnswers(Protocol):
-    """What a messenger may have too: it looks up a person's message with the question that it answers."""
+    """Optional interface of a messenger that can look up a person's message with the question that it answers."""
 
     async def answered_question(self, scope: Scope, message_id: str) -> AnsweredQuestion | None:
-        """The message, and what begins its thread or what it replies to, with names in place of mentions.
+        """The message, and what it replies to or what begins its thread, with names in place of mentions.
 
-        None if it answers nobody's question, is gone, or either of them is a bot's. Raises `MessengerError`.
+        None if it answers no question, is deleted, or either is a bot's. Raises `MessengerError`.
         """
         ...
 
 
 @runtime_checkable
 class StreamsAnswers(Protocol):
-    """What a messenger may have too: it shows an answer while it is written."""
+    """Optional interface of a messenger that can show an answer while it is being written."""
 
     @property
     def pace_s(self) -> float:
@@ -156,81 +156,82 @@ class StreamsAnswers(Protocol):
         ...
 
     async def stream_partial(self, message: BotMessage) -> None:
-        """Show what there is of the first part of an answer; `post` of the same run makes it whole, and what it is.
+        """Show the beginning of the first part of an answer; `post` of the same run completes it.
 
-        Each text begins with the one before, or the platform waits for the whole. Raises `MessengerError`.
+        Each text should begin with the one before; else the platform shows nothing new until the answer is complete.
+        Raises `MessengerError`.
         """
         ...
 
     async def drop_partial(self, message: BotMessage) -> None:
-        """Take away what was shown of an answer that is not to come. Raises `MessengerError`."""
+        """Remove what was shown of an answer that will not be completed. Raises `MessengerError`."""
         ...
 
 
 @runtime_checkable
 class KnowsWorkspaces(Protocol):
-    """A messenger that knows for which workspaces it can answer."""
+    """Optional interface of a messenger that knows for which workspaces it can answer."""
 
     @property
     def workspaces(self) -> frozenset[str]:
-        """Which ones, as in scopes; none until events come in."""
+        """These workspaces, named as in scopes; empty until events come in."""
         ...
 
 
 @runtime_checkable
 class AnswersEverywhere(Protocol):
-    """A messenger for every workspace of its platform, also where it can only bring what waits to an end."""
+    """Optional interface of a messenger that can finish answers in every workspace of its platform."""
 
     @property
     def answers_everywhere(self) -> bool:
-        """Whether it does so now: false until events come in."""
+        """Whether it can do so now: false until events come in."""
         ...
 
 
 @runtime_checkable
 class KnowsConnection(Protocol):
-    """What a messenger may have too: it knows whether its platform is connected now."""
+    """Optional interface of a messenger that knows whether its platform is connected."""
 
     @property
     def is_connected(self) -> bool:
-        """Whether what people do comes in. Safe from any thread."""
+        """Whether events come in. Safe to call from any thread."""
         ...
 
 
 @runtime_checkable
 class HoldsShards(KnowsConnection, Protocol):
-    """A messenger whose platform sends events by numbered shards, each to the process that holds it."""
+    """Optional interface of a messenger whose platform sends events by numbered shards, held by one process each."""
 
     def hold(self, shards: frozenset[int], before_session: Callable[[int], Awaitable[None]]) -> None:
-        """Take in the events of these shards, and of no others any more.
+        """Receive the events of exactly these shards.
 
-        `before_session` is waited for before a session begins, with the number of its bucket: Discord wants a pause
-        between two of one bucket.
+        `before_session` is awaited before a session begins, with the number of its bucket, because Discord requires a
+        pause between two sessions of a bucket.
         """
         ...
 
 
 @runtime_checkable
 class KnowsPeople(Protocol):
-    """What a messenger may have too: it looks up what its platform tells about people and channels."""
+    """Optional interface of a messenger that can look up people and channels."""
 
     async def profile(self, scope: Scope) -> Profile:
-        """About the scope's person, as far as the platform says. Raises `MessengerError`."""
+        """The profile of the scope's person. Raises `MessengerError`."""
         ...
 
     async def channel_card(self, scope: Scope) -> ChannelCard:
-        """About the scope's channel. Raises `MessengerError`."""
+        """The description of the scope's channel. Raises `MessengerError`."""
         ...
 
 
 @runtime_checkable
 class KnowsTeachers(Protocol):
-    """What a messenger may have too: it knows who can approve lessons for others."""
+    """Optional interface of a messenger that knows who can approve lessons for others."""
 
     async def approvers(self, scope: Scope) -> list[str]:
-        """Who can approve what is taught there, people by name and groups in words. Never raises."""
+        """The names of people and groups who can approve what is taught there. Never raises."""
         ...
 
     async def teachers(self, workspace: str) -> list[str]:
-        """The ids of people who can, as far as they are known without asking for every member. Never raises."""
+        """The ids of these people, as far as known without listing all members. Never raises."""
         ...

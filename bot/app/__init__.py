@@ -1,1 +1,1 @@
-"""The composition root: builds the bot from its settings; the only package that names concrete adapters."""
+"""The composition root: builds the bot from its settings. Only this package uses concrete adapters."""

@@ -44,13 +44,13 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 DRAIN_S = 20.0
-"""How long running answers may take to end after SIGTERM. All of the end takes less than the 30 s that hosts give."""
+"""How long running answers may take to finish after SIGTERM. The whole shutdown takes less than the usual 30 s."""
 
 _END_S, _ABANDON_S, _LOG_OUT_S = 2.0, 1.0, 4.0
-"""Then: how long they may take once told to stop, once broken off, and how long platforms may take to log out."""
+"""Then: how long they may take when asked to stop, when cancelled, and how long platforms may take to log out."""
 
 REDELIVERY_S = 60.0
-"""How often parts that a platform would not take are offered again."""
+"""How often parts that a platform refused are posted again."""
 
 
 def configured(settings: Settings) -> list[str]:
@@ -63,10 +63,10 @@ def configured(settings: Settings) -> list[str]:
 
 
 async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) -> None:
-    """Run the bot on these platforms. One that fails is logged and the others go on.
+    """Run the bot on these platforms. If one fails, it is logged and the others go on.
 
-    Without any, the web and the jobs alone. Raises `ConfigError` where the web is not configured either, and
-    `MessengerError` if every platform ended though nobody asked it to.
+    Without platforms, only the web and the jobs run. Raises `ConfigError` if the web is not configured either, and
+    `MessengerError` if every platform ended without being asked to.
     """
     if not platforms and not is_configured(settings):
         raise ConfigError(
@@ -122,9 +122,9 @@ async def _serve_web(
     runners: Sequence[PlatformRunner],
     metering: "Metering | None",
 ) -> None:
-    """Serve the web as long as the stack lasts. Where it cannot be, people in chat are answered all the same.
+    """Serve the web while the stack lasts. If that is impossible, chat goes on without it.
 
-    Raises `ConfigError` where there is nobody in chat.
+    Raises `ConfigError` if there is no chat platform.
     """
     try:
         playground = None
@@ -155,7 +155,7 @@ async def _take_over(
     alone: list[Messenger],
     messenger: Messenger,
 ) -> None:
-    """Finish what the process left that was on this platform before."""
+    """Finish what the former process on this platform left."""
     if not stack.enter_context(only_one(settings, messenger.platform)):
         return
     try:
@@ -167,7 +167,7 @@ async def _take_over(
 
 
 async def _recover_alone(goodbot: Goodbot, alone: Sequence[Messenger], stop: asyncio.Event) -> None:
-    """Before anything else, answer messages that may have crashed an earlier process, unless told to end."""
+    """First answer, one by one, the messages that may have crashed an earlier process, unless told to stop."""
     recovering = asyncio.create_task(goodbot.recover_alone(*alone))
     stopped = asyncio.create_task(stop.wait())
     await asyncio.wait({recovering, stopped}, return_when=asyncio.FIRST_COMPLETED)
@@ -184,9 +184,10 @@ async def _until_stopped(
     take_over: TakeOver,
     stop: asyncio.Event,
 ) -> None:
-    """Run the platforms until all have ended or the process shall. To those `alone` on the database, offer again.
+    """Run the platforms until all have ended or the process is told to stop.
 
-    Without platforms the web is served until the process shall end.
+    Refused parts are posted again on those in `alone`. Without platforms the web is served until the process is told to
+    stop.
     """
     sink = running.sink
     live = {
@@ -214,7 +215,7 @@ async def _until_stopped(
 
 
 def _how_it_ended(platform: str, task: "asyncio.Task[None]") -> str:
-    """Write into the log how a platform's run ended, and return it in short."""
+    """Log how a platform's run ended, and return a short text about it."""
     error = task.exception()
     if error is None:
         log.info("%s has ended", platform)
@@ -226,7 +227,7 @@ def _how_it_ended(platform: str, task: "asyncio.Task[None]") -> str:
 async def _redeliver(
     goodbot: Goodbot, messengers: Sequence[Messenger], live: Mapping[str, "asyncio.Task[None]"]
 ) -> None:
-    """Offer again what platforms would not take, and send digests that are due, as long as each of them is there."""
+    """Post refused parts again, and send due digests, on each platform that is still running."""
     while True:
         await asyncio.sleep(REDELIVERY_S)
         for messenger in messengers:
@@ -240,7 +241,7 @@ async def _redeliver(
 
 
 async def _drain(goodbot: Goodbot) -> None:
-    """Let running answers end; what is not answered in time, or not begun, is answered after the next start."""
+    """Let running answers finish; what is not answered in time, or not begun, is answered after the next start."""
     goodbot.conversations.begin_no_more()
     if await _idle_within(goodbot, DRAIN_S):
         return
@@ -259,7 +260,7 @@ async def _idle_within(goodbot: Goodbot, seconds: float) -> bool:
 
 
 async def _log_out(messengers: Sequence[Messenger], live: Mapping[str, "asyncio.Task[None]"]) -> None:
-    """Close every platform at the same time. One that does not end is broken off."""
+    """Close all platforms at the same time. One that does not end in time is cancelled."""
     closing = [asyncio.create_task(messenger.close()) for messenger in messengers]
     tasks = [*closing, *live.values()]
     _, late = await asyncio.wait(tasks, timeout=_LOG_OUT_S)
@@ -289,7 +290,7 @@ def make_messenger(settings: Settings, platform: str, memory: Memory, goodbot: G
 
 
 def _make_slack(settings: Settings, memory: Memory, goodbot: Goodbot) -> Messenger:
-    """One workspace by its token, which is the default, or every one that installs the app."""
+    """The messenger of one workspace by its token, the default, or of every workspace that installs the app."""
     if settings.slack.bot_token.get_secret_value() or not settings.slack.client_id:
         from bot.adapters.slack.messenger import SlackMessenger
 

@@ -1,4 +1,4 @@
-"""The configured memory as a whole: into another database, or into a file."""
+"""Copying the whole configured memory into another database, or into a backup file."""
 
 import shlex
 from functools import partial
@@ -26,14 +26,14 @@ def move_memory(settings: Settings, target_url: str, show: "ShowsMove", *, parts
 
 
 def planned_move(settings: Settings, target_url: str) -> list[tuple[str, int]]:
-    """What that would copy: tables and their rows. Nothing is created or changed."""
+    """The tables that a move would copy, with their numbers of rows. Changes nothing."""
     from memory.adapters.sql.copies.move import planned
 
     return planned(settings.storage.database_url.get_secret_value(), target_url)
 
 
 def back_up_memory(settings: Settings, file: Path, show: "ShowsBackup") -> int:
-    """Copy the memory into a file; how many bytes it has.
+    """Copy the memory into a file. Returns its size in bytes.
 
     Raises what `memory.adapters.sql.copies.backup.back_up` raises, and `InvalidInput` for what is no file.
     """

@@ -1,4 +1,4 @@
-"""The web application put together: as a process of its own, and beside the bot."""
+"""Builds and runs the web application, in a process of its own or beside the bot."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def is_configured(settings: Settings) -> bool:
-    """Whether the web is served beside the bot: there is a key or an account that somebody could use."""
+    """Whether the web is served beside the bot: there is a key or an account with which it can be used."""
     web = settings.web
     return bool(web.api_key.get_secret_value() or web.password.get_secret_value() or web.accounts)
 
@@ -33,7 +33,7 @@ def make_web(
     playground: "PlaygroundMessenger | None" = None,
     metering: "Metering | None" = None,
 ) -> "Starlette":
-    """The application. Raises `ConfigError` where its libraries are not installed, or anybody could come in."""
+    """The web application. Raises `ConfigError` if its libraries are not installed, or if it were open to anybody."""
     with needs_extra("web", "the web"):
         from bot.adapters.web.application import WebParts, make_application
         from bot.adapters.web.authentication import Keys, RequestPace
@@ -64,7 +64,7 @@ async def web_running(
     playground: "PlaygroundMessenger | None" = None,
     metering: "Metering | None" = None,
 ) -> AsyncIterator[str]:
-    """The web, served for as long as the context lasts; its URL. Raises `ConfigError`."""
+    """Serve the web while the context lasts. Returns its URL. Raises `ConfigError`."""
     application = make_web(settings, memory, runners, playground, metering)
     from bot.adapters.web.server import serving
 
@@ -94,7 +94,7 @@ async def serve_web(settings: Settings, memory: Memory, show: Callable[[str], ob
 
 
 def password_digest(password: str) -> str:
-    """What `[web] accounts` keeps of a password. Raises `ConfigError` as `make_web` does."""
+    """The digest of a password for `[web] accounts`. Raises `ConfigError` as `make_web` does."""
     with needs_extra("web", "the web"):
         from bot.adapters.web.pages.access import hashed
     return hashed(password)

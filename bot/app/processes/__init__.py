@@ -1,1 +1,1 @@
-"""What keeps processes running side by side: locks and leases of logins, shards, jobs, watchdog, logs, readiness."""
+"""Running the bot in one or several processes: logins, shards, jobs, watchdog, crash reports, logs, readiness."""

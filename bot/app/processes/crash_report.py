@@ -1,8 +1,8 @@
-"""The report of a process that crashed: which messages it was working on and, if possible, the traceback.
+"""Crash reports: which messages a crashed process was answering and, if possible, the traceback.
 
-Each process has a file of its own beside the database, private to the user and locked while the process lives. An
-orderly end takes it away; so whatever unlocked file is there tells of a death. It begins with one line for each message
-in work, which costs that message two writes of a few bytes and the database nothing; a fault appends its traceback.
+Each process has a file beside the database, private to the user and locked while the process lives. It is removed on an
+orderly exit, so an unlocked file shows that a process died. It begins with one line for each message being answered,
+which costs two small writes per message; a fault appends its traceback.
 """
 
 import json
@@ -30,11 +30,11 @@ class CrashReport:
         self.path = path
         self._file = file
         self._lines: list[bool] = []
-        """Which lines are taken."""
+        """Which lines are in use."""
 
     @contextmanager
     def in_work(self, message: Incoming) -> Iterator[None]:
-        """Note that this message is being worked on."""
+        """Record that this message is being answered."""
         number = self._lines.index(False) if False in self._lines else len(self._lines)
         self._lines[number : number + 1] = [True]
         self._write(number, json.dumps([message.scope.workspace, message.event_id]))
@@ -47,7 +47,7 @@ class CrashReport:
     def _write(self, number: int, text: str) -> None:
         # On the event loop: a few bytes into the page cache cost less than handing them over.
         if len(text) >= _LINE_BYTES:
-            text = ""  # Longer than any platform's ids: nothing is blamed.
+            text = ""  # Longer than any platform's ids: no message is recorded.
         try:
             os.lseek(self._file, number * _LINE_BYTES, os.SEEK_SET)
             os.write(self._file, f"{text:<{_LINE_BYTES - 1}}\n".encode("ascii"))
@@ -55,16 +55,16 @@ class CrashReport:
             log.warning("could not record messages in progress in %s: %s", self.path, error)
 
     def close(self) -> None:
-        """Remove the report: the process ends in an orderly way."""
+        """Remove the report on an orderly exit."""
         self.path.unlink(missing_ok=True)
         os.close(self.trace)
         os.close(self._file)
 
 
 def open_report(database: Path, life: str) -> CrashReport:
-    """A new report for this process, whose life has this id. Raises `OSError`."""
+    """A new report for this process, whose run has the id `life`. Raises `OSError`."""
     path = database.with_name(f"{database.name}.{life}{_ENDING}")
-    # Locked before it has its name, for without a lock it would tell of a death.
+    # Locked before it is renamed to its final name, because an unlocked report means a dead process.
     unnamed = path.with_name(f"{database.name}.{life}{_UNNAMED}")
     file = _new_locked(unnamed)
     trace = os.open(unnamed, os.O_WRONLY | os.O_APPEND)
@@ -73,7 +73,7 @@ def open_report(database: Path, life: str) -> CrashReport:
 
 
 def _new_locked(path: Path) -> int:
-    """A new file of this process. Another start may sweep it before it is locked; then it is made once more."""
+    """A new locked file. Another starting process may remove it before it is locked; it is then created again."""
     while True:
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
         _lock(file, waits=True)
@@ -84,10 +84,10 @@ def _new_locked(path: Path) -> int:
 
 @contextmanager
 def abnormal_exits(database: Path) -> Iterator[list[AbnormalExit]]:
-    """The abnormal exits that reports record. The reports are removed at the end, if nothing was raised.
+    """The abnormal exits recorded by reports, which are removed at the end of the context, if nothing was raised.
 
-    The last one with a traceback stays, for whoever looks for the cause (`last_report`). A report that cannot be read
-    is passed over, and so is one that cannot be taken away: it is told again.
+    The last one with a traceback is kept for inspection (`last_report`). A report that cannot be read is skipped; one
+    that cannot be removed is returned again next time.
     """
     _sweep(database)
     with ExitStack() as stack:
@@ -107,7 +107,7 @@ def abnormal_exits(database: Path) -> Iterator[list[AbnormalExit]]:
 
 
 def last_report(database: Path) -> Path:
-    """Where the report of the last crash is kept."""
+    """The path of the report of the last crash."""
     return database.with_name(f"{database.name}.crash")
 
 
@@ -117,7 +117,7 @@ def _beside(database: Path, ending: str) -> list[Path]:
 
 
 def _sweep(database: Path) -> None:
-    """Remove files of processes that were killed before their report had its name. A locked one is in use."""
+    """Remove files of processes that died before their report had its final name. Locked files are in use."""
     for path in _beside(database, _UNNAMED):
         with _passed_over(path), ExitStack() as stack:
             if _take(path, stack):
@@ -126,7 +126,7 @@ def _sweep(database: Path) -> None:
 
 @contextmanager
 def _passed_over(path: Path) -> Iterator[None]:
-    """Log a file that cannot be read and go on with the others."""
+    """Log and skip a file that cannot be read."""
     try:
         yield
     except OSError as error:
@@ -134,7 +134,7 @@ def _passed_over(path: Path) -> Iterator[None]:
 
 
 def _take(path: Path, stack: ExitStack) -> bool:
-    """Hold the report until the stack ends. False if its process lives, or another process takes it.
+    """Lock the report until the stack ends. False if its process lives, or if another process took it.
 
     Raises `OSError` if it cannot be opened.
     """
@@ -148,7 +148,7 @@ def _take(path: Path, stack: ExitStack) -> bool:
 
 
 def _abnormal_exit(path: Path) -> AbnormalExit:
-    # A line that could not be written leaves a hole of zeros.
+    # A line that could not be written leaves zero bytes.
     lines = path.read_text(encoding="utf-8", errors="replace").replace("\0", "").splitlines()
     noted = [line for line in lines if line.startswith("[")]
     return AbnormalExit(
@@ -159,7 +159,7 @@ def _abnormal_exit(path: Path) -> AbnormalExit:
 
 
 def _pair(line: str) -> tuple[str, str] | None:
-    """Workspace and event id; None for a line that was cut off, or is damaged otherwise."""
+    """Workspace and event id; None for a truncated or damaged line."""
     try:
         workspace, event_id = (str(each) for each in json.loads(line))
         f"{workspace}{event_id}".encode()
@@ -171,7 +171,7 @@ def _pair(line: str) -> tuple[str, str] | None:
 if sys.platform == "win32":
 
     def _lock(file: int, *, waits: bool = False) -> None:
-        """Nothing to do: an open file can be neither renamed nor deleted there, so that no reports are kept."""
+        """Do nothing: on Windows an open file can be neither renamed nor deleted, so no reports are kept."""
 
 else:
     import fcntl

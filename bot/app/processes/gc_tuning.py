@@ -5,11 +5,11 @@ import gc
 import sys
 
 SWITCH_S = 0.0005
-"""How long a thread may compute while the event loop waits for the interpreter (Python's own 0.005 is per wait, and the
-loop waits after every system call)."""
+"""How long a thread may run while the event loop waits for the interpreter lock. Python's default of 0.005 applies to
+each wait, and the loop waits after every system call."""
 
 _YOUNG, _MIDDLE, _OLD = 5_000, 20, 50
-"""Collections are rarer than Python's own, for they stop every thread; bots make little garbage in cycles."""
+"""Thresholds of the garbage collector, rarer than Python's default, because a collection stops every thread."""
 
 
 async def keep_pauses_short(warm_up: "asyncio.Task[None]") -> None:
@@ -23,6 +23,6 @@ async def keep_pauses_short(warm_up: "asyncio.Task[None]") -> None:
 
 
 def collect_rarely() -> None:
-    """Look for garbage in cycles more rarely, and not at all among the objects there are now."""
+    """Collect cyclic garbage more rarely, and never among the objects that exist now."""
     gc.set_threshold(_YOUNG, _MIDDLE, _OLD)
     gc.freeze()

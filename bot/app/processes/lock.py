@@ -1,4 +1,4 @@
-"""A lock among the processes on one database: one of them has a login, and finishes the work of a killed process."""
+"""A lock among the processes on one database, by which one of them has a login and finishes a dead process's work."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,9 +10,9 @@ from memory.adapters.private_files import FILE_MODE, make_folder
 
 @contextmanager
 def only_one(settings: Settings, part: str) -> Iterator[bool | None]:
-    """Whether no other process runs this part (`chat`, `slack`, ...) on this database. None: it cannot be locked.
+    """Whether this is the only process that runs this part (`chat`, `slack`, ...) on this database.
 
-    The lock is the operating system's, so it ends with the process however that ends.
+    None if it cannot be locked. The lock is the operating system's, so it ends with the process.
     """
     from filelock import FileLock, Timeout
 

@@ -20,19 +20,19 @@ _LINE = "%(asctime)s %(levelname)s %(name)s %(message)s"
 
 
 class SecretlessFormatter(logging.Formatter):
-    """Formats as usual, tracebacks included, and takes out what looks like a password, token or key."""
+    """Formats records, tracebacks included, and removes what looks like a password, token or key."""
 
     def __init__(self, fmt: str = _LINE) -> None:
         super().__init__(fmt)
         self._redactor = Redactor(FormatFinder())
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line as it may be written down."""
+        """The line without secrets."""
         return self._redactor.text(super().format(record))
 
 
 class LogFile(RotatingFileHandler):
-    """A log that only its user may read. What cannot be written is said once on stderr, in one line."""
+    """A log file that only its user may read. The first write error is reported on stderr, in one line."""
 
     def __init__(self, path: Path, *, delay: bool = False) -> None:
         self._has_failed = False
@@ -48,7 +48,7 @@ class LogFile(RotatingFileHandler):
         return open(self.baseFilename, self.mode, encoding=self.encoding, errors=self.errors, opener=open_private)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the base class calls it so
-        """Say it once: the disk is full, the folder is gone."""
+        """Report the first error, for example that the disk is full."""
         if not self._has_failed:
             self._has_failed = True
             _complain(f"lines of the log are lost: {self.baseFilename}: {_reason(sys.exc_info()[1])}")
@@ -62,19 +62,19 @@ class ServiceLog(logging.StreamHandler[TextIO]):
         self.setFormatter(SecretlessFormatter())
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the base class calls it so
-        """Nothing."""
+        """Ignore the error."""
 
 
 def start_log(settings: Settings, *, to_stderr: bool = False) -> None:
-    """Write the log to its file; the screen belongs to people. Where that is impossible, say so once on stderr.
+    """Write the log to its file, not to the screen. If that is impossible, say so once on stderr.
 
-    What is not written yet at the end of the process is written then.
+    Pending records are written when the process exits.
     """
     root = logging.getLogger()
     root.setLevel(logging.WARNING)
     for name in ("bot", "memory"):
         logging.getLogger(name).setLevel(settings.log.level.upper())
-    # A service has no screen to keep clean, and its host collects what it writes there.
+    # A service also logs to stderr, which its host collects.
     handlers = [*_file(Path(settings.log.file)), *([ServiceLog()] if to_stderr else [])]
     lines: SimpleQueue[logging.LogRecord] = SimpleQueue()
     listener = QueueListener(lines, *handlers)
@@ -84,7 +84,7 @@ def start_log(settings: Settings, *, to_stderr: bool = False) -> None:
 
 
 def note_failures(settings: Settings) -> None:
-    """Write what goes wrong in a command to the log, which is opened only then. Does nothing where a log is written."""
+    """Log errors of a command to the log file, which is opened at the first one. Does nothing if a log is active."""
     root = logging.getLogger()
     if not root.hasHandlers():
         root.addHandler(LogFile(Path(settings.log.file), delay=True))

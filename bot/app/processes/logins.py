@@ -1,7 +1,7 @@
-"""One process at a time for each login on a platform: a lease in the database says which, and others stand by.
+"""Logins: one process at a time is connected with a platform's token, by a lease in the database; others stand by.
 
-Its holder keeps a lock of the operating system besides. So on one machine another process takes over as soon as the
-holder is dead, and from another machine when the lease has run out.
+The holder also has a lock of the operating system. So a process on the same machine takes over as soon as the holder
+dies, and one on another machine when the lease expires.
 """
 
 import asyncio
@@ -21,16 +21,16 @@ from memory.services.upkeep.leases import Leases
 log = logging.getLogger(__name__)
 
 LEASE_FOR = timedelta(seconds=6)
-"""How long a holder on another machine that has died keeps others from its login."""
+"""How long a dead holder on another machine blocks its login."""
 RENEW_S = 2.0
 LOOK_S = 1.0
-"""How often whoever stands by looks whether the login is free."""
+"""How often a standby process checks whether the login is free."""
 
 
 class Login:
-    """The right of this process, named `owner`, to be the bot that a platform's token names. A context manager.
+    """The right of this process, named `owner`, to connect with a platform's token. A context manager.
 
-    `sleep` is how it waits between two looks.
+    `sleep` waits between two checks.
     """
 
     def __init__(
@@ -48,18 +48,18 @@ class Login:
 
     @property
     def is_held(self) -> bool:
-        """Whether it is this process's."""
+        """Whether this process holds the login."""
         return self._renewing is not None and not self._renewing.done()
 
     async def take(self) -> str:
-        """Take the login. Returns an empty text if it is held now, else the name of the process that holds it."""
+        """Take the login. Returns an empty text if this process holds it now, else the name of the holder."""
         async with AsyncExitStack() as stack:
             is_locked = stack.enter_context(only_one(self._settings, self._part))
             if is_locked is False:
                 return await self._executor(self._leases.owner, self._lease) or "starting"
             lease = await self._executor(self._leases.take, self._lease, self._owner, LEASE_FOR)
             if is_locked and lease.owner != self._owner and _machine(lease.owner) == _machine(self._owner):
-                # It had the lock that is ours now, so it is dead.
+                # Its holder had the lock that this process has now, so it is dead.
                 await self._executor(self._leases.release, self._lease, lease.owner)
                 lease = await self._executor(self._leases.take, self._lease, self._owner, LEASE_FOR)
             if lease.owner != self._owner:
@@ -69,7 +69,7 @@ class Login:
         return ""
 
     async def taken(self) -> None:
-        """Wait until the login is free and take it. Says once that another process has it."""
+        """Wait until the login is free and take it. Logs once that another process has it."""
         is_told = False
         while holder := await self._take_or_nobody():
             if not is_told:
@@ -85,7 +85,7 @@ class Login:
             log.info("the other process on %s has ended: this one takes over", self.platform)
 
     async def lost(self) -> None:
-        """Return when another process has the login that this one held."""
+        """Return when another process has taken the login from this one."""
         if self._renewing is not None:
             await asyncio.wait({self._renewing})
 
@@ -124,16 +124,16 @@ class Login:
 
 
 class SharedLogin:
-    """A login that every process has at the same time (`bot.app.processes.sharing`)."""
+    """A login that all processes may use at the same time (`bot.app.processes.sharing`)."""
 
     is_held = True
 
     async def take(self) -> str:
-        """Nobody else keeps it."""
+        """Return an empty text: it is always available."""
         return ""
 
     async def taken(self) -> None:
-        """It is there."""
+        """Return at once: it is always available."""
 
     async def lost(self) -> None:
         """Never returns."""
@@ -141,13 +141,13 @@ class SharedLogin:
 
 
 def lease_name(settings: Settings, platform: str) -> str:
-    """The name of the lease of the login that the settings name; empty where they name none."""
+    """The name of the lease for the configured login; empty if none is configured."""
     digest = _digest(settings, platform)
     return f"login/{platform}/{digest}" if digest else ""
 
 
 def _digest(settings: Settings, platform: str) -> str:
-    """A token's, which tells nothing of it."""
+    """The digest of the token, from which the token cannot be derived."""
     tokens = {
         "slack": settings.slack.bot_token.get_secret_value() or settings.slack.client_id,
         "discord": settings.discord.token.get_secret_value(),
@@ -156,5 +156,5 @@ def _digest(settings: Settings, platform: str) -> str:
 
 
 def _machine(owner: str) -> str:
-    """The first part of a process's name (`bot.app.processes.scheduler.owner_name`)."""
+    """The machine in a process's name (`bot.app.processes.scheduler.owner_name`)."""
     return owner.partition("/")[0]

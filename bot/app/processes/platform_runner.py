@@ -11,21 +11,21 @@ from bot.errors import MessengerError
 from bot.ports import EventSink, Messenger
 
 TakeOver = Callable[[Messenger], Awaitable[None]]
-"""Finishes what another process left on a platform, before this one runs it."""
+"""Finishes a dead process's work on a platform, before this process runs it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformRunner:
-    """A messenger with its login, and how the two are run."""
+    """Runs a messenger while its login is held."""
 
     messenger: Messenger
     login: Login | SharedLogin
     shards: ShardKeeper | None = None
-    """Where processes share the platform by shards: who is sent what."""
+    """The keeper of this process's shards, if processes share the platform by shards."""
 
     @property
     def is_alone(self) -> bool:
-        """Whether the login is this process's and nobody else's."""
+        """Whether the login is held by this process alone."""
         return isinstance(self.login, Login) and self.login.is_held
 
     async def run(self, sink: EventSink, take_over: TakeOver) -> None:

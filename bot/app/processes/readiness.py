@@ -1,4 +1,4 @@
-"""What `/readyz` asks: the database, its schema, the embedder, each platform, the lease of the jobs."""
+"""The checks behind `/readyz`: the database, its schema, the embedder, each platform, the lease of the jobs."""
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -16,16 +16,16 @@ from memory.services import Memory
 
 PLATFORMS = ("slack", "discord")
 OVERDUE = timedelta(minutes=15)
-"""How late a job may be before somebody should look."""
+"""How late a job may be before it is reported."""
 
 State = Callable[[], str]
 
 
 def checks_of(settings: Settings, memory: Memory, runners: Sequence[PlatformRunner] = ()) -> tuple[Check, ...]:
-    """Every check. `runners` are the platforms of this process; of others the database tells who is there.
+    """All checks. `runners` are the platforms of this process; those of other processes are looked up in the database.
 
-    Requests are answered without a platform and without jobs, so these tell their state and hold nobody up: a process
-    that stands by for another one is ready.
+    A process that stands by for another one is ready: the states of platforms and jobs are reported, but do not make it
+    unready, because HTTP requests are answered without them.
     """
     by_platform = {runner.messenger.platform: runner for runner in runners}
     return (

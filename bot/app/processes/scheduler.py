@@ -1,8 +1,8 @@
-"""What runs on APScheduler's clock: upkeep's jobs, reminders, and the grading model.
+"""Periodic tasks on APScheduler: upkeep's jobs, reminders, and the grading model.
 
-The jobs run in whichever process holds the lease. Their times stand in the database, so APScheduler only asks every
-minute whether one is due: what was missed while no process ran is made up for at once, and when the owner dies another
-process takes over.
+The jobs run in the process that holds the lease. Their times are in the database, and APScheduler only checks every
+minute whether one is due. So jobs missed while no process ran are run at once, and when the process dies another takes
+over.
 """
 
 import logging
@@ -30,26 +30,26 @@ from memory.services.upkeep import JOBS
 log = logging.getLogger(__name__)
 
 JOBS_S = 60.0
-"""How often each job is looked at."""
+"""How often to check whether a job is due."""
 SHARED_JOBS_S = 3.0
-"""The same where other processes see at once that whoever ran the jobs is dead (`bot.app.processes.sharing`)."""
+"""The same where processes notice each other's death at once (`bot.app.processes.sharing`)."""
 REMINDERS_S = 10.0
-"""How often it is looked for what is due."""
+"""How often to check whether a reminder is due."""
 GRADING_S = 60.0
-"""How often it is looked for answers to judge. Judging is off by default."""
+"""How often to look for answers to grade. Grading is off by default."""
 
 
 def owner_name(new_id: NewId) -> str:
-    """Who this process is: readable, and different from every process before it."""
+    """A readable and unique name of this process."""
     return f"{socket.gethostname()}/{os.getpid()}/{new_id()[-6:]}"
 
 
 @asynccontextmanager
 async def jobs_running(upkeep: Upkeep, owner: str, *, clock: Clock, look_s: float = JOBS_S) -> AsyncIterator[None]:
-    """Run due jobs beside whatever else the event loop does; give the lease back at the end.
+    """Run due jobs in the background; release the lease at the end.
 
-    They have a thread of their own, so no message waits for one. A job that is under way at the end is waited for:
-    each takes one short transaction for each workspace.
+    They run in a thread of their own, so that no message waits for them. A job that is running at the end is waited
+    for: it takes one short transaction for each workspace.
     """
     executor = Executor(threads=1)
 
@@ -75,7 +75,7 @@ async def jobs_running(upkeep: Upkeep, owner: str, *, clock: Clock, look_s: floa
 
 @asynccontextmanager
 async def reminders_running(running: Running, memory: Memory, messengers: Sequence[Messenger]) -> AsyncIterator[None]:
-    """Tell what is due on these platforms; the list may grow. What was missed while nothing ran is told late, once."""
+    """Post due reminders on these platforms, whose list may grow. Missed reminders are posted late, once."""
     teller = ReminderNotifier(memory, running.executor, running.goodbot.redeliver, messengers)
     async with run_periodically({"reminders": teller.look}, every_s=REMINDERS_S, clock=memory.clock):
         yield
@@ -85,10 +85,7 @@ async def reminders_running(running: Running, memory: Memory, messengers: Sequen
 async def grading_running(
     settings: Settings, memory: Memory, owner: str, *, look_s: float = GRADING_S
 ) -> AsyncIterator[None]:
-    """Judge what waits beside whatever else the event loop does. Nothing at all while it is off.
-
-    Raises `ConfigError` for a model that is not known.
-    """
+    """Grade waiting answers in the background, if grading is on. Raises `ConfigError` for an unknown model."""
     grading = settings.grading
     name = settings.model.name if grading.model == "same" else grading.model
     if name == "offline":
@@ -116,7 +113,7 @@ async def grading_running(
             log.info("%s judged %d answers nobody reacted to", name, count)
 
     try:
-        # A model may take a minute to answer; what was being judged is judged another time.
+        # Cancelled at the end, because a model may take a minute to reply; the answer is graded another time.
         async with run_periodically({"grading": look}, every_s=look_s, clock=utc_now, break_off=True):
             yield
     finally:

@@ -1,4 +1,4 @@
-"""Shares the shards of a platform out among processes: who is sent the events of which servers."""
+"""Distributes the shards of a platform among processes: each process gets the events of its shards' servers."""
 
 import asyncio
 import logging
@@ -18,18 +18,18 @@ from memory.services.upkeep.leases import SHARE_FOR
 log = logging.getLogger(__name__)
 
 LOOK_S = 1.0
-"""How often a process says that it lives and looks whether it should hold other shards."""
+"""How often a process renews its shards and checks whether it should hold others."""
 _TURN_S = 0.2
-"""How often it asks whether a session may begin."""
+"""How often it checks whether a session may begin."""
 _MISSED_S = SHARE_FOR.total_seconds()
-"""Who could not look for so long first lets the others say that they live, as at the beginning."""
+"""A process that could not renew for this long takes no new shards at first, until the others have renewed."""
 
 
 class ShardKeeper:
-    """Has a messenger hold the shards that are this process's, named `owner`, as long as the context lasts.
+    """Lets a messenger hold the shards of this process, named `owner`, while the context lasts.
 
-    `group` names the bot's login, `number` is how many shards there are. Sessions of one bucket begin at least
-    `pause_s` apart, in whichever process.
+    `group` names the bot's login, `number` is the number of shards. Sessions of one bucket begin at least `pause_s`
+    apart, across processes.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class ShardKeeper:
         """The shards of this process."""
 
     async def look(self) -> None:
-        """Renew, take and give up. Never raises; what is held stays so while the database does not answer."""
+        """Renew, take and give up shards. Never raises; shards are kept while the database does not answer."""
         if not self._messenger.is_connected:
             await self._hold(frozenset())
             return
@@ -68,20 +68,20 @@ class ShardKeeper:
                 log.info("serving %s of %d", named(shards), self._number)
             await self._hold(shards)
         except Exception as error:
-            # A job boundary: whatever it is, the next look is as good as any.
+            # A job boundary: any error is logged, and the next call tries again.
             is_fault = isinstance(error, MemoryFault)
             log.error("the shards of this process are not renewed: %s", error, exc_info=None if is_fault else error)
 
     async def _hold(self, shards: frozenset[int]) -> None:
-        """Have the messenger hold these, and let others have what it held besides."""
+        """Let the messenger hold exactly these shards, and release the others."""
         given_up, self.held = self.held - shards, shards
         self._messenger.hold(shards, self._until_turn)
         if given_up:
-            with suppress(MemoryFault):  # they run out
+            with suppress(MemoryFault):  # the leases expire
                 await self._executor(self._memory.shared_leases.give_up, self._group, self._owner, given_up)
 
     async def _until_turn(self, bucket: int) -> None:
-        """Wait until a session of this bucket may begin: after the pause, where the database does not answer."""
+        """Wait until a session of this bucket may begin; if the database does not answer, for the pause."""
         if not self._pause:
             return
         name, owner = f"{self._group}/session/{bucket}", f"{self._owner}/{self._memory.new_id()}"
@@ -130,7 +130,7 @@ def shard_keeper(settings: Settings, memory: Memory, messenger: HoldsShards, own
 
 
 def group_of(settings: Settings) -> str:
-    """The processes that share the shards of one login. With another number they are other shards."""
+    """The name of the group of processes that share one login's shards; it includes the number of shards."""
     return f"{lease_name(settings, 'discord')}/{settings.discord.shards}"
 
 

@@ -1,4 +1,4 @@
-"""Runs what this process shares with others on one PostgreSQL: it looks when there is news, else every second."""
+"""Sharing of messages among processes on one PostgreSQL: this process looks on each notification, and every second."""
 
 import asyncio
 import logging
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 LOOK_S = 1.0
-"""How often it is looked where nothing is found."""
+"""How often to look without a notification."""
 
 
 def shared_platforms(settings: Settings) -> frozenset[str]:
     """The platforms on which several processes answer.
 
-    Slack sends each event to one of those that listen or are connected, Discord with several shards to the one that
-    holds the server's (`bot.app.processes.shards`). Where only one process may be connected at a time, a login keeps
-    the others out (`bot.app.processes.logins`).
+    Slack sends each event to one of the connected processes; Discord, with several shards, to the one that holds the
+    server's shard (`bot.app.processes.shards`). On other platforms a login allows only one connected process
+    (`bot.app.processes.logins`).
     """
     if settings.storage.is_file:
         return frozenset()
@@ -43,9 +43,9 @@ def shared_platforms(settings: Settings) -> frozenset[str]:
 
 
 def shared_by(settings: Settings, memory: Memory, running: Running, owner: str) -> Sharing | None:
-    """What this process, named `owner`, shares with others; None where the database is a file of this machine.
+    """The sharing of this process, named `owner`, with others; None where the database is a local file.
 
-    On a server it says at least that it lives, so that its leases are others' soon after it is dead.
+    On a database server it is needed even without shared platforms, so that this process's death is noticed soon.
     """
     if settings.storage.is_file:
         return None
@@ -59,7 +59,7 @@ def shared_by(settings: Settings, memory: Memory, running: Running, owner: str) 
 async def sharing_running(
     settings: Settings, memory: Memory, sharing: Sharing | None, messengers: Sequence[Messenger]
 ) -> AsyncIterator[None]:
-    """Take turns on these platforms until the end; what is not finished then is for the other processes."""
+    """Take turns on these platforms until the end, then leave unfinished messages to the other processes."""
     if sharing is None:
         yield
         return
@@ -75,7 +75,7 @@ async def sharing_running(
         finally:
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
-            with suppress(MemoryFault):  # its lease runs out
+            with suppress(MemoryFault):  # its lease expires
                 await looking(memory.conversation_leases.end, sharing.process)
             looking.close()
             listening.close()

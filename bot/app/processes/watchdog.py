@@ -1,9 +1,8 @@
 """A watchdog that ends the process when its event loop is frozen.
 
-Timers, threads and signals all wait for the interpreter. What does not is a timer thread of `faulthandler`: the event
-loop sets it again at every turn, and where it is not set in time it writes where every thread was, and ends the
-process. Whoever runs the process starts it again, and the next start knows what was in work
-(`bot.app.processes.crash_report`).
+Python's timers, threads and signal handlers need the interpreter lock. The timer thread of `faulthandler` does not: the
+event loop resets it at every turn, and if it is not reset in time it writes all tracebacks and ends the process. The
+process's supervisor restarts it, and the crash report says what it was answering (`bot.app.processes.crash_report`).
 """
 
 import asyncio
@@ -28,22 +27,22 @@ log = logging.getLogger(__name__)
 
 _BEAT_S = 1.0
 _PATIENCE = 10
-"""So many limits may a call of memory take, and a turn of the loop while libraries are loaded."""
+"""How many times the limit a call of memory may take, and a turn of the loop while libraries are loaded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reporting:
-    """The report of this process, as its parts write to it."""
+    """How parts of the process write to its crash report."""
 
     trace: int
     """The descriptor that a traceback is written to."""
     in_work: Callable[[Incoming], AbstractContextManager[None]]
-    """Surrounds the work on a message."""
+    """A context in which a message is answered."""
 
 
 def count_abnormal_exits(settings: Settings, memory: Memory) -> None:
-    """Count the abnormal exits of other processes against the messages they had in work. Raises `OSError`."""
-    make_folder(settings.storage.beside.parent)  # no database made it, where that is a server
+    """Count abnormal exits of other processes for the messages that they were answering. Raises `OSError`."""
+    make_folder(settings.storage.beside.parent)  # a database server does not create it
     with abnormal_exits(settings.storage.beside) as died:
         for message in memory.recovering.count(died, messages.SET_ASIDE):
             log.error("message %s in %s is set aside: it ends the process", message.event_id, message.scope.place)
@@ -51,7 +50,7 @@ def count_abnormal_exits(settings: Settings, memory: Memory) -> None:
 
 @contextmanager
 def reporting(settings: Settings, memory: Memory) -> Iterator[Reporting]:
-    """Count what earlier processes left, and keep a report of this one until its orderly end."""
+    """Count the abnormal exits of earlier processes, and keep a report of this one until its orderly exit."""
     database = settings.storage.beside
     try:
         count_abnormal_exits(settings, memory)
@@ -68,10 +67,10 @@ def reporting(settings: Settings, memory: Memory) -> Iterator[Reporting]:
 
 @asynccontextmanager
 async def watching(running: Running, *, limit_s: float, trace: int) -> AsyncIterator[None]:
-    """End the process if its event loop does not turn for so many seconds (0: never), and report fatal signals.
+    """End the process if its event loop is blocked for `limit_s` seconds (0: never), and report fatal signals.
 
-    A call of memory that takes ten times as long ends it, too: few threads serve all. A pause of the whole process
-    from outside counts as long as it lasts, but for Ctrl-Z.
+    A call of memory that takes ten times as long ends it too, because few threads serve all calls. A pause of the
+    process from outside counts as blocked, except by Ctrl-Z.
     """
     faulthandler.enable(file=trace)
     beating = asyncio.create_task(_beat(running, limit_s, trace)) if limit_s else None
@@ -100,6 +99,6 @@ async def _beat(running: Running, limit_s: float, trace: int) -> None:
 
 
 def _pause() -> None:
-    """Ctrl-Z: stop without being taken for frozen. The next beat after that sets the timer again."""
+    """Stop on Ctrl-Z without being taken for frozen. The next beat sets the timer again."""
     faulthandler.cancel_dump_traceback_later()
     os.kill(os.getpid(), signal.SIGSTOP)

@@ -1,1 +1,1 @@
-"""A bot put together as its settings have it: memory, models, tools, documents, metrics, jobs on a clock."""
+"""Builds the parts of the bot from its settings: memory, models, tools, documents, metrics, periodic jobs."""

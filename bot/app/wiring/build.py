@@ -1,6 +1,6 @@
-"""The composition root: settings become objects here, and nowhere else is a concrete adapter named.
+"""The composition root: builds the objects that the settings name.
 
-Heavy libraries are imported when their object first works, never for a command that does not need them.
+Heavy libraries are imported on first use, never for a command that does not need them.
 """
 
 import asyncio
@@ -54,7 +54,7 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def open_memory(settings: Settings, embedder: Embedder | None = None) -> Iterator[Memory]:
-    """The memory over the configured database, with the configured embedder if none is given.
+    """The memory on the configured database, with the configured embedder if none is given.
 
     Raises `StoreUnavailable`.
     """
@@ -63,7 +63,7 @@ def open_memory(settings: Settings, embedder: Embedder | None = None) -> Iterato
 
 
 def make_memory(settings: Settings, store: Store, embedder: Embedder, clock: Clock, new_id: NewId) -> Memory:
-    """The memory over an open database."""
+    """The memory on an open database."""
     from memory.adapters.embedding import embedder_named
     from memory.adapters.secrets import FormatFinder
 
@@ -94,7 +94,7 @@ def make_memory(settings: Settings, store: Store, embedder: Embedder, clock: Clo
 
 @contextmanager
 def open_store(settings: Settings) -> Iterator[Store]:
-    """The configured database, without what memory does with it when it starts. Raises `StoreUnavailable`."""
+    """The configured database, without starting memory. Raises `StoreUnavailable`."""
     from memory.adapters.sql import SqlStore
 
     with closing(SqlStore.open(settings.storage.database_url.get_secret_value())) as store:
@@ -140,7 +140,7 @@ def make_agent(
 
 
 def make_spans(settings: Settings) -> "Spans":
-    """Where spans go, if they are wanted. Raises `ConfigError` without the library."""
+    """The exporter of spans, if configured. Raises `ConfigError` without the library."""
     from bot.agent.run import no_spans
 
     if settings.tracing.spans == "off":
@@ -153,7 +153,7 @@ def make_spans(settings: Settings) -> "Spans":
 
 
 def settings_file(settings: Settings) -> "SettingsFile":
-    """What the file has of all that may be changed in chat."""
+    """The values in the settings file of the settings that may be changed in chat."""
     from bot.conversation.commands.settings_command import SettingsFile
 
     slack, discord = settings.slack, settings.discord
@@ -195,7 +195,7 @@ class Running:
         return sink if self.metering is None else self.metering.sink(sink, messenger.platform)
 
     async def close(self) -> None:
-        """Give up what is running, which the next start answers, and release everything in reverse order."""
+        """Stop running answers, which the next start finishes, and release everything in reverse order."""
         self.goodbot.leave()
         await self.goodbot.idle()
         self.warm_up.cancel()
@@ -242,9 +242,9 @@ def assemble(
     tools: "ToolRegistry | None" = None,
     metering: "Metering | None" = None,
 ) -> Running:
-    """Put the bot together on the running event loop and begin loading what is slow, behind everything else.
+    """Build the bot on the running event loop and begin to load slow parts in the background.
 
-    `model` and `tools` take the place of those that the settings name. With `metering` it is counted what they do.
+    `model` and `tools` replace those of the settings. With `metering` their use is counted.
     """
     from bot.conversation.answers.answering import Answering, without_crash_report
     from bot.conversation.answers.background import BackgroundConfig, MemoryRecall

@@ -1,4 +1,4 @@
-"""Documents that are looked up in: a folder, pages by their addresses, and what servers offer, read anew by a job."""
+"""The documents that a tool searches: a folder, web pages, and resources of MCP servers, reread by a job."""
 
 import asyncio
 import logging
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _AT_ONCE = 4
-"""So many pages are read at the same time."""
+"""The number of pages read at the same time."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Knowledge:
-    """The documents, and where those come from that are no files."""
+    """The documents, with the sources of those that are not files."""
 
     base: KnowledgeBase
     settings: Settings
@@ -37,11 +37,11 @@ class Knowledge:
 
     @property
     def tool(self) -> Tool:
-        """The tool that looks into them."""
+        """The tool that searches them."""
         return knowledge_tool(self.base)
 
     async def read_anew(self) -> None:
-        """Read every page and resource. What cannot be read stays as it was."""
+        """Read every page and resource again. Those that cannot be read stay as they were."""
         turn = asyncio.Semaphore(_AT_ONCE)
 
         async def read(url: str) -> None:
@@ -72,7 +72,7 @@ class Knowledge:
 
 
 def make_knowledge(settings: Settings, embed: Embed) -> Knowledge | None:
-    """The documents that the settings name; None without any. Raises `ConfigError` without the extra."""
+    """The configured documents; None if there are none. Raises `ConfigError` without the extra."""
     wanted = settings.knowledge
     if not (wanted.folder or wanted.pages or settings.mcp.servers):
         return None
@@ -85,7 +85,7 @@ def make_knowledge(settings: Settings, embed: Embed) -> Knowledge | None:
 
 
 def _converters() -> "Converters":
-    """What makes text of HTML and PDF; nothing without the extra."""
+    """The converters of HTML and PDF to text; empty without the extra."""
     from importlib.util import find_spec
 
     if not all(find_spec(each) for each in ("trafilatura", "pypdf", "httpcore2")):
@@ -101,7 +101,7 @@ def _converters() -> "Converters":
 
 @asynccontextmanager
 async def knowledge_kept(knowledge: Knowledge | None, clock: Clock) -> AsyncIterator[None]:
-    """Read pages and resources now and again and again; what is being read at the end is broken off."""
+    """Read pages and resources now and periodically; reading is cancelled at the end."""
     if knowledge is None or not (knowledge.settings.knowledge.pages or knowledge.servers):
         yield
         return

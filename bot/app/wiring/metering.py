@@ -1,4 +1,4 @@
-"""What the bot does, counted where its parts meet: at the event sink, the model, recall and the agent tree."""
+"""Metrics: wrappers that count events, model calls, recalls and answers."""
 
 import logging
 import re
@@ -26,7 +26,7 @@ _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def make_metering(memory: Memory) -> "Metering | None":
-    """What counts in this process; None where the library for it is not installed."""
+    """The metering of this process; None if the library is not installed."""
     try:
         from bot.adapters.web.metrics import Metrics
     except ImportError:
@@ -36,26 +36,26 @@ def make_metering(memory: Memory) -> "Metering | None":
 
 @dataclass(frozen=True, slots=True)
 class Metering:
-    """Puts counting parts in the place of the bot's own."""
+    """Wraps the bot's parts in counting ones."""
 
     metrics: "Metrics"
 
     def model(self, model: LanguageModel) -> LanguageModel:
-        """The same model."""
+        """The model, with its replies counted."""
         return MeteredModel(model, self.metrics)
 
     def recall(self, memory: Memory) -> None:
-        """Let the memory count its recalls from now on."""
+        """Count the memory's recalls from now on."""
         parts = {each.name: getattr(memory.recalling, each.name) for each in fields(Recalling)}
         memory.recalling = MeteredRecalling(**parts, metrics=self.metrics)
 
     def agent(self, tree: AgentTree) -> AgentTree:
-        """The same tree."""
+        """The tree, with its answers counted."""
         parts = {each.name: getattr(tree, each.name) for each in fields(AgentTree)}
         return MeteredTree(**parts, metrics=self.metrics)
 
     def sink(self, sink: EventSink, platform: str) -> EventSink:
-        """The same sink."""
+        """The sink, with its events counted."""
         events = self.metrics.events
 
         async def take(event: PersonEvent) -> None:
@@ -65,12 +65,12 @@ class Metering:
         return take
 
     def queue(self, conversations: Conversations) -> None:
-        """Tell how many messages wait there, whenever somebody asks."""
+        """Report the number of waiting messages when the metrics are read."""
         self.metrics.queue.set_function(lambda: conversations.waiting)
 
     @contextmanager
     def errors(self) -> Iterator[None]:
-        """Count the errors that are logged meanwhile."""
+        """Count the errors that are logged within the context."""
         handler, root = self.metrics.log_handler(), logging.getLogger()
         root.addHandler(handler)
         try:
@@ -150,7 +150,7 @@ class MeteredRecalling(Recalling):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeteredTree(AgentTree):
-    """An agent tree whose answers are counted by what became of them."""
+    """An agent tree whose answers are counted by outcome."""
 
     metrics: "Metrics"
 

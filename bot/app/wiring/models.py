@@ -1,4 +1,4 @@
-"""Language models by name: the one of the agent with those that stand in for it, and the one that rewrites."""
+"""Builds the language models: the agent's with its fallbacks, and the one that interprets messages."""
 
 import os
 import time
@@ -23,7 +23,7 @@ def make_model(settings: Settings, embedder: Embedder) -> "LanguageModel":
 
 
 def make_rewriter(settings: Settings, embedder: Embedder, agent: "LanguageModel") -> "LanguageModel":
-    """The model that says what a message means in its conversation and reads feedback; the agent's unless set."""
+    """The model that interprets messages in their conversation and reads feedback; by default the agent's."""
     name = settings.model.rewrite
     return agent if name in ("same", agent.name) else make_one_model(settings, embedder, name)
 

@@ -18,8 +18,7 @@ async def run_periodically(
 ) -> AsyncIterator[None]:
     """Call each of `jobs` now and every so many seconds, never twice at once; missed calls count once.
 
-    At the end those under way are waited for, or broken off. (APScheduler alone would cancel them and write that into
-    the log as a failure.)
+    At the end running calls are waited for, or cancelled. (APScheduler alone would cancel them and log a failure.)
     """
     under_way: set[asyncio.Task[None]] = set()
     is_over = asyncio.Event()

@@ -30,7 +30,7 @@ def read_settings(config_path: Path | None = None) -> Settings:
 
 
 def make_embedder(settings: Settings) -> "Embedder":
-    """The embedder by name. Nothing is loaded yet."""
+    """The configured embedder. Its model is not loaded yet."""
     from memory.adapters.embedding import HashingEmbedder, SentenceTransformerEmbedder
 
     chosen = settings.embedder
@@ -47,7 +47,7 @@ def model_cache(settings: Settings) -> Path:
 
 
 def load_early(embedder: "Embedder") -> None:
-    """Begin to load the embedder beside whatever comes next, if it does that quickly."""
+    """Begin to load the embedder in the background, if it loads quickly."""
     from memory.adapters.embedding import SentenceTransformerEmbedder
 
     if isinstance(embedder, SentenceTransformerEmbedder):
@@ -55,7 +55,7 @@ def load_early(embedder: "Embedder") -> None:
 
 
 def stop_event() -> "asyncio.Event":
-    """Set as soon as the process is told to end, which then ends as its event loop says."""
+    """An event that is set when the process is told to end."""
     import asyncio
 
     stop = asyncio.Event()

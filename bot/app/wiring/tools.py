@@ -1,4 +1,4 @@
-"""The tools of a bot, as the settings have them."""
+"""Builds the agent's tools from the settings."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentTools:
-    """What the agent can do, and what that needs while it runs."""
+    """The agent's tools, and what they need while they run."""
 
     tools: "ToolRegistry"
     servers: "McpServers | None" = None
     knowledge: "Knowledge | None" = None
     messengers: dict[str, Messenger] = field(default_factory=dict[str, Messenger])
-    """By platform, for tools that ask them who somebody is."""
+    """The messengers by platform, for tools that look up people."""
 
     async def close(self) -> None:
-        """End what servers do."""
+        """Disconnect from the tool servers."""
         if self.servers is not None:
             await self.servers.close()
 
 
 def make_agent_tools(settings: Settings, memory: Memory, executor: Executor) -> AgentTools:
-    """The tools that the settings name; those of servers come as these answer. Raises `ConfigError`."""
+    """The configured tools; those of servers are added when the servers answer. Raises `ConfigError`."""
     from bot.agent.tools.about import about_tool
     from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
     from bot.app.wiring.knowledge import make_knowledge
@@ -70,7 +70,7 @@ def make_agent_tools(settings: Settings, memory: Memory, executor: Executor) -> 
 
 
 def _own_tools(memory: Memory, executor: Executor, embed: "Embed") -> "list[Tool]":
-    """What needs nothing but the bot's memory."""
+    """The tools that need only the bot's memory."""
     from bot.agent.tools.calculator import calculator_tool
     from bot.agent.tools.clock import clock_tool
     from bot.agent.tools.conversation import conversation_tool
@@ -91,7 +91,7 @@ def _own_tools(memory: Memory, executor: Executor, embed: "Embed") -> "list[Tool
 def _tools_of_people(
     settings: Settings, memory: Memory, executor: Executor, messengers: Mapping[str, Messenger]
 ) -> "list[Tool]":
-    """What needs to know who somebody is."""
+    """The tools that need to look up people."""
     from bot.agent.tools.reminders import cancel_tool, list_tool, remind_tool
     from bot.agent.tools.who import who_tool
     from bot.conversation.answers.people import People
@@ -108,7 +108,7 @@ def _tools_of_people(
 
 
 def page_tools(settings: Settings) -> "list[Tool]":
-    """Reading pages and searching the web, where they are wanted. Raises `ConfigError` without the extra."""
+    """The tools that read pages and search the web, if configured. Raises `ConfigError` without the extra."""
     pages = settings.pages
     if pages.fetch == "off" and not pages.search_url:
         return []
@@ -129,7 +129,7 @@ def page_tools(settings: Settings) -> "list[Tool]":
 
 
 def connect_servers(settings: Settings, registry: "ToolRegistry") -> "McpServers | None":
-    """Let the registry have the configured servers' tools as they come. Raises `ConfigError` without the extra."""
+    """Add the configured servers' tools to the registry when they answer. Raises `ConfigError` without the extra."""
     if not settings.mcp.servers:
         return None
     with needs_extra("mcp", "[mcp] servers"):
