@@ -1,1 +1,1 @@
-"""The command line: one file per family of commands, imported only when it is used."""
+"""The command line. Each family of commands has its own module, imported only when it is used."""

@@ -1,4 +1,4 @@
-"""`goodbot bench`: measures the whole bot on labelled messages."""
+"""`goodbot bench`: benchmarks of the whole bot on labelled messages."""
 
 import json
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ def bench() -> None:
 
 
 def _seeds(_: click.Context, __: click.Parameter, text: str) -> list[int]:
-    """`0,1,5` or `0-4`."""
+    """Parse a list of numbers: `0,1,5` or `0-4`."""
     seeds: list[int] = []
     try:
         for part in text.split(","):
@@ -59,7 +59,7 @@ def _seeds(_: click.Context, __: click.Parameter, text: str) -> list[int]:
 
 
 def _new_file(_: click.Context, __: click.Parameter, path: Path | None) -> Path | None:
-    """Refuses now what could not be written when everything is measured."""
+    """Refuse a file in a missing folder before the measurement, not after it."""
     if path is not None and not path.absolute().parent.is_dir():
         raise click.BadParameter(f"there is no folder {path.absolute().parent}; make it first, or choose another")
     return path
@@ -162,7 +162,7 @@ def learning(
 
 
 def _show(learned: "Learning", data: str, json_file: Path | None, plot_file: Path | None) -> None:
-    """The table, the learning curves, the calibration; all numbers and the picture where they are wanted."""
+    """Print table, learning curves and calibration; write all numbers and the plot to files if wanted."""
     from bot.app.bench import calibration
     from bot.app.bench.plot import sparkline
     from bot.app.bench.report import mean_curve

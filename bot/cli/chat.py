@@ -1,4 +1,4 @@
-"""`goodbot chat`."""
+"""`goodbot chat`: the bot in this terminal."""
 
 import asyncio
 from pathlib import Path
@@ -19,7 +19,7 @@ def chat(ctx: click.Context, teacher: bool, admin: bool) -> None:
     settings = read_settings(Path(config) if config else None)
     start_log(settings)
     load_early(embedder := make_embedder(settings))
-    # Imported while that loads: half of the time until the first answer is importing.
+    # Imported while the embedder loads: imports take half of the time until the first answer.
     from bot.app.chat import chat as run_chat
     from bot.app.wiring.build import open_memory
 

@@ -1,4 +1,4 @@
-"""What lessons are worth, as `goodbot stats` says it: the runs with lessons beside those of the control arm."""
+"""Prints the effect of lessons in `goodbot stats`: runs with lessons compared with those of the control arm."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ _Number = Callable[[float], str]
 
 
 def arm_lines(arms: ArmComparison | None) -> list[str]:
-    """The comparison for people; nothing where no run went without lessons."""
+    """The lines of the comparison; empty if no run went without lessons."""
     if arms is None:
         return []
     one, other = arms.with_lessons.answers, arms.without.answers

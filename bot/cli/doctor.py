@@ -1,4 +1,4 @@
-"""`goodbot doctor`: each check has a stable code, a finding and, where something is wrong, the remedy."""
+"""`goodbot doctor`: runs the health checks, each with a stable code, a result and, if it failed, a remedy."""
 
 import sys
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""`goodbot episodes ...`: what an administrator sees and does."""
+"""`goodbot episodes ...`: administration of episodes."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -111,7 +111,7 @@ def why(memory: Memory, episode_id: str) -> Result:
 
 
 def _decision(decide: Callable[..., tuple[Episode, str]]) -> Callable[..., None]:
-    """A command that decides about one episode, and returns it afterwards with what was done."""
+    """A command that changes an episode. `decide` returns the changed episode and what was done."""
 
     @click.argument("episode_id")
     @memory_command

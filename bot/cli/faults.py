@@ -1,4 +1,4 @@
-"""Unexpected errors of commands: one line for the person, the traceback for the log."""
+"""Converts unexpected errors of commands to one line for the person, and logs the traceback."""
 
 import logging
 from contextlib import suppress
@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 
 def unexpected(error: Exception) -> BotError | NotADatabase:
-    """The error to end with. A damaged row of the database is taken for the cause if there is one."""
+    """The error to end the command with. If a row of the database is damaged, that is given as the cause."""
     with suppress(Exception):
         settings = settings_of()
         with open_store(settings) as store:

@@ -1,4 +1,4 @@
-"""`goodbot gaps`: what to teach next."""
+"""`goodbot gaps`: lists questions that the bot could not answer."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""`goodbot handbook`: what people taught, as a file to read or to take elsewhere."""
+"""`goodbot handbook`: writes approved lessons to a file."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -17,7 +17,7 @@ FORMATS = ("md", "csv")
 
 
 def written(entries: Iterable[HandbookEntry], form: str, *, workspace: str, with_authors: bool) -> str:
-    """The text of the file."""
+    """The text of the handbook as an FAQ file: `md` or `csv`."""
     rows = list(_rows(entries, with_authors=with_authors))
     if form == "csv":
         return faq_table.write(rows)

@@ -1,4 +1,4 @@
-"""`goodbot episodes import`: what another memory exported."""
+"""`goodbot episodes import`: imports an export of another memory."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from memory.rules.retrieval.prompt import shown_line
 from memory.services import Memory
 
 _LARGEST_IMPORT = 64 << 20
-"""Bytes. Far above what a team teaches in years; more would not fit the memory it is read into."""
+"""In bytes. Far more than a team teaches in years, and still fits into RAM."""
 _REFUSALS_SHOWN = 10
 
 
@@ -44,7 +44,7 @@ def import_(memory: Memory, *, file: Path, workspace: str, person: str, channel:
 
 
 def _read(path: Path) -> str:
-    """The text of an export. Raises `InvalidInput` for one that is too large, no UTF-8 or cannot be read."""
+    """The text of an export. Raises `InvalidInput` if it is too large, no UTF-8, or cannot be read."""
     try:
         with path.open("rb") as file:
             content = file.read(_LARGEST_IMPORT + 1)

@@ -1,4 +1,4 @@
-"""`goodbot learn`: lessons from a file, which wait for review."""
+"""`goodbot learn`: imports lessons from a file, for review."""
 
 import csv
 from collections.abc import Iterator, Mapping
@@ -85,7 +85,7 @@ def _mapped(path: Path) -> dict[str, str]:
 
 @contextmanager
 def bar() -> Iterator[ShowsLearning]:
-    """A bar on stderr for each thing that takes long; nothing where that is no terminal."""
+    """Progress bars on stderr, one for each stage; none if stderr is no terminal."""
     from rich import progress as rich_progress
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn

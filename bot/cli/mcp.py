@@ -1,4 +1,4 @@
-"""`goodbot mcp`: memory for other agents, over the Model Context Protocol."""
+"""`goodbot mcp`: serves the memory to other agents over the Model Context Protocol."""
 
 import asyncio
 

@@ -1,6 +1,6 @@
-"""What commands show and write: tables for people, a bar for what takes long, and files.
+"""Output of commands: tables, progress bars and files.
 
-Everything that came from a person is shown as plain text: no markup, no control characters.
+Texts of people are shown as plain text, without markup and control characters.
 """
 
 import shutil
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 _WIDTHS = {"ID": 8, "WHEN": 16, "WHO": 12, "VERDICT": 9, "STATUS": 8}
 _STYLES = {"success": "green", "failure": "red", "disputed": "yellow", "pending": "bright_black"}
 _PIPED_WIDTH = 200
-"""Columns when the output is no terminal: wide enough to search in."""
+"""Columns if the output is no terminal, wide enough for searches in it."""
 
 
 def print_episodes(episodes: Sequence[Episode]) -> None:
-    """One line per episode, cut to the width of the terminal."""
+    """Print a line for each episode, cut to the width of the terminal."""
     if not episodes:
         click.echo("No episodes. Talk with `goodbot chat`, then look again.")
         return
@@ -44,7 +44,7 @@ def print_episodes(episodes: Sequence[Episode]) -> None:
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns as wide as what is in them; the last one takes what the terminal leaves."""
+    """Print a table with columns as wide as their content; the last one takes the rest of the terminal."""
     width = shutil.get_terminal_size((_PIPED_WIDTH, 24)).columns
     plain = [[shown_line(cell, _PIPED_WIDTH) for cell in row] for row in rows]
     sizes = [max(wcswidth(cell) for cell in column) for column in zip(head, *plain, strict=True)]
@@ -58,7 +58,7 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 @contextmanager
 def progress(what: str, total: int) -> "Iterator[ShowsStep]":
-    """A bar on stderr while it lasts; nothing where that is no terminal."""
+    """A progress bar on stderr; none if stderr is no terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -80,7 +80,7 @@ def progress(what: str, total: int) -> "Iterator[ShowsStep]":
 
 
 def require_own(output: Path, settings: Settings) -> None:
-    """Raise `InvalidInput` for a file that belongs to the bot: the database and what lies beside it, or the log."""
+    """Raise `InvalidInput` if a file belongs to the bot: the database, files beside it, or the log."""
     where = output.resolve()
     for name in (settings.storage.beside, settings.log.file):
         kept = Path(name).resolve()
@@ -89,7 +89,7 @@ def require_own(output: Path, settings: Settings) -> None:
 
 
 def deliver(text: str, output: Path | None, done: str, *, ends_line: bool = False) -> None:
-    """Write a text to a file and say that it is `done`, or show it; it may end its last line itself."""
+    """Write a text to a file and print what was `done`, or print it. With `ends_line` it has its last line break."""
     if output is not None:
         _save(output, text)
         if is_plain_file(output):
@@ -101,7 +101,7 @@ def deliver(text: str, output: Path | None, done: str, *, ends_line: bool = Fals
 
 
 def _save(path: Path, text: str) -> None:
-    """Write a file whole or not at all. Raises `InvalidInput`."""
+    """Write a file, atomically if it is a plain file. Raises `InvalidInput`."""
     try:
         if is_plain_file(path):
             write_whole(path, text.encode())
@@ -127,7 +127,7 @@ def _row(episode: Episode, text_width: int) -> str:
 
 
 def _fitted(text: str, width: int) -> str:
-    """The text in exactly `width` columns; an emoji takes two."""
+    """The text cut or padded to `width` columns; an emoji takes two."""
     cut = _cut(text, width)
     return cut + " " * (width - max(0, wcswidth(cut)))
 

@@ -1,4 +1,4 @@
-"""`goodbot query` and `goodbot stats`: what would be recalled, and how much is stored."""
+"""`goodbot query` and `goodbot stats`: what would be recalled for a question, and counts of what is stored."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,7 +15,7 @@ from memory.services import Memory
 from memory.services.recording.spending import SpendingReport, Spent
 
 _AS_JSON = ("retrieval_id", "goal", "exemplars", "counts", "rules")
-"""What of a recall is printed: all but the embedding."""
+"""The fields of a recollection that `--json` prints: all but the embedding."""
 
 
 @click.command()
@@ -77,11 +77,11 @@ def stats(memory: Memory, workspace: str) -> Result:
 
 
 _SHOWN = 5
-"""How many people, channels and models are listed, those that used most."""
+"""How many people, channels and models are listed, highest usage first."""
 
 
 def spending_lines(report: SpendingReport) -> list[str]:
-    """What language models cost, for people; nothing where none was asked."""
+    """The costs of language models as lines; empty if none was used."""
     if not report.total.tokens:
         return []
     lines = [f"models, today (UTC)    {money(report.today)}", f"models, last 30 days   {money(report.total)}"]
@@ -91,7 +91,7 @@ def spending_lines(report: SpendingReport) -> list[str]:
 
 
 def money(spent: Spent) -> str:
-    """An amount with the tokens it was for; tokens alone where the price of none is known."""
+    """An amount and its tokens; only the tokens if no price is known."""
     tokens = f"{count(spent.tokens, 'token')}, {count(spent.answers, 'answer')}"
     if spent.tokens and spent.unpriced_tokens == spent.tokens:
         return f"{tokens}; the price is not known"
@@ -100,6 +100,6 @@ def money(spent: Spent) -> str:
 
 
 def saved_by_known_answers(numbers: Mapping[str, int]) -> str:
-    """What known answers saved, as a sentence."""
+    """How many answers needed no model, as a sentence."""
     known, answers = numbers["answers.without_model"], numbers["answers"]
     return f"{known} of {count(answers, 'answer')} ({percent(known / answers)}%) known from people: no model was asked."

@@ -1,4 +1,4 @@
-"""`goodbot replay`: would the answers that people approved of still be given?"""
+"""`goodbot replay`: checks whether approved answers would still be given."""
 
 import asyncio
 import sys

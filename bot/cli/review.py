@@ -1,4 +1,4 @@
-"""`goodbot review ...`: what was learned from files and waits for a teacher, batch by batch."""
+"""`goodbot review ...`: reviews lessons that were learned from files, batch by batch."""
 
 from collections.abc import Iterator, Sequence
 
@@ -133,7 +133,7 @@ def edit(memory: Memory, lesson_id: str, answer: str, question: str) -> Result:
 
 
 def _named(memory: Memory, batch: Batch, endings: Sequence[str]) -> set[str] | None:
-    """The lessons that are named; None where none is. Raises `InvalidInput` for one that does not wait there."""
+    """The waiting lessons by the ends of their ids; None for no ids. Raises `InvalidInput` if one is not unique."""
     if not endings:
         return None
     found, _ = _waiting(memory, batch, slice(None))

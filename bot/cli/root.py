@@ -1,4 +1,4 @@
-"""`goodbot`: the group of all commands, and the boundary where errors become one readable line."""
+"""`goodbot`: the group of all commands. Errors end here as one readable line."""
 
 import gc
 import io
@@ -13,7 +13,7 @@ from bot.errors import BotError, ConfigError
 from memory.errors import MemoryFault
 
 _EXPECTED = (BotError, MemoryFault, OSError, click.ClickException, click.exceptions.Exit, click.Abort)
-"""The errors a command may end with, each shown to people as one line."""
+"""The errors a command may end with, which are shown as one line."""
 
 _COMMANDS = {
     "backup": ("bot.cli.transfer", "backup", "Copy the memory into a file, while it is used."),
@@ -46,14 +46,14 @@ _COMMANDS = {
 
 
 class LazyGroup(click.Group):
-    """Lists its commands without importing them, so that `--help` is instant."""
+    """A group that imports a command only when it is used, so that `--help` is fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Every command, in alphabetical order."""
+        """The names of all commands, in alphabetical order."""
         return sorted(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import and return one command."""
+        """Import a command; None if there is none of this name."""
         if cmd_name not in _COMMANDS:
             return None
         module, attribute, _ = _COMMANDS[cmd_name]
@@ -62,7 +62,7 @@ class LazyGroup(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run a command. Whatever it did not expect becomes one line, with the rest in the log."""
+        """Run a command. An unexpected error becomes one line, and its traceback is logged."""
         try:
             return super().invoke(ctx)
         except _EXPECTED:
@@ -73,7 +73,7 @@ class LazyGroup(click.Group):
             raise unexpected(error) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands with their one-line descriptions."""
+        """Write the commands with their one-line descriptions."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, _COMMANDS[name][2]) for name in self.list_commands(ctx)])
 
@@ -103,12 +103,12 @@ def goodbot(ctx: click.Context, config: str | None) -> None:
 
 def main() -> None:
     """Run the command line. Exit codes: 0 done, 1 it failed, 2 wrong usage or settings, 130 interrupted."""
-    # Imports leave little garbage in cycles; by Python's own limits it is looked for some 300 times meanwhile.
+    # Imports leave few cycles; with Python's default thresholds the collector runs some 300 times meanwhile.
     gc.set_threshold(20_000, 20, 50)
     _open_missing_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # An emoji must not end a command on a terminal whose encoding has none.
+            # A terminal whose encoding lacks emoji must not end a command.
             stream.reconfigure(errors="replace")
     try:
         goodbot.main(standalone_mode=False)
@@ -132,9 +132,9 @@ def main() -> None:
 
 
 def _open_missing_streams() -> None:
-    """Started without a standard stream (`goodbot chat <&-`), nothing comes from it and what goes there is lost.
+    """Open missing standard streams (`goodbot chat <&-`) on the null device.
 
-    Else the next file that is opened would take its number, perhaps the database's.
+    Otherwise the next opened file would get the number of the stream, for example the database's.
     """
     for number in range(3):
         try:
@@ -147,6 +147,6 @@ def _open_missing_streams() -> None:
 
 
 def _drop_output() -> None:
-    """Keep what could not be written (a full disk) from being tried again, and failing again, at exit."""
+    """Discard unwritten output (the disk is full), so that it does not fail again at exit."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""One run for people: its tree with each node's steps, its votes, what it was shown, and its history."""
+"""Prints a run: its nodes and their steps, votes and history, and the explanation of its answer."""
 
 from datetime import datetime
 
@@ -13,7 +13,7 @@ from memory.services import AnswerExplanation, LessonExplanation, RunView
 
 
 def print_run(view: RunView, *, focus: str) -> None:
-    """The run as a tree, then its votes and history. The node that was asked for carries a mark."""
+    """Print a run as a tree, then its votes and history. The node with the id `focus` is marked."""
     root = view.root
     where = shown_line(f"{root.workspace} {root.place or root.channel}", 120)
     say(f"run {shown_line(root.run_id, 40)} in {where}, asked by {shown_line(root.person, 40)}")
@@ -77,7 +77,7 @@ def _when(moment: datetime) -> str:
 
 
 def print_why(explanation: AnswerExplanation, lesson: LessonExplanation) -> None:
-    """Explain an answer, and how it or one of its parts did as a lesson. Administrators see everything."""
+    """Print the explanation of an answer, and of how it did as a lesson. Administrators see everything."""
     for part in (explain(explanation, None), explain_lesson(lesson, None)):
         say(part.replace("**", ""))
         say()

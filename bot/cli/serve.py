@@ -1,4 +1,4 @@
-"""`goodbot run`, `goodbot slack` and `goodbot discord`."""
+"""`goodbot run`, `goodbot slack` and `goodbot discord`: run the bot on chat platforms."""
 
 import asyncio
 
@@ -19,7 +19,7 @@ def _serve(settings: Settings, platforms: list[str]) -> None:
 
 
 def _alone(platform: str, settings: Settings) -> list[str]:
-    """The one platform. Raises `ConfigError` if it has no token."""
+    """A list of this platform only. Raises `ConfigError` if it has no token."""
     if platform in configured(settings):
         return [platform]
     wanted = {"slack": "SLACK_BOT_TOKEN (or SLACK_CLIENT_ID for several workspaces)", "discord": "DISCORD_TOKEN"}

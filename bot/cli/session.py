@@ -1,4 +1,4 @@
-"""What commands share: options, the settings, the memory, and printing."""
+"""Shared by commands: options, settings, memory and printing."""
 
 import getpass
 import json
@@ -25,24 +25,24 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def json_option(command: F) -> F:
-    """`--json`: machine-readable output."""
+    """Add `--json`, for machine-readable output."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")(command)
 
 
 def workspace_option(command: F) -> F:
-    """`--workspace`: one workspace instead of all."""
+    """Add `--workspace`, for one workspace instead of all."""
     return click.option("--workspace", default="", help="Only this workspace, for example terminal:local.")(command)
 
 
 def settings_of() -> Settings:
-    """The settings, for the command that is running."""
+    """The settings of the running command."""
     config = click.get_current_context().find_root().obj
     return read_settings(Path(config) if config else None)
 
 
 @contextmanager
 def memory_of() -> Iterator[Memory]:
-    """The memory the settings name."""
+    """Open the memory of the settings."""
     settings = settings_of()
     note_failures(settings)
     with open_memory(settings) as memory:
@@ -51,16 +51,16 @@ def memory_of() -> Iterator[Memory]:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a command ends with: a value for `--json`, and for people a text or a function that prints."""
+    """The result of a command: a value for `--json`, and a text, or a function that prints it, for people."""
 
     value: object
     text: str | Callable[[], None]
     has_failed: bool = False
-    """The exit code is 1."""
+    """Whether the exit code is 1."""
 
 
 def memory_command(function: Callable[..., Result]) -> Callable[..., None]:
-    """A command over memory, which is its first argument. Adds `--json`, and prints the result."""
+    """Make a command of a function whose first argument is the memory. Adds `--json`, and prints the result."""
 
     @json_option
     @wraps(function)
@@ -80,12 +80,12 @@ def memory_command(function: Callable[..., Result]) -> Callable[..., None]:
 
 
 def confirm(question: str) -> None:
-    """Ask before something that cannot be undone; "no" ends the command. With `--json` the question goes to stderr."""
+    """Ask before something irreversible; "no" aborts the command. With `--json` the question goes to stderr."""
     click.confirm(question, abort=True, err=bool(click.get_current_context().params["as_json"]))
 
 
 def scope_in_terminal(workspace: str, channel: str, person: str, *, is_direct: bool) -> Scope:
-    """A person in a place; what is empty is the terminal's."""
+    """A person in a place; empty values are the terminal's."""
     terminal = settings_of().terminal
     return Scope(
         workspace=workspace or terminal.workspace,
@@ -96,21 +96,21 @@ def scope_in_terminal(workspace: str, channel: str, person: str, *, is_direct: b
 
 
 def say(text: str = "") -> None:
-    """Print text for people, without control characters."""
+    """Print a text for people, without control characters."""
     click.echo("".join(c for c in text if c.isprintable() or c in "\n\t\u200d"))
 
 
 def print_json(value: object) -> None:
-    """A value as indented JSON: readable where the output can show it, escaped where a terminal would obey it."""
+    """Print a value as indented JSON; characters that the output lacks or a terminal would interpret are escaped."""
     can_show = sys.stdout.encoding.lower().startswith("utf")
     text = json.dumps(plain(value), ensure_ascii=not can_show, indent=2)
     click.echo("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text))
 
 
 def administrator() -> str:
-    """Who acts at the command line, as the event log names them."""
+    """The name of the user of the command line in the event log."""
     try:
-        # A name that is not UTF-8 comes with what no database takes.
+        # A name that is not UTF-8 has surrogates, which no database accepts.
         return f"cli:{os.fsencode(getpass.getuser()).decode(errors='replace')}"
     except (OSError, KeyError, ImportError):  # a container without a user database
         return "cli:unknown"

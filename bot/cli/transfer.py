@@ -1,4 +1,4 @@
-"""`goodbot move`, `goodbot backup` and `goodbot reembed`: what goes through the whole memory."""
+"""`goodbot move`, `goodbot backup` and `goodbot reembed`: commands that process the whole memory."""
 
 from collections.abc import Callable
 from pathlib import Path

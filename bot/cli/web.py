@@ -1,4 +1,4 @@
-"""`goodbot web` and `goodbot keys`: memory over HTTP, and who may use it."""
+"""`goodbot web`, `goodbot password` and `goodbot keys`: the HTTP interface and who may use it."""
 
 import asyncio
 
