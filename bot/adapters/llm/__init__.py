@@ -1,1 +1,1 @@
-"""Language models behind `bot.ports.LanguageModel`. Importing this package loads no vendor library."""
+"""Adapters for `bot.ports.LanguageModel`. Importing this package imports no vendor library."""

@@ -1,4 +1,4 @@
-"""Converts requests and replies to and from pydantic-ai's. Imports pydantic-ai, so it is imported late."""
+"""Converts requests and replies to and from those of pydantic-ai, which this module imports: import it late."""
 
 import json
 import math
@@ -18,9 +18,9 @@ NOT_SHOWN = "[The attached pictures could not be shown to you. Say so if they ma
 
 
 def to_messages(request: ModelRequest, *, with_images: bool = True) -> list[vendor.ModelMessage]:
-    """The request as alternating vendor messages: turns of one side that follow each other become one message.
+    """The request as alternating vendor messages: consecutive turns of one side become one message.
 
-    Without images a remark stands in their place.
+    Without images a remark replaces them.
     """
     messages: list[vendor.ModelMessage] = []
     pending: list[vendor.ModelRequestPart] = []
@@ -67,7 +67,7 @@ def _response_parts(turn: ModelTurn) -> list[vendor.ModelResponsePart]:
 
 
 def to_parameters(tools: Sequence[ToolSpec]) -> ModelRequestParameters:
-    """The tools with their schemas exactly as given; plain text is always allowed as a reply."""
+    """The tools with unchanged schemas. A reply may always be plain text."""
     return ModelRequestParameters(
         function_tools=[
             ToolDefinition(
@@ -83,9 +83,10 @@ def to_parameters(tools: Sequence[ToolSpec]) -> ModelRequestParameters:
 
 
 def from_response(response: vendor.ModelResponse, name: str) -> ModelReply:
-    """The reply as a `ModelReply`.
+    """A response as a `ModelReply`.
 
-    Raises `ModelRefused` for a refusal or a content filter, `MalformedReply` for a reply with neither text nor calls.
+    Raises `ModelRefused` for a refusal or a content filter, `MalformedReply` for a response with neither text nor
+    calls.
     """
     calls = tuple(_call(part) for part in response.tool_calls)
     text = (response.text or "").strip()
@@ -97,7 +98,7 @@ def from_response(response: vendor.ModelResponse, name: str) -> ModelReply:
 
 
 def partial(response: vendor.ModelResponse) -> PartialReply:
-    """What has come so far; of a call's arguments what can be read of them already."""
+    """The received part of a response, with the part of the calls' arguments that can be decoded."""
     calls = tuple(
         ToolCall(id=part.tool_call_id, name=part.tool_name, arguments=_so_far(part.args))
         for part in response.tool_calls
@@ -132,7 +133,7 @@ def _call(part: vendor.ToolCallPart) -> ToolCall:
 
 
 def _arguments(args: str | Mapping[str, object] | None) -> Mapping[str, object] | None:
-    """The JSON object the model sent, or None when it is something else. Nothing at all is an empty object."""
+    """The arguments if they are a JSON object, else None. No arguments are an empty object."""
     if not args:
         return {}
     if not isinstance(args, str):
@@ -145,7 +146,7 @@ def _arguments(args: str | Mapping[str, object] | None) -> Mapping[str, object] 
 
 
 def _cost(response: vendor.ModelResponse) -> float:
-    """US dollars by the bundled price list; 0 for a model or provider that is not on it."""
+    """The cost in US dollars by pydantic-ai's price list; 0 if the model or provider is not on it."""
     if not response.model_name or not response.usage.total_tokens:
         return 0.0
     try:

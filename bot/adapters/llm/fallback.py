@@ -1,4 +1,4 @@
-"""A chain of language models: the next one replies where one cannot."""
+"""A chain of language models: if one fails, the next is asked."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -10,14 +10,14 @@ from bot.ports import LanguageModel
 log = logging.getLogger(__name__)
 
 PAUSE_S = 60.0
-"""How long a model that failed is asked last."""
+"""Seconds that a failed model is asked last."""
 
 
 class FallbackModel:
-    """Asks the models in order until one replies. What a model declines for its content no other is asked.
+    """Asks models in order until one replies. A refusal because of the content ends the chain.
 
-    A model that could not be reached, refused the request or made no sense comes last for `PAUSE_S` seconds by
-    `monotonic`, so that each message does not wait for it anew. Raises the first model's error if all fail.
+    A model that was unreachable, rejected the request or gave a malformed reply is asked last for `PAUSE_S` seconds by
+    `monotonic`, so that not every message waits for it. Raises the first error if all fail.
     """
 
     def __init__(self, models: Sequence[LanguageModel], *, monotonic: Callable[[], float]) -> None:
@@ -29,20 +29,20 @@ class FallbackModel:
 
     @property
     def name(self) -> str:
-        """The first model's; each reply says which one it is from."""
+        """The name of the first model; each reply names the one it is from."""
         return self._models[0].name
 
     async def warm_up(self) -> None:
-        """Load the first model; the others load when they are needed."""
+        """Load the first model; the others are loaded when they are used."""
         await self._models[0].warm_up()
 
     async def close(self) -> None:
-        """Give up every model's connections."""
+        """Close the connections of all models."""
         for model in self._models:
             await model.close()
 
     async def reply(self, request: ModelRequest) -> ModelReply:
-        """The first reply there is. Raises `ModelError`."""
+        """The reply of the first model that gives one. Raises `ModelError`."""
         first_fault: ModelError | None = None
         for number in self._in_order():
             model = self._models[number]

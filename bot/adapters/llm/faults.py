@@ -1,4 +1,4 @@
-"""Converts vendor exceptions to ours. Imports pydantic-ai, so it is imported late."""
+"""Converts exceptions of pydantic-ai, which this module imports (import it late), to the bot's own."""
 
 import httpx2
 from pydantic_ai import exceptions as vendor
@@ -7,22 +7,22 @@ from bot.adapters.llm.providers import key_variable
 from bot.errors import MalformedReply, ModelError, ModelRefused, ModelRejected, ModelUnavailable
 
 _WRONG_SHAPE = (LookupError, AttributeError, TypeError, ValueError, RecursionError)
-"""What the library stumbles over when a body is JSON but no chat completion (no choices, a number for a choice)."""
+"""Exceptions of the library for a body that is JSON but no chat completion (no choices, a choice that is a number)."""
 
 VENDOR_FAULTS = (vendor.AgentRunError, vendor.UserError, TimeoutError, *_WRONG_SHAPE)
-"""What a request can raise."""
+"""The exceptions of a request."""
 
 STREAM_FAULTS = (vendor.AgentRunError, vendor.UserError, httpx2.HTTPError, *_WRONG_SHAPE)
-"""What a stream can raise besides running out of time."""
+"""The exceptions of a stream, except timeouts."""
 
 _NO_STREAMS = {400, 405, 422, 501}
-"""What a server says that knows no streams; any other status would be the same without."""
+"""Status codes of servers without streaming; any other would also come without streaming."""
 
 _BODY_CHARACTERS = 300
 
 
 def is_safe(exc: Exception, secret: str) -> bool:
-    """Whether neither the exception nor what caused it spells out the secret (empty: there is none)."""
+    """Whether neither the exception nor its causes contain the secret, which may be empty."""
     cause: BaseException | None = exc
     while cause is not None:
         if secret and secret in f"{cause} {cause!r}":
@@ -32,12 +32,12 @@ def is_safe(exc: Exception, secret: str) -> bool:
 
 
 def is_worth_asking_whole(exc: Exception) -> bool:
-    """Whether what failed as a stream may come as a whole."""
+    """Whether a failed stream may succeed as a request without streaming."""
     return not isinstance(exc, vendor.ModelHTTPError) or exc.status_code in _NO_STREAMS
 
 
 def translate(exc: Exception, name: str, timeout_s: float, secret: str) -> ModelError:
-    """The same fault as one of our kinds: what was asked of which model, what came back, what to do."""
+    """The exception as a `ModelError`, which says what failed and what to do. The secret is removed."""
     kind, message = _judge(exc, name, timeout_s)
     return kind(f"{name}: {message.replace(secret, '***') if secret else message}")
 
@@ -84,7 +84,7 @@ def _judge_status(exc: vendor.ModelHTTPError, name: str) -> tuple[type[ModelErro
 
 
 def _explanation(exc: vendor.ModelHTTPError) -> str:
-    """What the server said, without the wrapping."""
+    """The server's own message."""
     message = exc.body.get("message") if isinstance(exc.body, dict) else None
     return _clip(message if isinstance(message, str) else str(exc.body or "no explanation"))
 

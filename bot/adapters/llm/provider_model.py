@@ -1,6 +1,6 @@
-"""A language model of any provider that pydantic-ai has, one request at a time.
+"""A language model of any provider of pydantic-ai.
 
-The library takes seconds to import, so it and what builds on it load in a thread, at `warm_up` or the first reply.
+The library takes seconds to import, so it is imported in a thread, by `warm_up` or the first reply.
 """
 
 import asyncio
@@ -21,25 +21,26 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-_TOLD_ALWAYS = 64
-"""Of a reply that comes in pieces is told after each of the first so many; later whenever it grew by a 64th."""
+_FIRST_CHUNKS = 64
+"""The first so many chunks of a stream are each passed on; later, when the stream has grown by 1/64."""
 
 _NO_KEY = "no-key"
-"""What is sent to servers that need no key: the client insists on some text."""
+"""The key for servers that need none, as the client requires one."""
 
 
 class ProviderModel:
     """A model of a provider, such as `anthropic:claude-haiku-4-5`.
 
-    `openai:NAME` is the model of the OpenAI-compatible server at `base_url`, OpenAI's own when empty, with `api_key`.
-    Other providers' clients find their address and key in their own environment variables (`providers`); the key is
-    given here too, to be removed from error messages.
+    `openai:NAME` is a model of the OpenAI-compatible server at `base_url`, or of OpenAI if that is empty, with
+    `api_key`. The clients of other providers read address and key from their own environment variables (`providers`);
+    the key is also passed here, to be removed from error messages.
 
-    `timeout_s` is the longest one reply may take, retries included; `max_tokens` bounds what the model may write and
-    `temperature` how freely it does; `retries` is how often OpenAI's client tries again after 408, 409, 429, 5xx or a
-    lost connection, waiting as long as `Retry-After` says, else 0.5 to 8 s with jitter.
+    `timeout_s` is the time limit of a reply, retries included; `max_tokens` limits its length. `retries` is how often
+    OpenAI's client retries after 408, 409, 429, 5xx or a lost connection; it waits as long as `Retry-After` says, else
+    0.5 to 8 s with jitter.
 
-    Raises `ConfigError` when an OpenAI-compatible server's address is none, or OpenAI itself is asked without a key.
+    Raises `ConfigError` if the address of an OpenAI-compatible server is invalid, or OpenAI itself is used without a
+    key.
     """
 
     def __init__(
@@ -71,22 +72,22 @@ class ProviderModel:
 
     @property
     def name(self) -> str:
-        """As configured."""
+        """The name as configured."""
         return self._name
 
     async def warm_up(self) -> None:
-        """Import and build the model in a thread; the event loop goes on. Raises `ModelError`."""
+        """Import the library and build the model in a thread. Raises `ModelError`."""
         await self._loaded()
 
     async def close(self) -> None:
-        """Give up the connections. Closing twice is fine; a later reply opens new ones."""
+        """Close the connections. May be repeated; a later reply opens new ones."""
         self._model = None
         await self._resources.aclose()
 
     async def reply(self, request: ModelRequest) -> ModelReply:
-        """One reply of the model. Raises `ModelError` only; their texts do not hold the key.
+        """A reply of the model. Raises `ModelError` only, without the key in its text.
 
-        A request that is refused with pictures is made once more without: many models take none.
+        A request that is rejected with pictures is repeated without them, as many models accept none.
         """
         has_images = any(isinstance(turn, UserTurn) and turn.images for turn in request.turns)
         try:
@@ -106,7 +107,7 @@ class ProviderModel:
 
         messages, parameters = to_messages(request, with_images=with_images), to_parameters(request.tools)
         try:
-            async with asyncio.timeout(self._timeout_s):  # not every client keeps to the one of the settings
+            async with asyncio.timeout(self._timeout_s):  # not every client respects the timeout in the settings
                 response = None
                 if request.on_partial is not None:
                     response = await self._streamed(model, messages, parameters, request.on_partial)
@@ -116,7 +117,7 @@ class ProviderModel:
                     )
         except VENDOR_FAULTS as exc:
             fault = translate(exc, self.name, self._timeout_s, self._api_key)
-            # A server may echo the key in its answer; then the cause must not reach a log either.
+            # A server may echo the key in its answer; then the cause must not be logged either.
             raise fault from (exc if is_safe(exc, self._api_key) else None)
         return from_response(response, self.name)
 
@@ -127,7 +128,7 @@ class ProviderModel:
         parameters: "ModelRequestParameters",
         on_partial: Callable[[PartialReply], None],
     ) -> "ModelResponse | None":
-        """The reply, told while it comes. None if it broke off, or is none: then it is asked for as a whole."""
+        """Stream the reply. None if the stream broke off or is not supported: the reply is then requested whole."""
         from pydantic_ai.direct import model_request_stream
 
         from bot.adapters.llm.dialogue import partial
@@ -137,12 +138,12 @@ class ProviderModel:
             async with model_request_stream(
                 model, messages, model_settings=self._settings, model_request_parameters=parameters
             ) as stream:
-                number, next_told = 0, 0
+                number, next_shown = 0, 0
                 async for _ in stream:
                     number += 1
-                    if number >= next_told:  # rarer as the reply grows, for each time all of it is read
+                    if number >= next_shown:  # less often as the reply grows, as each time all of it is parsed
                         on_partial(partial(stream.get()))
-                        next_told = number + 1 + number // _TOLD_ALWAYS
+                        next_shown = number + 1 + number // _FIRST_CHUNKS
                 response = stream.get()
         except STREAM_FAULTS as exc:
             if not is_worth_asking_whole(exc):

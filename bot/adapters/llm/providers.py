@@ -1,6 +1,6 @@
-"""The providers of language models: what each needs to be asked. Known without importing any client library.
+"""The providers of language models and what each of them requires. Imports no client library.
 
-The names and variables are those of pydantic-ai, which also has the clients.
+Names and variables are those of pydantic-ai, which has the clients.
 """
 
 from collections.abc import Mapping
@@ -15,16 +15,16 @@ OPENAI_URL = "https://api.openai.com/v1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provider:
-    """What a provider needs."""
+    """The requirements of a provider."""
 
     key: tuple[str, ...] = ()
-    """Environment variables that may hold the key; empty if it needs none, or finds credentials by other ways."""
+    """Environment variables that may hold the key; empty if it needs no key or finds credentials elsewhere."""
     address: str = ""
-    """The environment variable with the server's address, where there is no usual one."""
+    """The environment variable with the server's address, if there is no default."""
     client: str = "openai"
-    """The client library's module."""
+    """The module of the client library."""
     extra: str = ""
-    """The extra of ours that installs the client; empty if it is always there."""
+    """Our extra that installs the client; empty if it is always installed."""
 
 
 PROVIDERS: Mapping[str, Provider] = {
@@ -52,9 +52,9 @@ PROVIDERS: Mapping[str, Provider] = {
 
 
 def require_provider(name: str, environ: Mapping[str, str]) -> str:
-    """The key of the provider of a model (`anthropic:claude-haiku-4-5`); empty where it needs none.
+    """The key of a model's provider (`anthropic:claude-haiku-4-5`); empty if it needs none.
 
-    Raises `ConfigError` for a provider that is not known, or whose key, address or client library is missing.
+    Raises `ConfigError` if the provider is unknown, or its key, address or client library is missing.
     """
     provider_name, _, model = name.partition(":")
     provider = PROVIDERS.get(provider_name)
@@ -76,9 +76,9 @@ def require_provider(name: str, environ: Mapping[str, str]) -> str:
 
 
 def require_openai_address(name: str, base_url: str, api_key: str) -> str:
-    """The address of an OpenAI-compatible server, OpenAI's own when empty.
+    """The address of an OpenAI-compatible server; OpenAI's own if `base_url` is empty.
 
-    Raises `ConfigError` when it is none, or when OpenAI itself is asked without a key.
+    Raises `ConfigError` if it is invalid, or if OpenAI itself is used without a key.
     """
     if not name.partition(":")[2].strip():
         raise ConfigError("GOODBOT_MODEL names no model. Write for example GOODBOT_MODEL=openai:gpt-5-mini.")
@@ -94,7 +94,7 @@ def require_openai_address(name: str, base_url: str, api_key: str) -> str:
 
 
 def key_variable(name: str) -> str:
-    """The variable to look at when a key is refused."""
+    """The variables of the key of a model, for error messages."""
     provider = PROVIDERS.get(name.partition(":")[0])
     return " or ".join(provider.key) if provider is not None and provider.key else "the provider's credentials"
 

@@ -1,5 +1,5 @@
-"""The default model: no language model, but a small deterministic one in the same loop.
+"""The default model: not a language model, but a small deterministic one with the same interface.
 
-It picks tools and known answers by embedding similarity and by the lessons in its prompt, and says so plainly. Like any
-other model it sees the messages and tool definitions of a request, nothing else.
+It chooses tools and known answers by embedding similarity and by the lessons in its prompt, and says what it is. Like
+other models it gets only the messages, tools and evidence of a request.
 """

@@ -1,7 +1,7 @@
-"""Arguments for a tool from the words of a goal, by the names and types in the tool's schema.
+"""Finds the arguments of a tool in a goal, by the names and types in the tool's schema.
 
-No reading between the lines: what cannot be found in the goal is left out, and a required argument that cannot be found
-makes the tool unusable for this goal.
+Nothing is inferred: optional arguments that are not in the goal are left out; if a required one is missing, the tool
+cannot be used for this goal.
 """
 
 import re
@@ -18,7 +18,7 @@ from bot.adapters.llm.offline.tokenizer import content_words
 _NUMBER = re.compile(r"(?<![\w.])-?\d++(?:\.\d++)?(?!\.*+\w)")
 _QUOTED = re.compile(r"[\"“«`]([^\"“«`”»]+)[\"”»`]|(?<!\w)'([^']+)'(?!\w)")
 
-# Only how a request begins is matched; what follows is cut at plain places, each text looked through once.
+# Only the beginning of a request is matched; the rest is split at fixed words, in one pass over each text.
 _PLEASE = r"(?:please\s+|can\s+you\s+|could\s+you\s+)*"
 _REMEMBER = re.compile(
     rf"{_PLEASE}(?:remember|note|save|store|keep\s+in\s+mind|write\s+down|memori[sz]e)(?:\s+down)?(?:\s+that)?[\s:,]++",
@@ -39,22 +39,22 @@ _CANCELLED = re.compile(
     re.IGNORECASE,
 )
 _COURTESY_FIT = 0.8
-"""An answer that people taught for such a message is surer."""
+"""Below 1, so that a taught answer to such a message is preferred."""
 _URL = re.compile(r"https?://[^\s<>\"'|()]++")
 _CLOSING = re.compile(r"(?<![\s.!?])[\s.!?]++\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filled:
-    """A tool's arguments as a goal gives them."""
+    """The arguments of a tool that were found in a goal."""
 
     arguments: Mapping[str, object] = field(default_factory=dict[str, object])
     spans: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The words of the goal that stand for an argument, by its name, where they can be told from the request."""
+    """The words of the goal that an argument was read from, by its name, if they are separable from the request."""
     fit: float = 0.0
-    """1 when the goal is nothing but a request for just these arguments; 0 when that cannot be said."""
+    """1 if the goal is only a request with these arguments; 0 if that is unknown."""
     is_search: bool = False
-    """An argument is the whole question, so the result is what was found, and need not answer it."""
+    """Whether an argument is the whole question, so that the result need not answer it."""
 
 
 _NOTHING = Filled()
@@ -69,9 +69,9 @@ class _Found:
 
 
 def fill(schema: Mapping[str, object], goal: str, keys: Sequence[str] = ()) -> Filled | None:
-    """Arguments that satisfy `schema` (type object), or None when a required one cannot be found in the goal.
+    """The arguments for `schema` (type object), or None if a required one is not in the goal.
 
-    `keys` are those of working memory: a tool that takes a key and no value reads one of them.
+    `keys` are those of the working memory: a tool with a key but no value reads one of them.
     """
     properties = schema.get("properties")
     if not isinstance(properties, Mapping) or not properties:
@@ -115,7 +115,7 @@ def _find(name: str, shape: Mapping[str, object], goal: str, *, is_needed: bool)
 
 
 def _type_of(shape: Mapping[str, object]) -> object:
-    """The type, looking through `["string", "null"]` and `anyOf: [{type: string}, {type: null}]`."""
+    """The type, also from `["string", "null"]` and `anyOf: [{type: string}, {type: null}]`."""
     alternatives = shape.get("anyOf")
     if isinstance(alternatives, list):
         kinds = [option.get("type") for option in alternatives if isinstance(option, Mapping)]
@@ -133,7 +133,7 @@ def _flag(name: str, goal: str) -> _Found | None:
 
 
 def _number(name: str, kind: str, goal: str, *, is_needed: bool) -> _Found | None:
-    """The number beside the argument's name; for a required one, else the first number there is."""
+    """The number next to the argument's name; if there is none and it is required, the first number."""
     word, number = re.escape(name.replace("_", " ")), r"\d++(?:\.\d++)?"
     near = re.search(rf"\b{word}\D{{0,5}}(-?{number})|((?:-|(?<!\d)){number})\s+{word}s?\b", goal, re.IGNORECASE)
     if near is not None:
@@ -195,10 +195,10 @@ def _value(goal: str) -> _Found | None:
 
 
 def _fact(goal: str) -> tuple[str, str] | None:
-    """What to remember as (key, value): "note that the door code is 4711" is ("the door code", "4711")."""
+    """The key and value to remember: "note that the door code is 4711" has "the door code" and "4711"."""
     goal = goal.strip()
     request = _REMEMBER.match(goal)
-    # The key has a character at least, so a separator is looked for behind it.
+    # The key has at least one character, so the separator is searched after it.
     between = _BE.search(goal, request.end() + 1) if request else None
     if request is None or between is None:
         return None
@@ -207,12 +207,12 @@ def _fact(goal: str) -> tuple[str, str] | None:
 
 
 def _unmarked(text: str, marks: str) -> str:
-    """The text without the marks at its end, unless it is nothing but marks."""
+    """The text without these marks at its end, unless it has no other characters."""
     return text.rstrip(marks) or text[:1]
 
 
 def _listed_key(goal: str, keys: Sequence[str]) -> _Found | None:
-    """The key of working memory whose words the goal mentions, all of them; the longest of several."""
+    """The working-memory key whose words are all in the goal; the longest of several."""
     asked = set(content_words(goal))
     mentioned = [key for key in keys if content_words(key) and set(content_words(key)) <= asked]
     if not mentioned:

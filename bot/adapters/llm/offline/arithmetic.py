@@ -16,7 +16,7 @@ _NUMBER_WORDS = {word: str(number) for number, word in enumerate(_TO_TWENTY.spli
     "hundred": "100",
 }
 
-# Numbers are taken whole: a number that could also be read as several would be tried in every way of cutting it.
+# Possessive, so that a number cannot be matched as several, which would make matching slow.
 _N = r"(\d[\d,]*+(?:\.\d++)?%?)"
 _AFTER_NUMBER = r"(?:(?<=\d)|(?<=\d[,%]))\s*+"
 _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -61,9 +61,9 @@ _LONGEST = 300
 
 
 def find_expression(text: str) -> str:
-    """The one calculation in `text` as a calculator reads it; nothing when there are several or none.
+    """The calculation in `text` in the calculator's notation; empty if there are several or none.
 
-    Dates and telephone numbers are none.
+    Dates and telephone numbers are no calculations.
     """
     if len(text) > _LONGEST:
         return ""
@@ -73,7 +73,7 @@ def find_expression(text: str) -> str:
 
 
 def without_expression(text: str) -> str:
-    """What is left of `text` when its calculations are taken out."""
+    """The text without its calculations."""
     return _SPAN.sub(" ", _rewrite(text))
 
 
@@ -85,7 +85,7 @@ def _rewrite(text: str) -> str:
 
 
 def _balanced(span: str) -> str:
-    """The span without operators and commas at its end, and without brackets that have no partner."""
+    """The span without operators and commas at its end and without unmatched brackets."""
     expression = _UNFINISHED.sub("", span.strip(" ,"))
     surplus = expression.count("(") - expression.count(")")
     if surplus > 0:

@@ -1,4 +1,4 @@
-"""Finds what is to hold for a thing from now on: "change the owner of the deploy to Bianca"."""
+"""Finds a request to change a fact: "change the owner of the deploy to Bianca"."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ class PropertyChange:
 
 
 def find_change(goal: str) -> PropertyChange | None:
-    """What a goal wants to hold; None where it is no such request. Whole phrases only, no reading between the lines."""
+    """The change that a goal asks for, by fixed phrases; None if it asks for none."""
     text = " ".join(goal.split()).rstrip(".!")
     if len(text) > _LONGEST or text.endswith("?"):
         return None
@@ -36,7 +36,7 @@ def find_change(goal: str) -> PropertyChange | None:
 
 
 def _change(what: str, value: str) -> PropertyChange | None:
-    """From "the owner of the deploy" or "the deploy's owner", and the value."""
+    """A change of "the owner of the deploy" or "the deploy's owner" to the value."""
     name, of, thing = what.partition(_OF)
     if not of:
         owner = next((each for each in ("'s ", "’s ") if each in what), "")

@@ -1,4 +1,4 @@
-"""Parses the request for what a message means: the message, and the last question before it with its answer."""
+"""Parses the prompt that asks what a message means: the message, and the question and answer before it."""
 
 import re
 from dataclasses import dataclass
@@ -8,20 +8,20 @@ from bot.adapters.llm.offline.prompt_parser import lines_within, unescaped
 _MESSAGE_BEGINS, _MESSAGE_ENDS = "<last-message>\n", "\n</last-message>"
 _SAYING = "Said as: "
 _REMARKS = ("👍", "👎", "🗣")
-"""How what was no question is understood."""
+"""How messages that are feedback, not questions, begin once they are understood."""
 _LINE = re.compile(r'- (?P<who>asker|person|you|meant)(?: "[^"]*")?(?P<reply> \(replied to now\))?: (?P<text>.*)')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastQuestion:
-    """A question somebody put to the bot, whole, and what it answered."""
+    """A question to the bot, rewritten to stand alone, and the bot's answer."""
 
     goal: str
     answer: str
 
 
 def read_last_message(prompt: str) -> str | None:
-    """The message to be understood; None if this is another request."""
+    """The message to understand; None if the prompt asks for something else."""
     begin = prompt.rfind(_MESSAGE_BEGINS)
     if begin < 0 or not prompt.endswith(_MESSAGE_ENDS):
         return None
@@ -29,9 +29,9 @@ def read_last_message(prompt: str) -> str | None:
 
 
 def read_last_question(prompt: str) -> LastQuestion | None:
-    """The question the conversation in a prompt goes on from: the one that is replied to, else the last.
+    """The question that the message continues: the one that is replied to, else the last. None without one.
 
-    What judged an answer, or said how to answer, asks nothing.
+    Feedback and preferences are no questions.
     """
     asked, answered = "", None
     for line in _chat_lines(lines_within("conversation", prompt)):
@@ -47,7 +47,7 @@ def read_last_question(prompt: str) -> LastQuestion | None:
 
 
 def read_followed(prompt: str) -> str:
-    """The question that a node's goal goes on from; empty where the goal is what the person said."""
+    """The question that a node's goal continues; empty if the goal was not rewritten."""
     before = prompt.rpartition("\n<goal>\n")[0]
     if not any(line.startswith(_SAYING) for line in lines_within("situation", before)):
         return ""
@@ -56,7 +56,7 @@ def read_followed(prompt: str) -> str:
 
 
 def _chat_lines(lines: list[str]) -> list[dict[str, str]]:
-    """What was said, each with its continuation lines, which are set in."""
+    """The messages, with their indented continuation lines."""
     found: list[dict[str, str]] = []
     for line in lines:
         if match := _LINE.fullmatch(line):

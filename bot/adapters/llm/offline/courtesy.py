@@ -1,4 +1,4 @@
-"""Finds messages that are nothing but a greeting, thanks, a goodbye, or a question about the bot itself. In English."""
+"""Finds messages that are only a greeting, thanks, a goodbye or a question about the bot, in English."""
 
 import re
 
@@ -22,7 +22,7 @@ _PATTERNS = {kind: re.compile(pattern + _END, re.IGNORECASE) for kind, pattern i
 
 
 def find_courtesy(goal: str) -> str:
-    """`hello`, `thanks`, `goodbye` or `abilities`; nothing where a goal says anything else."""
+    """The kind of message: `hello`, `thanks`, `goodbye` or `abilities`; empty for any other."""
     text = " ".join(goal.split())
     if len(text) > _LONGEST:
         return ""

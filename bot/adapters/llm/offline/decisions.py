@@ -1,4 +1,4 @@
-"""One decision about a goal: split it, use a tool, repeat a known answer, or give up."""
+"""Decides about a goal: split it, use a tool, give a known answer, ask, or give up."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -20,16 +20,16 @@ from memory.rules.evidence.judged_lesson import ANSWER
 
 FAIL = "fail"
 FOUND = 0.35
-"""Similarity from which a passage that was asked for is told."""
+"""The least similarity of a passage that answers a search."""
 FOUND_UNASKED = 0.45
-"""The same for a passage looked up only because nothing else was known."""
+"""The same for a search that was made only because nothing else fitted."""
 _UNSAID = 1.5
-"""How many times as sure as the whole its parts must be where no word joins them: "I lost my card, what now?"."""
+"""How many times surer than the whole the parts must be if no word joins them: "I lost my card, what now?"."""
 
 _CERTAIN = 20.0
-"""Log odds of what needs no estimate."""
+"""Log odds that count as certain."""
 _CONDITION = re.compile(r"(?:if|unless|once|whenever|as\s+soon\s+as)\b", re.IGNORECASE)
-"""Begins what "then" goes on with instead of joining a next step."""
+"""Begins a condition, after which "then" joins no next step."""
 
 HONEST = (
     "I am the offline model: no language model, only my tools and what people here taught me. "
@@ -46,7 +46,7 @@ _FAILED_PART = re.compile(r'^Subgoal \d+ of \d+ "(?P<goal>.*)" failed:', re.MULT
 
 
 class Decider:
-    """Decides about the goal of one request. Blocking: it embeds."""
+    """Decides about the goal of a request. Blocking: it computes embeddings."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class Decider:
         self._chooser = Chooser(similarity, prompt, tools, weigh or self._weigh_prompt, self._tried)
 
     def _weigh_prompt(self, goal: str) -> Evidence:
-        """What the lessons of the prompt say, where the request brings no evidence."""
+        """The evidence of the prompt's lessons, for a request without evidence."""
         actions = [tool.as_action for tool in self._tools.values() if tool.name not in CONTROL_NAMES]
         return prompt_evidence(self._similarity, goal, self._lessons, actions)
 
@@ -77,7 +77,7 @@ class Decider:
         return self._chooser.rank(self._goal)
 
     def decide(self) -> ModelTurn:
-        """The next thing to do or say."""
+        """The next turn: a tool call or an answer."""
         if self._outputs and self._answers(self._outputs[-1]):
             return ModelTurn(text=self._outputs[-1].content)
         parts = self._parts()
@@ -107,7 +107,7 @@ class Decider:
         return ModelTurn(text=thought, calls=(call,))
 
     def _answers(self, output: ToolTurn) -> bool:
-        """Whether a tool's output is the answer. That of a search is compared with the question first."""
+        """Whether a tool's output is the answer. The output of a search must be similar to the question."""
         if output.is_error or not output.content:
             return False
         if not self._chooser.is_search(output.name, self._goal):
@@ -127,27 +127,27 @@ class Decider:
         return self._several() or _approved_parts(self._chooser.repeated_steps(self._goal))
 
     def _several(self) -> Split | None:
-        """The way to take the goal apart that most likely is one, if any is likely."""
+        """The split that is most probably right, if any is probable."""
         whole = [split(self._goal, judge) for judge in (has_several_words, self._is_known)]
         ways = {way.parts: way for way in (*cuts(self._goal, self._is_known), *filter(None, whole))}
-        # Embedded at once, which is cheaper than each when it is looked at.
+        # One batch is faster than embedding each part when it is compared.
         self._similarity.vectors([self._goal, *(part for way in ways for part in way)] if ways else [])
         judged = [(self._log_odds(way), way) for way in ways.values() if self._want_different_things(way)]
         odds, best = max(judged, key=lambda each: each[0], default=(0.0, None))
         return best if odds > 0 else next((way for _, way in judged if way in whole and self._are_surer(way)), None)
 
     def _is_known(self, goal: str) -> bool:
-        """Whether it is sure what to do about it."""
+        """Whether there is a sure action for a goal."""
         return self._best(goal) is not None
 
     def _are_taught(self, parts: Split) -> bool:
-        """Whether people taught each of the parts, and none of them less surely than the whole."""
+        """Whether people taught all parts, each more surely than the whole."""
         bests = [self._best(part) for part in parts.parts]
         least = self._ranked[0].confidence if self._ranked else 0.0
         return all(best is not None and best.is_taught and best.confidence > least for best in bests)
 
     def _bests(self, parts: Split) -> list[ActionCandidate | None]:
-        """The best of what can be done about each part, sure or not."""
+        """The best action for each part, sure or not."""
         return [next(iter(self._chooser.rank(part)), None) for part in parts.parts]
 
     def _want_different_things(self, parts: Split) -> bool:
@@ -156,12 +156,12 @@ class Decider:
         return len(wanted) < len(bests) or any(one != wanted[0] for one in wanted)
 
     def _log_odds(self, parts: Split) -> float:
-        """The log odds that the parts are requests of their own and not pieces of one.
+        """The log odds that the parts are separate requests.
 
-        By logistic regression on labelled messages (measured: `tests/README.md`): parts are nearer to what was taught
-        than the whole is, unlike each other, and together all that it says; something is believed of each of them;
-        they begin like requests, and none is short; a word joins them, best of all "then". Beside that,
-        what was asked before in the same words is one request.
+        By logistic regression on labelled messages (measured: `tests/README.md`). In favour: the parts are nearer to
+        lessons than the whole, are unlike each other, and together have the whole's meaning; each has an action with
+        some belief; they begin like requests, and none is short; a word joins them, "then" most of all. A goal that
+        nearly equals a taught one is one request; parts that all do are separate ones.
         """
         beliefs = [best.belief if best is not None else 0.0 for best in self._bests(parts)]
         nearest, nearest_of_parts = self._chooser.nearest(self._goal), list(map(self._chooser.nearest, parts.parts))
@@ -178,9 +178,9 @@ class Decider:
         return of_meaning + of_words + 3.8 * min(beliefs) - 18.1 + _CERTAIN * were_asked_before
 
     def _are_surer(self, parts: Split) -> bool:
-        """Whether the parts together, which is their geometric mean, are surer than the whole.
+        """Whether the parts, by the geometric mean of their confidence, are surer than the whole.
 
-        That is for tools which find their arguments in a part: nobody needs to have taught them.
+        For tools that find their arguments in a part, which need no lessons.
         """
         bests = self._bests(parts)
         if not any(best is not None and best.arguments and best.is_sure for best in bests):
@@ -190,12 +190,12 @@ class Decider:
         return together > whole * (1.0 if parts.is_said else _UNSAID)
 
     def _best(self, goal: str) -> ActionCandidate | None:
-        """The best of what can surely be done about a goal."""
+        """The best sure action for a goal; None if there is none."""
         ranked = self._ranked if goal == self._goal else self._chooser.rank(goal)
         return next((candidate for candidate in ranked if candidate.is_sure), None)
 
     def _look_up(self) -> ModelTurn | None:
-        """The last resort for a request nothing else fits: is it in the documents? What is found will be judged."""
+        """Search the documents for a request that nothing else fits. The result is compared with the question later."""
         if not begins_a_request(self._goal) and not self._goal.endswith("?"):
             return None
         for candidate in self._ranked:
@@ -208,7 +208,7 @@ class Decider:
         return None
 
     def _ask(self) -> ModelTurn | None:
-        """Ask which of a few things is meant. Not after something was done: that it did not answer is told then."""
+        """Ask which of a few actions is meant; not after a tool ran without an answer, which is reported instead."""
         is_first = all(self._chooser.is_search(output.name, self._goal) for output in self._outputs)
         if self._must_choose or not is_first or ASK not in self._tools:
             return None
@@ -218,7 +218,7 @@ class Decider:
 
     @staticmethod
     def _offered(candidate: ActionCandidate) -> dict[str, object]:
-        """A candidate as `ask_person` takes it."""
+        """A candidate as an option of `ask_person`."""
         if candidate.action == ANSWER:
             return {"answer": candidate.text}
         return {"tool": candidate.action, "arguments": dict(candidate.arguments)}
@@ -241,7 +241,7 @@ class Decider:
         return f"I looked at {named}; nothing fits." if named else "Nobody has taught me anything yet."
 
     def _failure(self) -> str:
-        """The failure of a subgoal or of a tool that fitted; empty without one."""
+        """The failure of subgoals or of a tool, for the answer; empty if there is none."""
         for output in self._outputs:
             if output.name == EXPAND:
                 failed = [match["goal"] for match in _FAILED_PART.finditer(output.content)]
@@ -252,12 +252,12 @@ class Decider:
 
 
 def _is_library(tool: ToolSpec) -> bool:
-    """Whether a tool looks into documents."""
+    """Whether a tool searches documents."""
     return _LIBRARY.search(f"{tool.name} {tool.description}") is not None
 
 
 def _approved_parts(steps: str) -> Split | None:
-    """The expansion of an approved lesson, unless its subgoals were shortened."""
+    """The expansion of an approved lesson; None if its subgoals were shortened."""
     match = _STEPS.search(steps)
     if match is None or "…" in match["parts"]:
         return None

@@ -1,8 +1,8 @@
-"""How well a tool's description fits a goal: by the similarity of their forms, arguments aside.
+"""How well a tool's description fits a goal: their similarity, apart from the arguments.
 
-"how late is it in Oslo" and the example "what time is it in Tokyo?" are compared with the same place in both, and with
-none; else the place would weigh more than the question. Measured on the goals of the tests, that moves "how late is it
-in São Paulo right now?" from .48 to .67 and leaves "what time does the canteen open?" at .39.
+"how late is it in Oslo" and the example "what time is it in Tokyo?" are compared with the same place in both, and
+without places; otherwise the place would count more than the question. On the goals of the tests this raises "how late
+is it in São Paulo right now?" from .48 to .67 and leaves "what time does the canteen open?" at .39.
 """
 
 import re
@@ -14,11 +14,11 @@ from bot.adapters.llm.offline.tokenizer import content_words, without_courtesy
 from bot.model import ToolSpec
 
 _UNEXPLAINED = 0.1
-"""Taken off for a word of the goal that neither the arguments nor the tool's description account for."""
+"""Subtracted for each word of the goal that is in neither the arguments nor the tool's description."""
 _UNEXPLAINED_SEARCH = 0.05
-"""The same for a search: people search for anything, and what it finds is judged."""
+"""The same for a search: people search for anything, and its result is checked."""
 _OTHER_SUBJECT = 0.3
-"""Taken off when such a word is what is asked about: "what day is the party?" is no question about the day."""
+"""Subtracted if such a word is the subject: "what day is the party?" does not ask about the day."""
 _MOST_UNEXPLAINED = 3
 _SUBJECT = re.compile(
     r"(?:\b(?:is|are|was|were|does|do|did|will|has|have)|['’]s)\s+"
@@ -30,7 +30,7 @@ _SEPARATOR = re.compile(r"(?<=[.!?])[\s;|,]+|\n+|[;|]\s*|(?<=[\"”])\s*+(?:,\s*
 
 
 def fitness(similarity: Similarity, tool: ToolSpec, goal: str, filled: Filled) -> float:
-    """1 when the goal is nothing but the tool's arguments, else the best likeness to a sentence about the tool."""
+    """The fitness, at most 1: the best similarity to a sentence about the tool, or `filled.fit` if that is greater."""
     request = without_courtesy(goal)
     likeness = max(
         (_sentence_similarity(similarity, tool, request, filled, sentence) for sentence in sentences(tool)), default=0.0
@@ -39,19 +39,19 @@ def fitness(similarity: Similarity, tool: ToolSpec, goal: str, filled: Filled) -
 
 
 def sentences(tool: ToolSpec) -> list[str]:
-    """What a tool's description says, sentence by sentence, each of its examples for itself."""
+    """The sentences of a tool's description; each example is one."""
     parts = (part.strip().strip(" .\"“”'`") for part in _SEPARATOR.split(_EXAMPLES.sub("\n", tool.description)))
     return [part for part in parts if part]
 
 
 def compared_texts(tool: ToolSpec) -> list[str]:
-    """What goals are compared with for this tool: to be embedded at once, with those of other tools."""
+    """The texts that goals are compared with for this tool, to be embedded in one batch."""
     examples = ((sentence, fill(tool.parameters, sentence)) for sentence in sentences(tool))
     return [_without(sentence, example) if example else sentence for sentence, example in examples]
 
 
 def _sentence_similarity(similarity: Similarity, tool: ToolSpec, goal: str, filled: Filled, sentence: str) -> float:
-    """Cosine of the goal with one sentence, with the words that stand for arguments alike in both."""
+    """The cosine of a goal with a sentence, with the words of their arguments made equal."""
     example = fill(tool.parameters, sentence)
     spans = example.spans if example else {}
     shared = filled.spans.keys() & spans.keys()
@@ -71,7 +71,7 @@ def _without(text: str, filled: Filled) -> str:
 
 
 def _unrelated_penalty(tool: ToolSpec, goal: str, filled: Filled) -> float:
-    """The penalty for words of the goal that have nothing to do with the tool."""
+    """The penalty for words of the goal that are not about the tool."""
     rest = _without(goal, filled)
     strange = _content(rest) - _content(f"{tool.name} {tool.description}")
     count = min(len(strange), _MOST_UNEXPLAINED)

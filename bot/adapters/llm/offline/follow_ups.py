@@ -1,12 +1,12 @@
-"""What a short follow-up means, by rule: "and of Spain?" after "What is the capital of France?".
+"""Rewrites short follow-ups by rules: "and of Spain?" after "What is the capital of France?".
 
-A message is a follow-up only if it is plainly no whole question: it opens like one ("and ...", "what about ...") and
-has no verb of its own, or is a fragment that takes a place in the last question, or asks about "it" with nothing in
-the message that "it" could be. A whole question that opens like one, or asks about "the big one", becomes a known
-question and nothing else; so does one that opens in German or French. Everything else passes unchanged.
+A message is a follow-up only if it is clearly no complete question: it opens like one ("and ...", "what about ...") and
+has no verb, or is a fragment that fits a place in the last question, or asks about "it" and names nothing that "it"
+could be. A complete question that opens like one, or asks about "the big one", is only ever rewritten to a known
+question; so is one that opens in German or French. Everything else stays unchanged.
 
-It becomes the known question that has its words, where people taught one; else the last question with the follow-up in
-the place of what it is like; else both, one behind the other.
+It becomes the known question that contains its words, if there is one; else the last question, with the follow-up in
+place of its most similar phrase; else both, one after the other.
 """
 
 import re
@@ -20,9 +20,9 @@ MOST_WORDS = 9
 _FEW = 2
 _LONGEST_MESSAGE, _LONGEST_GOAL = 200, 300
 _KNOWN = 0.62
-"""Similarity to the last question and the follow-up together from which a known question is what is meant."""
+"""The least similarity of a known question to the last question and the follow-up together."""
 _LIKE = 0.05
-"""Similarity of two phrases from which one may take the other's place."""
+"""The least similarity of two phrases, one of which replaces the other."""
 
 _FILLERS = (
     r"ok(?:ay)?|all?\s?right|so|hm+|right|thanks|thank\s+you|thx|cool|oh|ah|"
@@ -42,7 +42,7 @@ _OPENING_ELSEWHERE = re.compile(
     r"|qu['’]en\s+est[\s-]il\s+(?:de|du|des|pour)\b)?",
     re.IGNORECASE,
 )
-"""The same in German and French."""
+"""Openings of follow-ups in German and French."""
 _FUNCTION = (
     "der die das den dem des ein eine einen einem einer für mit in im am an auf bei beim zu zum zur von vom "
     "aus es le la les l du de d un une au aux pour par en dans avec sur à celle celui celles ceux"
@@ -110,7 +110,7 @@ _TIME = re.compile(
 _DAYS = re.compile(r"^(?:weekends?|weekdays|holidays|public holidays|bank holidays|\w+days)$", re.IGNORECASE)
 _RUN = re.compile(r"[^\s.,;:()][^.,;:()]*[^\s.,;:()]|[^\s.,;:()]")
 _HYPHENATED = re.compile(r"[\w'’]+(?:-[\w'’]+)*+")
-"""A word, whole: the "on" of "on-call" is none."""
+"""A word with its hyphens: the "on" of "on-call" is no word."""
 _TOPIC = re.compile(r"(?:the|my|our|your|an?)\s[^.,;:()]*[^\s.,;:()]", re.IGNORECASE)
 _ONE = re.compile(r"\bones?$", re.IGNORECASE)
 _CLAUSE = re.compile(
@@ -130,9 +130,9 @@ _NOT_IN_A_SPAN = frozenset(
 
 
 def follow(message: str, last: str, similarity: Similarity, known: Iterable[str] = ()) -> str:
-    """What `message` asks after the question `last`; the message itself where it stands alone.
+    """What `message` asks after the question `last`; the message itself if it stands alone.
 
-    `known` are questions people taught the answers of. Blocking: it embeds.
+    `known` are questions with taught answers. Blocking: it computes embeddings.
     """
     rest = left_out(message, last)
     if "\n" in last.strip():
@@ -147,12 +147,12 @@ def follow(message: str, last: str, similarity: Similarity, known: Iterable[str]
 
 
 def may_follow(message: str, last: str) -> bool:
-    """Whether a message may be a follow-up; only then is it compared with what people taught."""
+    """Whether a message may be a follow-up, and is worth comparing with known questions."""
     return left_out(message, last) is not None or bool(_if_known(message, last))
 
 
 def left_out(message: str, last: str) -> str | None:
-    """What a follow-up says without its opening; None for a message that stands alone."""
+    """A follow-up without its opening; None for a message that stands alone."""
     if len(message) > _LONGEST_MESSAGE or len(last) > _LONGEST_GOAL or "\n" in message.strip():
         return None
     text = " ".join(message.split())
@@ -173,7 +173,7 @@ def left_out(message: str, last: str) -> str | None:
 
 
 def _if_known(message: str, last: str) -> str:
-    """What could be anything, or a whole question, and is a follow-up only if people taught what it then asks."""
+    """A message that is a follow-up only if it leads to a known question, without its opening; else empty."""
     text = " ".join(message.split())
     if len(text) > _LONGEST_MESSAGE or len(last) > _LONGEST_GOAL or not text.endswith("?"):
         return ""
@@ -189,7 +189,7 @@ def _if_known(message: str, last: str) -> str:
 
 
 def _goes_on(text: str, rest: str) -> bool:
-    """Whether words behind "and" ask for something, and do not only thank or wish."""
+    """Whether the words after "and" ask something, and are no thanks or wish."""
     is_asked = text.endswith("?") or _STARTS_WITH_PREPOSITION.match(rest) is not None or _is_name(rest)
     conjunction = _CONJUNCTION.match(text)
     behind = text[conjunction.end() :].lstrip(" ,.:") if conjunction else rest
@@ -197,14 +197,14 @@ def _goes_on(text: str, rest: str) -> bool:
 
 
 def _is_whole(rest: str) -> bool:
-    """Whether what follows the opening is a sentence of its own."""
+    """Whether the text after the opening is a complete sentence."""
     if re.match(r"if\b|when\s+(?:i|we|you|they|it|he|she|the|my|a)\b", rest, re.IGNORECASE) and "," not in rest:
         return False
     return _HAS_VERB.search(rest) is not None or _SUBJECT.match(rest) is not None or _ASKS.match(rest) is not None
 
 
 def _refers(rest: str) -> bool:
-    """Whether it asks about "it", which is nothing that the message names."""
+    """Whether it asks about "it" without naming anything that "it" could be."""
     pronoun = _PRONOUN.search(rest)
     if pronoun is None or not _ASKS.match(rest) or _EXPLETIVE.search(rest):
         return False
@@ -218,7 +218,7 @@ def _refers(rest: str) -> bool:
 
 
 def _is_fragment(rest: str, last: str) -> bool:
-    """Whether a few words without a verb plainly take a place in the last question."""
+    """Whether it is a few words without a verb that clearly fit a place in the last question."""
     if _HAS_VERB.search(rest) or _ASKS.match(rest) or len(rest.split()) > 5:
         return False
     if _STARTS_WITH_PREPOSITION.match(rest) or _TIME.fullmatch(rest):
@@ -237,7 +237,7 @@ def _is_name(text: str) -> bool:
 
 
 def _with_its_preposition(rest: str, message: str, last: str) -> str:
-    """What "the same for search?" says with its preposition, where the last question has a "for" too."""
+    """The follow-up with the preposition of "the same for search?", if the last question has a "for" too."""
     opening = _OPENING.match(" ".join(message.split()))
     same = _SAME.search(opening["about"] or "") if opening else None
     return f"{same['p']} {rest}" if same and re.search(rf"\b{same['p']}\s", last, re.IGNORECASE) else rest
@@ -247,7 +247,7 @@ def _with_its_preposition(rest: str, message: str, last: str) -> str:
 
 
 def _known_question(rest: str, last: str, joined: str, similarity: Similarity, known: Iterable[str]) -> str:
-    """The question people taught that has all words of the follow-up and goes on from the last one; empty without."""
+    """The known question that has all words of the follow-up and continues the last question; empty if none does."""
     wanted, before = set(content_words(_without_pronouns(rest))), set(content_words(last)) - _FUNCTION_WORDS
     asked = "" if _CLAUSE.match(rest) else _asked_for(rest)
     found: list[str] = []
@@ -271,7 +271,7 @@ def _asked_for(text: str) -> str:
 
 
 def _alike(one: str, other: str) -> bool:
-    """Whether two words are forms of the same one, or one the beginning of the other: "prod", "production"."""
+    """Whether two words are equal, or one is the beginning of the other: "prod", "production"."""
     short, long = sorted((one, other), key=len)
     return long.startswith(short) if len(short) > 3 else long == short
 
@@ -281,7 +281,7 @@ def _without_pronouns(text: str) -> str:
 
 
 def _in_place(rest: str, last: str, similarity: Similarity) -> str:
-    """The last question with the follow-up where its like stood; empty where nothing is like it."""
+    """The last question with the follow-up in place of its most similar phrase; empty if no phrase is similar."""
     body = last.strip().rstrip("?!. ")
     if "?" in body or len(body.split()) > 25:
         return ""
@@ -311,7 +311,7 @@ def _in_place(rest: str, last: str, similarity: Similarity) -> str:
 
 
 def _calculated(rest: str, body: str) -> str:
-    """The last calculation with another number; empty where it did not do the same with one number."""
+    """The last calculation with another number; empty unless it had that operation exactly once."""
     (mine,), there = _OPERATION.findall(rest), list(_OPERATION.finditer(body))
     if len(there) != 1 or there[0]["by"].casefold() != mine.casefold():
         return ""
@@ -319,7 +319,7 @@ def _calculated(rest: str, body: str) -> str:
 
 
 def _with_topic(rest: str, body: str) -> str:
-    """A question about "it" with what the last one was about; empty where that is not plain."""
+    """A question about "it" with the topic of the last question instead; empty if the topic is not clear."""
     pronoun = _PRONOUN.search(rest)
     topics = _TOPIC.findall(_masked(body))
     if pronoun is None or not topics or pronoun["word"].casefold() in ("there", "one"):
@@ -331,7 +331,7 @@ def _with_topic(rest: str, body: str) -> str:
 
 
 def _phrase_with(preposition: str, rest: str, body: str, similarity: Similarity) -> tuple[int, int] | None:
-    """Where the last question has a phrase with this preposition that is like the follow-up's."""
+    """The position of the last question's phrase with this preposition that is most like the follow-up; or None."""
     others = "|".join([*_PREPOSITION.split(), "and", "or", "right now", "now", "today"])
     verbs = r"\w+ed|made|kept|written|held|done|taken|open|start|begin"
     ends = rf"(?=\s+(?:{others})\b|\s+(?:{verbs})$|$)"
@@ -342,7 +342,7 @@ def _phrase_with(preposition: str, rest: str, body: str, similarity: Similarity)
 
 
 def _like(rest: str, body: str, similarity: Similarity) -> tuple[int, int] | None:
-    """Where the phrase of the last question stands that is most like the follow-up."""
+    """The position of the phrase in the last question that is most like the follow-up; None if none is similar."""
     spans = [span for run in _RUN.finditer(_masked(body)) for span in _phrases(body, run.start(), run.end())]
     texts = [body[start:end] for start, end in spans]
     likeness = similarity.between(rest, texts)
@@ -352,14 +352,14 @@ def _like(rest: str, body: str, similarity: Similarity) -> tuple[int, int] | Non
 
 
 def _masked(body: str) -> str:
-    """The text with the words that are in no phrase blotted out, at the same places."""
+    """The text with words that belong to no phrase replaced by dots of the same length."""
     return _HYPHENATED.sub(
         lambda found: "." * len(found[0]) if found[0].casefold() in _NOT_IN_A_SPAN else found[0], body
     )
 
 
 def _phrases(body: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The phrases in a run of words: from a determiner or its beginning to its end, a verb left out; names alone."""
+    """The phrases in a run of words: from a determiner or the start to the end, without a verb; and single names."""
     places = [(word.start() + start, word.end() + start) for word in re.finditer(r"\S+", body[start:end])]
     before = (words(body[:start]) or [""])[-1]
     starts = [i for i, (a, b) in enumerate(places) if body[a:b].casefold() in _DETERMINERS]
@@ -368,13 +368,13 @@ def _phrases(body: str, start: int, end: int) -> list[tuple[int, int]]:
     if before in _AUXILIARIES and len(places) > 1:
         ends.append(len(places) - 2)
     if len(places) > 2 and before in _AUXILIARIES:
-        starts.append(len(places) - 1)  # what a verb in the middle is about
+        starts.append(len(places) - 1)  # the object of a verb in the middle
     found = [(places[i][0], places[j][1]) for i in starts for j in ends if i <= j]
     return [*found, *((a, b) for a, b in places if re.match(r"[A-Z][a-z]|\S*\d", body[a:b]) and a > 0)]
 
 
 def _form(rest: str, text: str) -> float:
-    """How far two phrases are built alike: determiner, name, number, last word."""
+    """How similar the forms of two phrases are: determiner, name, number, last word."""
     first, other = rest.split()[0].casefold(), text.split()[0].casefold()
     mine, theirs = content_words(rest), content_words(text)
     form = 0.1 if (first in _DETERMINERS) == (other in _DETERMINERS) else -0.1

@@ -1,4 +1,4 @@
-"""The offline model behind the port: a request in, one decision out."""
+"""The offline model as a `LanguageModel`: a request in, a decision out."""
 
 import asyncio
 from collections.abc import Sequence
@@ -16,29 +16,29 @@ from memory.model.evidence import Evidence
 
 BLIND = "(I cannot see pictures: I am the offline model.)"
 _WHY = "This goal exists because: "
-"""Stands in the prompt of every node below the root (`bot.agent.dialogue`)."""
+"""In the prompt of every node below the root (`bot.agent.dialogue`)."""
 
 
 class OfflineModel:
-    """A deterministic model that uses no tokens. `embed` may be slow at first (it loads) and is called in threads."""
+    """A deterministic model that uses no tokens. `embed` is called in threads and may be slow at first, as it loads."""
 
     name = "offline"
 
     def __init__(self, embed: Embed, *, must_choose: bool = False) -> None:
         self._similarity = Similarity(embed)
         self._must_choose = must_choose
-        """Whether it does what fits best even when it is not sure, as a benchmark wants it."""
+        """Whether it chooses the best action even if it is not sure, for benchmarks."""
         self._turn = asyncio.Lock()
-        """One decision at a time: several would only take the interpreter from each other, and from the event loop."""
+        """Serialises decisions: concurrent ones would only compete for the interpreter, also with the event loop."""
 
     async def warm_up(self) -> None:
-        """Nothing to load."""
+        """Do nothing: there is nothing to load."""
 
     async def close(self) -> None:
-        """Nothing to give up."""
+        """Do nothing: there are no connections."""
 
     async def reply(self, request: ModelRequest) -> ModelReply:
-        """Decide in a thread. Raises `ModelUnavailable` when nothing can be embedded."""
+        """Decide in a thread. Raises `ModelUnavailable` if the embedder fails."""
         prompts = [turn for turn in request.turns if isinstance(turn, UserTurn)]
         outputs = [
             replace(turn, content=read_output(turn.content)) for turn in request.turns if isinstance(turn, ToolTurn)
@@ -59,7 +59,7 @@ class OfflineModel:
         return ModelReply(turn=turn, model=self.name, impossible=impossible)
 
     def _understand(self, message: str, opening: str, request: ModelRequest) -> str:
-        """What a message means in its conversation."""
+        """The message rewritten to stand alone."""
         last = read_last_question(opening)
         if last is None or not may_follow(message, last.goal):
             return message
@@ -76,5 +76,5 @@ class OfflineModel:
 
 
 def _has_pictures(prompts: Sequence[UserTurn]) -> bool:
-    """Whether the person's question came with pictures. A node below the root leaves it to the root to say so."""
+    """Whether the question came with pictures; False in nodes below the root, as the root says so."""
     return any(turn.images and _WHY not in turn.text.partition("<goal>")[0] for turn in prompts)

@@ -4,7 +4,7 @@ import re
 
 _SMALL = r"(?:de|da|do|del|la|le|of|the|and|sur|am)"
 _CAPITALISED = r"[^\W\d_a-zà-ÿ][\w.'’/+-]*+"
-# Words are taken whole and parted by spaces alone, so that a chain of them can be read in one way only.
+# Possessive words with single spaces, so that a name can be matched in one way only.
 _NAME = rf"{_CAPITALISED}(?: (?:{_SMALL}[ -])*{_CAPITALISED})*"
 _LOWER_CASE = r"[^\W\d_][\w.'’/+-]*+(?: [^\W\d_][\w-]*+){0,2}"
 _AFTER_PREPOSITION = re.compile(rf"\b(?:[Ii]n|IN|[Aa]t|[Ff]or)\s+(?:the\s+)?(?P<place>{_NAME}|{_LOWER_CASE})")
@@ -22,13 +22,13 @@ _REST = re.compile(
     re.IGNORECASE,
 )
 _ANOTHER = re.compile(rf"(?:,\s*+|(?:,|\s)\s*+(?P<and>and)\s++)(?:in\s++)?(?P<place>{_NAME})")
-"""What goes on behind a place with the next one: "in Paris, Tokyo and in Berlin"."""
+"""The continuation of a place with the next one: "in Paris, Tokyo and in Berlin"."""
 
 
 def find_place(text: str) -> str:
-    """The first place named after in, at or for, or before "time"; nothing when there is none.
+    """The first place after "in", "at" or "for", or before "time"; empty if there is none.
 
-    Those that follow it by "and" or commas are told with it.
+    Places that follow it after "and" or commas are included.
     """
     for match in _AFTER_PREPOSITION.finditer(text):
         place = _REST.sub("", match["place"])
@@ -39,7 +39,7 @@ def find_place(text: str) -> str:
 
 
 def _with_others(text: str, start: int, end: int) -> str:
-    """The place that stands there, with those behind it up to the last "and" between them."""
+    """The place at this position, with the following ones up to the last "and"."""
     listed = end
     while (more := _ANOTHER.match(text, end)) is not None and not _NO_PLACE.match(more["place"]):
         end = more.end()

@@ -1,4 +1,4 @@
-"""The evidence of the lessons in a prompt, for a request that brings none of its own."""
+"""Computes evidence from the lessons in a prompt, for requests without evidence."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ from memory.rules.evidence.weighing import rows, weigh
 from memory.rules.retrieval.prompt import one_line
 
 _WRONG_ANSWER_CHARACTERS = 200
-"""How much of a rejected answer a lesson of a prompt shows."""
+"""Characters of a rejected answer in a prompt's lesson."""
 _CONFIG = EvidenceConfig()
 _UNDATED = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -23,7 +23,7 @@ _UNDATED = datetime(1970, 1, 1, tzinfo=UTC)
 def prompt_evidence(
     similarity: Similarity, goal: str, lessons: Sequence[PromptLesson], actions: Sequence[ActionText]
 ) -> Evidence:
-    """What the lessons say together about a goal. Blocking: it embeds. Raises `EmbeddingFailed`."""
+    """The evidence of lessons about a goal. Blocking: it computes embeddings. Raises `EmbeddingFailed`."""
     judged = list(_judged(lessons, [action.name for action in actions]))
     texts = [goal, *(each.goal for each in judged), *(action.text for action in actions)]
     vectors = similarity.vectors(texts)
@@ -32,7 +32,7 @@ def prompt_evidence(
 
 
 def _judged(lessons: Sequence[PromptLesson], actions: Sequence[str]) -> Iterator[JudgedLesson]:
-    """Each lesson, and of a mistake what a person said would have been right."""
+    """Each lesson, and for a corrected mistake also the correction."""
     answers = [text for lesson in lessons for text in (lesson.answer, lesson.instead) if text]
     whole = {one_line(text, _WRONG_ANSWER_CHARACTERS): text for text in answers}
     for number, lesson in enumerate(lessons):

@@ -1,4 +1,4 @@
-"""Parses a node's prompt: its goal and the lessons in it. Reverses `memory.rules.retrieval.prompt`."""
+"""Parses a node's prompt: goal, lessons, working-memory keys. The inverse of `memory.rules.retrieval.prompt`."""
 
 import re
 from collections.abc import Iterable
@@ -23,35 +23,35 @@ _NEUTRALISED = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptLesson:
-    """One lesson of the prompt."""
+    """A lesson in a prompt."""
 
     kind: Lesson
     action: str
     """A tool's name, `answer`, `expand` or `none`."""
     goal: str
     answer: str = ""
-    """What was answered with success, whole."""
+    """The approved answer, in full."""
     wrong_answer: str = ""
-    """The beginning of an answer that was rejected."""
+    """The start of a rejected answer."""
     instead: str = ""
-    """What a person said would have been right."""
+    """The correction."""
     steps: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """The goal and the lessons of a prompt."""
+    """A parsed prompt."""
 
     goal: str
     lessons: tuple[PromptLesson, ...] = ()
     keys: tuple[str, ...] = ()
-    """What working memory holds."""
+    """The keys of the working memory."""
     last_goal: str = ""
-    """The question before, where the goal goes on from it: what is known of that one answers this one no more."""
+    """The question that the goal continues, if it does: answers to that one are no answers to this one."""
 
 
 def read_prompt(text: str) -> Prompt:
-    """Goal and lessons of a node's first turn. A text without the blocks is a goal as a whole."""
+    """Parse a node's opening turn. A text without blocks is a goal."""
     begin, end = text.find(_GOAL_BEGINS), len(text.rstrip()) - len(_GOAL_ENDS)
     goes_from = begin + len(_GOAL_BEGINS)
     if begin < 0 or end < goes_from or not text.startswith(_GOAL_ENDS, end):
@@ -66,20 +66,20 @@ def read_prompt(text: str) -> Prompt:
 
 
 def read_output(text: str) -> str:
-    """What a tool said, without the block around it."""
+    """The output of a tool without its block."""
     wrapped = _OUTPUT.match(text)
     return unescaped(wrapped[1] if wrapped else text)
 
 
 def lines_within(block: str, text: str) -> list[str]:
-    """The lines between those that open and close a block; none when there is no such block."""
+    """The lines inside a block; empty if there is no such block."""
     begin = re.search(rf"^<{block}>\n", text, re.MULTILINE)
     end = re.compile(rf"\n</{block}>$", re.MULTILINE).search(text, begin.end()) if begin else None
     return text[begin.end() : end.start()].split("\n") if begin and end else []
 
 
 def _read_lessons(lines: Iterable[str]) -> list[PromptLesson]:
-    """Numbered lessons; the header above the first one is skipped, and the rules behind the last one: they repeat."""
+    """Parse numbered lessons. The header before them and the rules after them, which repeat lessons, are skipped."""
     found: list[tuple[re.Match[str], dict[str, list[str]]]] = []
     field: list[str] = []
     for line in lines:
@@ -92,9 +92,9 @@ def _read_lessons(lines: Iterable[str]) -> list[PromptLesson]:
             field = found[-1][1].setdefault(match["name"], [])
             field.append(match["text"])
         else:
-            # A continuation line is set in by two spaces, which are the format's and not the text's.
+            # Continuation lines are indented by two spaces, which are not part of the text.
             field.append(line.removeprefix("  "))
-    # What people disagree on is told to a model that can weigh it, and is nothing to follow.
+    # Disputed lessons are for models that can weigh them; they are not to be followed.
     return [_prompt_lesson(first, fields) for first, fields in found if first["lesson"] != Lesson.DISPUTED]
 
 
@@ -114,5 +114,5 @@ def _prompt_lesson(first: re.Match[str], fields: dict[str, list[str]]) -> Prompt
 
 
 def unescaped(text: str) -> str:
-    """The text as it was before it was made safe to stand in a block."""
+    """The text as it was before it was neutralised."""
     return _NEUTRALISED.sub("<", text.strip())

@@ -1,7 +1,7 @@
-"""Ranks what can be done about a goal: every usable tool and every known answer, by what the evidence says of it.
+"""Ranks the actions for a goal: all usable tools and known answers, by the evidence.
 
-A tool that takes arguments is also judged by how well they can be read from the goal: "12 * 7" is for the calculator,
-whatever its description's embedding is like.
+A tool with arguments is also judged by how well they can be read from the goal: "12 * 7" is for the calculator, however
+similar its description is.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -24,34 +24,34 @@ from memory.rules.retrieval.likeness import Opposition, are_opposed, opposition
 EXPAND = "expand"
 
 FITS = 0.53
-"""Fitness from which a tool that takes arguments is used without any lesson."""
+"""The least fitness of a tool with arguments that is used without any lesson."""
 _FITTING = 0.35
-"""The least that is believed of such a tool before any lesson ..."""
+"""The least prior of such a tool ..."""
 _UNFIT = 0.15
-"""... and the most of one that fits less: it is not used until people approve of it."""
+"""... and the greatest prior of one with less fitness, which is not used until people approve."""
 ASKED_FROM = 0.045
-"""Belief from which the person is asked whether they mean it (measured: `memory/rules/evidence/README.md`) ..."""
+"""The least belief for which the person is asked (measured: `memory/rules/evidence/README.md`) ..."""
 SUGGESTED_FROM = 0.08
-"""... or how far it must be suggested (`Belief.suggested`): some four times the belief in what one member approved."""
+"""... or the least suggestion (`Belief.suggested`), about four times the belief in what one member approved."""
 _OFFERED_FROM, _OFFERED_SHARE = 0.02, 0.1
-"""How far what is offered beside that must be likely, by itself and in proportion to what is likeliest."""
+"""The least likelihood of further options, absolute and relative to the likeliest."""
 _REJECTED_EXPANSION = 0.78
-"""Similarity to a goal whose expansion people rejected from which this one is not expanded."""
+"""The least similarity to a goal with a rejected expansion for which a goal is not expanded either."""
 SAME_GOAL = 0.9
-"""Similarity from which two goals are the same in other words."""
+"""The least similarity of two goals that are the same in other words."""
 _OTHER_THING = 0.38
-"""Taken off the belief in an answer about another thing: "the Berlin office" is not "the Paris office" ..."""
+"""Subtracted from the belief in an answer about another thing: "the Berlin office" is not "the Paris office" ..."""
 _SURELY_OTHER = 1.0
-"""... and where a number differs, or a word says the opposite, which embeddings hardly tell: it is not told unasked."""
+"""... or if a number differs or a word is the opposite, which embeddings hardly show: then the answer is not given."""
 
 Weigh: TypeAlias = Callable[[str], Evidence]
-"""The evidence for a goal. Blocking."""
+"""Computes the evidence for a goal. Blocking."""
 
 
 def on_offer(likeliest: Sequence[tuple[float, float]]) -> int:
-    """How many of the likeliest a person is asked about: up to `MOST_OPTIONS`, none where it is not worth asking.
+    """How many of the likeliest actions a person is asked about: up to `MOST_OPTIONS`; 0 if none is likely enough.
 
-    Of each, likeliest first: what is believed, and how far it is suggested.
+    `likeliest` has the belief and the suggestion of each, likeliest first.
     """
     first = likeliest[:MOST_OPTIONS]
     if not any(belief >= ASKED_FROM or suggested >= SUGGESTED_FROM for belief, suggested in first):
@@ -64,53 +64,53 @@ _NO_ARGUMENTS: Mapping[str, object] = MappingProxyType({})
 
 
 class ActionCandidate(NamedTuple):
-    """One thing that could be done. A tuple, for there is one of every tool and part of a goal."""
+    """An action that could be taken. A tuple, as many are made: one for each tool and part of a goal."""
 
     action: str
     """A tool's name, or `answer`."""
     belief: float
     suggested: float = 0.0
-    """How far it is worth asking about, where that is more (`Belief.suggested`)."""
+    """The suggestion (`Belief.suggested`), which decides about asking if it is greater than the belief."""
     doubt: float = 0.0
-    """Taken off the belief, of an answer about another thing. It may be what was meant all the same."""
+    """Subtracted from the belief in an answer about another thing, which may be meant all the same."""
     prior: float = 0.0
     described: float = 0.0
-    """How much of the prior is what a description promises: nothing where the arguments that a tool takes fit."""
+    """The part of the prior that is only from the description: 0 if the tool's arguments fit."""
     rival: float = 0.0
-    """The belief in the best other one, or in what nobody has taught yet."""
+    """The belief in the best other action, or in one that nobody has taught yet."""
     threshold: float = START
-    """That of the evidence."""
+    """The threshold of the evidence."""
     arguments: Mapping[str, object] = _NO_ARGUMENTS
     text: str = ""
     """The known answer."""
     is_search: bool = False
-    """A tool that looks for the whole question somewhere: what it finds need not be an answer."""
+    """Whether the tool searches for the whole question, so that its result need not be an answer."""
     is_unfit: bool = False
-    """A tool whose arguments or description do not go with the goal, and that people have not approved of for it."""
+    """Whether the tool's arguments or description do not fit the goal, and people have not approved it for the goal."""
 
     @property
     def confidence(self) -> float:
-        """How much of the belief the best other candidate leaves, what is only described counting for less."""
+        """The confidence: the belief in relation to the best other action; a mere description counts less."""
         return confidence_in(self.belief, self.described, self.rival)
 
     @property
     def is_sure(self) -> bool:
-        """Whether it is good enough to be done."""
+        """Whether it is sure enough to be done."""
         return is_sure(self.belief, self.described, self.rival, self.threshold)
 
     @property
     def likelihood(self) -> float:
-        """How far it may be what was meant, if that is asked."""
+        """The likelihood that it is meant, for a question to the person."""
         return max(self.belief + self.doubt, self.suggested)
 
     @property
     def is_taught(self) -> bool:
-        """Whether lessons speak for it."""
+        """Whether lessons support it."""
         return self.action == ANSWER or self.prior < self.belief
 
 
 class Chooser:
-    """Ranks what can be done about a goal, given the prompt and tools of a request. Blocking: it embeds."""
+    """Ranks actions by the prompt and tools of a request. Blocking: it computes embeddings."""
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ class Chooser:
         self._filled: dict[str, dict[str, Filled]] = {}
 
     def rank(self, goal: str) -> list[ActionCandidate]:
-        """Every usable candidate, best first; equal ones as the evidence has them, answers before other tools."""
+        """The usable actions, best first; equal ones in the order of the evidence, answers before tools."""
         if goal not in self._ranked:
             self._ranked[goal] = self._rank(goal)
         return self._ranked[goal]
@@ -140,7 +140,7 @@ class Chooser:
         evidence = replace(evidence, beliefs=tuple(beliefs))
         found = [*_known_answers(goal, evidence), *self._usable_tools(goal, evidence)]
         ranked = sorted(found, key=lambda candidate: -candidate.belief)
-        # What was tried in vain is no rival any more.
+        # A tool that was tried is no rival.
         best = [candidate for candidate in ranked if candidate.action not in self._tried][:2]
         least = unknown(evidence.nearest)
         return [
@@ -151,17 +151,17 @@ class Chooser:
         ]
 
     def lessons(self, goal: str) -> int:
-        """How many lessons were weighed for the goal."""
+        """The number of lessons that were weighed for the goal."""
         return self._weigh(goal).lessons
 
     def nearest(self, goal: str) -> float:
-        """Cosine of the nearest lesson."""
+        """The cosine of the nearest lesson with the goal."""
         return self._weigh(goal).nearest
 
     def to_ask_about(self, goal: str) -> list[ActionCandidate]:
-        """What the person may have meant, likeliest first; nothing where nothing is worth it.
+        """The actions that the person may have meant, likeliest first; empty if none is likely enough.
 
-        Never a tool that was tried, that does not fit, or that only looks the question up somewhere.
+        Never tools that were tried, that do not fit, or that only search for the question.
         """
         ranked = self.rank(goal)
         open_ = [each for each in ranked if not (each.is_search or each.is_unfit or each.action in self._tried)]
@@ -169,7 +169,7 @@ class Chooser:
         return open_[: on_offer([(each.belief + each.doubt, each.suggested) for each in open_])]
 
     def _is_of_last(self, goal: str, belief: Belief) -> bool:
-        """Whether an answer is known for the question before, which this one goes on from, more than for this one."""
+        """Whether an answer is rather one to the last question, which the goal continues."""
         approving = [weight.goal for weight in belief.weights if weight.effect > 0]
         if not self._prompt.last_goal or belief.action != ANSWER or not approving:
             return False
@@ -177,28 +177,28 @@ class Chooser:
         return to_last > to_this
 
     def is_search(self, action: str, goal: str) -> bool:
-        """Whether a tool would look for the whole goal somewhere, so that what it finds need not be an answer."""
+        """Whether a tool would search for the whole goal, so that its result need not be an answer."""
         filled = self._arguments(goal).get(action)
         return filled is not None and filled.is_search
 
     def impossible(self, goal: str) -> frozenset[str]:
-        """The tools that need what the goal does not give them."""
+        """The tools with required arguments that are not in the goal."""
         return frozenset(tool.name for tool in self._tools) - self._arguments(goal).keys()
 
     def _arguments(self, goal: str) -> Mapping[str, Filled]:
-        """What each tool that can be used for the goal takes from it, by name."""
+        """The arguments of each usable tool, by name."""
         if goal not in self._filled:
             found = {tool.name: fill(tool.parameters, goal, self._prompt.keys) for tool in self._tools}
             self._filled[goal] = {name: filled for name, filled in found.items() if filled is not None}
         return self._filled[goal]
 
     def may_expand(self, goal: str) -> bool:
-        """Whether people did not reject it for the goal most like this one that was expanded."""
+        """Whether the goal may be expanded: people did not reject that for the most similar expanded goal."""
         expanded = [near for near in self._nearest_first(goal) if near[0].action == EXPAND]
         return not expanded or expanded[0][0].kind is Lesson.REPEAT or expanded[0][1] < _REJECTED_EXPANSION
 
     def repeated_steps(self, goal: str) -> str:
-        """The steps of the expansion people approved for this very goal; empty when there is none."""
+        """The steps of the expansion that people approved for the same goal; empty if there is none."""
         for lesson, likeness in self._nearest_first(goal):
             is_it = likeness >= SAME_GOAL and not are_opposed(goal, lesson.goal)
             if is_it and lesson.kind is Lesson.REPEAT and lesson.action == EXPAND:
@@ -215,7 +215,7 @@ class Chooser:
         found: list[ActionCandidate] = []
         arguments = self._arguments(goal)
         usable = [(tool, arguments[tool.name]) for tool in self._tools if tool.name in arguments]
-        # One batch takes a third of the time that they take one by one; what was embedded once is remembered.
+        # One batch takes a third of the time of single calls, and the embedder caches the vectors.
         compared = [text for tool, _ in usable if _takes_arguments(tool) for text in compared_texts(tool)]
         self._similarity.vectors([goal, *compared])
         for tool, filled in usable:
@@ -246,7 +246,7 @@ def _takes_arguments(tool: ToolSpec) -> bool:
 
 
 def _known_answers(goal: str, evidence: Evidence) -> list[ActionCandidate]:
-    """A tool takes its arguments from this goal; an answer cannot be told for another thing."""
+    """The known answers, with doubt for those about other things. Tools need none, as the goal has their arguments."""
     found: list[ActionCandidate] = []
     for belief in evidence.beliefs:
         if belief.action == ANSWER:
@@ -264,9 +264,9 @@ def _known_answers(goal: str, evidence: Evidence) -> list[ActionCandidate]:
 
 
 def _doubt(goal: str, belief: Belief) -> float:
-    """What is taken off, unless people approved of the answer for things that are unlike in the same ways.
+    """The doubt about an answer for another thing, unless people approved it for things that differ in the same way.
 
-    What holds in Berlin and in Paris may hold in Rome, but what opens both doors need not close one.
+    What is true in Berlin and in Paris may be true in Rome, but what opens both doors need not close one.
     """
     approving = [weight.goal for weight in belief.weights if weight.approves and weight.effect > 0]
     nearest, *others = approving or [goal]

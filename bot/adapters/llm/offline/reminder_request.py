@@ -1,4 +1,4 @@
-"""Finds what to remind of, and when: "remind me tomorrow at 9 to call Ana", "remind me to call Ana in 20 minutes"."""
+"""Finds a request for a reminder: "remind me tomorrow at 9 to call Ana", "remind me to call Ana in 20 minutes"."""
 
 import re
 from dataclasses import dataclass
@@ -28,14 +28,14 @@ _JOINS = (" to ", " that ", " about ", ": ")
 
 @dataclass(frozen=True, slots=True)
 class WantedReminder:
-    """What and when, in the words of the goal."""
+    """What to remind of and when, in the words of the goal."""
 
     what: str
     when: str
 
 
 def find_reminder(goal: str) -> WantedReminder | None:
-    """What a goal wants to be reminded of; None where it is no such request."""
+    """The reminder that a goal asks for; None if it asks for none."""
     text = " ".join(goal.split()).rstrip(".!")
     begin = _BEGIN.match(text) if len(text) <= _LONGEST else None
     if begin is None:
@@ -52,7 +52,7 @@ def find_reminder(goal: str) -> WantedReminder | None:
 
 
 def _time_at_end(text: str) -> WantedReminder | None:
-    """Split where nothing but words about time is left."""
+    """Split a text before the words about time at its end."""
     words = text.split()
     first = len(words)
     while first > 0 and _TIME_WORD.fullmatch(words[first - 1].strip(",")):

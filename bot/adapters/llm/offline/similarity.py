@@ -1,4 +1,4 @@
-"""Cosines between texts. The embedder caches the latest texts, so nothing is cached here."""
+"""Cosines between texts. Nothing is cached here, as the embedder caches."""
 
 from collections.abc import Callable, Sequence
 from math import sqrt
@@ -11,28 +11,28 @@ Embed = Callable[[Sequence[str]], list[Vector]]
 
 
 class Similarity:
-    """Compares texts by meaning. Blocking; safe to use from several threads."""
+    """Compares texts by meaning. Blocking; thread-safe."""
 
     def __init__(self, embed: Embed) -> None:
         self._embed = embed
 
     def vectors(self, texts: Sequence[str]) -> list[Vector]:
-        """The embeddings of the texts, of unit length, with one call of the embedder."""
+        """The unit vectors of the texts, by one call of the embedder."""
         return self._embed([text[:COMPARED_CHARACTERS] for text in texts])
 
     def between(self, text: str, others: Sequence[str]) -> list[float]:
-        """Cosine of `text` with each of `others`, -1..1, with one call of the embedder."""
+        """The cosine of `text` with each of `others`, -1..1, by one call of the embedder."""
         if not others:
             return []
         own, *vectors = self.vectors([text, *others])
         return [unit_cosine(own, vector) for vector in vectors]
 
     def to_sum(self, text: str, others: Sequence[str]) -> float:
-        """Cosine of `text` with the sum of `others`: how far these are all that it says; 0 without others."""
+        """The cosine of `text` with the sum of `others`: how completely they have its meaning. 0 without others."""
         own, *vectors = self.vectors([text, *others])
         length = sqrt(sum(float(one @ other) for one in vectors for other in vectors))
         return sum(unit_cosine(own, vector) for vector in vectors) / length if length > 0 else 0.0
 
     def best(self, text: str, others: Sequence[str]) -> float:
-        """The greatest of the cosines; 0 without others."""
+        """The greatest cosine of `text` with `others`; 0 without others."""
         return max(self.between(text, others), default=0.0)

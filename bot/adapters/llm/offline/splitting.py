@@ -1,6 +1,6 @@
-"""Splits goals made of several: "A and B", "A, then B", "A, or else B". By their words only.
+"""Splits goals that consist of several: "A and B", "A, then B", "A, or else B". By their words only.
 
-A part may itself be several: the node that pursues it takes it apart in turn.
+A part may consist of several again: the node that pursues it splits it.
 """
 
 import re
@@ -10,31 +10,31 @@ from functools import partial
 from itertools import pairwise
 
 MOST_PARTS = 8
-"""A goal of more parts is left whole."""
+"""A goal with more parts is not split."""
 _MOST_PIECES = 2 * MOST_PARTS
-"""The same of a goal of more pieces between connectives: each may have to be judged, by its meaning too."""
+"""A goal with more pieces between connectives is not split, as each piece may have to be judged by its meaning."""
 _LONGEST = 1000
 _MOST_CUTS = 8
-"""How many places of a goal it is cut at, each by itself."""
+"""The most places at which a goal is cut in two."""
 
 IsRequest = Callable[[str], bool]
-"""Whether a part is a request of its own, judged by more than its words."""
+"""Whether a part is a request by itself, judged by more than its words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """One way to take a goal apart. The parts keep their own words."""
+    """A way to split a goal. The parts keep their words."""
 
     flow: str
     """`fallback`, `sequence` or `parallel`."""
     parts: tuple[str, ...]
     is_said: bool = True
-    """Whether words join all of them ("and"), and not only commas or the ends of sentences."""
+    """Whether words such as "and" join all parts, not only commas or ends of sentences."""
 
 
 _BREAK = r"(?<![\s,;.?!])[\s,;.?!]++"
 _FAILS = r"(?:that|this|it)\s+(?:fails|does\s*n[o'’]?t\s+work|is\s+not\s+possible)"
-# From the loosest to the tightest: "A and B, then C" is the sequence of "A and B" and "C".
+# Loosest first: "A and B, then C" is the sequence of "A and B" and "C".
 _CONNECTIVES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (flow, re.compile(pattern, re.IGNORECASE))
     for flow, pattern in (
@@ -65,7 +65,7 @@ _ORDER = re.compile(
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"(?<!\w)\"[^\"]*+(?:\"|\Z)|“[^“”]*+(?:[“”]|\Z)|„[^“”]*+(?:[“”]|\Z)|«[^»]*+(?:»|\Z)")
-"""What quotation marks enclose, to the end where none closes it; no mark of inches (24")."""
+"""Quoted text, up to the end if it is not closed; a mark of inches (24") opens no quote."""
 _LEFT_HANGING = re.compile(
     r"\b(?:who|whom|whose|what|which|when|where|why|how|to|of|in|on|at|for|with|from|by|the|a|an|my|our|your|their|his|"
     r"her|its|between|both|either|is|are|if)$",
@@ -78,10 +78,10 @@ _LEADING = re.compile(r"^(?:(?:and|then|also|first|either)[\s,]+)+", re.IGNORECA
 
 
 def split(goal: str, is_request: IsRequest) -> Split | None:
-    """Take the goal apart at its loosest connective, or None when it is one thing.
+    """Split the goal at its loosest connective; None if it is one request.
 
-    A piece that is no request of its own ("rock and roll") stays with the piece before it, the first one with the one
-    after it. `is_request` is asked about pieces whose words do not settle it; of alternatives, one need stand alone.
+    A piece that is no request by itself ("rock and roll") stays with the piece before it, the first one with the next.
+    `is_request` judges pieces that their words do not decide. Of alternatives, only one needs to be a request.
     """
     if len(goal) > _LONGEST:
         return None
@@ -89,7 +89,7 @@ def split(goal: str, is_request: IsRequest) -> Split | None:
         pieces = _pieces(goal, connective)
         judge = is_request
         if flow == "fallback" and any(_is_request(goal[start:end], is_request) for start, end in pieces):
-            # "or else" says by itself that these are alternatives; the first may be one that nobody can answer.
+            # "or else" marks alternatives by itself; the first may be one that nobody can answer.
             judge = has_several_words
         parts = _joined(goal, pieces, flow, judge, is_request)
         if 2 <= len(parts) <= MOST_PARTS:
@@ -99,10 +99,10 @@ def split(goal: str, is_request: IsRequest) -> Split | None:
 
 
 def cuts(goal: str, is_request: IsRequest) -> list[Split]:
-    """Every way to cut the goal in two at one place, the loosest connectives first; none where it has alternatives.
+    """The ways to cut the goal in two at one place, loosest connectives first; none if it has alternatives.
 
-    The words settle less here than where it is taken apart at once: a part may break off ("tell me where the bus is"),
-    and only of a single word `is_request` is asked. So who takes one of these must know better.
+    Words decide less here than in `split`: a part may break off ("tell me where the bus is"), and `is_request` judges
+    single words only. So the caller must judge the results.
     """
     (_, alternative), *connectives = _CONNECTIVES
     if len(goal) > _LONGEST or alternative.search(goal):
@@ -119,19 +119,19 @@ def cuts(goal: str, is_request: IsRequest) -> list[Split]:
 
 
 def begins_a_request(text: str) -> bool:
-    """Whether the text starts like a question or an order and does not break off."""
+    """Whether the text begins like a question or an order, and does not break off."""
     return bool(_QUESTION.match(text) or _ORDER.match(text)) and not _breaks_off(text)
 
 
 def has_several_words(text: str) -> bool:
-    """Whether it may be a request by its words alone: it has two and does not break off."""
+    """Whether the text may be a request by its words: it has at least two and does not break off."""
     return len(text.split()) >= 2 and not _breaks_off(text)
 
 
 def _pieces(goal: str, connective: re.Pattern[str]) -> list[tuple[int, int]]:
-    """Where the text between connectives starts and ends: all of it, where there would be too many of such pieces.
+    """The positions of the pieces between connectives; the whole text if there are too many.
 
-    Quotation marks hold what they enclose together.
+    Quoted text is not split.
     """
     pieces: list[tuple[int, int]] = []
     start, quoted = 0, [each.span() for each in _QUOTED.finditer(goal)]
@@ -139,7 +139,7 @@ def _pieces(goal: str, connective: re.Pattern[str]) -> list[tuple[int, int]]:
         while quoted and quoted[0][1] <= match.start():
             del quoted[0]
         if not quoted or match.start() < quoted[0][0]:
-            # A mark that ends the sentence belongs to what it ends.
+            # A mark at the end of a sentence belongs to the piece before.
             pieces.append((start, match.start() + (match[0][0] in "?!")))
             start = match.end()
         if len(pieces) >= _MOST_PIECES:
@@ -150,7 +150,7 @@ def _pieces(goal: str, connective: re.Pattern[str]) -> list[tuple[int, int]]:
 def _joined(
     goal: str, pieces: Iterable[tuple[int, int]], flow: str, judge: IsRequest, is_known: IsRequest
 ) -> list[tuple[int, int]]:
-    """Where the parts that stand alone start and end; none at all when the first pieces make no request."""
+    """The positions of the parts that are requests; empty if there is no request."""
     parts: list[tuple[int, int]] = []
     begin, complete_to = 0, -1
     for start, end in pieces:
@@ -167,22 +167,22 @@ def _joined(
 
 
 def _joins(goal: str, end: int, start: int) -> bool:
-    """Whether a word joins what ends here to what starts there."""
+    """Whether a word joins two parts."""
     return bool(_WORD.search(goal, end, start) or _LEADING.match(goal[start:]))
 
 
 def _is_request(text: str, judge: IsRequest, *, is_last: bool = False) -> bool:
-    """Whether it stands alone. At the end of a goal a question does not break off: "... and where do you come from"."""
+    """Whether a piece is a request. A question at the end does not break off: "... and where do you come from"."""
     text = _clean(text)
     is_whole_question = is_last and _QUESTION.match(text) is not None
     return bool(text) and (is_whole_question or begins_a_request(text) or judge(text))
 
 
 def _may_part(before: str, after: str, flow: str, is_known: IsRequest) -> bool:
-    """Whether the two are no pair that belongs together. What `is_known` as a request stands alone, whatever its words.
+    """Whether two parts may be separated. A part that `is_known` as a request is one, whatever its words.
 
-    "How do I clean and store it" asks one thing with two verbs: by "and" alone, a bare order does not follow a question
-    that has not ended. "the difference between what we say and what we do" is one thing, too.
+    "How do I clean and store it" asks one thing with two verbs: after "and" alone, a bare order does not follow an open
+    question. "the difference between what we say and what we do" is one thing, too.
     """
     before = _clean(before)
     is_whole = not _breaks_off(before) or is_known(before)
@@ -190,7 +190,7 @@ def _may_part(before: str, after: str, flow: str, is_known: IsRequest) -> bool:
 
 
 def _are_no_pair(before: str, after: str, flow: str, is_known: IsRequest) -> bool:
-    """The same of parts that are clean, of which the first may break off."""
+    """The same for cleaned parts, of which the first may break off."""
     if _PAIRED.search(_PAIR_ENDS.split(before)[-1]):
         return False
     if flow != "parallel":

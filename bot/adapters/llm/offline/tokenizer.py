@@ -1,4 +1,4 @@
-"""Words that carry the content of a request, and words that only ask for it."""
+"""Finds the content words of a request."""
 
 import re
 
@@ -23,12 +23,12 @@ _GREETING = re.compile(
 
 
 def content_words(text: str) -> list[str]:
-    """The words that say what a request is about, plural and singular alike."""
+    """The words of a request apart from those that only ask, in the singular."""
     return [_stem(word) for word in words(text) if word not in _ASKING]
 
 
 def without_courtesy(text: str) -> str:
-    """The request without its greeting and its "can you tell me"; the whole text when nothing else is left."""
+    """The request without its greeting and its "can you tell me"; the whole text if nothing else is left."""
     return _GREETING.sub("", text, count=1).strip() or text
 
 
