@@ -1,1 +1,1 @@
-"""The web: an HTTP interface to memory, pages, health and metrics."""
+"""The web server: HTTP interface, pages, health and metrics."""

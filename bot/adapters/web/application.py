@@ -1,4 +1,4 @@
-"""The web application: one Starlette application over memory, with the HTTP interface mounted in it."""
+"""The Starlette application that serves the memory, with the HTTP interface mounted in it."""
 
 import re
 from dataclasses import dataclass
@@ -39,27 +39,27 @@ _KEYS = {
     "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
     "bearer": {"type": "http", "scheme": "bearer"},
 }
-"""How a key is sent; either suffices."""
+"""The ways to send a key; one suffices."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebParts:
-    """What the application is made of."""
+    """The dependencies of the application."""
 
     memory: Memory
     emoji: EmojiMap
     keys: Keys
     pace: RequestPace
     checks: tuple[Check, ...] = ()
-    """What `/readyz` asks."""
+    """The checks of `/readyz`."""
     site: SiteParts | None = None
-    """What the pages are made of; None where there are none."""
+    """The dependencies of the pages; None to serve no pages."""
     metrics: Metrics | None = None
-    """What is counted; None where nothing is."""
+    """The metrics; None to count nothing."""
 
 
 def make_application(parts: WebParts) -> Starlette:
-    """The application. Paths below `/v1` need a key; `/healthz` and `/readyz` say nothing that is secret."""
+    """The application. Paths below `/v1` need a key; `/healthz` and `/readyz` are public and contain no secrets."""
     api, ready_check = _api(), ReadyCheck(parts.checks)
 
     async def with_memory(scope: Scope, receive: Receive, send: Send) -> None:
@@ -97,7 +97,7 @@ def make_application(parts: WebParts) -> Starlette:
 
 @cache
 def _api() -> FastAPI:
-    """The HTTP interface, which documents itself. Made once: a request brings the memory that it is about."""
+    """The HTTP interface with its OpenAPI document. Created once; requests carry the memory they use."""
     api = FastAPI(
         title="Goodbot",
         summary="What a chat bot was taught, and what it did.",
@@ -121,12 +121,12 @@ def _api() -> FastAPI:
 
 
 async def on_forbidden(request: Request, error: Exception) -> JSONResponse:
-    """What the key may not do."""
+    """The response to a request that its key does not permit."""
     return problem(403, str(error), request.state.request_id)
 
 
 class RequestIds:
-    """ASGI middleware: each request has an id, the caller's own if it is usable, which the response repeats."""
+    """ASGI middleware that gives each request an id, the caller's if it is valid, and repeats it in the response."""
 
     def __init__(self, app: ASGIApp, new_id: NewId) -> None:
         self._app, self._new_id = app, new_id

@@ -1,4 +1,4 @@
-"""Who calls the HTTP interface: the key of a request, checked before anything of the request is read."""
+"""Authenticates callers of the HTTP interface by their key, before anything else of the request is read."""
 
 import json
 import re
@@ -21,10 +21,10 @@ from memory.model.api_key import ApiKey, Right
 from memory.services import Memory
 
 BODY_BYTES = 2**20
-"""The largest body that is taken."""
+"""The largest accepted body."""
 
 IMPORT_PATH = "/episodes/import"
-"""Its body is read line by line, however long it is."""
+"""The path whose body is streamed, so that it may be of any size."""
 
 _BEARER = "Bearer "
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -32,31 +32,31 @@ _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The key of a request, and what it may name."""
+    """The authenticated caller of a request."""
 
     key: ApiKey
 
     @property
     def workspace(self) -> str:
-        """The only workspace that the request may be about."""
+        """The key's workspace."""
         return self.key.workspace
 
     @property
     def actor(self) -> str:
-        """Who acts where the request names nobody."""
+        """The actor if the request names no person."""
         return f"key:{self.key.name}"
 
     def require(self, right: Right) -> None:
-        """Raises `AccessDenied` without this right."""
+        """Raise `AccessDenied` if the key does not include this right."""
         if not self.key.right.includes(right):
             raise AccessDenied(f"this needs the right {right.value}; key {self.key.name!r} has {self.key.right.value}")
 
     def place(
         self, person: str = "", channel: str = "", thread: str = "", visibility: Visibility = Visibility.PUBLIC
     ) -> Place:
-        """The scope of a call. Raises `AccessDenied` for a place that the key may not name.
+        """The scope of a call. Raises `AccessDenied` for a place that the key does not permit.
 
-        In direct messages a person meets what they said in private anywhere, so whoever names these speaks for them.
+        In a direct conversation a person sees what they wrote in private anywhere, so it needs the right to teach.
         """
         is_direct = visibility is Visibility.DIRECT
         if self.key.channel and (is_direct or channel not in ("", self.key.channel)):
@@ -73,7 +73,7 @@ class Caller:
 
 
 class Keys:
-    """Keys of the database, and the one from the environment, which is an administrator's of this workspace."""
+    """Finds the keys of requests: those of the database, and the one from the environment, an admin's."""
 
     def __init__(self, memory: Memory, workspace: str, first_secret: str) -> None:
         self._stored = memory.api_keys
@@ -88,7 +88,7 @@ class Keys:
         )
 
     async def find(self, headers: Headers) -> ApiKey | None:
-        """The key that a request brings, in `X-API-Key` or as a bearer; either valid one suffices."""
+        """The key of a request, in `X-API-Key` or as a bearer token; one valid key suffices."""
         bearer = headers.get("authorization", "")
         sent = [headers.get("x-api-key", ""), bearer[len(_BEARER) :].strip() if bearer.startswith(_BEARER) else ""]
         given = [each for each in sent if each]
@@ -101,7 +101,7 @@ class Keys:
 
 
 class RequestPace:
-    """A token bucket for each key: `per_minute` requests, of which as many may come at once."""
+    """A token bucket for each key: `per_minute` requests a minute, in bursts of at most as many."""
 
     def __init__(self, per_minute: int, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._most = per_minute
@@ -109,7 +109,7 @@ class RequestPace:
         self._left: dict[tuple[str, str], tuple[float, float]] = {}
 
     def wait_s(self, key: ApiKey) -> float:
-        """Take one; 0, or for how many seconds there is none."""
+        """Take a token. Returns 0, or the seconds until there is one."""
         now = self._monotonic()
         left, since = self._left.get((key.workspace, key.name), (float(self._most), now))
         left = min(self._most, left + (now - since) * self._most / 60)
@@ -118,13 +118,13 @@ class RequestPace:
 
 
 class RequireKey:
-    """ASGI middleware: without a valid key nothing runs; a body that is too large ends here too."""
+    """ASGI middleware that refuses requests without a valid key and bodies that are too large."""
 
     def __init__(self, app: ASGIApp, keys: Keys, pace: RequestPace) -> None:
         self._app, self._keys, self._pace = app, keys, pace
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or refuse it."""
+        """Pass on the request, or refuse it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -143,7 +143,7 @@ class RequireKey:
                 await self._app({**scope, "headers": _as_json(scope["headers"])}, _Replay(body, receive), send)
 
     def _refusal(self, request_id: str, key: ApiKey | None, body: bytes | None) -> Response | None:
-        """The answer to a request that goes no further."""
+        """The response to a refused request; None if it is not refused."""
         if key is None:
             headers = {"WWW-Authenticate": "Bearer"}
             return problem(HTTPStatus.UNAUTHORIZED, "Unauthorized", request_id, headers=headers)
@@ -161,7 +161,7 @@ class RequireKey:
 
 
 def _is_text(body: bytes) -> bool:
-    """Whether everything that this JSON says can be written down again; what is no JSON is refused elsewhere."""
+    """Whether the texts in this JSON can be encoded. Invalid JSON passes, as it is refused elsewhere."""
     try:
         json.dumps(json.loads(body), ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -172,12 +172,12 @@ def _is_text(body: bytes) -> bool:
 
 
 def _as_json(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """The same of a body that is JSON, as every body here is, whatever the program that sent it calls it."""
+    """The headers with the content type of JSON, as all bodies here are JSON, whatever the client declares."""
     return [*(each for each in headers if each[0] != b"content-type"), (b"content-type", b"application/json")]
 
 
 async def _body(headers: Headers, receive: Receive) -> bytes | None:
-    """The whole body, or None if it is too large."""
+    """The body, or None if it is too large."""
     announced = headers.get("content-length", "0")
     if not announced.isdecimal() or int(announced) > BODY_BYTES:
         return None
@@ -193,7 +193,7 @@ async def _body(headers: Headers, receive: Receive) -> bytes | None:
 
 
 class _Replay:
-    """Gives the body that was read to whoever reads the request."""
+    """Replays a body that was read already."""
 
     def __init__(self, body: bytes, receive: Receive) -> None:
         self._body: bytes | None = body
@@ -207,7 +207,7 @@ class _Replay:
 
 
 def caller(request: Request) -> Caller:
-    """Who calls."""
+    """The caller of a request."""
     found = request.state.caller
     assert isinstance(found, Caller)  # noqa: S101 - the middleware put it there
     return found

@@ -1,4 +1,4 @@
-"""The one shape of every error, and the errors of memory in it."""
+"""The error response that all routes share, and the handlers that make it."""
 
 import logging
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ class Problem(BaseModel):
     code: str
     request_id: str
     fields: list[dict[str, object]] = []
-    """Of an invalid request: where each fault is, and what it is."""
+    """The faults of an invalid request, with their locations."""
 
 
 def problem(
@@ -40,14 +40,14 @@ def problem(
     fields: list[dict[str, object]] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
-    """The response that says what went wrong."""
+    """An error response."""
     code = HTTPStatus(status).name.lower()
     body = Problem(detail=detail, code=code, request_id=request_id, fields=fields or [])
     return JSONResponse(body.model_dump(), status, headers)
 
 
 async def on_http_error(request: Request, error: Exception) -> JSONResponse:
-    """Whatever a router refuses: no such address, no such method."""
+    """Handle an error of the router, such as an unknown path or method."""
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for nothing else
     if error.status_code == HTTPStatus.BAD_REQUEST:  # FastAPI's for a body that is no UTF-8
         return problem(HTTPStatus.UNPROCESSABLE_ENTITY, str(error.detail), request.state.request_id)
@@ -55,13 +55,13 @@ async def on_http_error(request: Request, error: Exception) -> JSONResponse:
 
 
 async def on_failure(request: Request, error: Exception) -> JSONResponse:
-    """Handles an unexpected error: the log has it, under the request's id."""
+    """Handle an unexpected error: log it with the request's id."""
     log.error("request %s failed", request.state.request_id, exc_info=error)
     return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "this went wrong; the log says why", request.state.request_id)
 
 
 async def on_invalid_request(request: Request, error: Exception) -> JSONResponse:
-    """A body or parameter that cannot be understood. What was sent is not repeated: it may be a secret."""
+    """Handle an invalid body or parameter. The response does not repeat it, as it may be a secret."""
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for nothing else
     fields: list[dict[str, object]] = [
         {"where": jsonable_encoder(each["loc"]), "what": str(each["msg"])} for each in error.errors()
@@ -71,7 +71,7 @@ async def on_invalid_request(request: Request, error: Exception) -> JSONResponse
 
 
 async def on_memory_fault(request: Request, error: Exception) -> JSONResponse:
-    """What memory refuses or cannot do now."""
+    """Handle an error of the memory."""
     found = (status for kind, status in _STATUSES.items() if isinstance(error, kind))
     status = next(found, HTTPStatus.SERVICE_UNAVAILABLE)
     return problem(status, str(error), request.state.request_id)

@@ -1,4 +1,4 @@
-"""`/readyz`: whether everything that answering needs is there, part by part."""
+"""`/readyz`: checks the parts that answering needs."""
 
 import asyncio
 import logging
@@ -14,43 +14,43 @@ from memory.errors import MemoryFault
 log = logging.getLogger(__name__)
 
 CHECK_S = 5.0
-"""How long a check may take before its part counts as not ready."""
+"""The time limit of a check, in seconds; then its part is not ready."""
 FRESH_S = 1.0
-"""For how long what was found is told again, so that nobody keeps the process busy by asking."""
+"""How long, in seconds, results are reused, so that requests cannot keep the process busy."""
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One part. `state` returns what it is in, in a word or two; it raises, with the reason, where it is not ready."""
+    """A check of a part. `state` returns the part's state in a word or two, or raises if it is not ready."""
 
     name: str
     state: Callable[[], str]
     is_needed: bool = True
-    """Whether nothing is answered without it."""
+    """Whether the bot cannot answer without it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a check found."""
+    """The result of a check."""
 
     name: str
     is_ready: bool
     is_needed: bool
     state: str
-    """For whoever asks; names no file and no address."""
+    """The state for everybody, without files and addresses."""
     detail: str = ""
-    """For administrators, where there is more to say."""
+    """More about it, for administrators."""
 
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """What the checks found, in their order."""
+    """The results of all checks, in order."""
 
     parts: tuple[Part, ...]
 
     @property
     def is_ready(self) -> bool:
-        """Whether every part is that is needed."""
+        """Whether all needed parts are ready."""
         return all(part.is_ready for part in self.parts if part.is_needed)
 
     def as_dict(self) -> dict[str, object]:
@@ -62,7 +62,7 @@ class Readiness:
 
 
 async def readiness(checks: Sequence[Check]) -> Readiness:
-    """Ask every part at once."""
+    """Run all checks concurrently."""
 
     async def ask(check: Check) -> Part:
         state = detail = ""
@@ -74,7 +74,7 @@ async def readiness(checks: Sequence[Check]) -> Readiness:
         except NotReady as error:
             state = str(error)
         except (BotError, MemoryFault, OSError) as error:
-            # Its text may name a file or an address, and everybody may ask.
+            # Its text may name a file or an address, and this page is public.
             state, detail = type(error).__name__, str(error)
         return Part(check.name, False, check.is_needed, state, detail)
 
@@ -82,7 +82,7 @@ async def readiness(checks: Sequence[Check]) -> Readiness:
 
 
 class ReadyCheck:
-    """Asks the parts when somebody wants to know, and at most once a second. For use on one event loop."""
+    """Runs the checks on demand, at most once a second. For one event loop only."""
 
     def __init__(self, checks: Sequence[Check], monotonic: Callable[[], float] = time.monotonic) -> None:
         self._checks, self._monotonic = checks, monotonic
@@ -90,7 +90,7 @@ class ReadyCheck:
         self._found: tuple[float, Readiness] | None = None
 
     async def __call__(self) -> Readiness:
-        """What was found just now."""
+        """The current results."""
         async with self._lock:
             now = self._monotonic()
             if self._found is None or now - self._found[0] >= FRESH_S:
@@ -100,7 +100,7 @@ class ReadyCheck:
             return self._found[1]
 
     def _tell_changes(self, found: Readiness) -> None:
-        """A line in the log for each part that is ready no more."""
+        """Log each part that is no longer ready."""
         before = {part.name for part in self._found[1].parts if not part.is_ready} if self._found else set()
         for part in found.parts:
             if not part.is_ready and part.name not in before:

@@ -1,7 +1,7 @@
-"""What Prometheus reads at `/metrics`: what this process did, and how the whole memory is.
+"""Prometheus metrics of this process and of the whole memory, for `/metrics`.
 
-No label names a person, a place or a text, and each has few values. Counting costs microseconds; what has to be read
-from the database is read when somebody asks, in a thread of its own, and kept for a while.
+Labels have few values and name no person, place or text. Counting takes microseconds; metrics of the database are read
+on request, in a thread, and cached.
 """
 
 import logging
@@ -24,13 +24,13 @@ from memory.services import Memory, MemoryState
 log = logging.getLogger(__name__)
 
 FRESH_S = 15.0
-"""For how long what was read from the database is told again."""
+"""How long, in seconds, metrics of the database are cached."""
 _QUICK = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 _SLOW = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0)
 
 
 class Metrics:
-    """Counters of one process, and what it tells of the memory. Counting is safe from any thread."""
+    """The metrics of a process and its memory. Thread-safe."""
 
     def __init__(self, memory: Memory, monotonic: Callable[[], float] = time.monotonic) -> None:
         self.registry = registry = CollectorRegistry()
@@ -73,11 +73,11 @@ class Metrics:
         registry.register(MemoryCollector(memory, monotonic))
 
     def text(self) -> bytes:
-        """Everything, as Prometheus reads it. Blocking."""
+        """All metrics in the format of Prometheus. Blocking."""
         return generate_latest(self.registry)
 
     def log_handler(self) -> logging.Handler:
-        """Counts errors in the log by the part of the program that wrote them."""
+        """A handler that counts logged errors by the part of the program."""
         return _ErrorCounter(self.errors)
 
 
@@ -91,9 +91,9 @@ class _ErrorCounter(logging.Handler):
 
 
 class MemoryCollector(Collector):
-    """What the database says, whichever process wrote it.
+    """Metrics of the database, whichever process wrote it.
 
-    Events are counted from when this process began; the log is read on from there, so a count never falls.
+    Events are counted from the start of this process by reading the log on from there, so counts never fall.
     """
 
     def __init__(self, memory: Memory, monotonic: Callable[[], float]) -> None:
@@ -104,11 +104,11 @@ class MemoryCollector(Collector):
         self._state: tuple[float, MemoryState | None] = (0.0, None)
 
     def describe(self) -> Iterator[GaugeMetricFamily]:
-        """Nothing: to be registered it need not read anything."""
+        """No metrics, so that registering it reads nothing."""
         return iter(())
 
     def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
-        """Every metric. Without a readable database only that it cannot be read."""
+        """All metrics. If the database cannot be read, only that and the counts so far."""
         with self._lock:
             try:
                 state = self._current()
@@ -151,7 +151,7 @@ class MemoryCollector(Collector):
 
 
 def _of_jobs(state: MemoryState) -> Iterator[GaugeMetricFamily]:
-    # Not by `job`: that is what Prometheus calls what it reads from, and it renames ours.
+    # Not the label `job`, which Prometheus uses for its targets: it would rename ours.
     ended = GaugeMetricFamily(
         "goodbot_job_last_end_timestamp_seconds", "When each job ended last.", labels=["name"], unit="seconds"
     )

@@ -1,4 +1,4 @@
-"""`/metrics`, and the time that requests take."""
+"""The page `/metrics`, and the measurement of request times."""
 
 import time
 
@@ -19,13 +19,13 @@ _AREAS = {"v1": "api", "w": "pages"}
 
 
 class TimedRequests:
-    """ASGI middleware: how long each request took, by its area and the class of its status."""
+    """ASGI middleware that measures request times by area and class of status."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app, self._requests = app, metrics.requests
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, and take the time until it is answered."""
+        """Pass on the request and measure its time."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -45,13 +45,13 @@ class TimedRequests:
 
 
 class MetricsPage:
-    """`/metrics`: for this machine, and from elsewhere for whoever has an administrator's key."""
+    """`/metrics`: open on this machine; from elsewhere it needs an admin's key."""
 
     def __init__(self, metrics: Metrics, keys: Keys) -> None:
         self._metrics, self._keys = metrics, keys
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer."""
+        """Respond with the metrics, or refuse."""
         request = Request(scope)
         response: Response
         if _is_local(request) or await self._may_read(request.headers):
@@ -68,5 +68,5 @@ class MetricsPage:
 
 
 def _is_local(request: Request) -> bool:
-    """Whether it comes from this machine and was asked under its name: a name alone may be made up."""
+    """Whether a request comes from this machine and names it as its host: a header alone can be forged."""
     return request.client is not None and is_loopback(request.client.host) and is_from_here(request)

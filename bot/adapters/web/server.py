@@ -14,11 +14,11 @@ from bot.errors import ConfigError
 log = logging.getLogger(__name__)
 
 _END_S = 5
-"""How long requests may take to end."""
+"""How long, in seconds, running requests may take when the server ends."""
 
 
 class _Server(uvicorn.Server):
-    """A server that leaves signals to the process it runs in."""
+    """A uvicorn server without signal handlers, which are the process's."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -27,9 +27,9 @@ class _Server(uvicorn.Server):
 
 @asynccontextmanager
 async def serving(application: Starlette, *, host: str, port: int) -> AsyncIterator[str]:
-    """Serve on this address for as long as the context lasts; its URL. Port 0: a free one.
+    """Serve at this address inside the block; yields the URL. Port 0 is a free port.
 
-    Raises `ConfigError` where the address cannot be listened at.
+    Raises `ConfigError` if the address cannot be used.
     """
     config = uvicorn.Config(
         application,
@@ -47,7 +47,7 @@ async def serving(application: Starlette, *, host: str, port: int) -> AsyncItera
         # Whatever connects inherits it. asyncio sets it only where the protocol is named; without it the second part
         # of each response waits 40 ms for the first one to be confirmed.
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        listening.listen(config.backlog)  # who is told the address may come before the server has begun
+        listening.listen(config.backlog)  # clients may connect as soon as they know the URL
     except (OSError, SystemExit) as error:
         raise ConfigError(
             f"cannot serve at {host}:{port}: the address is taken or not this machine's; set [web] host and port"

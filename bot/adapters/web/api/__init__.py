@@ -1,1 +1,1 @@
-"""The HTTP interface, one module for each kind of thing."""
+"""The HTTP interface, with a module for each kind of resource."""

@@ -1,4 +1,4 @@
-"""People, counts, jobs: what administrators look after."""
+"""Routes for administrators: people, statistics, gaps and jobs."""
 
 from typing import Any
 

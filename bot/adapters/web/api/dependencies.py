@@ -1,4 +1,4 @@
-"""What the routes of the HTTP interface are given."""
+"""Dependencies and types of the routes."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
@@ -14,14 +14,14 @@ from memory.services import Memory
 
 
 async def memory_of(request: Request) -> Memory:
-    """The memory that the application serves. It waits for nothing: a plain function would be given a thread."""
+    """The memory of a request. Async only because FastAPI would run a plain function in a thread."""
     found = request.state.memory
     assert isinstance(found, Memory)  # noqa: S101 - the application put it there
     return found
 
 
 def with_right(right: Right) -> Callable[[Request], Awaitable[Caller]]:
-    """A dependency: who calls, if they have this right."""
+    """A dependency for the caller, who must have this right."""
 
     async def checked(request: Request) -> Caller:
         who = caller(request)

@@ -1,4 +1,4 @@
-"""`/v1/episodes`: what was answered and learned, and what an administrator decides about it."""
+"""`/v1/episodes`: lists, exports and decides about episodes."""
 
 import json
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ router = APIRouter(prefix="/episodes", tags=["episodes"])
 
 PAGE = 50
 _EXPORT_ROWS = 200
-"""Episodes that an export holds in memory at once."""
+"""Episodes that an export holds in RAM at once."""
 NDJSON = "application/x-ndjson"
 
 
@@ -44,7 +44,7 @@ class EpisodeQuery(BaseModel):
     nodes: Annotated[bool, Field(description="Also the parts that answers were worked out in.")] = False
 
     def filter(self, who: Caller, *, limit: int | None, after: str = "") -> EpisodeFilter:
-        """The same as memory takes it, within what the key may name."""
+        """The memory's filter, limited to what the key permits."""
         return EpisodeFilter(
             channel=who.place(channel=self.channel).channel if self.channel or who.key.channel else "",
             person=self.person,
@@ -212,7 +212,7 @@ def decide(episode_id: str, decision: LessonAction, memory: ServedMemory, who: A
 
 
 def _found(memory: Memory, who: Caller, episode_id: str) -> Episode:
-    """The episode, if the key may name its channel. Raises `NotFound`."""
+    """The episode, if the key permits its channel. Raises `NotFound`."""
     episode = memory.audit.get(who.workspace, episode_id)
     if who.key.channel not in ("", episode.channel):
         raise NotFound(f"no episode {episode_id} in {who.workspace}")

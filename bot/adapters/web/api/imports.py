@@ -1,4 +1,4 @@
-"""`POST /v1/episodes/import`: an export of any length, taken in as it arrives."""
+"""`POST /v1/episodes/import`: imports an export of any length as it arrives."""
 
 import json
 from collections.abc import AsyncIterator
@@ -21,9 +21,9 @@ from memory.services import Memory
 router = APIRouter(tags=["episodes"])
 
 _BATCH = 100
-"""Lines of one transaction."""
+"""Lines per transaction."""
 _MOST_NAMED = 100
-"""Refused lines that are named; the others are counted."""
+"""The most refused lines that are listed; the others are only counted."""
 
 
 class Refused(BaseModel):
@@ -38,10 +38,10 @@ class Imported(BaseModel):
 
     imported: int
     skipped: int
-    """They were there before."""
+    """Lines that were known already."""
     refused: int
     errors: list[Refused]
-    """The first of the refused ones."""
+    """The first refused lines."""
 
 
 @router.post(
@@ -76,7 +76,7 @@ class _Import:
         return len(self.waiting) >= _BATCH
 
     def add(self, line: bytes) -> None:
-        """One more line; empty ones say nothing."""
+        """Add a line. Empty lines are skipped."""
         self.number += 1
         if not line.strip():
             return
@@ -94,7 +94,7 @@ class _Import:
             self.done.errors.append(Refused(line=line, reason=reason))
 
     def flush(self) -> None:
-        """Import what waits."""
+        """Import the collected lines."""
         batch, self.waiting = self.waiting, []
         if not batch:
             return
@@ -108,7 +108,7 @@ class _Import:
 
 
 async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The lines of a body. Raises `InvalidInput` for one that is too long."""
+    """The lines of a body. Raises `InvalidInput` if one is too long."""
     rest = b""
     async for chunk in chunks:
         *whole, rest = (rest + chunk).split(b"\n")

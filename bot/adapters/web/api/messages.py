@@ -1,4 +1,4 @@
-"""`/v1/answers` and `/v1/reactions`: another messenger's answers become episodes, and its people teach."""
+"""`/v1/answers` and `/v1/reactions`: answers of another messenger as episodes, and reactions on them."""
 
 from datetime import timedelta
 
@@ -15,7 +15,7 @@ from memory.model.teaching import EmojiMap
 router = APIRouter(tags=["messages"])
 
 _AHEAD = timedelta(minutes=5)
-"""By how much another machine's clock may be ahead."""
+"""The most that another machine's clock may be ahead."""
 
 
 class AnswerBody(BaseModel):

@@ -1,4 +1,4 @@
-"""`/v1/query` and `/v1/ingest`: what is known, as the seed's server answers it, and what becomes known."""
+"""`/v1/query`, `/v1/ingest` and `/v1/topics`: queries in the seed's format, and changes to topics."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -44,7 +44,7 @@ class FieldBody(BaseModel):
     revision_id: str = ""
 
     def given(self) -> FieldInput:
-        """The field as memory takes it: without `value` it has none, and null is one."""
+        """The field for the memory: a field without `value` differs from one with a null value."""
         return FieldInput(**{name: getattr(self, name) for name in self.model_fields_set})
 
 
@@ -75,7 +75,7 @@ class IngestBody(BaseModel):
     scope: Place = Place()
 
     def given(self) -> Ingest:
-        """What memory takes of it. Raises `InvalidInput`."""
+        """The ingest for the memory. Raises `InvalidInput`."""
         rest = self.model_fields_set - {"scope", "fields", "related"}
         return Ingest(
             fields=[each.given() for each in self.fields],
@@ -89,7 +89,7 @@ def query(asked: Query, memory: ServedMemory, who: Asker) -> JSONResponse:
     """Choose topics and lessons near a text, and what is known of each. Nothing changes when it fails."""
     scope = who.place(**asked.scope.model_dump())
     found = memory.world.query(scope, asked.model_dump(exclude={"scope"}, mode="json"))
-    return JSONResponse(found.as_dict())  # it is JSON already, and this is asked most: nobody looks for more to convert
+    return JSONResponse(found.as_dict())  # plain JSON already: this most frequent route skips FastAPI's conversion
 
 
 @router.post("/ingest")

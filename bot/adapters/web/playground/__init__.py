@@ -1,5 +1,5 @@
-"""The playground: a messenger whose platform is this process and whose people sit at a browser.
+"""The playground: a messenger for test people in the browser, without a platform.
 
-Test people in test channels of a workspace of their own talk to the real bot; what they teach reaches no other one.
-`bot.adapters.web.pages.playground` is its page.
+They talk to the real bot in test channels of a workspace of their own; what they teach counts in no other one. Its page
+is `bot.adapters.web.pages.playground`.
 """

@@ -1,4 +1,4 @@
-"""The messages of the test channels, and what changed since a browser looked. Kept in this process alone."""
+"""The messages of the test channels and their changes, kept in this process only."""
 
 import asyncio
 from collections import OrderedDict
@@ -9,41 +9,41 @@ from datetime import datetime
 from bot.model import Attachment, Choice
 
 KEPT = 200
-"""Messages kept of each channel, the newest ones."""
+"""Messages kept per channel, newest first."""
 KEPT_CHANNELS = 50
-"""Channels kept, those last written in."""
+"""Channels kept, by their last message."""
 KEPT_FILES = 5
-"""Files kept, the newest ones."""
+"""Files kept, newest first."""
 PING_S = 15.0
-"""After so long without a change whoever looks is told that there is none, so that a dead connection is noticed."""
+"""Seconds without a change after which an empty update is sent, so that dead connections are noticed."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Shown:
-    """One message as it is to be seen now."""
+    """A message in its current state."""
 
     id: str
     channel: str
     author: str
-    """The test person; empty for the bot."""
+    """The test person who wrote it; empty for the bot."""
     text: str
     at: datetime
     is_answer: bool = False
     is_growing: bool = False
-    """There is more of the text to come."""
+    """Whether the text is incomplete."""
     private_to: str = ""
     """The only person who sees it; empty for everybody."""
     beside: str = ""
-    """The id of the answer that it stands beside."""
+    """The id of the answer that it is shown next to."""
     asks_correction: bool = False
-    """It asks what would have been right."""
+    """Whether it asks for a correction."""
     is_for: str = ""
-    """Of an answer: who asked."""
+    """The person who asked, for an answer."""
     note: str = ""
     lessons: tuple[str, ...] = ()
     choices: tuple[Choice, ...] = ()
     reactions: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    """Who put each emoji on it."""
+    """People who reacted, by emoji."""
     marks: list[str] = field(default_factory=list[str])
     """The bot's own emoji."""
     file: Attachment | None = None
@@ -53,20 +53,20 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What changed in a channel for one person, up to a change's number."""
+    """The changes in a channel for a person, up to a change's number."""
 
     number: int
     messages: tuple[Shown, ...] = ()
     progress: str | None = None
-    """What the bot is doing there; empty for nothing, None where that did not change."""
+    """The progress text; empty for none, None if it did not change."""
 
 
 class ChannelMessages:
-    """The messages of all test channels. For use on the event loop alone."""
+    """The messages of all test channels. For one event loop only."""
 
     def __init__(self, name: str = "messages") -> None:
         self.name = name
-        """Another one after a restart, when numbers begin again."""
+        """A name for this process, as the numbers start again after a restart."""
         self._channels: OrderedDict[str, OrderedDict[str, Shown]] = OrderedDict()
         self._progress: dict[str, tuple[str, int]] = {}
         self._number = 0
@@ -75,7 +75,7 @@ class ChannelMessages:
         self.is_closed = False
 
     def show(self, message: Shown) -> None:
-        """Show a message, or another state of it."""
+        """Add or update a message."""
         channel = self._channels.setdefault(message.channel, OrderedDict())
         channel[message.id] = message
         self._channels.move_to_end(message.channel)
@@ -92,19 +92,19 @@ class ChannelMessages:
         message.changed = self._changed()
 
     def progress(self, channel: str, text: str) -> None:
-        """Show what the bot is doing in a channel; an empty text takes it away."""
+        """Set the progress text of a channel; an empty one removes it."""
         if text != self._progress.get(channel, ("", 0))[0]:
             self._progress[channel] = (text, self._changed())
 
     def find(self, channel: str, message_id: str) -> Shown | None:
-        """A message of a channel."""
+        """A message of a channel, or None."""
         return self._in(channel).get(message_id)
 
     def _in(self, channel: str) -> Mapping[str, Shown]:
         return self._channels.get(channel, OrderedDict())
 
     def seen(self, channel: str, person: str, after: int = 0) -> News:
-        """What this person sees there that changed after a number."""
+        """The changes that a person sees in a channel after a number."""
         messages = self._in(channel).values()
         text, number = self._progress.get(channel, ("", 0))
         return News(
@@ -114,9 +114,10 @@ class ChannelMessages:
         )
 
     async def follow(self, channel: str, person: str, after: int) -> AsyncIterator[News]:
-        """What changes there for this person, from a number on, until it is closed.
+        """Yield the changes for a person in a channel after a number, until the messages are closed.
 
-        Changes that come faster than they are taken are taken together. Empty news come after `PING_S` of silence.
+        Changes are combined if they are faster than the consumer. After `PING_S` without a change, empty news is
+        yielded.
         """
         more = asyncio.Event()
         self._waiting.add(more)
@@ -136,7 +137,7 @@ class ChannelMessages:
             self._waiting.discard(more)
 
     def close(self) -> None:
-        """Nobody looks any more."""
+        """End all `follow` iterators."""
         self.is_closed = True
         self._wake()
 

@@ -1,4 +1,4 @@
-"""What a test person does, as events for the bot: writing, reacting, choosing, correcting, asking why."""
+"""Makes events of what a test person does: writing, reacting, choosing, correcting, asking why."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -13,19 +13,19 @@ from bot.model import Attachment, Choice, PersonMessage, PersonReaction
 from memory.errors import InvalidInput, NotFound
 
 MAX_CHARACTERS = 32_000
-"""Longest message; longer ones are refused whole rather than cut."""
+"""The longest message; longer ones are refused, not cut."""
 _MAX_EMOJI = 80
 
 
 class Intake:
-    """Everything that a persona can do. Each returns when the bot has taken it in."""
+    """The actions of a persona. Each returns when the bot has accepted the event."""
 
     def __init__(self, messenger: PlaygroundMessenger) -> None:
         self._messenger = messenger
         self._messages = messenger.messages
 
     async def write(self, persona: Persona, text: str) -> None:
-        """Say something to the bot; a command as on every platform, also with a slash before it."""
+        """Write a message, or a command with or without a slash."""
         text = text.strip()
         if not text:
             return
@@ -55,7 +55,7 @@ class Intake:
         await self._messenger.deliver(event)
 
     async def react(self, persona: Persona, message_id: str, emoji: str, *, added: bool) -> None:
-        """Put an emoji on one of the bot's messages, or take it off. What is so already stays so."""
+        """Add or remove an emoji on a message of the bot. Does nothing if it is there, or gone, already."""
         shown = self._of_bot(persona, message_id)
         if not emoji or len(emoji) > _MAX_EMOJI:
             raise InvalidInput(f"an emoji has at most {_MAX_EMOJI} characters")
@@ -79,7 +79,7 @@ class Intake:
         await self._messenger.deliver(event)
 
     async def choose(self, persona: Persona, message_id: str, number: int, text: str = "") -> None:
-        """Press a button, from 0; `text` is what one that opens a form asks for."""
+        """Press the button with this index; `text` is the input of a form that it opens."""
         shown = self._of_bot(persona, message_id)
         if not 0 <= number < len(shown.choices):
             raise NotFound("there is no such button any more")
@@ -94,7 +94,7 @@ class Intake:
             await self._command(persona, typed)
 
     async def correct(self, persona: Persona, message_id: str, text: str, reason: str) -> None:
-        """Say what would have been right, and what was wrong."""
+        """Correct an answer, with a reason."""
         shown = self._of_bot(persona, message_id)
         event = forms.correction_event(
             {forms.BETTER: text.strip(), forms.REASON: reason if reason in forms.REASONS else ""},
@@ -110,7 +110,7 @@ class Intake:
             await self._messenger.deliver(event)
 
     async def why(self, persona: Persona, message_id: str) -> None:
-        """Ask which lessons an answer used; the reply stands beside it."""
+        """Ask which lessons an answer used; the reply is shown next to it."""
         shown = self._of_bot(persona, message_id)
         with self._beside(persona, shown):
             await self._command(persona, ParsedCommand("why"), shown.id)
@@ -127,14 +127,14 @@ class Intake:
         await self._messenger.deliver(event)
 
     def _of_bot(self, persona: Persona, message_id: str) -> Shown:
-        """One of the bot's messages that this person sees. Raises `NotFound`."""
+        """A message of the bot that this person sees. Raises `NotFound`."""
         shown = self._messages.find(persona.channel_id, message_id)
         if shown is None or shown.author or shown.private_to not in ("", persona.person):
             raise NotFound("this message is not shown any more: load the page again")
         return shown
 
     def _beside(self, persona: Persona, shown: Shown, *, corrects: bool = False) -> AbstractContextManager[None]:
-        """What is said to the person meanwhile stands beside the answer."""
+        """Inside the block, show private replies to the person next to the answer."""
 
         async def tell(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
             shown_id = self._messenger.say_beside(shown.channel, shown.id, persona.person, text, choices=choices)
@@ -147,7 +147,7 @@ class Intake:
         return replying_to(persona.person, tell)
 
     def _in_place_of(self, persona: Persona, shown: Shown) -> AbstractContextManager[None]:
-        """What is said to the person meanwhile takes the place of the message whose button it answers."""
+        """Inside the block, private replies to the person replace the message with the pressed button."""
 
         async def tell(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
             shown.text, shown.choices = text, tuple(choices)

@@ -1,4 +1,4 @@
-"""The messenger of the playground: what test people do becomes events, what the bot says is shown in its channel."""
+"""The messenger of the playground: delivers events of test people, shows the bot's messages."""
 
 import asyncio
 import re
@@ -17,16 +17,16 @@ from memory.model import Scope
 from memory.ports import Clock, NewId
 
 PART_LIMIT = 8_000
-"""Of one message, in UTF-16 units."""
+"""The longest message, in UTF-16 units."""
 _PATIENCE_S = 10.0
-"""How long something that a person does waits for the bot to begin."""
+"""How long, in seconds, an event waits for the bot to start."""
 _STEP, _PACE_S = 160, 0.04
-"""An answer grows by so many characters, so often."""
+"""An answer is shown in steps of so many characters, so many seconds apart."""
 _WORD = re.compile(r"\s")
 
 
 class PlaygroundMessenger:
-    """Test channels in this process. `sleep` is how an answer waits before it grows."""
+    """The test channels of this process. `sleep` waits between the steps in which an answer is shown."""
 
     def __init__(self, *, clock: Clock, new_id: NewId, sleep: Sleep = asyncio.sleep) -> None:
         self.messages = ChannelMessages(new_id())
@@ -44,14 +44,14 @@ class PlaygroundMessenger:
         return PLATFORM
 
     async def run(self, sink: EventSink) -> None:
-        """Deliver what people do until the web ends or `close` is called, and finish what is being delivered."""
+        """Deliver events until the web server ends or `close` is called, and finish those under way."""
         self._sink = sink
         self._begun.set()
         await self._closed.wait()
         await self._at_rest.wait()
 
     async def deliver(self, event: PersonEvent) -> None:
-        """Tell the bot what a person did. Raises `MessengerUnavailable` where it has not begun, or has ended."""
+        """Deliver an event. Raises `MessengerUnavailable` if the bot has not started or has ended."""
         try:
             await asyncio.wait_for(self._begun.wait(), _PATIENCE_S)
         except TimeoutError:
@@ -68,15 +68,15 @@ class PlaygroundMessenger:
                 self._at_rest.set()
 
     def split(self, text: str) -> list[str]:
-        """Parts of a size that can still be read at once."""
+        """Split a text into parts of at most `PART_LIMIT`."""
         return commonmark.split(text, PART_LIMIT)
 
     def spell(self, command: str) -> str:
-        """With a slash before it."""
+        """How to type a command: with a slash."""
         return f"/{command}"
 
     async def post(self, message: BotMessage) -> MessageRef:
-        """Show it; a longer answer grows. Raises `ChannelNotFound`."""
+        """Show a message; a long answer in steps. Raises `ChannelNotFound`."""
         _check(message.workspace, message.channel)
         if message.private_to and (tell := reply_to(message.private_to)):
             shown_id = await tell(message.text, choices=message.choices)
@@ -110,7 +110,7 @@ class PlaygroundMessenger:
         return shown.id
 
     async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
-        """Show the bot's own emoji on its message. One that is no longer shown keeps none."""
+        """Show or hide the bot's own emoji on a message; does nothing if the message is no longer shown."""
         _check(ref.workspace, ref.channel)
         shown = self.messages.find(ref.channel, ref.message_id)
         if shown is not None and (emoji in shown.marks) is not present:
@@ -118,7 +118,7 @@ class PlaygroundMessenger:
             self.messages.show(shown)
 
     async def ask_correction(self, event: PersonReaction | PersonVote, ref: MessageRef, question: str) -> None:
-        """Beside the answer, with a form, to this person alone."""
+        """Show a form next to the answer, to this person only."""
         self.say_beside(ref.channel, ref.message_id, event.scope.person, question, asks_correction=True)
 
     def say_beside(
@@ -131,7 +131,7 @@ class PlaygroundMessenger:
         choices: Sequence[Choice] = (),
         asks_correction: bool = False,
     ) -> str:
-        """Show a text beside an answer, to one person, in place of what stood there before."""
+        """Show a text next to an answer to one person, in place of an earlier one."""
         shown = Shown(
             id=f"{answer_id}-{'correct' if asks_correction else 'beside'}-{person}",
             channel=channel,
@@ -147,29 +147,29 @@ class PlaygroundMessenger:
         return shown.id
 
     async def progress(self, workspace: str, channel: str, thread: str, text: str) -> None:
-        """A line below the messages."""
+        """Show the progress text below the messages."""
         _check(workspace, channel)
         self.messages.progress(channel, text)
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
-        """Show the file to this person alone. Raises `ChannelNotFound`."""
+        """Show a file to this person only. Raises `ChannelNotFound`."""
         _check(message.workspace, message.channel)
         await self._show(replace(message, text=message.text or attachment.name, is_answer=False), attachment)
 
     async def remarks(self, scope: Scope, message_id: str, wanted: Sequence[str], last: int) -> list[Remark]:
-        """None: here people speak to the bot alone."""
+        """No messages: people here write only to the bot."""
         return []
 
     async def name_of(self, workspace: str, person: str) -> str:
-        """Their name, which is all there is of them."""
+        """The person's id, which is their name."""
         return person
 
     async def close(self) -> None:
-        """End `run` once what people did is delivered; nobody looks any more."""
+        """End `run` after the events under way, and all connections of browsers."""
         self.end()
 
     def end(self) -> None:
-        """The web is no longer served."""
+        """End the playground when the web server ends."""
         self._closed.set()
         self.messages.close()
 

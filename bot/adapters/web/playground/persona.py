@@ -1,4 +1,4 @@
-"""Who somebody is in the playground, and where: a test person in a test channel."""
+"""Test people and test channels of the playground."""
 
 import re
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ from memory.model import Role, Scope, Visibility
 
 PLATFORM = "playground"
 WORKSPACE = f"{PLATFORM}:test"
-"""The only workspace of the playground. Nothing of it counts in another one."""
+"""The only workspace of the playground. Its lessons count in no other one."""
 CHANNELS = {"general": Visibility.PUBLIC, "team": Visibility.PUBLIC, "leads": Visibility.PRIVATE}
-"""Channels that every test person is in, and who can read them."""
+"""The channels, which every test person is in, with their visibility."""
 DIRECT = "direct"
-"""In place of a channel: the person's conversation with the bot alone."""
+"""The name of a person's direct conversation with the bot."""
 PEOPLE = ("ana", "ben", "chloe")
-"""Names to begin with; any other will do."""
+"""Suggested names of test people; any other name works too."""
 ROLES = (Role.MEMBER, Role.TEACHER, Role.ADMIN)
 
 _DIRECT_ID = f"{DIRECT}-"
@@ -23,7 +23,7 @@ _NAME = re.compile(r"[a-z0-9][\w.-]{0,39}", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Persona:
-    """A test person, where they look and write, and what they may decide. Raises `InvalidInput` for no such persona."""
+    """A test person in a channel, with a role. Raises `InvalidInput` for invalid values."""
 
     person: str = PEOPLE[0]
     channel: str = next(iter(CHANNELS))
@@ -40,12 +40,12 @@ class Persona:
 
     @property
     def channel_id(self) -> str:
-        """The channel as memory names it."""
+        """The channel's id in the memory."""
         return f"{_DIRECT_ID}{self.person}" if self.channel == DIRECT else self.channel
 
     @property
     def scope(self) -> Scope:
-        """The person there."""
+        """The scope of the person in the channel."""
         return Scope(
             workspace=WORKSPACE,
             channel=self.channel_id,
@@ -56,6 +56,6 @@ class Persona:
 
 
 def is_channel(channel: str) -> bool:
-    """Whether the bot can say something there."""
+    """Whether this is the id of a channel of the playground."""
     is_direct = channel.startswith(_DIRECT_ID) and _NAME.fullmatch(channel.removeprefix(_DIRECT_ID))
     return channel in CHANNELS or bool(is_direct)
