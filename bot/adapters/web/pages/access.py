@@ -1,4 +1,4 @@
-"""Who may see the pages: accounts with a role in one workspace or in all, and what is asked of them."""
+"""Accounts of the pages, with roles in workspaces, and their authentication."""
 
 import secrets
 import time
@@ -18,85 +18,85 @@ from bot.errors import ConfigError
 from memory.model import Role
 
 ADMINISTRATOR = "admin"
-"""The name that goes with the password from the environment."""
+"""The name of the account with the password from the environment."""
 EVERYWHERE = "*"
-"""In place of a workspace: all of them."""
+"""Stands for all workspaces."""
 _LOCAL = "local"
-"""Who acts where nobody is asked for a password."""
+"""The name of the account where there are no logins."""
 _PER_MINUTE = 5
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 class WebRole(IntEnum):
-    """What somebody may do on the pages of a workspace; each includes the ones before."""
+    """A role on the pages of a workspace; each includes the ones before."""
 
     VIEWER = 1
-    """See what was said in public."""
+    """Sees what was written in public."""
     TEACHER = 2
-    """And decide about it."""
+    """Also decides about it."""
     ADMIN = 3
-    """And see everything, people's data, the log and the settings."""
+    """Also sees everything else: private episodes, people's data, the audit log, the settings."""
 
     @property
     def role(self) -> Role:
-        """How memory weighs what they decide."""
+        """The role in the memory."""
         return {WebRole.ADMIN: Role.ADMIN, WebRole.TEACHER: Role.TEACHER}.get(self, Role.MEMBER)
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """An account that may log in."""
+    """An account that can log in."""
 
     name: str
     roles: tuple[tuple[str, WebRole], ...]
-    """Workspaces with the role there; `*` is all."""
+    """Workspaces and the role in each; `*` is all workspaces."""
     digest: str = ""
-    """Argon2 of the password; empty for who cannot come in by one."""
+    """The Argon2 digest of the password; empty for an account without one."""
 
     @property
     def actor(self) -> str:
-        """How the log names them."""
+        """The account's name in the event log."""
         return f"web:{self.name}"
 
     def role_in(self, workspace: str) -> WebRole | None:
-        """The highest role there, or None."""
+        """The highest role in a workspace, or None."""
         return max((role for where, role in self.roles if where in (workspace, EVERYWHERE)), default=None)
 
     def workspaces(self, every: Sequence[str]) -> list[str]:
-        """Those of all the workspaces that they may see."""
+        """The workspaces, out of `every`, that the account may see."""
         return [each for each in every if self.role_in(each) is not None]
 
 
 class Accounts:
-    """All accounts. Without a password and without accounts, whoever reaches the pages is an administrator."""
+    """All accounts. Without a password and accounts there are no logins: everybody is an administrator."""
 
     def __init__(self, password: str, accounts: Iterable[Account] = ()) -> None:
         self._key = secrets.token_bytes(32)
         self._password = self._keyed(password) if password else b""
         self._by_name = {each.name: each for each in accounts}
         self._hasher = PasswordHasher()
-        _placeholder_digest()  # made before anybody can tell by the time it takes
+        _placeholder_digest()  # made now, so that the first login does not take longer
         if password:
             self._by_name[ADMINISTRATOR] = Account(ADMINISTRATOR, ((EVERYWHERE, WebRole.ADMIN),))
         self.is_open = not self._by_name
-        """Whether nobody is asked who they are."""
+        """Whether there are no logins."""
 
     @property
     def local(self) -> Account:
-        """Who acts where nobody is asked."""
+        """The account where there are no logins."""
         return Account(_LOCAL, ((EVERYWHERE, WebRole.ADMIN),))
 
     def named(self, name: str) -> Account | None:
-        """The account, or None if it is none any more."""
+        """The account of this name, or None."""
         return self._by_name.get(name)
 
     def vouched_for(self, name: str) -> Account | None:
-        """The account of somebody whom a provider vouches for; none that comes in by a password."""
+        """The account of a person whom an OpenID provider identified; never one with a password."""
         account = self._by_name.get(name)
         return account if account is not None and not account.digest and name != ADMINISTRATOR else None
 
     def authenticate(self, name: str, password: str) -> Account | None:
-        """The account if this is its password. Takes as long for a name that is none."""
+        """The account if the password is right, else None. Takes the same time for an unknown name."""
         account = self._by_name.get(name)
         if name == ADMINISTRATOR and self._password:
             return account if compare_digest(self._keyed(password), self._password) else None
@@ -112,9 +112,9 @@ class Accounts:
 
 
 def accounts_of(lines: Iterable[str]) -> list[Account]:
-    """Accounts from the settings, each line `NAME ROLE WORKSPACE [DIGEST]`; a name of two lines has the roles of both.
+    """Parse accounts from the settings: lines `NAME ROLE WORKSPACE [DIGEST]`. Lines of the same name add roles.
 
-    The settings have checked the form of each line.
+    The settings have validated the lines.
     """
     found: dict[str, Account] = {}
     for line in lines:
@@ -131,12 +131,12 @@ def _placeholder_digest() -> str:
 
 
 def hashed(password: str) -> str:
-    """What the settings keep of a password."""
+    """The digest of a password for the settings."""
     return PasswordHasher().hash(password)
 
 
 def require_safe(host: str, accounts: Accounts) -> None:
-    """Raise `ConfigError` for an address that others reach if nobody is asked who they are."""
+    """Raise `ConfigError` if others can reach the address and there are no logins."""
     if accounts.is_open and not is_loopback(host):
         raise ConfigError(
             f"the pages would be open to everybody who reaches {host}: set GOODBOT_WEB_PASSWORD, [web] accounts or "
@@ -145,7 +145,7 @@ def require_safe(host: str, accounts: Accounts) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address. `host` may have a port."""
+    """Whether only this machine can reach a host. `host` may have a port."""
     name = host.removeprefix("[").partition("]")[0] if host.startswith("[") else host
     name = name.rpartition(":")[0] if name.count(":") == 1 else name
     if name.lower() in _LOOPBACK:
@@ -157,7 +157,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_from_here(request: Request) -> bool:
-    """Whether a request names this machine, and nobody passed it on: elsewhere a name may be made to lead here."""
+    """Whether a request names this machine and was not forwarded: any other name may be made to resolve to it."""
     is_passed_on = any(name in request.headers for name in ("x-forwarded-for", "x-forwarded-host", "forwarded"))
     return is_loopback(request.headers.get("host", "")) and not is_passed_on
 
@@ -170,11 +170,11 @@ class LoginThrottle:
         self._left: dict[str, tuple[float, float]] = {}
 
     def wait_s(self, *keys: str) -> float:
-        """0, or for how many seconds none of these may try."""
+        """0, or the seconds until all of these may try again."""
         return max(0.0, *((1 - self._now(key)) * 60 / _PER_MINUTE for key in keys))
 
     def failed(self, *keys: str) -> None:
-        """Count a failure. What is full again is forgotten, so that the count never grows without end."""
+        """Count a failure. Full buckets are dropped, which bounds the size."""
         now = self._monotonic()
         for key in keys:
             self._left[key] = (self._now(key) - 1, now)

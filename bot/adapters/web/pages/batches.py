@@ -1,4 +1,4 @@
-"""The review of a batch: what was learned from one file, decided about one by one, by choosing, or all at once."""
+"""The pages of a batch: review of lessons from one file, single, chosen or all."""
 
 from datetime import datetime
 
@@ -15,7 +15,7 @@ PAGE_ROWS = 20
 
 
 def show(visit: Visit) -> Response:
-    """One page of what waits in it, in the order of the file."""
+    """Show a page of the waiting lessons, in the order of the file."""
     view = _view(visit)
     waiting = view.waiting + view.held_back
     last = max(1, -(-waiting // PAGE_ROWS))
@@ -28,7 +28,7 @@ def show(visit: Visit) -> Response:
 
 
 def decide(visit: Visit) -> Response:
-    """Approve or reject what was chosen, or all of it."""
+    """Approve or reject chosen lessons, or all."""
     view, what = _view(visit), visit.form.get("what", "")
     only = None if what.endswith("-all") else set(visit.chosen)
     if only is not None and not only:
@@ -41,7 +41,7 @@ def decide(visit: Visit) -> Response:
 
 
 def take_back(visit: Visit) -> Response:
-    """Let what they decided just now wait again."""
+    """Undo the reviewer's last decision, after which its lessons wait again."""
     view = _view(visit)
     try:
         since = datetime.fromisoformat(visit.form.get("since", ""))
@@ -52,7 +52,7 @@ def take_back(visit: Visit) -> Response:
 
 
 def edit(visit: Visit) -> Response:
-    """Approve one in the reviewer's own words."""
+    """Approve a lesson in the reviewer's words."""
     view, form = _view(visit), visit.form
     since = visit.memory.clock()
     visit.memory.batch_review.edit(
@@ -83,7 +83,7 @@ def _reviewer(visit: Visit) -> Reviewer:
 
 
 def _view(visit: Visit) -> BatchView:
-    """The batch of the address, as far as they may see it. Raises `NotFound`."""
+    """The batch in the path, with the lessons that the account may see. Raises `NotFound`."""
     view = visit.memory.batches.view(visit.workspace, visit.path["batch_id"], visit.may_see)
     if not view.total:
         raise NotFound(f"no batch {view.batch.id} in {visit.workspace} that you may see")

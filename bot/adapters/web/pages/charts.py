@@ -1,4 +1,4 @@
-"""Charts as shapes on a plane: the templates draw them, so that they need no program in the browser."""
+"""Computes charts as shapes, which the templates draw as SVG, without scripts."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ _STEPS = (1, 2, 2.5, 5, 10)
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One row of numbers; `kind` is its colour's name in the style sheet. None: there is no number."""
+    """A row of numbers; None is a missing number. `kind` is the name of its colour in the style sheet."""
 
     name: str
     kind: str
@@ -27,7 +27,7 @@ class Bar:
     height: float
     kind: str
     what: str
-    """What it says in words."""
+    """The tooltip."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """Everything that is drawn, in the units of a plane of `WIDTH` by `HEIGHT`, and the numbers as a table."""
+    """The shapes of a chart on a plane of `WIDTH` by `HEIGHT`, and its numbers for a table."""
 
     title: str
     labels: tuple[str, ...]
@@ -50,22 +50,22 @@ class Chart:
     show: Callable[[float], str]
     ticks: tuple[tuple[float, str], ...]
     marks: tuple[tuple[float, str], ...]
-    """Labels below, at their places from the left."""
+    """Labels of the horizontal axis with their x."""
     bars: tuple[Bar, ...] = ()
     lines: tuple[tuple[str, str], ...] = ()
-    """The kind of each line and its path."""
+    """The kind and SVG path of each line."""
     dots: tuple[Dot, ...] = ()
     limit: tuple[float, str] | None = None
-    """How high a line across is, and what it says."""
+    """The y and label of a horizontal limit."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to draw."""
+        """Whether all numbers are 0 or missing."""
         return not any(value for row in self.series for value in row.values)
 
     @property
     def rows(self) -> list[tuple[str, list[str]]]:
-        """The numbers by label."""
+        """The rows of the table: a label and its numbers."""
         return [
             (label, ["—" if (value := row.values[place]) is None else self.show(value) for row in self.series])
             for place, label in enumerate(self.labels)
@@ -73,7 +73,7 @@ class Chart:
 
 
 def bars(title: str, labels: Sequence[str], series: Sequence[Series], show: Callable[[float], str]) -> Chart:
-    """Series on top of each other."""
+    """A chart of stacked bars."""
     top = _round_up(max((sum(row.values[place] or 0 for row in series) for place in range(len(labels))), default=0))
     slot = (WIDTH - _LEFT - _RIGHT) / max(1, len(labels))
     drawn = []
@@ -106,7 +106,7 @@ def lines(
     top: float = 0,
     limit: tuple[float, str] | None = None,
 ) -> Chart:
-    """Series beside each other, broken where there is no number."""
+    """A chart of lines, interrupted at missing numbers."""
     most = max((value or 0 for row in series for value in row.values), default=0)
     top = top or _round_up(max(most, limit[0] if limit else 0))
     slot = (WIDTH - _LEFT - _RIGHT) / max(1, len(labels))
@@ -153,7 +153,7 @@ def _marks(labels: Sequence[str], slot: float) -> tuple[tuple[float, str], ...]:
 
 
 def _round_up(most: float) -> float:
-    """A round number that is not less."""
+    """The next round number."""
     if most <= 0:
         return 1.0
     size = 1.0

@@ -1,4 +1,4 @@
-"""The signed cookie: who is logged in, the token that every form repeats, and what is shown once."""
+"""The signed cookie: account, token of forms, and a notice for the next page."""
 
 import secrets
 from collections.abc import Mapping
@@ -15,37 +15,37 @@ from memory.ports import Clock
 
 NAME = "goodbot"
 LASTS_S = 12 * 3600
-"""How long somebody stays in without coming back to the form."""
+"""Seconds until a login expires."""
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What the next page says once, with a way back where there is one."""
+    """A notice that the next page shows once, optionally with an undo button."""
 
     text: str
     is_fault: bool = False
     undo: str = ""
-    """The address that takes it back."""
+    """The address to which the undo button posts; empty for no button."""
     fields: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What is sent there."""
+    """The fields that it posts."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoginCookie:
-    """What a cookie says."""
+    """The content of the cookie."""
 
     account: str = ""
     token: str = field(default_factory=secrets.token_urlsafe)
-    """Every form repeats it; a page elsewhere does not know it."""
+    """Repeated by all forms, as other sites do not know it (CSRF)."""
     notice: Notice | None = None
 
     def confirms(self, token: str) -> bool:
-        """Whether a form has this login's token."""
+        """Whether this is the login's token."""
         return compare_digest(token.encode(), self.token.encode())
 
 
 class Cookies:
-    """Reads and writes the cookie. Its content can be read by whoever has it, and changed by nobody."""
+    """Reads and writes the cookie, which is signed but not encrypted."""
 
     def __init__(self, secret: bytes, clock: Clock) -> None:
         class Signer(TimestampSigner):
@@ -55,7 +55,7 @@ class Cookies:
         self._serializer = URLSafeTimedSerializer(secret, salt="goodbot pages", signer=Signer)
 
     def read(self, request: Request) -> LoginCookie | None:
-        """The login of a request; None without one, or with one that is false or too old."""
+        """The login of a request; None if there is none, or it is invalid or expired."""
         try:
             found: dict[str, Any] = self._serializer.loads(request.cookies.get(NAME, ""), max_age=LASTS_S)
         except BadSignature:
@@ -64,7 +64,7 @@ class Cookies:
         return LoginCookie(found["account"], found["token"], Notice(**notice) if notice else None)
 
     def write(self, request: Request, response: Response, login: LoginCookie) -> None:
-        """Give the login to a browser. Only over https, except to one on this machine."""
+        """Set the cookie in a response. Requires https, except on this machine."""
         notice = login.notice
         content = {
             "account": login.account,
@@ -82,10 +82,10 @@ class Cookies:
         )
 
     def drop(self, response: Response) -> None:
-        """Take the cookie away."""
+        """Delete the cookie."""
         response.delete_cookie(NAME, httponly=True, samesite="lax")
 
 
 def without_notice(login: LoginCookie) -> LoginCookie:
-    """The login after its notice was shown."""
+    """The login without its notice."""
     return replace(login, notice=None)

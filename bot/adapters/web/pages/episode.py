@@ -1,4 +1,4 @@
-"""One episode: the answer it belongs to, why it is what it is, what people said, and what is decided about it."""
+"""The page of an episode: its run, explanation, feedback and decisions."""
 
 from dataclasses import dataclass
 
@@ -16,13 +16,13 @@ from memory.services import AnswerExplanation
 from memory.services.reports.explain import RecallExplanation
 
 USES = 20
-"""How many of the times it was shown are listed."""
+"""How many of its uses as a lesson are listed."""
 _ADDRESS = "episodes/{episode_id}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownNode:
-    """One node of the answer's tree with what was recalled for it."""
+    """A node of the run with its recalls."""
 
     node: Episode
     depth: int
@@ -30,7 +30,7 @@ class ShownNode:
 
 
 def show(visit: Visit) -> Response:
-    """Everything about it."""
+    """Show the episode."""
     episode = actions.found_episode(visit)
     explanation = visit.memory.explaining.answer(visit.workspace, episode.run_id)
     lesson = visit.memory.explaining.lesson(visit.workspace, episode.id, uses=USES)
@@ -69,13 +69,13 @@ def _tree(explanation: AnswerExplanation) -> list[ShownNode]:
 
 
 def _evidence(explanation: AnswerExplanation, seen: dict[str, Episode]) -> list[tuple[EvidenceRecord, str]]:
-    """The evidence of each recall that has some, with its sentence."""
+    """The evidence of each recall that has any, with its explanation."""
     kept = [each.retrieval.evidence for each in explanation.recalls if each.retrieval.evidence]
     return [(each, explain_evidence(each, seen, None)[0]) for each in kept if each.beliefs]
 
 
 def belief_label(belief: BeliefRecord, seen: dict[str, Episode]) -> str:
-    """What a candidate is: an action's name, or the text of an answer, which is that of its lessons."""
+    """The label of a candidate: an action's name, or the answer's text from its lessons."""
     if belief.action != ANSWER:
         return belief.action
     of = next((seen[each.episode_id] for each in belief.weights if each.episode_id in seen), None)
@@ -83,7 +83,7 @@ def belief_label(belief: BeliefRecord, seen: dict[str, Episode]) -> str:
 
 
 def _wider(episode: Episode) -> list[Audience]:
-    """The audiences that it may be promoted to."""
+    """The audiences that the episode may be promoted to."""
     is_public = visibility_of(episode) is Visibility.PUBLIC
     return [
         audience
@@ -93,7 +93,7 @@ def _wider(episode: Episode) -> list[Audience]:
 
 
 def recall(visit: Visit) -> Response:
-    """What the goal would recall now, for its asker or for somebody else in some channel."""
+    """Show what the goal would recall now, for its asker or another person and channel."""
     episode = actions.found_episode(visit)
     goal = visit.query.get("goal", "").strip() or episode.goal
     person = visit.query.get("person", "").strip() or episode.person

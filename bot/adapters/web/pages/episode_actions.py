@@ -1,4 +1,4 @@
-"""What is decided about one episode, each with its way back where there is one."""
+"""The decisions about an episode, with undo where possible."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -14,31 +14,31 @@ from memory.model import Audience, Episode, Verdict
 
 E = TypeVar("E", Verdict, Audience)
 _BACK = ("review", "map")
-"""The pages that a decision may lead back to, beside the episode's own."""
+"""The pages besides the episode's that a decision may return to."""
 _GRADES = {1: Verdict.SUCCESS, -1: Verdict.FAILURE, 0: Verdict.PENDING}
 
 
 def found_episode(visit: Visit) -> Episode:
-    """The episode of the address. Raises `NotFound`, also for one that they may not see."""
+    """The episode in the path. Raises `NotFound`, also if the account may not see it."""
     try:
         episode = visit.memory.audit.get(visit.workspace, visit.path["episode_id"])
     except NotFound:
         episode = None
     if episode is None or not visit.may_see(episode):
-        # The same words for both: nobody learns that there is something they may not see.
+        # The same text for both, so that it does not reveal hidden episodes.
         raise NotFound("There is no such episode, or it is not yours to see. It may have been deleted or forgotten.")
     return episode
 
 
 def own_vote(visit: Visit, episode: Episode) -> int:
-    """What they said of it before: 1, -1 or 0."""
+    """The account's earlier vote on the episode: 1, -1 or 0."""
     node_id = "" if episode.is_root else episode.id
     votes = visit.memory.audit.run(visit.workspace, episode.run_id).votes
     return next((each.value for each in votes if (each.actor, each.node_id) == (visit.actor, node_id)), 0)
 
 
 def _done(visit: Visit, episode: Episode, text: str, undo: str = "", **fields: str) -> Response:
-    """Back to where it was decided, with what was done and the way back."""
+    """Redirect to the page of the decision, with a notice and undo."""
     address = f"{_address(episode)}/{undo}" if undo else ""
     back = {name: visit.form[name] for name in ("back", "after") if visit.form.get(name)}
     notice = Notice(text, undo=visit.url(address) if undo else "", fields={**back, **fields})
@@ -52,7 +52,7 @@ def _address(episode: Episode) -> str:
 
 
 def grade(visit: Visit) -> Response:
-    """Say what it is worth; `pending` takes that back."""
+    """Grade the episode; `pending` withdraws the grade."""
     episode = found_episode(visit)
     verdict = _one(Verdict, visit.form.get("verdict", ""))
     before = own_vote(visit, episode)
@@ -69,7 +69,7 @@ def grade(visit: Visit) -> Response:
 
 
 def correct(visit: Visit) -> Response:
-    """Say what would have been right."""
+    """Correct the episode's answer."""
     episode = found_episode(visit)
     event_id = visit.memory.new_id()
     visit.memory.teaching.correct(
@@ -85,7 +85,7 @@ def correct(visit: Visit) -> Response:
 
 
 def uncorrect(visit: Visit) -> Response:
-    """Take back a correction of one's own."""
+    """Undo the account's own correction."""
     episode = found_episode(visit)
     event_id = visit.form.get("event", "")
     undone = event_id and visit.memory.teaching.undo(
@@ -95,21 +95,21 @@ def uncorrect(visit: Visit) -> Response:
 
 
 def archive(visit: Visit) -> Response:
-    """Take it out of use."""
+    """Archive the episode."""
     episode = found_episode(visit)
     visit.memory.teaching.archive(visit.workspace, episode.id, actor=visit.actor)
     return _done(visit, episode, "Archived: it is recalled no more.", "restore")
 
 
 def restore(visit: Visit) -> Response:
-    """Bring it back."""
+    """Restore the episode."""
     episode = found_episode(visit)
     visit.memory.teaching.restore(visit.workspace, episode.id, actor=visit.actor)
     return _done(visit, episode, "Restored.", "archive")
 
 
 def promote(visit: Visit) -> Response:
-    """Share it, or keep it to its author again."""
+    """Promote the episode to an audience, or withdraw that."""
     episode = found_episode(visit)
     audience = _one(Audience, visit.form.get("audience", ""))
     promoted = visit.memory.teaching.promote(
@@ -123,21 +123,21 @@ def promote(visit: Visit) -> Response:
 
 
 def release(visit: Visit) -> Response:
-    """Let it be recalled although it was held back."""
+    """Release the episode from quarantine."""
     episode = found_episode(visit)
     visit.memory.teaching.release(visit.workspace, episode.id, actor=visit.actor, role=visit.role.role)
     return _done(visit, episode, "Released: it may be recalled.", "hold")
 
 
 def hold(visit: Visit) -> Response:
-    """Let it wait again after it was released."""
+    """Quarantine the episode again after a release."""
     episode = found_episode(visit)
     visit.memory.teaching.hold_again(visit.workspace, episode.id, actor=visit.actor, role=visit.role.role)
     return _done(visit, episode, "It is held back again.", "release")
 
 
 def delete(visit: Visit) -> Response:
-    """Erase the answer with everything that came of it."""
+    """Erase the episode's run and all that was derived from it."""
     episode = found_episode(visit)
     if visit.form.get("sure") != "yes":
         raise InvalidInput("tick the box first: what is deleted is gone for good")
@@ -146,7 +146,7 @@ def delete(visit: Visit) -> Response:
 
 
 def _one(kind: type[E], text: str) -> E:
-    """Raises `InvalidInput` for what is none."""
+    """The member with this value. Raises `InvalidInput` if there is none."""
     try:
         return kind(text)
     except ValueError as error:
@@ -164,4 +164,4 @@ ACTIONS: Mapping[str, tuple[Callable[[Visit], Response], WebRole]] = {
     "hold": (hold, WebRole.TEACHER),
     "delete": (delete, WebRole.ADMIN),
 }
-"""By the last part of their address; who may."""
+"""Handlers and the roles they need, by the last part of their paths."""

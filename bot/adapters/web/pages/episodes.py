@@ -1,4 +1,4 @@
-"""Episodes: the list with its filters, what is done to several at once, and the list as a file."""
+"""The list of episodes: filters, decisions about several, exports."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -22,13 +22,13 @@ _FIELDS = ("text", "verdict", "audience", "channel", "person", "author", "since"
 
 _DONE = {"archive": "archived", "restore": "restored", "personal": "shared no more"}
 _BACK = {"archive": "restore", "restore": "archive"}
-"""How each is taken back; sharing, by keeping it to its author again, if it was before."""
+"""How each decision is undone. A promotion is undone by `personal`, if the episode had none before."""
 
 E = TypeVar("E", Verdict, Audience)
 
 
 def show(visit: Visit) -> Response:
-    """One part of the list, newest first."""
+    """Show a part of the list, newest first."""
     given = {name: visit.query.get(name, "").strip() for name in _FIELDS}
     wanted = _wanted(visit, given)
     found = visit.memory.audit.episodes(visit.workspace, replace(wanted, limit=PAGE_ROWS + 1))
@@ -70,7 +70,7 @@ def _one(kind: type[E], text: str) -> E | None:
 
 
 def decide(visit: Visit) -> Response:
-    """Archive, restore or promote every chosen episode; those that were changed can be changed back at once."""
+    """Archive, restore or promote the chosen episodes, with undo for those that were changed."""
     what = visit.form.get("what", "")
     done: list[str] = []
     faults: list[str] = []
@@ -92,7 +92,7 @@ def decide(visit: Visit) -> Response:
 
 
 def _decide(visit: Visit, what: str, episode_id: str) -> Episode:
-    """Do it to one; what it was before."""
+    """Decide about one episode; returns its earlier state."""
     teaching, workspace = visit.memory.teaching, visit.workspace
     episode = visit.memory.audit.get(workspace, episode_id)
     if not visit.may_see(episode):
@@ -110,13 +110,13 @@ def _decide(visit: Visit, what: str, episode_id: str) -> Episode:
 
 
 def _list_address(visit: Visit) -> str:
-    """The list as it was filtered before."""
+    """The address of the list with its earlier filters."""
     query = visit.form.get("query", "")
     return f"episodes?{query}" if query else "episodes"
 
 
 def as_csv(visit: Visit) -> Response:
-    """The whole list as a table for spreadsheets."""
+    """Export the whole list as CSV."""
 
     def tables() -> Iterator[str]:
         header = ""
@@ -129,7 +129,7 @@ def as_csv(visit: Visit) -> Response:
 
 
 def as_json(visit: Visit) -> Response:
-    """The whole list, one JSON object a line."""
+    """Export the whole list as JSON lines."""
     lines = (json.dumps(plain(each), ensure_ascii=False) + "\n" for found in _every(visit) for each in found)
     return _file(lines, "application/x-ndjson", "jsonl")
 
@@ -140,7 +140,7 @@ def _file(parts: Iterator[str], media_type: str, ending: str) -> Response:
 
 
 def _every(visit: Visit) -> Iterator[list[Episode]]:
-    """The whole list in parts."""
+    """The whole list in batches."""
     given = {name: visit.query.get(name, "").strip() for name in _FIELDS}
     wanted = replace(_wanted(visit, given), limit=_FILE_ROWS, after="")
     while found := visit.memory.audit.episodes(visit.workspace, wanted):

@@ -1,4 +1,4 @@
-"""The map of what a workspace knows: lessons by meaning, and beside them what nobody could answer."""
+"""The map of a workspace's knowledge: lessons by meaning, and questions that nobody could answer."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from memory.rules.plane import HEIGHT, WIDTH, Group, name_of
 from memory.services import KnowledgeMap
 
 LISTED = 6
-"""How many lessons of a group are named below the map."""
+"""How many lessons of a group are listed below the map."""
 _NOBODY = "nobody yet"
 _KINDS = {
     "right": "good",
@@ -31,32 +31,32 @@ GAP = "gap"
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One lesson or gap on the map."""
+    """A lesson or gap on the map."""
 
     episode: Episode
     x: float
     y: float
     kind: str
-    """The colour's name in the style sheet; `gap` for what nobody could answer."""
+    """The colour's name in the style sheet; `gap` for an unanswered question."""
     label: str
-    """What the colour means, in words."""
+    """The meaning of the colour."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownGroup:
-    """One group with what is on it."""
+    """A group of points on the map."""
 
     group: Group
     name: str
-    """As much of it as stands on the map."""
+    """The name, shortened for the map."""
     counts: tuple[tuple[str, int], ...]
-    """What its points are, with how many."""
+    """The number of its points by label."""
     typical: tuple[Episode, ...]
-    """Lessons that are most like the group as a whole; questions where it has none."""
+    """Its most typical lessons; unanswered questions if it has no lessons."""
 
 
 def show(visit: Visit) -> Response:
-    """The map, the groups in words, and what to teach next."""
+    """Show the map, its groups, and what to teach next."""
     found = visit.memory.maps.of(visit.workspace, public_only=visit.public_only)
     colour = visit.query.get("colour", "")
     colour = colour if colour in _COLOURS else _COLOURS[0]
@@ -90,7 +90,7 @@ def _points(found: KnowledgeMap, colour: str) -> list[Point]:
 
 
 def _label(lesson: Episode, colour: str) -> str:
-    """The word that its colour stands for."""
+    """The label of a lesson's colour."""
     if colour == "verdict":
         return _VERDICTS.get(lesson.verdict, "disputed")
     verdicts = lesson.verdicts

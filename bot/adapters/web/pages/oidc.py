@@ -15,13 +15,13 @@ from starlette.responses import Response
 from bot.errors import AccessDenied
 
 BEGIN, BACK = "/login/oidc", "/login/oidc/back"
-"""Where it begins, and where the provider sends people back to."""
+"""The paths where a login begins, and to which the provider redirects."""
 _DISCOVERY = ".well-known/openid-configuration"
 _LASTS_S = 600
 
 
 class OpenIdConnect:
-    """One provider. What is between the two steps is in a signed cookie of its own, for ten minutes."""
+    """The client of one provider. The state between the two steps is in a signed cookie of its own, for ten minutes."""
 
     def __init__(self, *, issuer: str, client_id: str, client_secret: str, url: str, cookie_secret: bytes) -> None:
         self._back = url.rstrip("/") + BACK
@@ -44,7 +44,7 @@ class OpenIdConnect:
         )
 
     async def begin(self, request: Request) -> Response:
-        """To the provider. Raises `AccessDenied` where it cannot be reached."""
+        """Redirect to the provider. Raises `AccessDenied` if it cannot be reached."""
         try:
             response: Response = await self._client.authorize_redirect(request, self._back)
         except (AuthlibBaseError, JoseError, httpx2.HTTPError, ValueError, RuntimeError) as error:
@@ -52,7 +52,7 @@ class OpenIdConnect:
         return response
 
     async def names(self, request: Request) -> list[str]:
-        """Who came back: their verified address, and the provider's own name of them. Raises `AccessDenied`."""
+        """The names of the person who logged in: verified e-mail address, subject. Raises `AccessDenied`."""
         try:
             token: dict[str, Any] = await self._client.authorize_access_token(request)
         except (AuthlibBaseError, JoseError, httpx2.HTTPError, ValueError, RuntimeError) as error:

@@ -1,4 +1,4 @@
-"""What administrators look after: jobs, the audit log, the settings in force, and health."""
+"""Pages for administrators: jobs, audit log, settings, health."""
 
 import asyncio
 import re
@@ -13,13 +13,13 @@ from memory.model import EventKind
 
 LOG_ROWS = 100
 _TOPICS = "topics"
-"""What is chosen to see what happened to topics alone."""
+"""The filter of the log for events of topics."""
 _BEFORE = re.compile(r"(\d{1,18})-(\d{1,18})", re.ASCII)
-"""Where a part of the log begins, in its address."""
+"""The position of a part of the log, in its address."""
 
 
 def jobs(visit: Visit) -> Response:
-    """What keeps memory in shape, and when it ran last."""
+    """Show the jobs and their last runs."""
     return visit.render("jobs.html", here="jobs", states=visit.memory.upkeep.states())
 
 
@@ -31,7 +31,7 @@ def run_job(visit: Visit) -> Response:
 
 
 def audit_log(visit: Visit) -> Response:
-    """Everything that happened, newest first."""
+    """Show the event log, newest first."""
     kind, actor = visit.query.get("kind", ""), visit.query.get("actor", "").strip()
     before = _BEFORE.fullmatch(visit.query.get("before", ""))
     found = visit.memory.audit.log(
@@ -54,12 +54,12 @@ def audit_log(visit: Visit) -> Response:
 
 
 def settings(visit: Visit) -> Response:
-    """The settings in force, secrets hidden."""
+    """Show the settings in force, without secrets."""
     return visit.render("settings.html", here="settings", sections=visit.parts.settings)
 
 
 def health(visit: Visit) -> Response:
-    """Each part that answering needs, with its state."""
+    """Show the health checks."""
     return visit.render("health.html", here="health", found=asyncio.run(readiness(visit.parts.checks)))
 
 

@@ -1,4 +1,4 @@
-"""The overview of a workspace, in numbers and charts."""
+"""The overview of a workspace: numbers and charts."""
 
 from starlette.responses import Response
 
@@ -8,7 +8,7 @@ from memory.services import Overview
 
 
 def show(visit: Visit) -> Response:
-    """The last weeks."""
+    """Show the last weeks."""
     overview = visit.memory.overviews.of(visit.workspace)
     return visit.render("overview.html", here="overview", overview=overview, charts=_charts(overview))
 

@@ -1,4 +1,4 @@
-"""What a page is made of: its addresses, who may see it, and what a request brings to it."""
+"""The types of pages: routes, roles, and the request to a page."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -23,20 +23,20 @@ from memory.services import Memory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageParts:
-    """What pages are given beside memory."""
+    """The dependencies of pages."""
 
     memory: Memory
     emoji: EmojiMap
     checks: tuple[Check, ...] = ()
     settings: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
-    """The settings in force by section, each as text, secrets hidden."""
+    """The settings in force as texts, by section, without secrets."""
     playground: PlaygroundMessenger | None = None
-    """Where there is one."""
+    """The playground, if there is one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
-    """One request to a page of a workspace, by somebody who may see it."""
+    """A request to a page of a workspace, by an account that may see it."""
 
     parts: PageParts
     templates: Environment
@@ -45,64 +45,64 @@ class Visit:
     role: WebRole
     login: LoginCookie
     navigation: tuple[Any, ...]
-    """The pages that this account may see."""
+    """The pages in the navigation, which this account may see."""
     workspaces: list[str]
     path: Mapping[str, str]
-    """What stands in the place of names in the address."""
+    """The path parameters."""
     query: QueryParams
     form: Mapping[str, str] = field(default_factory=dict[str, str])
     chosen: tuple[str, ...] = ()
-    """Values of the form's boxes named `chosen`."""
+    """The values of the form's checked boxes named `chosen`."""
     here: str = ""
-    """The address, with its query."""
+    """The path of the request."""
 
     @property
     def memory(self) -> Memory:
-        """Its use cases are all that a page calls."""
+        """The memory."""
         return self.parts.memory
 
     @property
     def actor(self) -> str:
-        """How the log names who did it."""
+        """The account's name in the event log."""
         return self.account.actor
 
     @property
     def public_only(self) -> bool:
-        """Whether they see only what was said in public: all but administrators."""
+        """Whether the account sees only public episodes, as all but administrators do."""
         return self.role < WebRole.ADMIN
 
     def may_see(self, episode: Episode) -> bool:
-        """Whether this episode's texts may be shown to them."""
+        """Whether the account may see this episode."""
         return not self.public_only or visibility_of(episode) is Visibility.PUBLIC
 
     def require(self, role: WebRole) -> None:
-        """Raises `AccessDenied` with less than this role."""
+        """Raise `AccessDenied` if the account's role is lower than this."""
         if self.role < role:
             raise AccessDenied(f"this needs the role {role.name.lower()}; yours here is {self.role.name.lower()}")
 
     def url(self, path: str, **query: object) -> str:
-        """An address in this workspace, with what is given of the query."""
+        """The address of a path in this workspace; empty query values are left out."""
         given = {name: value for name, value in query.items() if value not in ("", None, False)}
         address = f"/w/{quote(self.workspace, safe='')}/{path}"
         return f"{address}?{urlencode(given)}" if given else address
 
     def page_url(self, page: "AdminPage") -> str:
-        """The address of a page, from wherever this is."""
+        """The address of a page in its own workspace, or in this one."""
         return f"/w/{quote(page.home or self.workspace, safe='')}/{page.name}"
 
     def render(self, template: str, *, status: int = 200, **values: object) -> Response:
-        """A page with its navigation."""
+        """Render a template with the page's navigation."""
         known = {"visit": self, "url": self.url, "token": self.login.token, "notice": self.login.notice}
         html = self.templates.get_template(template).render(**known, **values)
         return HTMLResponse(html, status)
 
     def back(self, path: str, notice: Notice | None = None, **query: object) -> Response:
-        """Go to an address of the workspace after a change, which the page there confirms."""
+        """Redirect to a path of the workspace after a change, with a notice."""
         return Redirect(self.url(path, **query), replace(without_notice(self.login), notice=notice))
 
 
 class Redirect(RedirectResponse):
-    """To another page, with the login as it is from there on."""
+    """A redirect that also changes the login cookie."""
 
     def __init__(self, url: str, login: LoginCookie) -> None:
         super().__init__(url, status_code=303)
@@ -111,34 +111,34 @@ class Redirect(RedirectResponse):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRoute:
-    """One address below the workspace's."""
+    """A route below the address of a workspace."""
 
     path: str
-    """As Starlette writes it, without a slash before it."""
+    """In Starlette's syntax, without a leading slash."""
     handler: Callable[[Visit], Response]
-    """Runs in a thread of its own; may raise `MemoryFault` and `AccessDenied`."""
+    """Runs in a thread; may raise `MemoryFault`, `AccessDenied` and `MessengerError`."""
     method: str = "GET"
     needs: WebRole = WebRole.VIEWER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdminPage:
-    """One page."""
+    """A page: one entry of the navigation and its routes."""
 
     name: str
-    """The first part of its address below the workspace's."""
+    """The first part of its path below the workspace."""
     title: str
     routes: tuple[PageRoute, ...]
     needs: WebRole = WebRole.VIEWER
-    """Who sees it in the navigation."""
+    """The role it needs."""
     is_listed: bool = True
     """Whether it is in the navigation."""
     home: str = ""
-    """The only workspace it is in, reached from every other; empty for a page of all."""
+    """The only workspace with this page, which all others link to; empty if all have it."""
 
 
 def moment_of(text: str) -> datetime | None:
-    """The start of a day, UTC, from a form's date; None where it is none."""
+    """The start of a form's date in UTC; None if it is no date."""
     try:
         return datetime.fromisoformat(f"{text[:10]}T00:00:00+00:00")
     except ValueError:

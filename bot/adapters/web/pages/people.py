@@ -1,4 +1,4 @@
-"""People: what is held about each, their copy of it, forgetting them, and taking back what they taught."""
+"""The pages about people: stored data, export, forgetting and purging."""
 
 import json
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ _HELD = (
 
 
 def show(visit: Visit) -> Response:
-    """Everybody, in alphabetical order; or straight to whoever is looked for."""
+    """Show all people in alphabetical order, or the person that is searched for."""
     name = visit.query.get("person", "").strip()
     if name:
         return person(visit)
@@ -40,7 +40,7 @@ def show(visit: Visit) -> Response:
 
 
 def person(visit: Visit) -> Response:
-    """What is held in one person's name; on request what repeats their words, too, which has to be looked for."""
+    """Show what is stored about a person; with `closely` also what repeats their words, which takes a search."""
     name = visit.query.get("person", "").strip()
     if not visit.query.get("closely"):
         return _page(visit, name)
@@ -66,7 +66,7 @@ def _plain(plan: Purge) -> list[tuple[str, int]]:
 
 
 def export(visit: Visit) -> Response:
-    """Their copy, as a file."""
+    """Download a person's data."""
     name = visit.query.get("person", "").strip()
     held = export_person(visit.memory.privacy.copy(visit.workspace, name), name)
     text = json.dumps(held, ensure_ascii=False, indent=2)
@@ -75,14 +75,14 @@ def export(visit: Visit) -> Response:
 
 
 def plan(visit: Visit) -> Response:
-    """What a purge would take away. Changes nothing."""
+    """Show what a purge would remove. Changes nothing."""
     name = visit.form.get("person", "").strip()
     planned = visit.memory.purging.plan(visit.workspace, name)
     return _page(visit, name, plan=planned)
 
 
 def purge(visit: Visit) -> Response:
-    """Take back everything they taught."""
+    """Purge what a person taught."""
     name = visit.form.get("person", "").strip()
     done = visit.memory.purging.purge(visit.workspace, name, actor=visit.actor, at=visit.memory.clock())
     counts = ", ".join(f"{value} {what}" for what, value in _plain(done)) or "nothing that stands"
@@ -90,7 +90,7 @@ def purge(visit: Visit) -> Response:
 
 
 def forget(visit: Visit) -> Response:
-    """Erase everything about them. It cannot be undone, so their name has to be written again."""
+    """Erase a person's data. Irreversible, so the form has their name again."""
     name = visit.form.get("person", "").strip()
     if visit.form.get("again", "").strip() != name or not name:
         raise InvalidInput("write the name once more, exactly as it stands there: this cannot be undone")

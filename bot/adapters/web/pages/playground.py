@@ -1,4 +1,4 @@
-"""The playground's page: chat with the bot as a test person, and see it learn."""
+"""The page of the playground: a chat with the bot as a test person."""
 
 import json
 import re
@@ -22,9 +22,9 @@ from memory.errors import NotFound
 from memory.model import Role
 
 QUICK = ("👍", "👎")
-"""Emoji that are one click away; any other can be typed."""
+"""Emoji with a button; any other can be typed."""
 _LIVE = "live"
-"""The field by which a program in the page says that it needs no page back."""
+"""A form field that the page's script sets if it needs no redirect."""
 
 Act = Callable[[Intake, Persona, Visit], Coroutine[Any, Any, None]]
 
@@ -39,16 +39,16 @@ class _Place:
 
     @property
     def messages(self) -> ChannelMessages:
-        """What is shown."""
+        """The messages of the test channels."""
         return self.messenger.messages
 
     @property
     def fields(self) -> dict[str, str]:
-        """The persona, as addresses and forms repeat it."""
+        """The persona as query and form fields."""
         return {"person": self.persona.person, "channel": self.persona.channel, "role": self.persona.role.value}
 
     def values(self) -> dict[str, Any]:
-        """What the templates of messages are given."""
+        """The values for the message templates."""
         visit = self.visit
         return {
             "url": visit.url,
@@ -63,7 +63,7 @@ class _Place:
 
 
 def show(visit: Visit) -> Response:
-    """What the test person sees now."""
+    """Show the channel as the test person sees it."""
     if visit.workspace != WORKSPACE and visit.account.role_in(WORKSPACE) is not None:
         return Redirect(f"/w/{WORKSPACE}/{PAGE.name}", visit.login)
     place = _place(visit, visit.query)
@@ -84,13 +84,13 @@ def show(visit: Visit) -> Response:
 
 
 def events(visit: Visit) -> Response:
-    """What changes from now on, for as long as the page is open: server-sent events."""
+    """Stream changes while the page is open, as server-sent events."""
     place = _place(visit, visit.query)
     return StreamingResponse(_stream(place, visit.query.get("after", "")), media_type="text/event-stream")
 
 
 async def _stream(place: _Place, after: str) -> AsyncIterator[str]:
-    """Messages as they are shown now, progress, and comments while there is nothing to tell."""
+    """Yield events for messages and progress, and comments while nothing changes."""
     process, _, number = after.rpartition("-")
     if process != place.messages.name or not number.isdecimal():
         yield _event("restart", {}, after)
@@ -109,7 +109,7 @@ async def _stream(place: _Place, after: str) -> AsyncIterator[str]:
 
 
 def _event(kind: str, content: dict[str, object], after: str) -> str:
-    # As JSON on one line: no line of what people wrote can be taken for a line of the stream.
+    # JSON has no line breaks, so that no text can forge a line of the stream.
     data = json.dumps(content | {"after": after})
     return f"event: {kind}\ndata: {data}\n\n"
 
@@ -119,7 +119,7 @@ def _after(place: _Place, number: int) -> str:
 
 
 def file(visit: Visit) -> Response:
-    """A file that was handed to the test person."""
+    """Download a file that the bot sent to the test person."""
     place = _place(visit, visit.query)
     message = from_thread.run_sync(place.messages.find, place.persona.channel_id, visit.path["message"])
     if message is None or message.file is None or message.private_to != place.persona.person:
@@ -159,7 +159,7 @@ async def _why(intake: Intake, persona: Persona, visit: Visit) -> None:
 
 
 def _doing(act: Act) -> Callable[[Visit], Response]:
-    """The handler of something that a test person does."""
+    """The handler for an action of a test person."""
 
     def handler(visit: Visit) -> Response:
         place = _place(visit, visit.form)
@@ -172,7 +172,7 @@ def _doing(act: Act) -> Callable[[Visit], Response]:
 
 
 def _place(visit: Visit, given: Mapping[str, str]) -> _Place:
-    """The persona that a query or form names. Raises `NotFound` where there is no playground."""
+    """The persona in a query or form. Raises `NotFound` if there is no playground."""
     messenger = visit.parts.playground
     if messenger is None or visit.workspace != WORKSPACE:
         raise NotFound("there is no playground here")

@@ -1,4 +1,4 @@
-"""Templates, and how they write times, numbers and what people or the bot wrote. Everything is escaped."""
+"""The templates and their filters for times, numbers and texts. All output is escaped."""
 
 import json
 import unicodedata
@@ -21,7 +21,7 @@ _MARKDOWN.options["breaks"] = True
 
 @cache
 def templates() -> Environment:
-    """The templates beside this file, each compiled once in a process."""
+    """The templates in this folder, compiled once per process."""
     found = Environment(
         loader=FileSystemLoader(FOLDER / "templates"),
         autoescape=True,
@@ -45,20 +45,20 @@ def templates() -> Environment:
 
 
 def plain_text(text: object) -> str:
-    """What somebody wrote, without what turns the direction of writing around or is not shown."""
+    """A text without control and format characters, such as those that reverse its direction."""
     return "".join(
         each for each in str(text) if each in _KEPT or unicodedata.category(each) not in ("Cc", "Cf", "Cs", "Co")
     )
 
 
 def cut(text: object, length: int = 120) -> str:
-    """The beginning, in one line."""
+    """The start of a text in one line."""
     line = " ".join(plain_text(text).split())
     return line if len(line) <= length else f"{line[: length - 1].rstrip()}…"
 
 
 def when(moment: datetime | None) -> str:
-    """A time to the minute, UTC, which programs can read too."""
+    """A time to the minute in UTC, as a `time` element."""
     if moment is None:
         return "—"
     return Markup('<time datetime="{}">{}</time>').format(
@@ -67,10 +67,10 @@ def when(moment: datetime | None) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share of 1; a dash where there is none."""
+    """A share as a percentage; a dash for None."""
     return "—" if share is None else f"{share:.0%}"
 
 
 def marked(text: str) -> str:
-    """Markdown as HTML: emphasis, lists, tables and code. Everything else stays text, links and tags too."""
+    """Markdown as HTML: emphasis, lists, tables and code. Everything else, also links and tags, stays text."""
     return Markup(_MARKDOWN.render(plain_text(text)))  # noqa: S704 - the renderer escapes every text

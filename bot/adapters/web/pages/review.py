@@ -1,4 +1,4 @@
-"""The review queue: one thing after the other that waits for a teacher, decided with one key or button."""
+"""The review queue: shows one waiting item after the other, to be decided with one key or button."""
 
 from starlette.responses import Response
 
@@ -13,11 +13,11 @@ from memory.rules.quarantine import Flag
 from memory.services import RunView
 
 LISTED = 20
-"""How many of those behind the first one are named."""
+"""How many items after the first are listed."""
 
 
 def show(visit: Visit) -> Response:
-    """What comes next: disputes, lessons that are held back, corrections that nobody has judged; newest first."""
+    """Show the next item: disputes, quarantined lessons, unjudged corrections; newest first."""
     after = visit.query.get("after", "")
     wanted = EpisodeFilter(
         to_decide=True, unbatched=True, roots_only=True, public_only=visit.public_only, limit=LISTED + 1, after=after
@@ -41,14 +41,14 @@ def show(visit: Visit) -> Response:
 
 
 def _corrected(visit: Visit, lesson: Episode, view: RunView) -> Episode | None:
-    """The answer that it says was wrong."""
+    """The answer that a lesson corrects, if the account may see it."""
     ids = [link.to_id for link in view.links if link.kind is LinkKind.CORRECTS and link.from_id == lesson.id]
     found = visit.memory.audit.get(visit.workspace, ids[0]) if ids else None
     return found if found is not None and visit.may_see(found) else None
 
 
 def _why(episode: Episode) -> str:
-    """Why it waits."""
+    """Why an item waits."""
     if episode.quarantine:
         return f"It is held back: {why_held(episode)}."
     if episode.origin is Origin.RUN:

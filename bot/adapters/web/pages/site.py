@@ -1,4 +1,4 @@
-"""The pages together: who may come in, what a form must bring, and what every response carries."""
+"""Serves the pages: checks logins, roles and forms, and sets headers."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ PAGES: tuple[AdminPage, ...] = (
     operations.SETTINGS,
     operations.HEALTH,
 )
-"""In the order of the navigation."""
+"""All pages, in the order of the navigation."""
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -60,7 +60,7 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 FORM_BYTES = 2**20
-"""The largest form that is taken."""
+"""The largest accepted form."""
 _STATUSES: dict[type[Exception], int] = {NotFound: 404, Conflict: 409, InvalidInput: 422, AccessDenied: 403}
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -68,18 +68,18 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiteParts:
-    """What the site is made of."""
+    """The dependencies of the site."""
 
     pages: PageParts
     accounts: Accounts
     cookies: Cookies
     throttle: LoginThrottle
     provider: OpenIdConnect | None = None
-    """Who vouches for people, where that is configured."""
+    """The OpenID provider, if one is configured."""
 
 
 class Site:
-    """Answers every address of the pages."""
+    """Handles all routes of the pages."""
 
     def __init__(self, parts: SiteParts) -> None:
         self._parts = parts
@@ -87,7 +87,7 @@ class Site:
         self._templates = templates()
 
     def routes(self) -> list[BaseRoute]:
-        """Every address; all but the way in and the files ask who it is."""
+        """All routes. All except login and static files need an account."""
         found: list[BaseRoute] = [
             Route("/", self._guarded(self._home)),
             Route("/login", self._guarded(self._login_form)),
@@ -106,7 +106,7 @@ class Site:
         return found
 
     def _guarded(self, endpoint: Endpoint) -> Endpoint:
-        """The same, with the headers of a page; refused where it comes under a name that is not this machine's."""
+        """The endpoint with security headers. Without logins it is refused unless the request is from this machine."""
 
         async def guarded(request: Request) -> Response:
             if self._parts.accounts.is_open and not is_from_here(request):
@@ -129,7 +129,7 @@ class Site:
         return RedirectResponse(f"/w/{seen[0]}/{first.name}", 303)
 
     async def _workspaces(self) -> list[str]:
-        """Every workspace, the playground's last."""
+        """All workspaces, the playground's last."""
         every = await run_in_threadpool(self._memory.audit.workspaces)
         has_playground = WORKSPACE in every or self._parts.pages.playground is not None
         return [*(each for each in every if each != WORKSPACE), *([WORKSPACE] if has_playground else [])]
@@ -193,7 +193,7 @@ class Site:
         return response
 
     def _who(self, request: Request) -> tuple[Account, LoginCookie] | None:
-        """Who asks, with their login; None where they have to come in first."""
+        """The account and login of a request; None if it has to log in."""
         login = self._parts.cookies.read(request)
         if self._parts.accounts.is_open:
             return self._parts.accounts.local, login or LoginCookie()
@@ -233,13 +233,13 @@ class Site:
         return response
 
     def _may_open(self, account: Account, role: WebRole, page: AdminPage) -> bool:
-        """Whether somebody with this role here may open a page, here or where it is at home."""
+        """Whether an account with this role here may open a page, here or in the page's own workspace."""
         if not page.home:
             return role >= page.needs
         return self._parts.pages.playground is not None and (account.role_in(page.home) or 0) >= page.needs
 
     def _answered(self, page: AdminPage, route: PageRoute, visit: Visit) -> Response:
-        """What the page answers, or what went wrong."""
+        """The response of a page, or an error page."""
         try:
             visit.require(max(page.needs, route.needs))
             return route.handler(visit)
@@ -258,7 +258,7 @@ class Site:
 
 
 async def _form(request: Request) -> FormData:
-    """What a form brings, if it is not too large."""
+    """The fields of a form; empty if it is too large."""
     announced = request.headers.get("content-length", "")
     if not announced.isdecimal() or int(announced) > FORM_BYTES:
         return FormData()
@@ -266,5 +266,5 @@ async def _form(request: Request) -> FormData:
 
 
 def _is_same_site(request: Request) -> bool:
-    """Whether a form was sent from a page of this site, as far as the browser says."""
+    """Whether a form was sent from this site, if the browser tells."""
     return request.headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none")

@@ -1,4 +1,4 @@
-"""Topics: what is noted about things, each fact with its history; changed, archived and restored here."""
+"""The pages of topics: facts with their history, to change, archive and restore."""
 
 from collections.abc import Callable
 from urllib.parse import quote
@@ -17,12 +17,12 @@ from memory.services.topics import FieldInput, Ingest, Placement
 
 PAGE_ROWS = 25
 _HERE = "pages"
-"""The channel of what is noted here for everybody."""
+"""The channel of topics that are created here for everybody."""
 _NAME_CHARACTERS, _VALUE_CHARACTERS = 200, 2000
 
 
 def show(visit: Visit) -> Response:
-    """One part of the list, by title."""
+    """Show a part of the list, by title."""
     text, start = visit.query.get("text", "").strip(), visit.query.get("after", "")
     after = int(start) if start.isascii() and start.isdecimal() and len(start) < 7 else 0
     known, total = visit.memory.facts.every(
@@ -42,14 +42,14 @@ def show(visit: Visit) -> Response:
 
 
 def trail(visit: Visit) -> Response:
-    """Everything that happened to one, oldest first."""
+    """Show the events of a topic, oldest first."""
     topic_id = visit.path["topic_id"]
     topic, events = visit.memory.facts.history(visit.workspace, topic_id, public_only=visit.public_only)
     return visit.render("topic_trail.html", here="topics", topic=topic, events=events)
 
 
 def change(visit: Visit) -> Response:
-    """Let a property have another value from now on; what it was stays in its history."""
+    """Change a property's value; the old one stays in its history."""
     return _give(visit, _found(visit), _text(visit, "name", _NAME_CHARACTERS), _text(visit, "value", _VALUE_CHARACTERS))
 
 
@@ -72,7 +72,7 @@ def _give(visit: Visit, topic: Topic, name: str, value: str) -> Response:
 
 
 def take_back(visit: Visit) -> Response:
-    """Let a value of theirs hold no more: what it was before holds again."""
+    """Undo the account's own change, which restores the value before."""
     topic, name = _found(visit), _text(visit, "name", _NAME_CHARACTERS)
     revision = visit.form.get("revision", "")
     done = visit.memory.world.take_back(_place(visit, topic), _name(visit, topic), name, revision)
@@ -81,7 +81,7 @@ def take_back(visit: Visit) -> Response:
 
 
 def begin(visit: Visit) -> Response:
-    """Note a new thing with its first value, or more of a known one, for a channel or for everybody."""
+    """Create a topic with a first value, or add to a known one, for a channel or for everybody."""
     title = _text(visit, "title", _NAME_CHARACTERS)
     name, value = _text(visit, "name", _NAME_CHARACTERS), _text(visit, "value", _VALUE_CHARACTERS)
     channel = visit.form.get("channel", "").strip()
@@ -92,13 +92,13 @@ def begin(visit: Visit) -> Response:
     scope = Scope(workspace=visit.workspace, channel=channel or _HERE, person=visit.actor, visibility=Visibility.PUBLIC)
     field = FieldInput(name=name, value=value, provenance="pages")
     outcome = visit.memory.world.ingest(scope, Ingest(title=title, audience=audience, fields=[field]))
-    # What joined a thing that was noted before is not undone by archiving both.
+    # If it was merged into a known topic, archiving that would undo too much.
     undo = "" if outcome.merged else visit.url(f"topics/{quote(outcome.topic_id, safe='')}/archive")
     return visit.back("topics", Notice(f"Noted: {title}.", undo=undo), text=title)
 
 
 def _known(visit: Visit, title: str, audience: Audience, channel: str) -> Topic | None:
-    """The thing of this title that is noted for the same people, if there is one."""
+    """The topic of this title for the same people, or None."""
     facts = visit.memory.facts
     every, _ = facts.every(visit.workspace, public_only=visit.public_only, after=0, limit=PAGE_ROWS, text=title)
     for each in every:
@@ -109,12 +109,12 @@ def _known(visit: Visit, title: str, audience: Audience, channel: str) -> Topic 
 
 
 def archive(visit: Visit) -> Response:
-    """Take it out of every answer."""
+    """Archive a topic."""
     return _set_archived(visit, visit.memory.world.archive, "Archived: it is told no more.", "restore")
 
 
 def restore(visit: Visit) -> Response:
-    """Bring it back."""
+    """Restore a topic."""
     return _set_archived(visit, visit.memory.world.restore, "Restored.", "archive")
 
 
@@ -136,12 +136,12 @@ def _found(visit: Visit) -> Topic:
 
 
 def _name(visit: Visit, topic: Topic) -> str:
-    """What the topic goes by where it is changed."""
+    """The topic's name for changes."""
     return visit.memory.facts.name_in(_place(visit, topic), topic.id)
 
 
 def _place(visit: Visit, topic: Topic) -> Scope:
-    """Where the topic is met; whoever decides about it does so in its channel."""
+    """The scope of the topic: the account in its channel."""
     return Scope(
         workspace=visit.workspace, channel=topic.channel or _HERE, person=visit.actor, visibility=visibility_of(topic)
     )
