@@ -1,1 +1,1 @@
-"""Memory over the Model Context Protocol: other agents recall, record and teach what the chat does."""
+"""The memory as a server of the Model Context Protocol, with which other agents recall, record and teach."""

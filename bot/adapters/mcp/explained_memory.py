@@ -1,4 +1,4 @@
-"""Memory for another agent, with explanations in the words of chat."""
+"""A memory for other agents that can explain answers and lessons."""
 
 from dataclasses import dataclass
 
@@ -11,10 +11,10 @@ from memory.rules.audience import may_read, may_see
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedMemory(AgentMemory):
-    """Memory as one person's agent sees it, which can say why."""
+    """The memory as one person's agent sees it, with explanations."""
 
     def why(self, subject_id: str) -> str:
-        """Why a recorded answer is what it is, or why a lesson counts as it does, as Markdown."""
+        """Explain a recorded answer or a lesson by its id, as Markdown. Raises `NotFound`."""
         entry = self.memory.answers.of_message(self.scope, subject_id, self.memory.clock())
         if entry is not None:
             explanation = self.memory.explaining.answer(self.scope.workspace, entry)

@@ -1,4 +1,4 @@
-"""The answers on this screen: their numbers, people's reactions, and the bot's own marks."""
+"""The answers of this process: their numbers, reactions and the bot's marks."""
 
 from bot.adapters.command_words import CHOOSE
 from bot.adapters.terminal.commands import RefusedCommand
@@ -7,32 +7,32 @@ from bot.model import Choice
 
 
 class AnswerList:
-    """Answers by number. Numbers start at 1 in each process; the message ids behind them stay valid."""
+    """Answers by number, from 1 in each process; their message ids are permanent."""
 
     def __init__(self) -> None:
         self._answers: list[str] = []
         self._reactions: dict[tuple[str, str], dict[str, str]] = {}
-        """Of each person on each answer, in order: the emoji as it was put on, by what makes two spellings the same."""
+        """Reactions by answer and person, in order: the typed emoji by its `same_emoji`."""
         self._marks: dict[tuple[str, str], bool] = {}
         self._choices: tuple[Choice, ...] = ()
         self._is_new = True
-        """Whether nothing was asked or answered here yet: what was offered last is on no screen of this process."""
+        """Whether nothing was asked or answered in this process yet, so that choices may be those of an earlier one."""
 
     def add(self, message_id: str) -> int:
-        """Put an answer on the screen; its number."""
+        """Add an answer; returns its number."""
         self._is_new = False
         self._answers.append(message_id)
         return len(self._answers)
 
     def offer(self, choices: tuple[Choice, ...]) -> None:
-        """What may be chosen by its number from now on; nothing once something else was asked."""
+        """Set the choices that a typed number picks."""
         self._choices = choices
         self._is_new = False
 
     def chosen(self, text: str) -> Choice | RefusedCommand | None:
-        """The choice that a typed number picks, or what stands on it ("none" for "None of these"); else None.
+        """The choice for a typed number or label ("none" for "None of these"); None for any other text.
 
-        What is typed first in a process is about the last question before it, if there was one.
+        The first line in a process may choose an option of the last question before it.
         """
         number = int(text) if text.isascii() and text.isdecimal() and len(text) < 3 else None
         typed = _folded(text)
@@ -49,11 +49,11 @@ class AnswerList:
         return None
 
     def last(self) -> str:
-        """The message id of the last answer, or empty."""
+        """The message id of the last answer; empty if there is none."""
         return self._answers[-1] if self._answers else ""
 
     def label(self, message_id: str) -> str:
-        """`[2]`, or words for an answer that is not on this screen."""
+        """The label of an answer: `[2]`, or "an earlier answer" for one of another process."""
         return f"[{self._answers.index(message_id) + 1}]" if message_id in self._answers else "an earlier answer"
 
     def find(self, number: int | None) -> str | RefusedCommand:
@@ -72,7 +72,7 @@ class AnswerList:
         return self._answers[number - 1]
 
     def react(self, message_id: str, person: str, emoji: str) -> bool:
-        """Add a person's emoji; False if it is there already."""
+        """Add a person's emoji; False if it was there already."""
         standing = self._reactions.setdefault((message_id, person), {})
         if (same := same_emoji(emoji)) in standing:
             return False
@@ -80,7 +80,7 @@ class AnswerList:
         return True
 
     def unreact(self, message_id: str, person: str, emoji: str) -> str | RefusedCommand:
-        """Take this person's emoji off (the latest for an empty one); the emoji as it was put on."""
+        """Remove a person's emoji (the latest for an empty one); returns it as it was typed."""
         standing = self._reactions.get((message_id, person), {})
         wanted = same_emoji(emoji) if emoji else next(reversed(standing), "")
         if wanted not in standing:
@@ -91,7 +91,7 @@ class AnswerList:
         return standing.pop(wanted)
 
     def mark(self, message_id: str, emoji: str, present: bool) -> bool:
-        """Set the bot's own mark; False if nothing changed."""
+        """Set the bot's own mark; False if that changes nothing."""
         on_screen = message_id in self._answers
         before = self._marks.get((message_id, emoji), False if on_screen else None)
         self._marks[message_id, emoji] = present

@@ -1,4 +1,4 @@
-"""Parses typed lines. Pure: text in, one value out; a line that cannot be carried out is a `RefusedCommand`."""
+"""Parses typed lines. Pure: a line that cannot be carried out becomes a `RefusedCommand`."""
 
 import re
 import unicodedata
@@ -12,11 +12,11 @@ from bot.adapters.terminal.reactions import reactions_in
 from memory.model.normal_form import normalised
 
 MAX_CHARACTERS = 32_000
-"""Longest message; longer ones are refused whole rather than cut."""
+"""The longest message; longer ones are refused, not cut."""
 _MAX_NAME = 40
 _MAX_EMOJI = 80
 _LEAVES = ("quit", "exit")
-"""What people type to leave any program."""
+"""Words that quit, as in other programs."""
 _NUMBER = re.compile(r"\d{1,9}", re.ASCII)
 _LESSON_ID = re.compile(r"[0-9a-f]{8,32}", re.ASCII | re.IGNORECASE)
 _EXPORT_FORMATS = {".json": "json", ".csv": "csv", ".txt": "prompt", ".md": "prompt"}
@@ -67,7 +67,7 @@ For administrators:
 
 
 def help_text(*, teacher: bool) -> str:
-    """What this person can type."""
+    """The help text, with the commands for teachers if they are one."""
     return _HELP.format(teachers=_FOR_TEACHERS if teacher else "")
 
 
@@ -96,14 +96,14 @@ class Unreact:
 
 @dataclass(frozen=True, slots=True)
 class Correct:
-    """What would have been right."""
+    """A correction of the last answer."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One of the bot's own commands."""
+    """A command of the bot."""
 
     name: str
     argument: str = ""
@@ -112,7 +112,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """Save what is remembered. An empty file name leaves the choice to the bot."""
+    """An export; with an empty file name the bot chooses one."""
 
     file: str = ""
     format: str = ""
@@ -121,24 +121,24 @@ class Export:
 
 @dataclass(frozen=True, slots=True)
 class As:
-    """Speak as somebody else from now on; an empty name asks who is speaking."""
+    """A change of the speaker; an empty name only shows who it is."""
 
     name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Help:
-    """Show what can be typed."""
+    """A request for the help text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quit:
-    """Leave."""
+    """The end of the chat."""
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedCommand:
-    """Nothing is done; `text` says why and what to do."""
+    """A line that is not carried out; `text` says why and what to do."""
 
     text: str
 
@@ -148,7 +148,7 @@ ParsedLine: TypeAlias = Act | Quit
 
 
 def parse(line: str) -> ParsedLine | None:
-    """The meaning of one line; None for an empty one."""
+    """Parse a line; None for an empty one."""
     text = line.strip()
     if not text:
         return None
@@ -166,7 +166,7 @@ def parse(line: str) -> ParsedLine | None:
 
 
 def problem_with(text: str) -> str:
-    """Why a text cannot be a message, or nothing."""
+    """Why a text cannot be a message; empty if it can."""
     if len(text) > MAX_CHARACTERS:
         return f"the message has {len(text):,} characters, more than the {MAX_CHARACTERS:,} that are allowed"
     # Cc: control characters; Cs: halves of characters, from input that was not valid UTF-8.
@@ -175,7 +175,7 @@ def problem_with(text: str) -> str:
 
 
 def _words(text: str) -> ParsedLine:
-    """A message, or a command in words alone, as in a direct message of every platform."""
+    """Parse a text without a slash: a message, or a command in words, as in direct messages of all platforms."""
     if text.casefold() in _LEAVES:
         return Quit()
     typed = command_in(text)
@@ -237,7 +237,7 @@ def _as(rest: str) -> ParsedLine:
 
 
 def _number(text: str) -> int | RefusedCommand | None:
-    """An answer's number, None when none was typed."""
+    """The number of an answer; None if none was typed."""
     digits = text.strip()
     if not digits:
         return None
@@ -256,7 +256,7 @@ _PLAIN = (
     *("stop", "choose", "review", "promote", "release", "purge", "gaps", "teach", "known-answers", "settings"),
     "reminders",
 )
-"""Commands of the bot that are passed on as they are typed."""
+"""Commands of the bot that are passed on unchanged."""
 
 _COMMANDS: dict[str, Callable[[str], ParsedLine]] = {
     "react": _react,

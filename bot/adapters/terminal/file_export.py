@@ -1,4 +1,4 @@
-"""Saves a file for a person without overwriting one."""
+"""Saves a file without overwriting another."""
 
 from pathlib import Path
 
@@ -9,11 +9,11 @@ _TRIES = 1000
 
 
 def save(folder: Path, name: str, content: bytes) -> Path:
-    """Write a new file that only its owner can read; `lessons-2.json` if `lessons.json` exists. Returns where.
+    """Write a new file that only its owner can read: `lessons-2.json` if `lessons.json` exists. Returns its path.
 
-    `name` is taken from `folder` unless it is absolute or starts with `~`.
+    `name` is relative to `folder` unless it is absolute or starts with `~`.
 
-    Raises `NotPermitted` when it cannot be written; nothing half-written stays behind.
+    Raises `NotPermitted` if it cannot be written; no partial file is left.
     """
     try:
         path = folder / Path(name).expanduser()

@@ -1,4 +1,4 @@
-"""Reads lines from a pipe, a file or a plain terminal, one at a time."""
+"""Reads lines from a pipe or a file, one at a time."""
 
 import asyncio
 import queue
@@ -13,31 +13,31 @@ from bot.errors import MessengerUnavailable
 
 _CHUNK_BYTES = 65_536
 _MAX_BYTES = 4 * MAX_CHARACTERS
-"""No text within the limit is longer in UTF-8."""
+"""The most bytes of `MAX_CHARACTERS` in UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line without its end. A line that cannot be read as text has a `problem` and no text."""
+    """A line without its line break. One that cannot be decoded has a `problem` and no text."""
 
     text: str = ""
     problem: str = ""
 
 
 class Lines(Protocol):
-    """Where typed lines come from."""
+    """A source of typed lines."""
 
     def session(self) -> AbstractContextManager[None]:
-        """Surrounds all reading."""
+        """A context for all calls of `read`."""
         ...
 
     async def read(self, who: str) -> Line | None:
-        """The next line, typed by `who`; None at the end. Raises `MessengerUnavailable` when the input fails."""
+        """The next line, typed by `who`; None at the end. Raises `MessengerUnavailable` if the input fails."""
         ...
 
 
 class PipedLines:
-    """Lines of a byte stream. Each is decoded by itself, so one that is not UTF-8 does not spoil the others."""
+    """Lines of a byte stream. Each is decoded by itself, so that one that is not UTF-8 does not affect others."""
 
     def __init__(self, source: ByteSource) -> None:
         self._chunks = _Chunks(source)
@@ -46,11 +46,11 @@ class PipedLines:
         self._at_end = False
 
     def session(self) -> AbstractContextManager[None]:
-        """Nothing to prepare."""
+        """An empty context: there is nothing to prepare."""
         return nullcontext()
 
     async def read(self, who: str) -> Line | None:
-        """The next line; `who` is not shown."""
+        """The next line; `who` is ignored."""
         skipped = 0
         while (end := self._buffer.find(b"\n")) < 0 and not self._at_end:
             if len(self._buffer) > _MAX_BYTES:
@@ -81,9 +81,9 @@ class PipedLines:
 
 
 class _Chunks:
-    """Blocking reads in a thread that reads only when asked, and that never keeps the process from ending.
+    """Blocking reads in a daemon thread, which reads only on demand.
 
-    A daemon thread, because a read from an idle pipe or keyboard cannot be interrupted.
+    A daemon, as a read from an idle pipe or keyboard cannot be interrupted and must not keep the process alive.
     """
 
     def __init__(self, source: ByteSource) -> None:
@@ -99,7 +99,7 @@ class _Chunks:
         if self._pending is None:
             self._pending = asyncio.get_running_loop().create_future()
             self._wanted.put(self._pending)
-        # Shielded: a cancelled wait must not lose what the thread is about to read.
+        # Shielded, as cancelling the wait must not lose what the thread reads.
         chunk = await asyncio.shield(self._pending)
         self._pending = None
         return chunk

@@ -1,4 +1,4 @@
-"""The messenger for the terminal: typed lines become events, messages go to the screen."""
+"""The messenger for the terminal: makes events of typed lines, and prints messages."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -48,13 +48,12 @@ _HINT = "Ask away. 👍 or 👎 rates the last answer; /help lists the rest."
 
 
 class TerminalMessenger:
-    """One channel with everybody who speaks at this terminal.
+    """A single channel with all people who speak at this terminal.
 
-    `teacher` makes the person who starts the chat a teacher, whenever they speak; everybody named with `/as` is a
-    member. `folder` is where exports are saved. `wait_until_answered` returns when the bot has nothing left to say;
-    with piped input the next line is read only then (without it: when `progress` is told that the work ended).
-    `stop` gives up the running answer; Ctrl-C calls it while work goes on. `teaches` says whether an emoji counts: a
-    person at a terminal is told when theirs does not.
+    `teacher` and `admin` set the role of the person who starts the chat; people named with `/as` are members. Exports
+    are saved in `folder`. `wait_until_answered` returns when the bot has nothing left to say; piped input waits for it
+    before the next line (without it: for the end of `progress`). `stop` stops the running answer; Ctrl-C calls it while
+    one runs. `teaches` says whether an emoji counts, so that the person can be told if theirs does not.
     """
 
     pace_s = 0.05
@@ -98,7 +97,7 @@ class TerminalMessenger:
         return "terminal"
 
     async def run(self, sink: EventSink) -> None:
-        """Deliver what is typed until the input ends, somebody leaves, or `close` is called."""
+        """Deliver typed lines until the input ends, somebody quits, or `close` is called."""
         with self._lines.session():
             for text in filter(None, (self._greeting, _HINT if self._interactive else "")):
                 await self._screen.remark(text)
@@ -112,15 +111,15 @@ class TerminalMessenger:
                 await self._screen.remark("Bye. What you taught is kept.")
 
     def split(self, text: str) -> list[str]:
-        """One part: a terminal takes any length."""
+        """A single part, as a terminal has no limit."""
         return [text]
 
     def spell(self, command: str) -> str:
-        """With a slash before it."""
+        """How to type a command: with a slash."""
         return f"/{command}"
 
     async def post(self, message: BotMessage) -> MessageRef:
-        """Show it. Answers get the next number. Raises `ChannelNotFound`, `MessengerUnavailable`."""
+        """Print a message; answers get the next number. Raises `ChannelNotFound`, `MessengerUnavailable`."""
         self._check_channel(message.workspace, message.channel)
         message_id = self._new_id()
         if message.is_answer:
@@ -131,7 +130,7 @@ class TerminalMessenger:
         if message.is_answer or message.run_id:
             self._answers.offer(message.choices)
         if message.choices:
-            # Under an answer, and what is asked about a message, its number is enough to type.
+            # Choices of an answer, or of a question about a message, are typed as numbers.
             is_numbered = bool(message.run_id)
             typed = [str(n) if is_numbered else self._typed(each) for n, each in enumerate(message.choices, 1)]
             labels = [choice.label for choice in message.choices]
@@ -142,7 +141,7 @@ class TerminalMessenger:
         return self.spell(f"{choice.command} {choice.argument}".strip())
 
     async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
-        """Say in one line what the bot thinks of its answer now."""
+        """Print a line about the bot's mark on an answer."""
         self._check_channel(ref.workspace, ref.channel)
         if not self._answers.mark(ref.message_id, emoji, present):
             return
@@ -153,11 +152,11 @@ class TerminalMessenger:
             await self._screen.remark(f"{emoji} on {label}" if present else f"{emoji} taken off {label}")
 
     async def ask_correction(self, event: PersonReaction | PersonVote, ref: MessageRef, question: str) -> None:
-        """One line; `/correct` answers it."""
+        """Print the question; `/correct` answers it."""
         await self._screen.notice(question)
 
     async def progress(self, workspace: str, channel: str, thread: str, text: str) -> None:
-        """A line above the prompt; an empty text also lets piped input go on."""
+        """Show a progress line above the prompt; an empty text removes it and lets piped input continue."""
         self._check_channel(workspace, channel)
         self._screen.working(text)
         if text:
@@ -166,18 +165,18 @@ class TerminalMessenger:
             self._at_rest.set()
 
     async def stream_partial(self, message: BotMessage) -> None:
-        """Show what there is of an answer above the prompt."""
+        """Show a partial answer above the prompt."""
         self._check_channel(message.workspace, message.channel)
         self._screen.partial_answer(message.text)
 
     async def drop_partial(self, message: BotMessage) -> None:
-        """Take it away again."""
+        """Remove the partial answer."""
         self._screen.partial_answer("")
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
-        """Save the file and say where: under the name given to `/export`, else its own, in the folder of exports.
+        """Save the file under the name given to `/export`, else its own, in the folder of exports, and print its path.
 
-        When that is impossible the person is told why at once, for here they are the ones who can choose another place.
+        A failure is printed at once, as the person can choose another place.
         """
         self._check_channel(message.workspace, message.channel)
         name = self._export_to or Path(attachment.name).name
@@ -191,15 +190,15 @@ class TerminalMessenger:
         await self._screen.remark(f"saved to {path}")
 
     async def remarks(self, scope: Scope, message_id: str, wanted: Sequence[str], last: int) -> list[Remark]:
-        """None: here people speak to the bot alone."""
+        """No messages: people here write only to the bot."""
         return []
 
     async def name_of(self, workspace: str, person: str) -> str:
-        """Their name, which is all there is of them."""
+        """The person's id, which is their name."""
         return person
 
     async def close(self) -> None:
-        """End `run` at the next line; a line that is being handled is finished first."""
+        """End `run` after the line that is being handled."""
         self._closed.set()
 
     # What is typed --------------------------------------------------------------------------------------------------
@@ -226,7 +225,7 @@ class TerminalMessenger:
                 await self._tell(typed, sink)
 
     async def _tell(self, typed: Say | Correct | Command, sink: EventSink) -> None:
-        """Deliver what needs nothing but itself, and the answer it is about."""
+        """Deliver a message, correction or command."""
         match typed:
             case Say(text) if (choice := self._answers.chosen(text.strip())) is not None:
                 self._stopping = None
@@ -258,10 +257,10 @@ class TerminalMessenger:
             await self._screen.remark(message_id.text)
             return
         for emoji in typed.emoji:
-            # A repeated one is delivered too: a repeat is the bot's to recognise, on every platform.
+            # A repeated one is delivered too, as on every platform: the bot recognises it.
             state = "on" if self._answers.react(message_id, self._speaker.person, emoji) else "is already on"
             hint = "" if self._teaches(emoji) else "; it teaches nothing, 👍 and 👎 do"
-            # Said once it is stored: what the screen confirms must survive whatever comes next.
+            # Printed after it is stored, so that a printed reaction is never lost.
             await self._deliver(self._speaker.reaction(message_id, emoji, added=True), sink)
             await self._screen.remark(f"{emoji} {state} {self._answers.label(message_id)}{hint}")
 
@@ -294,14 +293,14 @@ class TerminalMessenger:
             raise ChannelNotFound(f"cannot reach {workspace} #{channel}: this terminal is {here}")
 
     def _interrupted(self) -> bool:
-        """Ctrl-C on an empty line: give up the running answer; leave when there is none, or it would not stop."""
+        """Handle Ctrl-C on an empty line: stop the running answer. True to quit if none runs or it is stopping."""
         if self._at_rest.is_set() or self._stop is None or self._stopping is not None:
             return True
         self._stopping = asyncio.ensure_future(self._give_up(self._stop))
         return False
 
     async def _give_up(self, stop: Callable[[], Awaitable[None]]) -> None:
-        """The answer may still take a moment to end, so that the key is seen to have worked."""
+        """Stop the answer, and print that, as it may take a moment."""
         await stop()
         await self._screen.remark("stopping; Ctrl-C again leaves")
 

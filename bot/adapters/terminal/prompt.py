@@ -1,4 +1,4 @@
-"""The input line: editing, history, completion of commands, and the progress line above it."""
+"""The interactive prompt: editing, history, completion of commands, and the progress line above it."""
 
 import asyncio
 import itertools
@@ -28,7 +28,7 @@ _STYLE = {"prompt": "ansicyan bold", "status": "ansiyellow"}
 
 
 class LinePrompt:
-    """Reads lines while everything else is written above. `interrupted` is asked on Ctrl-C whether to leave."""
+    """Reads lines, with all output above the prompt. `interrupted` decides on Ctrl-C whether to quit."""
 
     def __init__(self, streams: Streams, *, interrupted: Callable[[], bool]) -> None:
         self._interrupted = interrupted
@@ -41,7 +41,7 @@ class LinePrompt:
 
     @contextmanager
     def session(self) -> Iterator[None]:
-        """While it lasts, whatever a library prints appears above the prompt instead of across it."""
+        """Inside the block, output of libraries appears above the prompt."""
         try:
             with patch_stdout(raw=True):
                 yield
@@ -49,7 +49,7 @@ class LinePrompt:
             self.working("")
 
     async def read(self, who: str) -> Line | None:
-        """One line; None for Ctrl-D on an empty line, or Ctrl-C when there is nothing to interrupt."""
+        """A typed line; None for Ctrl-D on an empty line, or Ctrl-C if nothing runs."""
         try:
             text = await self._session.prompt_async(lambda: self._message(who))
         except (EOFError, KeyboardInterrupt):
@@ -59,12 +59,12 @@ class LinePrompt:
         return Line(text)
 
     async def above(self, write: Callable[[], object]) -> None:
-        """Call `write` with the prompt out of the way. Calls follow one another, each whole."""
+        """Call `write` while the prompt is hidden. Concurrent calls run one after another."""
         async with in_terminal():
             writing(write)
 
     def working(self, text: str) -> None:
-        """Show the text with a spinner above the prompt, or take it away."""
+        """Show a progress text with a spinner above the prompt; an empty text removes it."""
         self._status = one_line(text)
         if self._status and self._spinner is None:
             self._spinner = asyncio.get_running_loop().create_task(self._spin())
@@ -74,7 +74,7 @@ class LinePrompt:
         self._session.app.invalidate()
 
     def partial_answer(self, text: str) -> None:
-        """Show the last lines of what there is of an answer above the prompt, or with an empty text take it away."""
+        """Show the last lines of a partial answer above the prompt; an empty text removes it."""
         self._partial = "\n".join(visible(text).splitlines()[-_PARTIAL_LINES:])
         self._session.app.invalidate()
 
@@ -86,7 +86,7 @@ class LinePrompt:
 
     def _message(self, who: str) -> StyleAndTextTuples:
         prompt = ("class:prompt", f"{one_line(who)} › ")
-        # A line that was entered stays on the screen; the progress above it must not.
+        # The entered line stays on the screen, without the progress above it.
         if self._session.app.is_done:
             return [prompt]
         above: StyleAndTextTuples = [("", f"{self._partial}\n")] if self._partial else []

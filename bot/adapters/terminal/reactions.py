@@ -1,4 +1,4 @@
-"""Finds lines that are reactions: nothing but emoji, or the name of one."""
+"""Finds lines that are reactions: only emoji, or names of emoji."""
 
 import re
 
@@ -8,7 +8,7 @@ _TONE = "[\U0001f3fb-\U0001f3ff]"
 _PICTURE = (
     "(?:[\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa\U0001f400-\U0001faff"
     "\u231a\u231b\u23e9-\u23f3\u2600-\u27bf\u2b1b\u2b1c\u2b50\u2b55]\ufe0f?"
-    # Signs that are text by themselves and a picture only with the variation selector: ©️ ↩️ ⏏️ Ⓜ️ ▶️
+    # Text characters that are emoji only with the variation selector: ©️ ↩️ ⏏️ Ⓜ️ ▶️
     "|[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u25ff\u2934\u2935\u2b00-\u2bff"
     "\u3030\u303d\u3297\u3299]\ufe0f)"
 )
@@ -25,7 +25,7 @@ _THUMBS = {"+1": "👍", "thumbsup": "👍", "-1": "👎", "thumbsdown": "👎"}
 
 
 def reactions_in(text: str) -> tuple[str, ...]:
-    """The emoji of a line that holds nothing else, as typed (names without their colons); empty for any other line."""
+    """The emoji of a line with nothing else, as typed (names without colons); empty for any other line."""
     if _WORD.fullmatch(text):
         return (text,)
     found: list[str] = []
@@ -40,6 +40,6 @@ def reactions_in(text: str) -> tuple[str, ...]:
 
 
 def same_emoji(raw: str) -> str:
-    """Equal for two spellings of one emoji: 👍, 👍🏽, `+1` and `thumbsup` are the same tap."""
+    """The normal form of an emoji: 👍, 👍🏽, `+1` and `thumbsup` have the same."""
     name = normalised_emoji(raw)
     return _THUMBS.get(name, name)

@@ -1,4 +1,4 @@
-"""The chat on a real terminal: Markdown, colour, and answers with their numbers in the margin."""
+"""The screen of an interactive terminal: Markdown, colours, numbered answers."""
 
 from collections.abc import Sequence
 from typing import TextIO
@@ -16,7 +16,7 @@ from bot.model import BotMessage
 
 
 class RichScreen:
-    """Writes above the prompt, so that answers may arrive while somebody types."""
+    """Prints above the prompt, also while somebody types."""
 
     def __init__(self, stdout: TextIO, prompt: LinePrompt, *, color: bool) -> None:
         self._prompt = prompt
@@ -25,33 +25,33 @@ class RichScreen:
         )
 
     async def answer(self, number: int, message: BotMessage) -> None:
-        """The number in the margin, the text, the lessons below it."""
+        """Print an answer with its number in the margin and its lessons below."""
         self._prompt.partial_answer("")
         lessons = [Text(f"↳ used lesson: {one_line(lesson)}", style="magenta") for lesson in message.lessons]
         content = Group(_markdown(message.text), *lessons, "")
         await self._beside(Text(f"[{number}]", style="bold green"), content)
 
     async def notice(self, text: str) -> None:
-        """The text with a bar in the margin."""
+        """Print a text with a dot in the margin."""
         await self._beside(Text(" · ", style="cyan"), _markdown(text))
 
     async def choices(self, offered: Sequence[tuple[str, str]]) -> None:
-        """Dimmed, set in, a line for each."""
+        """Print the choices dimmed and indented, a line each."""
         await self.remark("\n".join(choice_lines(offered)))
 
     async def remark(self, text: str) -> None:
-        """Dimmed, set in."""
+        """Print a text dimmed and indented."""
         await self._show(Padding(Text(visible(text), style="dim"), (0, 0, 0, 4)))
 
     async def typed(self, who: str, text: str) -> None:
-        """Nothing: the prompt shows it already."""
+        """Do nothing, as the prompt shows it."""
 
     def working(self, text: str) -> None:
-        """The progress line is the prompt's."""
+        """Show a progress line by the prompt."""
         self._prompt.working(text)
 
     def partial_answer(self, text: str) -> None:
-        """Above the progress line."""
+        """Show a partial answer by the prompt."""
         self._prompt.partial_answer(text)
 
     async def _beside(self, margin: RenderableType, content: RenderableType) -> None:
@@ -68,6 +68,6 @@ class RichScreen:
 
 def _markdown(text: str) -> Markdown:
     markdown = Markdown("")
-    # Rich drops HTML without a word; an answer about <b> must show its <b>. So HTML is parsed as the text it is.
+    # Rich drops HTML, but an answer about <b> must show it: our parser treats HTML as text.
     markdown.parsed = commonmark.parser().parse(visible(text))
     return markdown

@@ -1,4 +1,4 @@
-"""The screen: the port, and the plain implementation for pipes and files."""
+"""The interface of screens, and the plain screen for pipes and files."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol, TextIO
@@ -8,96 +8,96 @@ from bot.model import BotMessage
 
 
 class Screen(Protocol):
-    """Shows the conversation. Raises `MessengerUnavailable` when the output is gone."""
+    """Prints the conversation. Raises `MessengerUnavailable` if the output is closed."""
 
     async def answer(self, number: int, message: BotMessage) -> None:
-        """An answer people may react to, and the lessons it used."""
+        """Print an answer with its number and lessons."""
         ...
 
     async def notice(self, text: str) -> None:
-        """Something else the bot says, in CommonMark."""
+        """Print another message of the bot, in CommonMark."""
         ...
 
     async def choices(self, offered: Sequence[tuple[str, str]]) -> None:
-        """What may be typed next, below what was just said: (command, what it does), discreetly."""
+        """Print choices below the last message: what to type, and its label."""
         ...
 
     async def remark(self, text: str) -> None:
-        """The terminal's own words, discreetly, as they are."""
+        """Print a message of the terminal itself, as plain text."""
         ...
 
     async def typed(self, who: str, text: str) -> None:
-        """What a person typed, where nothing else shows it."""
+        """Print a typed line, unless it is on the screen already."""
         ...
 
     def working(self, text: str) -> None:
-        """Show that work goes on, or with an empty text that it ended."""
+        """Show a progress text; an empty one ends it."""
         ...
 
     def partial_answer(self, text: str) -> None:
-        """Show what there is of an answer, until the whole of it or another text takes its place."""
+        """Show a partial answer, until the complete one or an empty text replaces it."""
         ...
 
 
 def visible(text: str) -> str:
-    """Text without control characters but newline and tab: no text may move the cursor or change the title."""
+    """The text without control characters, except newline and tab, so that it cannot move the cursor."""
     return "".join(c for c in text if c in "\n\t" or not ("\x00" <= c < " " or "\x7f" <= c < "\xa0"))
 
 
 def one_line(text: str) -> str:
-    """Visible text on a single line."""
+    """The visible text on a single line."""
     return " ".join(visible(text).split())
 
 
 def choice_lines(offered: Sequence[tuple[str, str]]) -> list[str]:
-    """`/archive 0a1b2c3d   Archive 1`, one below the other."""
+    """A line for each choice: `/archive 0a1b2c3d   Archive 1`."""
     width = max((len(one_line(command)) for command, _ in offered), default=0)
     return [f"{one_line(command):<{width}}  {one_line(label)}" for command, label in offered]
 
 
 def writing(write: Callable[[], object]) -> None:
-    """Call `write`; a terminal that is gone becomes the port's error."""
+    """Call `write`, and raise `MessengerUnavailable` if the terminal is closed."""
     try:
         write()
     except (OSError, ValueError) as exc:
-        # ValueError is what a closed file raises.
+        # A closed file raises ValueError.
         raise MessengerUnavailable(f"cannot write to the terminal: {exc}; the chat ends here") from exc
 
 
 class PlainScreen:
-    """Raw text line by line: no colours, no cursor movements, no progress."""
+    """Prints plain lines, without colours, cursor movements or progress."""
 
     def __init__(self, stdout: TextIO, *, echo: bool) -> None:
         self._stdout = stdout
         self._echo = echo
 
     async def answer(self, number: int, message: BotMessage) -> None:
-        """`[1] text`, then a line for each lesson."""
+        """Print `[1] text`, then a line for each lesson."""
         lessons = [f"    used lesson: {one_line(lesson)}" for lesson in message.lessons]
         self._print("\n".join([f"[{number}] {visible(message.text).rstrip()}", *lessons]))
 
     async def notice(self, text: str) -> None:
-        """The text as it is."""
+        """Print the text."""
         self._print(visible(text))
 
     async def choices(self, offered: Sequence[tuple[str, str]]) -> None:
-        """A line for each, set in."""
+        """Print an indented line for each choice."""
         self._print("\n".join(f"    {line}" for line in choice_lines(offered)))
 
     async def remark(self, text: str) -> None:
-        """Set off by dashes from what the bot says."""
+        """Print a text after dashes."""
         self._print(f"-- {visible(text)}")
 
     async def typed(self, who: str, text: str) -> None:
-        """`ana: text`."""
+        """Print `ana: text`, if `echo` is on."""
         if self._echo:
             self._print(f"{who}: {visible(text)}")
 
     def working(self, text: str) -> None:
-        """Nothing: a transcript shows no progress."""
+        """Do nothing: a transcript shows no progress."""
 
     def partial_answer(self, text: str) -> None:
-        """Nothing: a transcript has whole answers."""
+        """Do nothing: a transcript has only complete answers."""
 
     def _print(self, text: str) -> None:
         def write() -> None:

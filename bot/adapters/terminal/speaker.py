@@ -1,4 +1,4 @@
-"""The person at the keyboard, and the events of what they do."""
+"""The person who speaks at the terminal, and the events of their acts."""
 
 from bot.adapters.command_words import ParsedCommand, command_event
 from bot.config import TerminalSettings
@@ -7,13 +7,13 @@ from memory.model import Role, Scope, Visibility
 from memory.ports import Clock, NewId
 
 ROLES = {Role.MEMBER: "a member", Role.TEACHER: "a teacher", Role.ADMIN: "an administrator"}
-"""Those that somebody at the keyboard may have, in words."""
+"""The roles at a terminal, in words."""
 
 
 class CurrentSpeaker:
-    """Who is speaking. `person` may be set to somebody else at any time.
+    """The current speaker. `person` may be set to another one at any time.
 
-    With `teacher` or `admin`, the person the chat started with is one whenever they speak; everybody else is a member.
+    With `teacher` or `admin` the first person has this role; all others are members.
     """
 
     def __init__(
@@ -29,17 +29,17 @@ class CurrentSpeaker:
 
     @property
     def role(self) -> Role:
-        """What this person may decide."""
+        """The current speaker's role."""
         return self._first_role if self.person == self._first else Role.MEMBER
 
     @property
     def introduced(self) -> str:
-        """Who they are now, in words."""
+        """The current speaker, in words."""
         return "you speak for yourself" if self.person == self._first == "you" else f"you are {self.person} now"
 
     @property
     def scope(self) -> Scope:
-        """The person in the terminal's only channel, which everybody at the terminal can read."""
+        """The current speaker in the terminal's only channel, which everybody at the terminal can read."""
         return Scope(
             workspace=self._settings.workspace,
             channel=self._settings.channel,
@@ -49,7 +49,7 @@ class CurrentSpeaker:
         )
 
     def message(self, text: str) -> PersonMessage:
-        """They ask something."""
+        """The event of a message."""
         return PersonMessage(
             event_id=self._new_id(),
             scope=self.scope,
@@ -60,7 +60,7 @@ class CurrentSpeaker:
         )
 
     def reaction(self, message_id: str, emoji: str, *, added: bool) -> PersonReaction:
-        """They put an emoji on an answer, or take it off."""
+        """The event of a reaction that is added or removed."""
         return PersonReaction(
             event_id=self._new_id(),
             scope=self.scope,
@@ -72,7 +72,7 @@ class CurrentSpeaker:
         )
 
     def command(self, typed: ParsedCommand, message_id: str = "") -> PersonCommand | PersonCorrection:
-        """They give one of the bot's own commands, or say what would have been right, about an answer or the last."""
+        """The event of a command or correction, about an answer or the last one."""
         return command_event(
             typed, event_id=self._new_id(), scope=self.scope, at=self._clock(), role=self.role, message_id=message_id
         )

@@ -1,4 +1,4 @@
-"""The input and output of the terminal messenger, and what they are capable of."""
+"""The input and output of the terminal messenger, and their capabilities."""
 
 import io
 import sys
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ByteSource(Protocol):
-    """An unbuffered input: `read(n)` waits for something, returns at most n bytes, and b"" at the end."""
+    """An unbuffered input: `read(n)` blocks, and returns at most n bytes, or b"" at the end."""
 
     def read(self, size: int, /) -> bytes | None:
         """The next bytes."""
@@ -21,28 +21,28 @@ class ByteSource(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Streams:
-    """The two ends of the conversation. `interactive` means that a person sits at both."""
+    """Input and output of the chat. `interactive`: both are a terminal with a person."""
 
     stdin: ByteSource
     stdout: TextIO
     interactive: bool = False
     echo: bool = True
-    """Repeat what was read, so that the output alone is a transcript. Off when the keyboard's echo is on screen."""
+    """Whether to print typed lines, for a complete transcript; off if the keyboard's echo is on the screen."""
     color: bool = False
     keyboard: "Input | None" = None
-    """Instead of the terminal's own keyboard and cursor, when interactive."""
+    """Replace the terminal's own keyboard and cursor, if interactive."""
     cursor: "Output | None" = None
 
 
 def standard_streams(environ: Mapping[str, str]) -> Streams:
-    """The process's own: interactive if both are terminals that can move the cursor, colour unless NO_COLOR is set."""
+    """The process's streams: interactive if both are terminals with a cursor, in colour unless NO_COLOR is set."""
     typed = sys.stdin is not None and sys.stdin.isatty()
     can_draw = environ.get("TERM", "xterm") not in ("dumb", "unknown")
     interactive = typed and sys.stdout.isatty() and can_draw
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # An emoji must not end the chat on a terminal whose encoding has none.
+        # A terminal whose encoding lacks emoji must not end the chat.
         sys.stdout.reconfigure(errors="replace")
-    # A raw file of its own: a thread that waits in the buffered sys.stdin would hold its lock when the process ends.
+    # A separate raw file: a thread that waits in the buffered sys.stdin would hold its lock at the process's end.
     stdin: ByteSource = io.FileIO(sys.stdin.fileno(), closefd=False) if sys.stdin is not None else io.BytesIO()
     return Streams(
         stdin=stdin,
