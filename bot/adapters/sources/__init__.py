@@ -1,1 +1,1 @@
-"""Files that lessons are learned from: what people wrote as questions with answers, and what platforms export."""
+"""Reads files of lessons: FAQs that people wrote, and exports of platforms."""

@@ -1,4 +1,4 @@
-"""Reading an archive (zip) that a stranger may have made: nothing is unpacked to disk, nothing is read without end."""
+"""Reads untrusted zip archives, within limits and without unpacking to disk."""
 
 import json
 import zipfile
@@ -12,11 +12,11 @@ from bot.adapters.sources.entries import LARGEST_FILE, FileFault
 from memory.errors import InvalidInput
 
 _MOST_FILES = 500_000
-"""Ten years of 100 channels, a file for each day of each."""
+"""Enough for ten years of 100 channels with a file a day."""
 _LARGEST_SUM = 32 << 30
-"""Bytes of all files together, unpacked."""
+"""Bytes of all files, unpacked."""
 _MOST_BLOWN_UP = 200
-"""How many times larger than packed a large file may be: text gets 5 to 30 times smaller, and lists of zeros 1,000."""
+"""The highest compression ratio of a large file: text has 5 to 30, lists of zeros 1,000."""
 _LARGE = 1 << 20
 _FAULTS_TOLD = 1000
 
@@ -50,12 +50,12 @@ class Archive:
         return sorted(self._names)
 
     def fault(self, position: str, reason: str) -> None:
-        """Keep that something could not be read."""
+        """Note something that could not be read."""
         if len(self.faults) < _FAULTS_TOLD:
             self.faults.append(FileFault(position=position[:200], reason=reason))
 
     def records(self, name: str) -> list[dict[str, Any]]:
-        """The objects of a file that is a list of them; nothing, with a fault, where it is something else."""
+        """The objects in a file with a list of them; empty, with a fault, for other content."""
         value = self.value(name) if name in self._names else []
         if value is None:
             return []
@@ -68,7 +68,7 @@ class Archive:
         return found
 
     def value(self, name: str) -> object:
-        """What a file holds; None, with a fault, where that cannot be read."""
+        """The JSON value of a file; None, with a fault, if it cannot be read."""
         info = self._names[name]
         too_large = f"it is larger than {LARGEST_FILE >> 20} MiB"
         if info.file_size > LARGEST_FILE:
@@ -79,7 +79,7 @@ class Archive:
             return None
         try:
             with self._zip.open(info) as file:
-                # What the archive says of its size is only what it says.
+                # The declared size may be wrong.
                 content = file.read(info.file_size + 1)
             if len(content) > info.file_size:
                 raise zipfile.BadZipFile("it is larger than it says")
@@ -93,7 +93,7 @@ class Archive:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Archive]:
-    """The archive at a path. Raises `InvalidInput` for what is none."""
+    """Open an archive. Raises `InvalidInput` if it is none."""
     try:
         with zipfile.ZipFile(path) as file:
             yield Archive(file)

@@ -1,4 +1,4 @@
-"""What every kind of file is read as: questions with their answers, and what could not be read."""
+"""The content of files of all kinds: answered questions, and faults."""
 
 import re
 from collections.abc import Mapping
@@ -8,44 +8,44 @@ from memory.model import Audience, Visibility
 
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 LARGEST_FILE = 256 << 20
-"""Bytes of a file of texts, and of each file within an archive. A team's whole handbook is a few."""
+"""The largest file, or file within an archive, in bytes. A team's whole handbook has a few MB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceChannel:
-    """A channel, as a file names it."""
+    """A channel in a file."""
 
     channel: str
     name: str = ""
-    """As people write it (`#general`)."""
+    """The name that people see (`#general`)."""
     visibility: Visibility | None = None
-    """None where the file does not say."""
+    """None if the file does not tell."""
     people: tuple[str, ...] = ()
-    """Of a direct conversation: who is in it, by id."""
+    """Ids of the people in a direct conversation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceEntry:
-    """One question with its answer."""
+    """A question with its answer."""
 
     position: str
-    """Where in the file it is, as people find it: `line 12`."""
+    """The position in the file, for people: `line 12`."""
     question: str
     answer: str
     key: str = ""
-    """The ids of its messages; empty where its text is all there is."""
+    """The ids of its messages; empty if it was not made of messages."""
     mark: str = ""
-    """Why it was taken from a conversation."""
+    """How the answer was marked, in a conversation."""
     place: SourceChannel | None = None
-    """Where it was said; None where the file does not say."""
+    """Its channel; None if the file does not tell."""
     audience: Audience | None = None
     author: str = ""
-    """Who wrote the answer: an id of the platform's, or in a file of ours a name."""
+    """The author of the answer: an id of the platform, or a name in a file of ours."""
     asker: str = ""
 
     @property
     def is_storable(self) -> bool:
-        """Whether every database keeps its texts."""
+        """Whether all databases can store its texts."""
         place = (self.place.channel, self.place.name) if self.place else ()
         texts = (self.question, self.answer, self.key, self.author, self.asker, *place)
         return not any(map(_UNSTORABLE.search, texts))
@@ -53,7 +53,7 @@ class SourceEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileFault:
-    """Something in a file that could not be read. It never keeps the rest out."""
+    """A part of a file that could not be read; the rest is read all the same."""
 
     position: str
     reason: str
@@ -61,16 +61,16 @@ class FileFault:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """What a file has. An entry with a sign that no database keeps is a fault."""
+    """The content of a file. Entries with characters that cannot be stored become faults."""
 
     kind: str
     """`csv`, `Markdown`, `JSON lines`, `Slack export`, `Discord export`."""
     entries: tuple[SourceEntry, ...]
     faults: tuple[FileFault, ...] = ()
     workspace: str = ""
-    """Where it is from, if the file says so."""
+    """The workspace it is from, if the file tells."""
     skipped: Mapping[str, int] | None = None
-    """How much was left out on purpose, by reason."""
+    """Numbers of deliberately skipped parts, by reason."""
 
     def __post_init__(self) -> None:
         unfit = [each for each in self.entries if not each.is_storable]

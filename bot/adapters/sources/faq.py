@@ -1,4 +1,4 @@
-"""One answered question of an FAQ, and what its columns and fields are called."""
+"""An entry of an FAQ, and the names of its columns and fields."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from memory.model import Audience, Visibility
 T = TypeVar("T", Audience, Visibility)
 
 COLUMNS = ("question", "answer", "audience", "channel", "visibility", "place", "author")
-"""Of a file of ours; only the first two are needed."""
+"""The columns of a file of ours; only the first two are required."""
 _ALIASES = {
     "q": "question", "frage": "question", "title": "question", "prompt": "question", "query": "question",
     "pregunta": "question",
@@ -22,7 +22,7 @@ _ALIASES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaqEntry:
-    """One answered question. Lines end with `\\n`, and nothing is around its texts."""
+    """An entry of an FAQ. Its texts have `\\n` line breaks and no outer spaces."""
 
     question: str
     answer: str
@@ -39,16 +39,13 @@ class FaqEntry:
 
 
 def field_of(name: str) -> str:
-    """What a column or a field is called here; as it is where we do not know it."""
+    """Our name of a column or field; the given name, in lower case, if there is none."""
     known = name.strip().casefold()
     return _ALIASES.get(known, known)
 
 
 def entry_of(position: str, values: Mapping[str, str]) -> SourceEntry:
-    """The entry with these fields. What its audience or its channel's visibility should be is read strictly.
-
-    Raises `ValueError` with the reason.
-    """
+    """An entry with these fields. Raises `ValueError` with the reason, also for an unknown audience or visibility."""
     given = {name: with_plain_line_ends(text).strip() for name, text in values.items()}
     for needed in COLUMNS[:2]:
         if not given.get(needed):

@@ -1,4 +1,4 @@
-"""An FAQ as JSON lines: one object with `question` and `answer` a line; or a JSON list of such objects."""
+"""FAQs as JSON lines, an object with `question` and `answer` each, or as a JSON list of such objects."""
 
 import json
 from collections.abc import Iterator
@@ -7,11 +7,11 @@ from bot.adapters.sources.entries import FileFault, SourceEntry
 from bot.adapters.sources.faq import entry_of, field_of
 
 _LONGEST = 1_000_000
-"""Characters of a line that is looked at: a lesson has 16,000 at most."""
+"""The longest line, in characters; a lesson has at most 16,000."""
 
 
 def read(text: str) -> Iterator[SourceEntry | FileFault]:
-    """Each object of the file."""
+    """Read the entries of a file."""
     if text.lstrip().startswith("["):
         yield from _list(text)
         return
@@ -50,5 +50,5 @@ def _of_record(position: str, record: object) -> SourceEntry | FileFault:
 
 
 def _text(value: object) -> str:
-    """A text as it is; nothing for anything else, so that no list or number is taught."""
+    """The value if it is a text, else empty, so that no list or number is taught."""
     return value if isinstance(value, str) else ""

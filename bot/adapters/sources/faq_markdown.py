@@ -1,7 +1,7 @@
-"""An FAQ as Markdown: each question a heading, its answer what stands below it.
+"""FAQs as Markdown: questions are headings, with the answers below.
 
-What we write, we read back whole: an answer that would be read as something else (it has headings of its own, or opens
-code and does not close it) stands in a fenced block that says so.
+Files that we write are read back unchanged: an answer that would be read differently (it has headings, or an open code
+block) is written as a fenced block with a name of ours.
 """
 
 import re
@@ -19,15 +19,15 @@ from bot.adapters.sources.faq import FaqEntry, entry_of
 from memory.model import Audience
 
 _OURS = "goodbot-answer"
-"""What the fenced block of an answer is called."""
+"""The name of the fenced block of an answer."""
 _FENCED = re.compile(rf"(?P<fence>`{{3,}}){_OURS}\n(?P<text>.*)\n(?P=fence)", re.DOTALL)
 _NOTE = re.compile(r"<!-- goodbot (?P<fields>(?:[a-z]+=\S* ?)*)-->")
 _AUTHOR = re.compile(r"\*Taught by (?P<name>[^\n]+)\*")
 _WRITTEN = re.compile(r"\\([!-/:-@\[-`{-~])|<br ?/?>|&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,31});")
-"""In a heading: an escaped mark, the end of a line, a character by its name."""
+"""Escapes in a heading: an escaped character, a line break, a character reference."""
 _QUESTION_LEVEL = 3
 _NO_LEVEL = 7
-"""Below every heading: none has text."""
+"""Lower than any heading, if no heading has text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,16 +35,16 @@ class _Heading:
     level: int
     text: str
     line: int
-    """From 0."""
+    """Its line number, from 0."""
     body: int
-    """The line behind it."""
+    """The line after it."""
 
 
 # Reading ----------------------------------------------------------------------------------------------------------
 
 
 def read(text: str) -> Iterator[SourceEntry | FileFault]:
-    """Each heading with text below it. Headings of a higher level are sections; lower ones are parts of answers."""
+    """Read the headings with text below. Headings of a higher level are sections, lower ones are parts of answers."""
     lines = text.split("\n")
     headings = _headings(text)
     level = _question_level(headings, lines)
@@ -60,7 +60,7 @@ def read(text: str) -> Iterator[SourceEntry | FileFault]:
 
 
 def _headings(text: str) -> list[_Heading]:
-    """Those that are no part of a list, a quotation or code."""
+    """The headings outside of lists, quotes and code."""
     tokens: Sequence[Token] = parser().parse(text)
     return [
         _Heading(level=int(token.tag[1]), text=_unwritten(tokens[at + 1].content), line=token.map[0], body=token.map[1])
@@ -70,7 +70,7 @@ def _headings(text: str) -> list[_Heading]:
 
 
 def _question_level(headings: Sequence[_Heading], lines: Sequence[str]) -> int:
-    """The level below our own notes; else of most headings that ask something and have text below, or have text."""
+    """The level of questions: below our notes, else of most questions with text below, else of most such headings."""
     asking: Counter[int] = Counter()
     answered: Counter[int] = Counter()
     ends = [*(each.line for each in headings[1:]), len(lines)]
@@ -86,7 +86,7 @@ def _question_level(headings: Sequence[_Heading], lines: Sequence[str]) -> int:
 
 
 def _noted(body: str) -> dict[str, str]:
-    """What a section of ours says of the entries in it."""
+    """The fields in the note of a section of ours."""
     found = _NOTE.match(body)
     if found is None:
         return {}
@@ -122,7 +122,7 @@ def _unwritten(text: str) -> str:
 
 
 def write(entries: Iterable[FaqEntry], title: str) -> str:
-    """The page of these, by audience; in each section in the order they come in."""
+    """The file of these entries in sections by audience; their order in a section is kept."""
     sections: dict[tuple[str, ...], list[FaqEntry]] = {}
     for each in entries:
         where = (each.audience.value, each.channel, each.visibility.value, each.place)
@@ -153,7 +153,7 @@ def _block(entry: FaqEntry) -> str:
 
 
 def _is_read_back(block: str, entry: FaqEntry) -> bool:
-    """Whether a block between two others is read as what it was made of."""
+    """Whether a block between two others is read back unchanged."""
     head, note = f"{'#' * (_QUESTION_LEVEL - 1)} S\n\n", "<!-- goodbot audience=workspace -->"
     around = "#" * _QUESTION_LEVEL + " b?\n\nb"
     found = list(read(f"{head}{note}\n\n{around}\n\n{block}\n\n{around}\n"))
@@ -168,6 +168,6 @@ _MARKED = re.compile(r"\\(?=[!-/:-@\[-`{-~\n])|<(?=br ?/?>)|&(?=#?\w+;)|#(?=#*$)
 
 
 def _written(text: str) -> str:
-    """One line that is read as this text; what has no meaning in a heading stays as it is."""
+    """A text as one line of Markdown, with escapes only where needed."""
     escaped = _MARKED.sub(r"\\\g<0>", text)
     return "<br>".join(escaped.split("\n"))

@@ -1,4 +1,4 @@
-"""An FAQ as a table of text (csv): read from whatever a spreadsheet wrote, written so that it is read back whole."""
+"""FAQs as CSV, as spreadsheets write it. Files that we write are read back unchanged."""
 
 import csv
 import io
@@ -11,15 +11,15 @@ from memory.errors import InvalidInput
 
 _DELIMITERS = ",;\t|"
 _LONGEST_RECORD = 100_000
-"""Characters. A question and an answer have 16,000 at most; what is longer is a quote that nobody closed."""
+"""The longest record, in characters: question and answer have at most 16,000 each; a longer one is an open quote."""
 _FORMULA = re.compile(r"'*[=+\-@＝＋－＠\t]")
-"""How a text begins that a spreadsheet would take for a formula, or that was kept from that by an apostrophe."""
+"""The beginning of a text that a spreadsheet would take for a formula, or that has an apostrophe against that."""
 
 
 def read(text: str) -> Iterator[SourceEntry | FileFault]:
-    """Each row of a table with the columns `question` and `answer`, or of one with two columns and no names.
+    """Read the rows of a table with the columns `question` and `answer`, or with two columns and no header.
 
-    Raises `InvalidInput` for a table without these.
+    Raises `InvalidInput` for any other table.
     """
     lines = text.split("\n")
     delimiter = _delimiter(lines)
@@ -38,7 +38,7 @@ def read(text: str) -> Iterator[SourceEntry | FileFault]:
 
 
 def write(entries: Iterable[FaqEntry]) -> str:
-    """The table of these. A text that a spreadsheet would take for a formula has an apostrophe before it."""
+    """The table of these entries. A text that a spreadsheet would take for a formula gets an apostrophe."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(COLUMNS)
@@ -52,7 +52,7 @@ def _cell(text: str) -> str:
 
 
 def _text(cell: str) -> str:
-    """What a cell says, without the apostrophe that keeps it from being a formula."""
+    """The text of a cell without the apostrophe against formulas."""
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
@@ -65,14 +65,14 @@ def _read_row(number: int, row: Sequence[str], columns: Sequence[str]) -> Source
 
 
 def _delimiter(lines: Sequence[str]) -> str:
-    """What stands most often between the columns of the first row."""
+    """The delimiter: the most frequent candidate in the first row."""
     head = next((line for line in lines if line.strip()), "")
     bare = re.sub(r'"[^"]*"', "", head)
     return max(_DELIMITERS, key=lambda each: (bare.count(each), -_DELIMITERS.index(each)))
 
 
 class _Lines:
-    """The lines of one record: no more than a record may have."""
+    """An iterator of lines that ends after the longest record."""
 
     def __init__(self, lines: Sequence[str], start: int) -> None:
         self._lines = lines
@@ -92,7 +92,7 @@ class _Lines:
 
 
 def _records(lines: Sequence[str], delimiter: str) -> Iterator[tuple[int, list[str]] | FileFault]:
-    """Each row with the number of its first line. Where one cannot be read, the next line begins another one."""
+    """The rows, with the numbers of their first lines. After an unreadable row, reading continues at the next line."""
     csv.field_size_limit(_LONGEST_RECORD)
     at = 0
     while at < len(lines):

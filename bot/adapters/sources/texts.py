@@ -1,4 +1,4 @@
-"""Bytes of a file as text."""
+"""Decodes files."""
 
 import codecs
 from pathlib import Path
@@ -13,11 +13,11 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-"""What a text may begin with, the longer ones of the same beginning first."""
+"""Byte order marks; of those with the same beginning the longer first."""
 
 
 def read_text(path: Path, encoding: str = "") -> str:
-    """A whole file as text, with `\\n` at the end of every line. Raises `InvalidInput`."""
+    """Read a file as text, with `\\n` line breaks. Raises `InvalidInput`."""
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST_FILE + 1)
@@ -29,7 +29,10 @@ def read_text(path: Path, encoding: str = "") -> str:
 
 
 def decoded(content: bytes, name: str, encoding: str = "") -> str:
-    """Bytes as text. Which encoding it is, is never guessed: a wrong guess would teach broken words."""
+    """Decode bytes in this encoding, else by their byte order mark, else as UTF-8. Raises `InvalidInput`.
+
+    No other encoding is guessed, as a wrong guess would teach broken words.
+    """
     used = encoding or next((found for mark, found in _MARKS if content.startswith(mark)), "utf-8")
     try:
         text = content.decode(used)
@@ -44,5 +47,5 @@ def decoded(content: bytes, name: str, encoding: str = "") -> str:
 
 
 def with_plain_line_ends(text: str) -> str:
-    """The text with `\\n` at the end of every line."""
+    """The text with `\\n` line breaks."""
     return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -1,7 +1,7 @@
-"""Which message of a conversation answers its first one, as the people in it showed. Pure.
+"""Finds the answer to a conversation's first message by what people marked. Pure.
 
-Taken is what the asker marked with ✅ or 👍, what the asker thanked for in words ("thanks, that worked"), and what
-somebody pinned. Without a mark nobody knows whether an answer is right, so nothing is taken.
+An answer is what the asker marked with ✅ or 👍 or thanked for in words ("thanks, that worked"), and what somebody
+pinned. Without a mark it is unknown whether an answer is right, so none is taken.
 """
 
 from collections import Counter
@@ -16,42 +16,42 @@ from memory.model.teaching import EmojiMap, emoji_spellings
 CHECKS = frozenset(
     {"white_check_mark", "heavy_check_mark", "ballot_box_with_check", "check", "✅", "✔", "☑"}
 )  # fmt: skip
-"""Emoji that say that something is settled, as `memory.model.teaching` spells them."""
+"""Emoji that mark something as settled, as `memory.model.teaching` spells them."""
 _SHORTEST = 3
-"""Letters and digits of an answer: less is "ok"."""
+"""The least letters and digits of an answer: less is "ok"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One message of an export."""
+    """A message of an export."""
 
     id: str
     author: str
     text: str
     reactions: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
-    """Who reacted, by emoji."""
+    """Ids of the people who reacted, by emoji."""
     is_pinned: bool = False
     is_bot: bool = False
     reply_to: str = ""
-    """The id of the message that it replies to."""
+    """The id of the message it replies to; empty if it is no reply."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedAnswer:
-    """A question with the answer that people marked."""
+    """A question with its marked answer."""
 
     question: Message
     answers: tuple[Message, ...]
-    """One message, or several in a row of one author that are marked alike."""
+    """The messages of the answer: all of one author with the same mark."""
     mark: str
 
     @property
     def answer(self) -> str:
-        """What was answered."""
+        """The text of the answer."""
         return "\n\n".join(each.text.strip() for each in self.answers)
 
     def entry(self, place: SourceChannel, *, day: str, key: str) -> SourceEntry:
-        """What is learned of it. `key` names the conversation."""
+        """The entry to learn. `key` identifies the conversation."""
         first = self.answers[0]
         return SourceEntry(
             position=f"{place.name} {day}".strip(),
@@ -67,11 +67,11 @@ class MarkedAnswer:
 
 _CHECK, _WORDS, _PIN, _THUMB = "✅ by who asked", "accepted in words", "pinned", "👍 by who asked"
 _STRENGTHS = (_CHECK, _WORDS, _PIN, _THUMB)
-"""Marks, the surest first."""
+"""The marks, most reliable first."""
 
 
 def answered(thread: Sequence[Message], emoji: EmojiMap, left_out: Counter[str]) -> MarkedAnswer | None:
-    """The answer to the first message of a thread. None, counted by its reason, where there is none to take."""
+    """The marked answer to a thread's first message; None if there is none, which `left_out` counts by reason."""
     if len(thread) < 2:
         return None
     question, *replies = thread
@@ -93,7 +93,7 @@ def answered(thread: Sequence[Message], emoji: EmojiMap, left_out: Counter[str])
 
 
 def reply_chains(messages: Sequence[Message]) -> list[list[Message]]:
-    """The conversations that replies make, each behind the message that it began with, in order."""
+    """The conversations that replies make, each starting with its first message, in order."""
     begun: dict[str, list[Message]] = {}
     root_of: dict[str, str] = {}
     for each in messages:
@@ -104,7 +104,7 @@ def reply_chains(messages: Sequence[Message]) -> list[list[Message]]:
 
 
 def _mark(question: Message, reply: Message, emoji: EmojiMap) -> str:
-    """How this reply is marked, the surest way; empty where it is not, or is no answer."""
+    """The most reliable mark of a reply; empty if it has none or is no answer."""
     if not _is_answer(reply):
         return ""
     own = {
@@ -119,7 +119,7 @@ def _mark(question: Message, reply: Message, emoji: EmojiMap) -> str:
 
 
 def _accepted_in_words(question: Message, replies: Sequence[Message]) -> dict[str, str]:
-    """The reply before the asker's thanks that say it was right."""
+    """The mark of the reply that the asker's thanks confirm, by its id."""
     before: Message | None = None
     for each in replies:
         if each.author != question.author:

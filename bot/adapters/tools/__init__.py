@@ -1,1 +1,1 @@
-"""Tools that reach outside the bot: other people's functions and servers, pages, searches."""
+"""Tools from outside the bot: plugins, MCP servers, web pages and web search."""

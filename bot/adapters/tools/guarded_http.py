@@ -1,7 +1,7 @@
-"""Reading addresses that people or pages name, without reaching what only this machine's network can.
+"""Fetches URLs that people or pages name, without access to this machine's network.
 
-Each name is looked up here and the very address that was checked is connected to, for every redirect anew: a name that
-changes its address in between gains nothing. No proxy of the environment is used.
+Host names are resolved and checked here, for each redirect, and the connection goes to the checked address, so that a
+name that changes its address gains nothing (DNS rebinding). Proxies of the environment are not used.
 """
 
 import asyncio
@@ -20,12 +20,12 @@ _LONGEST_URL = 2_000
 _REDIRECTS = (301, 302, 303, 307, 308)
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 _UNICAST6 = ipaddress.ip_network("2000::/3")
-"""All of IPv6 that is given to anybody on the internet."""
+"""The public addresses of IPv6."""
 _AZURE = ipaddress.ip_address("168.63.129.16")
-"""Looks public, and tells a machine of that cloud its settings."""
+"""The metadata service of Azure, whose address looks public."""
 _AWS6 = ipaddress.ip_address("fd00:ec2::254")
 _AS_WRITTEN = "/:?#[]@!$&'()*+,;=%~"
-"""What stands in an address as it is; the rest of what is no letter is written in the way addresses need it."""
+"""Characters of a URL that are not percent-encoded, besides letters and digits."""
 _HEADERS = {
     "User-Agent": "Goodbot",
     "Accept": "text/*, application/json, application/pdf",
@@ -35,17 +35,17 @@ _HEADERS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """What an address gave."""
+    """The response of a URL."""
 
     url: str
-    """After redirects."""
+    """The URL after redirects."""
     media_type: str
     charset: str
     content: bytes
 
     @property
     def text(self) -> str:
-        """The content as text."""
+        """The decoded content."""
         try:
             return self.content.decode(self.charset or "utf-8", errors="replace")
         except LookupError:
@@ -53,13 +53,13 @@ class Fetched:
 
 
 def is_no_cloud_service(address: str) -> bool:
-    """Whether an address is none of those at which clouds tell a machine its secrets."""
+    """Whether an IP address is not one of the clouds' metadata services, which tell a machine its secrets."""
     ip = _unwrapped(address)
     return ip is not None and not ip.is_link_local and ip not in (_AZURE, _AWS6)
 
 
 def is_public(address: str) -> bool:
-    """Whether an address is of the whole internet, whatever form it is wrapped in."""
+    """Whether an IP address is public, also one that is wrapped in another form."""
     ip = _unwrapped(address)
     if ip is None or (ip.version == 6 and ip not in _UNICAST6):
         return False
@@ -67,7 +67,7 @@ def is_public(address: str) -> bool:
 
 
 def _unwrapped(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """The address, or that of IPv4 which it is a form of; None where it is none."""
+    """The IP address, or the IPv4 address that an IPv6 form contains; None if it is none."""
     try:
         ip = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -79,7 +79,7 @@ def _unwrapped(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | 
 
 
 class _GuardedBackend(httpcore2.AsyncNetworkBackend):
-    """Connects to addresses that were checked."""
+    """Connects only to checked addresses."""
 
     def __init__(self, *, allows_private: bool) -> None:
         self._allows_private = allows_private
@@ -93,7 +93,7 @@ class _GuardedBackend(httpcore2.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
-        """Look the name up, check every address it has, and connect to the first."""
+        """Resolve the host, check all its addresses, and connect to the first. Raises `ToolFailed`."""
         try:
             found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except UnicodeError as error:  # a part of it is empty or too long
@@ -110,21 +110,21 @@ class _GuardedBackend(httpcore2.AsyncNetworkBackend):
         timeout: float | None = None,  # noqa: ASYNC109 - the interface's
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
-        """Never."""
+        """Raise `ToolFailed`: sockets are not allowed."""
         raise ToolFailed("Sockets of this machine are not read.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetcher:
-    """Reads one address at a time, within limits."""
+    """Fetches URLs within limits."""
 
     max_bytes: int = 2_000_000
     timeout_s: float = 15.0
     allows_private: bool = False
-    """Also addresses of this machine and its network: for what an administrator names, never for what people do."""
+    """Whether to allow private addresses: for URLs of administrators, never for those of people."""
 
     async def fetch(self, url: str) -> Fetched:
-        """What is there after redirects. Raises `ToolRetry` (no such address is possible) and `ToolFailed`."""
+        """Fetch a URL, with redirects. Raises `ToolRetry` (invalid URL) and `ToolFailed`."""
         backend = _GuardedBackend(allows_private=self.allows_private)
         try:
             async with asyncio.timeout(self.timeout_s), httpcore2.AsyncConnectionPool(network_backend=backend) as pool:
@@ -140,7 +140,7 @@ class Fetcher:
         raise ToolFailed("That address redirects without end.")
 
     async def _step(self, pool: httpcore2.AsyncConnectionPool, url: str) -> Fetched | str:
-        """What is there, or where it leads."""
+        """The response, or the URL of a redirect."""
         checked = _checked(url)
         async with pool.stream("GET", checked, headers=list(_HEADERS.items())) as response:
             headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in response.headers}
@@ -161,7 +161,7 @@ class Fetcher:
 
 
 def _checked(url: str) -> str:
-    """The address as it may be asked for. Raises `ToolRetry`."""
+    """The encoded URL. Raises `ToolRetry` if it is invalid."""
     try:
         parts = urlsplit(url)
         is_fit = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -183,7 +183,7 @@ def _ascii_netloc(host: str, port: int | None) -> str:
 
 
 def _joined(url: str, location: str) -> str:
-    """Where a redirect leads. Raises `ToolFailed`. Servers write more than ASCII as UTF-8."""
+    """The URL of a redirect. Servers send non-ASCII characters as UTF-8. Raises `ToolFailed`."""
     try:
         return urljoin(url, location.encode("latin-1").decode(errors="replace"))
     except ValueError as error:

@@ -1,7 +1,7 @@
-"""Tools of Model Context Protocol servers, through the protocol's own client.
+"""Tools of Model Context Protocol servers, by the SDK's client.
 
-The clients have a thread and an event loop of their own, so that nothing a server does keeps the bot's from its work or
-from its end. A server that is gone, hangs or makes no sense costs one failed observation for each call.
+The clients have their own thread and event loop, so that servers can neither block the bot's loop nor its end. A call
+to a server that is gone, hangs or sends nonsense fails as one observation.
 """
 
 import asyncio
@@ -30,22 +30,22 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 MOST_TOOLS = 64
-"""Of one server."""
+"""The most tools of one server."""
 RESULT_CHARACTERS = 20_000
-"""How much of a result is kept; of that the model is shown less."""
+"""Characters of a result that are kept; the model is shown fewer."""
 _MOST_PAGES = 20
 _RELIST_S = 300.0
-"""How often the list of tools is asked for, from servers that do not tell of changes."""
+"""Seconds between two lists of tools, for servers that do not announce changes."""
 _LONGEST_PAUSE_S = 60.0
 _END_S = 6.0
-"""How long servers may take to end; the protocol's client kills a process after four."""
+"""Seconds for the servers to end; the SDK's client kills a process after four."""
 
 Put = Callable[[str, Sequence[Tool]], None]
-"""Takes all tools of a server, by its name, whenever they change."""
+"""Receives all tools of a server, by its name, whenever they change."""
 
 
 class McpServers:
-    """The connections to all servers. `start` returns at once; tools come when servers answer."""
+    """The connections to all servers. `start` returns at once; tools are put when servers answer."""
 
     def __init__(
         self,
@@ -63,23 +63,23 @@ class McpServers:
         self._callers: asyncio.AbstractEventLoop | None = None
 
     def start(self) -> None:
-        """Begin to connect. Called on the event loop that uses the tools."""
+        """Start to connect. Must be called on the event loop that uses the tools."""
         self._callers = asyncio.get_running_loop()
         self._thread.start()
 
     async def tried(self) -> None:
-        """Wait until each server has given its tools, or failed to, once."""
+        """Wait until each server has given its tools or failed, for a limited time."""
         for link in self._links:
             await asyncio.to_thread(link.tried.wait, 2 * link.timeout_s)
 
     async def close(self) -> None:
-        """End all connections and the processes behind them; what takes too long is left behind."""
+        """Close all connections and end their processes; what takes too long is abandoned."""
         for link in self._links:
             self._loop.call_soon_threadsafe(link.stop)
         await asyncio.to_thread(self._thread.join, _END_S)
 
     async def resources(self) -> dict[str, str]:
-        """The text of each resource of each server, by its address; of those that answer."""
+        """The texts of the resources of all connected servers, by their URIs."""
         found: dict[str, str] = {}
         for texts in await asyncio.gather(*(self._there(link.resources()) for link in self._links)):
             found.update(texts)
@@ -98,7 +98,7 @@ class McpServers:
             self._callers.call_soon_threadsafe(self._put, f"mcp/{link.name}", ready)
 
     def _bridged(self, link: "_Link", tool: Tool) -> Tool:
-        """The tool as the bot's event loop may call it."""
+        """The tool for the bot's event loop."""
 
         async def run(arguments: Mapping[str, object], context: ToolContext) -> str:
             async def called() -> str:
@@ -116,7 +116,7 @@ class McpServers:
         )
 
     async def _there(self, work: Coroutine[Any, Any, T]) -> T:
-        """Await something on the clients' event loop."""
+        """Run a coroutine on the clients' event loop. Raises `ToolFailed` if the thread has ended."""
         if not self._thread.is_alive():
             work.close()
             raise ToolFailed("The servers are not connected any more.")
@@ -124,7 +124,7 @@ class McpServers:
 
 
 async def tool_names(server: McpServer, *, environ: Mapping[str, str], timeout_s: float) -> list[str]:
-    """The tools that a server offers, asked once. Raises `ToolFailed` with what is behind it."""
+    """The names of a server's tools, by a new connection. Raises `ToolFailed` with the cause."""
     link = _Link(server, lambda *_: None, environ, timeout_s, timeout_s)
     try:
         async with link.connected() as client, asyncio.timeout(timeout_s):
@@ -134,7 +134,7 @@ async def tool_names(server: McpServer, *, environ: Mapping[str, str], timeout_s
 
 
 class _Link:
-    """The connection to one server, made again whenever it is lost. On the clients' event loop."""
+    """A connection to a server, which is restored when it is lost. Used on the clients' event loop."""
 
     def __init__(
         self,
@@ -153,16 +153,16 @@ class _Link:
         self._client: Client | None = None
         self._is_over = self._is_lost = False
         self.tried = threading.Event()
-        """Set once it gave its tools, or failed to."""
+        """Set after its tools were listed, or that failed, for the first time."""
         self._wake = asyncio.Event()
 
     def stop(self) -> None:
-        """Let `keep` end."""
+        """End `keep`."""
         self._is_over = True
         self._wake.set()
 
     async def keep(self) -> None:
-        """Be connected until `stop`."""
+        """Stay connected until `stop`."""
         pause = self._retry_s
         while not self._is_over:
             self._wake.clear()
@@ -181,7 +181,7 @@ class _Link:
 
     @asynccontextmanager
     async def connected(self) -> AsyncIterator[Client]:
-        """One connection, for as long as it is used."""
+        """A new connection for the duration of the block."""
         server = self._server
         async with AsyncExitStack() as stack:
             if server.command:
@@ -201,7 +201,7 @@ class _Link:
             yield client
 
     async def _serve(self, client: Client) -> None:
-        """Publish the tools now and whenever they change, until the connection is lost."""
+        """Publish the tools, and again on changes, until the connection is lost."""
         self._is_lost = False
         listening = asyncio.create_task(self._listen(client))
         try:
@@ -225,12 +225,12 @@ class _Link:
             return
 
     async def _on_message(self, message: object) -> None:
-        """Servers of before 2026 tell of changes by notifications."""
+        """Handle a notification of changed tools, as servers before 2026 send."""
         if isinstance(message, ToolListChangedNotification):
             self._wake.set()
 
     async def _listen(self, client: Client) -> None:
-        """Later ones by a stream that is listened to."""
+        """Listen for changed tools, as later servers announce."""
         try:
             async with client.listen(tools_list_changed=True) as changes:
                 async for _ in changes:
@@ -239,7 +239,7 @@ class _Link:
             log.debug("the MCP server %s does not announce changes: %s", self.name, error)
 
     async def tools(self, client: Client) -> list[Tool]:
-        """What it offers now, as tools of the bot."""
+        """The server's present tools, as tools of the bot."""
         found: list[Tool] = []
         cursor: str | None = None
         for _ in range(_MOST_PAGES):
@@ -255,7 +255,7 @@ class _Link:
         return found[:MOST_TOOLS]
 
     def _tool(self, name: str, description: str | None, schema: object) -> Tool | None:
-        """A tool, if it may be used and its schema makes sense. What the server says of its effects is not believed."""
+        """A tool; None if it is not allowed or its schema is invalid. The server's hints on effects are ignored."""
         if not any(fnmatchcase(name, allowed) for allowed in self._server.tools):
             return None
         parameters = safe_schema(schema)
@@ -276,7 +276,7 @@ class _Link:
         )
 
     async def _call(self, name: str, arguments: dict[str, Any]) -> str:
-        """Call a tool. Raises `ToolFailed`, whatever happens."""
+        """Call a tool. Raises only `ToolFailed`."""
         client = self._client
         if client is None:
             raise ToolFailed(f"The server {self.name} is not connected at the moment.")
@@ -284,7 +284,7 @@ class _Link:
             async with asyncio.timeout(self.timeout_s):
                 result = await client.call_tool(name, arguments)
         except TimeoutError as error:
-            self._wake.set()  # Does it still answer? If not, the connection is made anew.
+            self._wake.set()  # Lists the tools, which reconnects if the server does not answer.
             raise ToolFailed(f"The server {self.name} took longer than {self.timeout_s:g} seconds.") from error
         except Exception as error:  # whatever its reply made the client raise
             self._doubt(error)
@@ -295,14 +295,14 @@ class _Link:
         return text or "Done."
 
     def _doubt(self, error: Exception) -> None:
-        """A server's own refusal is no sign of a lost connection; anything else may be."""
+        """Reconnect after an error, unless it is a refusal by the server itself."""
         is_refusal = isinstance(error, MCPError) and error.code not in (-32000, -32001)
         if not is_refusal:
             self._is_lost = True
             self._wake.set()
 
     async def resources(self) -> dict[str, str]:
-        """The texts of the server's resources by address; none where it has none or does not answer."""
+        """The texts of the server's resources by URI; empty if it has none or does not answer."""
         client, found = self._client, dict[str, str]()
         if client is None or client.server_capabilities.resources is None:
             return found
@@ -329,12 +329,12 @@ def _text_of(result: CallToolResult) -> str:
 
 
 def _nowhere() -> TextIO:
-    """Where programs' own log lines go: the terminal is for the chat."""
+    """A file that discards the log of a server's process."""
     return Path(os.devnull).open("w", encoding="utf-8")
 
 
 def _cause(error: BaseException) -> str:
-    """What is behind a failure, in one line: groups of exceptions say nothing by themselves."""
+    """The cause of an error in one line; of a group the first exception."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return " ".join(f"{type(error).__name__}: {error}".split())

@@ -1,4 +1,4 @@
-"""The text of pages and documents: HTML by trafilatura, PDF by pypdf, anything textual as it is."""
+"""Extracts the text of pages and documents: HTML by trafilatura, PDF by pypdf; other texts are unchanged."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -11,17 +11,17 @@ TEXT_CHARACTERS = 200_000
 _MOST_PDF_PAGES = 200
 _PLAIN = ("application/json", "application/xml", "application/yaml")
 _THREADS = ThreadPoolExecutor(2, thread_name_prefix="page-text")
-"""Their own: a document that takes long, or for ever, keeps no other work from a thread."""
+"""A separate pool, so that slow documents block no other work."""
 
 
 async def text_of(fetched: Fetched) -> tuple[str, str]:
-    """Title and text of what an address gave (`page_text`). Raises `ToolFailed`."""
+    """Title and text of a response, by `page_text` in a thread. Raises `ToolFailed`."""
     given = fetched.content, fetched.media_type, fetched.text
     return await asyncio.get_running_loop().run_in_executor(_THREADS, page_text, *given)
 
 
 def page_text(content: bytes, media_type: str, text: str) -> tuple[str, str]:
-    """Title and text, as Markdown where there is structure. `text` is the content decoded.
+    """Title and text, as Markdown if it has structure. `text` is the decoded content.
 
     Blocking. Raises `ToolFailed`.
     """
@@ -35,8 +35,8 @@ def page_text(content: bytes, media_type: str, text: str) -> tuple[str, str]:
 
 
 def html_text(html: str) -> tuple[str, str]:
-    """Title and main text. Raises `ToolFailed` where there is none."""
-    import trafilatura  # 0.5 s that only who reads pages pays
+    """Title and main text of a page. Raises `ToolFailed` if there is no text."""
+    import trafilatura  # takes 0.5 s, which only reading pages needs
 
     tree = trafilatura.load_html(html)
     title = tree.findtext(".//title") if tree is not None else None
@@ -48,7 +48,7 @@ def html_text(html: str) -> tuple[str, str]:
 
 
 def pdf_text(content: bytes) -> str:
-    """The text of a PDF, page by page. Raises `ToolFailed` where it cannot be read or holds pictures only."""
+    """The text of a PDF. Raises `ToolFailed` if it cannot be read or has no text."""
     from pypdf import PdfReader
     from pypdf.errors import PyPdfError
 

@@ -1,4 +1,4 @@
-"""Pages and web search as tools. What they return is other people's, and so is every link in it."""
+"""The tools `fetch_page` and `search_web`. Their results, and the links in them, are untrusted."""
 
 import json
 import re
@@ -16,27 +16,27 @@ _SHOWN_RESULTS = 5
 _SNIPPET_CHARACTERS = 300
 _RUNS_KEPT = 200
 _ROOT = "0"
-"""The path of a run's first node, whose goal is what the person means."""
+"""The path of a run's root, whose goal is the person's message."""
 _URL = re.compile(r"https?://[^\s<>\"'`|()\[\]{}]++")
 
 
 class KnownAddresses:
-    """The addresses a run was given: in what the person said, and in what pages and searches showed.
+    """The URLs in the texts that a run was given: the person's message, pages and search results.
 
-    No other is read. Whoever makes the model write an address of its own, with what it knows in it, gains nothing.
+    Only these are fetched, so that nobody can make the model send data in a URL of its own.
     """
 
     def __init__(self) -> None:
         self._shown: OrderedDict[str, dict[str, str]] = OrderedDict()
 
     def show(self, run_id: str, text: str) -> None:
-        """Note the addresses in a text that a run is shown."""
+        """Add the URLs in a text that a run is shown."""
         self._shown.setdefault(run_id, {}).update(_addresses(text))
         while len(self._shown) > _RUNS_KEPT:
             self._shown.popitem(last=False)
 
     def as_given(self, url: str, context: ToolContext) -> str:
-        """The address as a run was given it; empty where it was not. Goals of parts are the model's own words."""
+        """The URL as the run was given it, else empty. Goals of subtasks do not count, as the model wrote them."""
         asked = context.question if context.node_path != _ROOT else f"{context.question} {context.goal}"
         return (self._shown.get(context.run_id, {}) | _addresses(asked)).get(_same(url), "")
 
@@ -69,7 +69,7 @@ def fetch_tool(fetcher: Fetcher, known: KnownAddresses) -> Tool:
 
 
 def search_tool(endpoint: str, fetcher: Fetcher, known: KnownAddresses) -> Tool:
-    """The tool `search_web`, over a server with SearXNG's JSON interface."""
+    """The tool `search_web`, by a server with SearXNG's JSON API."""
 
     async def run(arguments: Mapping[str, object], context: ToolContext) -> str:
         query = text_argument(arguments, "query")
@@ -108,10 +108,10 @@ def _results(answered: str) -> str:
 
 
 def _addresses(text: str) -> dict[str, str]:
-    """Each address in a text, without what ends a sentence, by what it is the same as."""
+    """The URLs in a text without closing punctuation, by their `_same`."""
     return {_same(found): found.partition("#")[0].rstrip(".,;:!?") for found in _URL.findall(text)}
 
 
 def _same(url: str) -> str:
-    """The address without what ends a sentence and without its fragment."""
+    """The URL for comparison: without fragment and closing punctuation."""
     return url.strip().partition("#")[0].rstrip(".,;:!?/")

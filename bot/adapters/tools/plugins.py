@@ -1,7 +1,7 @@
-"""Tools made of other people's functions, found through the entry points of installed packages.
+"""Makes tools of functions that installed packages offer as entry points.
 
-A function's annotations are its schema and its docstring is its description (pydantic-ai reads both). Whatever is wrong
-with one of them is told in the log, and costs that one alone.
+The schema comes from a function's annotations, the description from its docstring (read by pydantic-ai). A broken entry
+point is logged and left out.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ Function = Callable[..., Any]
 
 
 def found_tools(points: Iterable[EntryPoint] | None = None) -> list[Tool]:
-    """The tools of every installed package that has some, by name; without those that are broken. Blocking."""
+    """The tools of all installed packages, sorted by entry point, without broken ones. Blocking."""
     found: dict[str, Tool] = {}
     for point in sorted(entry_points(group=ENTRY_POINTS) if points is None else points, key=lambda each: each.name):
         for tool in _loaded(point):
@@ -53,8 +53,8 @@ def _loaded(point: EntryPoint) -> list[Tool]:
 
 
 def tool_from(function: Function) -> Tool:
-    """The tool that a function is. Raises `ValueError` where it has no docstring, and what its annotations raise."""
-    from pydantic_ai import Tool as FunctionSchema  # 0.6 s that a bot without plugins need not pay
+    """A tool made of a function. Raises `ValueError` for no docstring or a bad name, and what reading it raises."""
+    from pydantic_ai import Tool as FunctionSchema  # takes 0.6 s, which a bot without plugins does not need
 
     marked: Marked = getattr(function, MARK, Marked())
     plain, context_name = _without_context(function)
@@ -94,7 +94,7 @@ def tool_from(function: Function) -> Tool:
 
 
 def _without_context(function: Function) -> tuple[Function, str]:
-    """The function as its schema is read, and the name of its parameter for the `ToolContext`; empty without one."""
+    """The function without its `ToolContext` parameter, for the schema, and the parameter's name; empty if none."""
     signature, hints = inspect.signature(function), get_type_hints(function, include_extras=True)
     name = next((each for each in signature.parameters if hints.get(each) is ToolContext), "")
     if not name:
@@ -119,7 +119,7 @@ def _as_text(result: object) -> str:
 
 
 async def _called(call: Callable[[], Any], name: str) -> object:
-    """What a function returns. A plain one has a thread that the end of the process does not wait for."""
+    """Call a function. A synchronous one runs in a daemon thread, so that it cannot keep the process alive."""
     if inspect.iscoroutinefunction(call.func if isinstance(call, partial) else call):
         return await call()
     loop = asyncio.get_running_loop()
