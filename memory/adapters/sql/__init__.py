@@ -1,3 +1,3 @@
-"""The store on SQLAlchemy Core, for SQLite and PostgreSQL."""
+"""The store for SQLite and PostgreSQL, on SQLAlchemy Core."""
 
 from memory.adapters.sql.store import SqlStore as SqlStore

@@ -1,4 +1,4 @@
-"""The store on one database: a SQLite file, this process's memory, or PostgreSQL."""
+"""The store: transactions on a SQLite file, a database in memory, or PostgreSQL."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,11 +40,11 @@ from memory.model.upkeep import DamagedRow
 from memory.ports import Transaction
 
 RECALL_BYTES = 256 * 2**20
-"""How much memory the copies of the recall index may take: about 160,000 vectors of 384 dimensions."""
+"""The most memory for copies of the recall index, in bytes: about 160,000 vectors of 384 dimensions."""
 
 
 def _workspaces_in(table: Table) -> Select[Any]:
-    """Each workspace once, from one to the next in the table's key: however many rows there are."""
+    """A query of the table's workspaces that steps through the key, so its time does not depend on the rows."""
     first = select(func.min(table.c.workspace).label("workspace")).cte(recursive=True)
     behind = select(func.min(table.c.workspace)).where(table.c.workspace > first.c.workspace).scalar_subquery()
     every = first.union_all(select(behind).where(first.c.workspace.is_not(None)))
@@ -55,7 +55,7 @@ _WORKSPACES = union(*(_workspaces_in(table) for table in (episodes, incoming, ou
 
 
 class SqlStore:
-    """`memory.ports.Store` on SQLite or PostgreSQL. Make one with `SqlStore.open` or `SqlStore.in_memory`."""
+    """A `memory.ports.Store` on SQLite or PostgreSQL. Make one with `SqlStore.open` or `SqlStore.in_memory`."""
 
     def __init__(self, database: Database, *, recall_bytes: int = RECALL_BYTES, exact_rows: int = EXACT_ROWS) -> None:
         self._database = database
@@ -66,11 +66,11 @@ class SqlStore:
 
     @classmethod
     def open(cls, url: str, *, migrate: bool = True, moving: str = "") -> "SqlStore":
-        """Open what an address names, and upgrade its schema if need be.
+        """Open the database of an address, and upgrade its schema if needed.
 
-        `sqlite:////absolute/path.db`: the file and its folder are created. Only this user may read the file, one of an
-        earlier version too, and the folder if it is made here. `postgresql://user@host/name`: a database that exists.
-        `moving` names the unfinished move into it, of whoever goes on with that (`move`).
+        `sqlite:////absolute/path.db`: the file and its folder are created if missing. The file, also an existing one,
+        and a new folder are private to this user. `postgresql://user@host/name`: an existing database. `moving` is the
+        revision of an unfinished move into the database that the caller continues (`move`).
 
         Raises `InvalidInput` for another kind of address, `StoreReadOnly`, `NotADatabase`, `SchemaMismatch` (newer; or
         not the newest and `migrate` is false: nothing is created or changed then) and `StoreUnavailable`.
@@ -86,21 +86,21 @@ class SqlStore:
 
     @classmethod
     def in_memory(cls) -> Self:
-        """An empty store that leaves nothing on disk and is gone when it is closed.
+        """An empty store that keeps nothing on disk and is erased when it is closed.
 
-        Its threads share one connection: a transaction waits for those of other threads, a reading one too, and inside
-        another of the same thread it raises `RuntimeError`.
+        Threads share one connection: any transaction, also a reading one, waits for those of other threads, and raises
+        `RuntimeError` inside another one of the same thread.
         """
         return cls(SqliteDatabase(IN_MEMORY))
 
     @property
     def address(self) -> str:
-        """What tells this database from every other one; no password is in it."""
+        """The database's unique address, without user and password."""
         return self._database.address
 
     @contextmanager
     def connected(self) -> Iterator[Connection]:
-        """A connection for what works on whole tables; `engine.begin` begins its transactions. No rule is kept here."""
+        """A connection for whole tables (`copies`); the caller begins transactions, and rows are not checked."""
         self._database.require_ready(self._replaced)
         with translated(self._database.where), self._engine.connect() as connection:
             yield connection
@@ -126,9 +126,9 @@ class SqlStore:
         return HEAD_REVISION
 
     def erase_free_space(self) -> None:
-        """As the port says. Takes time in proportion to the database; waits up to 10 s for other processes.
+        """As `Store.erase_free_space`. Takes time in proportion to the database; waits up to 10 s for other processes.
 
-        Raises `StoreUnavailable` if they do not finish: some bytes may then still be there.
+        Raises `StoreUnavailable` if they do not finish; some erased content may then be left.
         """
         with self._session(writes=True) as (session, _):
             valid = index.sweep(session)
@@ -153,7 +153,7 @@ class SqlStore:
         self._recall = RecallIndex(self._recall_bytes)
 
     def _new_plane_cache(self) -> PlaneCache | None:
-        """Beside a file. Whoever searches in a server, or in this process's memory, has copies of all it searches."""
+        """The plane cache beside a file. None for PostgreSQL and databases in memory, which are searched in copies."""
         where = self._database.where
         return PlaneCache(where, self._plain_session) if isinstance(where, Path) and where != IN_MEMORY else None
 
@@ -168,13 +168,13 @@ class SqlStore:
 
     @contextmanager
     def _session(self, *, writes: bool) -> Iterator[tuple[Session, RecallIndex]]:
-        """One transaction, and the copies that go with its file: committed at the end, rolled back by any exception."""
+        """One transaction with the recall index of its file. Committed at the end, rolled back on any exception."""
         where = self._database.where
         with self._database.turn(writes=writes):
             if self._is_closed:
                 raise StoreUnavailable(f"The store on {where} is closed; open it again.")
             self._database.require_ready(self._replaced)
-            recall = self._recall  # before connecting: copies of one file never meet another one's rows
+            recall = self._recall  # before connecting, so that copies and rows are of the same file
             try:
                 connection, transaction = self._database.begin(writes=writes)
             except Exception as exc:
@@ -195,7 +195,7 @@ class SqlStore:
                 self._database.release(connection)
 
     def _replaced(self) -> None:
-        """Another file is in the place of the one that was there."""
+        """The file was replaced by another one: drop everything that was kept of it."""
         if self._plane_cache is not None:
             self._plane_cache.stop()
         self._plane_cache = self._new_plane_cache()

@@ -1,1 +1,1 @@
-"""Copies of whole databases: a backup, a move into another one."""
+"""Copies of whole databases: backups, and moves into another database."""

@@ -1,4 +1,4 @@
-"""A copy of a SQLite database, made while processes write to it."""
+"""Backups of a SQLite database, also while processes write to it."""
 
 import sqlite3
 from collections.abc import Callable
@@ -10,16 +10,16 @@ from memory.adapters.sql.transaction.driver import translated
 from memory.errors import InvalidInput, NotADatabase
 
 _PAGES = 4_096
-"""Copied between two looks at how far it is: 16 MB."""
+"""Pages that are copied between two calls of `show`: 16 MB."""
 ShowsBackup = Callable[[int, int], None]
-"""Hears how many pages are done, of how many."""
+"""Called with the number of copied pages, and of all pages."""
 
 
 def back_up(database: Path, file: Path, show: ShowsBackup) -> int:
-    """Copy the database as it is now into a file for this user alone, in place of an earlier copy. Returns its bytes.
+    """Copy the database into a file for this user alone, replacing an earlier backup. Returns its size in bytes.
 
-    Whenever this ends, the file is the earlier copy or the new one, whole. Raises `InvalidInput` for a file that is
-    something else or cannot be written, `NotADatabase` for a copy that is damaged, and kinds of `StoreUnavailable`.
+    The replacement is atomic. Raises `InvalidInput` for a file that is no backup or cannot be written, `NotADatabase`
+    for a copy that is damaged, and kinds of `StoreUnavailable`.
     """
     _require_free(database, file)
     try:
@@ -31,7 +31,7 @@ def back_up(database: Path, file: Path, show: ShowsBackup) -> int:
 
 
 def _require_free(database: Path, file: Path) -> None:
-    """Refuse what is no backup."""
+    """Raises `InvalidInput` if the file is the database, a database in use, or no backup."""
     where, kept = file.resolve(), database.resolve()
     if where == kept or where in _companions(kept):
         raise InvalidInput("The backup would take the place of the database. Name another file.")
@@ -46,7 +46,7 @@ def _companions(path: Path) -> list[Path]:
 
 
 def _is_backup(file: Path) -> bool:
-    """Whether it is a database of ours, or nothing yet."""
+    """Whether an existing file is a database of ours, or empty."""
     if not file.is_file() or not file.stat().st_size:
         return file.is_file()
     try:
@@ -58,13 +58,13 @@ def _is_backup(file: Path) -> bool:
 
 def _copy(database: Path, part: Path, file: Path, show: ShowsBackup) -> None:
     with translated(database), closing(_readable(database)) as source:
-        # In one transaction, because the copying would begin anew whenever another process writes between two steps.
+        # In one transaction, as copying would restart whenever another process writes between two steps.
         source.execute("BEGIN")
         source.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         with translated(file), closing(sqlite3.connect(part, isolation_level=None)) as target:
             source.backup(target, pages=_PAGES, progress=lambda _, left, pages: show(pages - left, pages))
             (state,) = target.execute("PRAGMA quick_check(1)").fetchone()
-            target.execute("PRAGMA journal_mode=DELETE")  # one file, without the two beside it
+            target.execute("PRAGMA journal_mode=DELETE")  # no files beside it
     if state != "ok":
         raise NotADatabase(f"The database {database} is damaged ({state}), and so is a copy of it. Restore a backup.")
 

@@ -1,8 +1,8 @@
-"""Everything from one database into another one, which may be of another kind.
+"""Moves all tables from one database into another, which may be of another kind.
 
-Of the source one snapshot is read, and nothing of it is changed. The target says by its schema's revision that a move
-into it has begun: nothing else opens it until every table holds the source's rows, which is looked at. What a move that
-broke off has left there is gone on with where it is what the source begins with, and thrown away where not.
+The source is read in one snapshot and not changed. The revision of the target's schema marks it as the target of a
+move, so nothing else opens it until all tables are compared and equal. A move that broke off is continued: a table's
+rows in the target are kept if they are the first ones of the source, and deleted if not.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ from memory.adapters.sql.transaction.session import begin
 from memory.errors import Conflict, InvalidInput, MoveUnfinished, SchemaMismatch, StoreUnavailable
 
 ShowsMove = Callable[[int, int, str], None]
-"""Hears how many rows are done, of how many, and which table is at work."""
+"""Called with the number of moved rows, of all rows, and the current table."""
 
 _MARK = text("UPDATE alembic_version SET version_num = :revision")
 _OTHERS_WRITES = text("PRAGMA data_version")
@@ -29,17 +29,17 @@ _OTHERS_WRITES = text("PRAGMA data_version")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MovedTable:
-    """A table that is the same in both databases now."""
+    """A table that is equal in both databases."""
 
     name: str
     rows: int
     digest: str
     copied: int
-    """Rows written by this move; the others were there from one that broke off."""
+    """Rows that this move has written; the others are from a move that broke off."""
 
 
 def planned(source_url: str, target_url: str) -> list[tuple[str, int]]:
-    """Which tables a move would bring, and how many rows each has now. Nothing is created or changed.
+    """The tables that a move would copy, with their numbers of rows. Nothing is created or changed.
 
     Raises `InvalidInput` for a target that is the source or is not empty, and kinds of `StoreUnavailable`.
     """
@@ -49,7 +49,7 @@ def planned(source_url: str, target_url: str) -> list[tuple[str, int]]:
                 _require_another(source, target)
                 _require_empty(connection)
         except (MoveUnfinished, SchemaMismatch):
-            pass  # a move that broke off is gone on with; without tables, or with older ones, it gets them first
+            pass  # `move` continues a move that broke off, and makes or upgrades the tables
         with source.connected() as reading, begin(reading, writes=False):
             return [(table.name, count(reading, table)) for table in metadata.sorted_tables]
 
@@ -57,14 +57,14 @@ def planned(source_url: str, target_url: str) -> list[tuple[str, int]]:
 def move(
     source_url: str, target_url: str, show: ShowsMove, *, parts: int = 0, also: Callable[[], None] = lambda: None
 ) -> list[MovedTable]:
-    """Copy every table, and compare. What breaks off is gone on with by calling it again.
+    """Copy all tables, and compare them. Calling it again continues a move that broke off.
 
-    The tables of the target are made in so many `parts` by workspace, if any (`partition_tables`, PostgreSQL alone).
-    `also` brings what is beside the tables, before anything may open the target: where it raises, the move broke off.
+    The target's tables are made in `parts` parts by workspace, unless 0 (`partition_tables`, PostgreSQL only). `also`
+    copies data outside the tables before the target may be opened; if it raises, the move has broken off.
 
     Raises `InvalidInput` for a target that is the source, is not empty, or belongs to the move of another source;
-    `Conflict` where the source was written to meanwhile: everything up to then is in the target, and calling it again,
-    while nothing writes, brings the rest; kinds of `StoreUnavailable`.
+    `Conflict` if the source was written to meanwhile: the snapshot is in the target, and another call, while nothing
+    writes, copies the rest; kinds of `StoreUnavailable`.
     """
     with closing(SqlStore.open(source_url, migrate=False)) as source:
         if parts:
@@ -90,14 +90,14 @@ def move(
 
 
 def _gather_statistics(connection: Connection) -> None:
-    """Let the server plan for what is there: it looks by itself a minute later or more, and took tables for empty."""
+    """Gather the planner's statistics now: the server would do so a minute later or more, and assume empty tables."""
     with begin(connection, writes=True):
         connection.exec_driver_sql(f"ANALYZE {', '.join(metadata.tables)}")
 
 
 @contextmanager
 def _opened(url: str, source: SqlStore, mark: str) -> Iterator[SqlStore]:
-    """The target, marked as one that a move is under way to."""
+    """The target, with the revision `mark` of a move in progress. Raises `InvalidInput` as `move` does."""
     try:
         target = SqlStore.open(url)
     except MoveUnfinished as error:
@@ -138,13 +138,13 @@ def _mark(connection: Connection, revision: str) -> None:
 
 
 def _state(connection: Connection) -> tuple[object, ...]:
-    """What is another one after others wrote. Asked of one connection in two transactions."""
+    """A value that changes if other connections write between two transactions of this one."""
     known = connection.execute(_OTHERS_WRITES).scalar() if connection.dialect.name == "sqlite" else None
     return (known, *(count(connection, table) for table in metadata.sorted_tables))
 
 
 class _Move:
-    """Brings tables from one connection, whose transaction is the snapshot, to another one."""
+    """Copies tables from one connection, whose transaction is the snapshot, to another one."""
 
     def __init__(self, reading: Connection, writing: Connection, show: ShowsMove) -> None:
         self._reading, self._writing, self._show = reading, writing, show
@@ -152,12 +152,12 @@ class _Move:
         self._total = sum(count(reading, table) for table in metadata.sorted_tables)
 
     def bring(self, table: Table) -> MovedTable:
-        """Make a table of the target what it is in the source."""
+        """Make a table of the target equal to the source's. Raises `StoreUnavailable` if that fails."""
         done, there = self._done, self._there(table)
         source, copied = self._copy(table, there)
         if source is None:
             with begin(self._writing, writes=True):
-                self._writing.execute(delete(table))  # what belongs to its rows goes too, and is brought later
+                self._writing.execute(delete(table))  # rows that refer to it go too, and are copied later
             self._done = done
             source, copied = self._copy(table, Content())
         found = self._there(table) if copied else there
@@ -173,9 +173,9 @@ class _Move:
             return content_in(self._writing, table)
 
     def _copy(self, table: Table, there: Content) -> tuple[Content | None, int]:
-        """Write what comes after the rows that are there: the content of the source, and how much was written.
+        """Write the source's rows that follow those in the target. Returns the source's content, and the rows written.
 
-        No content if those that are there are not the source's first ones.
+        The content is None if the target's rows are not the first ones of the source.
         """
         content, copied = Content(), 0
         for batch in batches(self._reading, table):

@@ -1,6 +1,6 @@
-"""Whole tables: their rows as any database stores them, and a digest by which two tables are compared.
+"""Reads and writes whole tables, with a digest that compares tables of different databases.
 
-Nothing is made of the values here: times stay numbers, JSON stays text, vectors stay bytes.
+Values are the stored ones, not converted: times are numbers, JSON is text, vectors are bytes.
 """
 
 import marshal
@@ -13,19 +13,19 @@ from typing import Any
 from sqlalchemy import Boolean, Column, Connection, Table
 
 BATCH = 5_000
-"""Rows that are read, and written in one transaction, at once."""
+"""Rows that are read at once, and written in one transaction."""
 
 _BITS = 128
 _FORMAT = 2
-"""Equal values have equal bytes in it; later ones write down which of them are one object."""
+"""The version of marshal's format, in which equal values have equal bytes; later versions encode object identity."""
 
 Stored = tuple[Any, ...]
-"""A row, one value for each column."""
+"""A row as the driver's values, one for each column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """How many rows there are, and a digest of them that does not depend on their order."""
+    """The number of rows, and a digest that does not depend on their order: the sum of all rows' digests."""
 
     rows: int = 0
     total: int = 0
@@ -35,12 +35,12 @@ class Content:
 
     @property
     def digest(self) -> str:
-        """32 hexadecimal digits."""
+        """The digest as 32 hexadecimal digits."""
         return f"{self.total:0{_BITS // 4}x}"
 
 
 def content_of(rows: Iterable[Stored]) -> Content:
-    """The content that these rows are."""
+    """The content of these rows."""
     count = total = 0
     for row in rows:
         digest = blake2b(marshal.dumps(row, _FORMAT), digest_size=_BITS // 8).digest()
@@ -50,13 +50,13 @@ def content_of(rows: Iterable[Stored]) -> Content:
 
 
 def count(connection: Connection, table: Table) -> int:
-    """How many rows there are."""
+    """The number of a table's rows."""
     return int(connection.exec_driver_sql(f'SELECT count(*) FROM "{table.name}"').scalar_one())  # noqa: S608 - our own tables
 
 
 def batches(connection: Connection, table: Table) -> Iterator[list[Stored]]:
-    """Every row in the order of the key, `BATCH` at a time; the database sends them as they are taken."""
-    # In the driver's words, as in `write`: SQLAlchemy's take half as long again.
+    """All rows of a table by primary key, `BATCH` at a time, streamed from the database."""
+    # As plain SQL, as in `write`: SQLAlchemy's own statements take half as long again.
     names, key = _names(table.columns), _names(table.primary_key.columns)
     wanted = f'SELECT {names} FROM "{table.name}" ORDER BY {key}'  # noqa: S608 - names of our own tables
     found = connection.exec_driver_sql(wanted, execution_options={"stream_results": True, "yield_per": BATCH})
@@ -72,7 +72,7 @@ def _names(columns: Iterable[Column[Any]]) -> str:
 
 
 def _with_truths(rows: Iterable[Stored], places: Sequence[int]) -> list[Stored]:
-    """Rows with truth values in these places, for which SQLite has numbers."""
+    """Rows with Booleans at these positions, for which SQLite has numbers."""
     made = list(map(list[Any], rows))
     for row in made:
         for place in places:
@@ -81,8 +81,8 @@ def _with_truths(rows: Iterable[Stored], places: Sequence[int]) -> list[Stored]:
 
 
 def write(connection: Connection, table: Table, rows: Sequence[Stored]) -> None:
-    """Insert rows as `batches` gives them."""
-    # In the driver's words: putting the statement together for every row would take longer than writing it.
+    """Insert rows as `batches` returns them."""
+    # As plain SQL: compiling the statement for each row would take longer than writing it.
     mark = "?" if connection.dialect.paramstyle == "qmark" else "%s"
     marks = ", ".join([mark] * len(table.columns))
     statement = f'INSERT INTO "{table.name}" ({_names(table.columns)}) VALUES ({marks})'  # noqa: S608 - names of our own tables

@@ -1,1 +1,1 @@
-"""The databases: SQLite as a file or in memory, PostgreSQL, and how a schema is made in them."""
+"""Databases: SQLite as a file or in memory, PostgreSQL, and the creation of their schema."""

@@ -1,4 +1,4 @@
-"""What the store asks of a database: the kinds differ in how a transaction begins, who waits, and what is on disk."""
+"""The interface of a database. SQLite and PostgreSQL differ in how transactions begin and wait, and in storage."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -10,30 +10,30 @@ from memory.adapters.sql.transaction.driver import Where
 from memory.model.upkeep import DamagedRow
 
 RECOUNT = "; then run `goodbot rebuild`"
-"""What ends the remedy for a damaged row: what was counted from it has to be counted anew."""
+"""The end of the remedy for a damaged row: values that were computed from the row are computed again."""
 
 
 class Database(Protocol):
-    """One database of one kind. Safe for threads."""
+    """A database. Safe for threads."""
 
     @property
     def engine(self) -> Engine:
-        """Its connections."""
+        """The engine that connects to it."""
         ...
 
     @property
     def where(self) -> Where:
-        """What messages call it."""
+        """Its name in messages."""
         ...
 
     @property
     def address(self) -> str:
-        """What tells it from every other database; no password is in it."""
+        """Its unique address, without user and password."""
         ...
 
     @property
     def another(self) -> str:
-        """What to name instead of it in DATABASE_URL."""
+        """The words for another DATABASE_URL in error messages."""
         ...
 
     @property
@@ -42,40 +42,43 @@ class Database(Protocol):
         ...
 
     def require_ready(self, replaced: Callable[[], None]) -> None:
-        """Before each transaction. Calls `replaced` if it is another database than at the last time.
+        """Check the database before a transaction. Calls `replaced` if it is another one than at the last check.
 
         Raises `StoreUnavailable` if it is gone.
         """
         ...
 
     def turn(self, *, writes: bool) -> AbstractContextManager[None]:
-        """Waits until this thread may begin a transaction."""
+        """A context for one transaction, which waits until this thread may begin it.
+
+        Raises `RuntimeError` if the thread would wait for itself.
+        """
         ...
 
     def begin(self, *, writes: bool) -> tuple[Connection, RootTransaction]:
-        """A connection in a transaction of its own. Raises the driver's errors."""
+        """A connection with a new transaction. Raises the driver's errors."""
         ...
 
     def commit(self, connection: Connection, transaction: RootTransaction) -> None:
-        """End a transaction. Raises the driver's errors, and `Conflict` where it cannot be but rolled back."""
+        """Commit a transaction. Raises the driver's errors, and `Conflict` if it can only be rolled back."""
         ...
 
     def release(self, connection: Connection) -> None:
-        """Give back what `begin` gave, once. A transaction that did not end is rolled back."""
+        """Give back a connection from `begin`, once. An open transaction is rolled back."""
         ...
 
     def upgrading(self) -> AbstractContextManager[Connection]:
-        """A writing transaction in which the schema may be changed by one process at a time."""
+        """A writing transaction that may change the schema, in one process at a time."""
         ...
 
     def erase_free_space(self) -> None:
-        """Overwrite what deletions left behind on the disk."""
+        """Overwrite deleted content on the disk."""
         ...
 
     def damage(self, *, limit: int) -> list[DamagedRow]:
-        """Rows that cannot be read."""
+        """At most `limit` rows that cannot be read."""
         ...
 
     def close(self) -> None:
-        """Release everything."""
+        """Close all connections."""
         ...

@@ -1,4 +1,4 @@
-"""Databases in this process's memory: each begins as a copy of an empty one, which is made once."""
+"""SQLite databases in memory. Each starts as a copy of an empty database that is made once per process."""
 
 import sqlite3
 from functools import cache
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from sqlalchemy.engine.interfaces import CompiledCacheType
 
 IN_MEMORY = Path(":memory:")
-"""What messages name instead of a file."""
+"""The path of such databases, shown in messages instead of a file."""
 
 _one_copies = Lock()
 _compiled: "CompiledCacheType" = {}
-"""Statements in the words of the driver, which are the same for every database."""
+"""The cache of compiled statements, shared by all databases in memory."""
 
 
 def open_in_memory() -> Engine:
-    """An engine for an empty database of its own, with all tables; disposing of the engine erases it.
+    """An engine for a new empty database with all tables, which is erased when the engine is disposed of.
 
-    All threads share its one connection, so they must take turns.
+    All threads share one connection, so their transactions must not overlap.
     """
     connection: Any = _connect()  # the pool wants another type than the driver's
     with _one_copies:
@@ -36,13 +36,13 @@ def open_in_memory() -> Engine:
         source.backup(connection)
     pool, options = StaticPool(lambda: connection), {"compiled_cache": _compiled}
     engine = Engine(pool, template.dialect, template.url, hide_parameters=True, execution_options=options)
-    finalize(engine, connection.close)  # whoever has a memory for as long as the process need not close it
+    finalize(engine, connection.close)  # stores that live as long as the process are often not closed
     return engine
 
 
 @cache
 def _template() -> tuple[Engine, sqlite3.Connection]:
-    """A database with the tables of the code."""
+    """An empty database with all tables."""
     source = _connect()
     engine = create_engine("sqlite://", creator=lambda: source, poolclass=StaticPool)
     with engine.begin() as connection:

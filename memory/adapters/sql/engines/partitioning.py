@@ -1,7 +1,7 @@
-"""The tables of a PostgreSQL database in parts, by a hash of the workspace: a step towards several servers.
+"""Partitioned tables in PostgreSQL, by a hash of the workspace: a step towards several servers.
 
-Native partitioning asks of keys what a distributed PostgreSQL asks: each unique one contains the workspace, which every
-statement of a message names, so that it goes through one part of each table.
+Native partitioning has the same requirement as a distributed PostgreSQL: each unique key contains the workspace. Every
+statement for a message names its workspace, so that it uses one part of each table.
 """
 
 from contextlib import closing
@@ -16,15 +16,15 @@ from memory.adapters.sql.transaction.driver import translated
 from memory.errors import InvalidInput
 
 OF_ALL_WORKSPACES = frozenset({"leases", "job_runs"})
-"""The tables without a workspace, which are small and stay whole."""
+"""Tables without a workspace; they are small and are not partitioned."""
 
 _PARTS = text("SELECT count(*) FROM pg_inherits WHERE inhparent = to_regclass('episodes')")
 
 
 def partition_tables(url: str, parts: int) -> None:
-    """Make the tables in an empty database, each in so many parts; nothing where they are there in as many already.
+    """Make the tables in an empty database, each in `parts` parts. Does nothing if they exist in as many parts.
 
-    Raises `InvalidInput` for a database of another kind and for one with other tables, and kinds of `StoreUnavailable`.
+    Raises `InvalidInput` for another kind of database or one with other tables, and kinds of `StoreUnavailable`.
     """
     if not url.startswith("postgres"):
         raise InvalidInput("Only tables of PostgreSQL can be in parts. Name a postgresql:// database, or no parts.")
@@ -40,7 +40,7 @@ def partition_tables(url: str, parts: int) -> None:
 
 @cache
 def _partitioned() -> MetaData:
-    """The tables of the code, divided."""
+    """A copy of the code's tables with partitioning."""
     found = MetaData(naming_convention=metadata.naming_convention)
     for table in (*metadata.sorted_tables, *derived.sorted_tables):
         copy = table.to_metadata(found)

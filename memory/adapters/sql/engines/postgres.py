@@ -1,9 +1,9 @@
-"""PostgreSQL: a server that processes on many machines share.
+"""PostgreSQL databases, which processes on many machines share.
 
-What the store needs of a database is that transactions which write are as if one came after the other. SQLite lets one
-process write at a time; here one transaction at a time writes in each workspace. It takes a lock that goes by the
-workspace's name before its first statement about it, and keeps it until it has committed. So numbers that are drawn
-within a workspace are in the order of commits, and no transaction has to be begun again because of another one.
+The store needs serial writing transactions. SQLite lets one process write at a time; here, one transaction at a time
+writes in each workspace. It takes an advisory lock, by the workspace's name, before its first statement that names the
+workspace, and holds it until it commits. So the order of a workspace's numbers is the order of commits, and no
+transaction has to be repeated because of another one.
 """
 
 import re
@@ -29,26 +29,26 @@ from memory.errors import Conflict, InvalidInput, StoreUnavailable
 from memory.model.upkeep import DamagedRow
 
 LOCK_SECONDS = 10
-"""How long to wait for another transaction before giving up, as with SQLite."""
+"""How long to wait for another transaction's lock, as with SQLite."""
 STATEMENT_SECONDS = 60
 """How long one statement may take."""
 CONNECT_SECONDS = 5
 RECONNECT_SECONDS = 10
-"""For how long a server that went away is tried again before a transaction gives up."""
+"""How long a transaction tries to reconnect to a server that went away."""
 _SILENT_MS = 15_000
-"""After how long without an answer a server that vanished from the network counts as gone."""
+"""How long a server may not answer until its connection counts as lost."""
 _RETRY_SECONDS = 0.2
 _CONNECTIONS = 20
 
 _HELD = "workspaces whose lock is held"
 _WORKSPACE = re.compile(r"(w|workspace)[_\d]*")
-"""How parameters that name a workspace are called, by us and by the library where a statement holds the value."""
+"""Names of parameters that hold a workspace, ours and those that SQLAlchemy makes for literal values."""
 _NO_WORKSPACE = ""
-"""What a statement that names none is about: leases, jobs, what is swept everywhere."""
+"""The lock's name for statements without a workspace: leases, jobs, sweeps of all workspaces."""
 _LOWERING = ("pg_unicode_fast", "und-x-icu", "pg_c_utf8")
-"""Collations that lower letters of every alphabet, the best first; a server has some of them."""
+"""Collations that lower-case letters of all alphabets, best first; a server may lack some."""
 
-# SQLAlchemy's upsert for SQLite is worded as PostgreSQL's, whose compiler looks for a constraint's name besides.
+# The statements use SQLAlchemy's upsert for SQLite, which PostgreSQL's compiler accepts if it has this attribute.
 OnConflictClause.constraint_target = None  # type: ignore[attr-defined]  # not known to the class
 
 
@@ -61,7 +61,7 @@ class _Driver(Protocol):
 
 
 class PostgresDatabase:
-    """`memory.adapters.sql.engines.database.Database` on PostgreSQL."""
+    """A PostgreSQL `memory.adapters.sql.engines.database.Database`."""
 
     another = "another database"
     tables = text("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
@@ -76,7 +76,7 @@ class PostgresDatabase:
 
     @classmethod
     def at(cls, url: str) -> "PostgresDatabase":
-        """The database that an address names. Raises `InvalidInput`."""
+        """The database of an address. Raises `InvalidInput`."""
         try:
             address = make_url(url)
         except (ArgumentError, ValueError) as exc:
@@ -92,11 +92,11 @@ class PostgresDatabase:
             ) from exc
 
     def require_ready(self, replaced: Callable[[], None]) -> None:
-        """Whoever moves a database stops the bot: it is the one that it was."""
+        """Does nothing: a server's database is not replaced while the bot runs."""
 
     @contextmanager
     def turn(self, *, writes: bool) -> Iterator[None]:
-        # Each has a connection of its own. A thread that writes inside its own writing would wait for itself.
+        # Transactions have their own connections. A nested writing one of the same thread would wait for itself.
         if not writes:
             yield
             return
@@ -109,7 +109,7 @@ class PostgresDatabase:
             self._this_thread.writes = False
 
     def begin(self, *, writes: bool) -> tuple[Connection, RootTransaction]:
-        """As the port says. A server that went away is tried again: nothing was done yet that could be done twice."""
+        """As `Database.begin`. Retries if the server went away, which is safe before the first statement."""
         deadline = time.monotonic() + (RECONNECT_SECONDS if self._was_reached else 0)
         while True:
             try:
@@ -137,7 +137,7 @@ class PostgresDatabase:
     def commit(self, connection: Connection, transaction: RootTransaction) -> None:
         driver = connection.connection.driver_connection
         if driver is not None and driver.info.transaction_status.name == "INERROR":
-            # The server would take COMMIT for ROLLBACK and not complain.
+            # The server would treat COMMIT as ROLLBACK without an error.
             raise Conflict(
                 f"The database {self.where} refused a statement, and more was asked of it. Nothing was changed."
             )
@@ -155,7 +155,7 @@ class PostgresDatabase:
             yield connection
 
     def erase_free_space(self) -> None:
-        # Rows that are gone stay in the file until it is written anew. Not inside a transaction.
+        # Deleted rows stay in the table's file until it is rewritten. VACUUM may not run inside a transaction.
         names = ", ".join(f'"{table.name}"' for table in metadata.sorted_tables)
         with translated(self.where), self.engine.connect() as connection:
             driver = connection.connection.driver_connection
@@ -188,17 +188,17 @@ class PostgresDatabase:
 
 
 def open_engine(url: URL) -> Engine:
-    """An engine for one database, with a pool of connections. Connects when first used."""
+    """An engine for one database, with a pool of connections. It connects when first used."""
     silence = {"tcp_user_timeout": str(_SILENT_MS), "keepalives_idle": "10", "keepalives_interval": "5"}
     engine = create_engine(
         url,
         connect_args={"connect_timeout": str(CONNECT_SECONDS), "application_name": "goodbot", **silence},
-        hide_parameters=True,  # what people say is a parameter of statements: it must not get into a log with them
+        hide_parameters=True,  # people's messages are parameters and must not be logged
         pool_size=_CONNECTIONS // 2,
         max_overflow=_CONNECTIONS // 2,
         pool_timeout=LOCK_SECONDS,
         pool_use_lifo=True,
-        execution_options={"preserve_rowcount": True},  # of insertions too: it says whether a row was there
+        execution_options={"preserve_rowcount": True},  # also for inserts: it tells whether the row existed
     )
     event.listen(engine, "connect", _connected)
     event.listen(engine, "first_connect", _learn(engine))
@@ -207,7 +207,7 @@ def open_engine(url: URL) -> Engine:
 
 
 def _connected(connection: _Driver, _: ConnectionPoolEntry) -> None:
-    # Transactions begin when we say so, as with SQLite: the driver begins none.
+    # The driver begins no transactions by itself, as with SQLite.
     connection.autocommit = True
     connection.execute(
         f"SET lock_timeout = '{LOCK_SECONDS}s'; SET statement_timeout = '{STATEMENT_SECONDS}s'; "
@@ -216,7 +216,7 @@ def _connected(connection: _Driver, _: ConnectionPoolEntry) -> None:
 
 
 def _learn(engine: Engine) -> Callable[[_Driver, ConnectionPoolEntry], None]:
-    """Looks which collation the server has that lowers letters of every alphabet."""
+    """A listener that stores the name of the server's best collation of `_LOWERING` in the dialect."""
 
     def learn(connection: _Driver, _: ConnectionPoolEntry) -> None:
         rows = connection.execute("SELECT collname FROM pg_collation WHERE collname = ANY(%s)", [list(_LOWERING)])
@@ -235,7 +235,7 @@ def _lock_first(
     parameters: Mapping[str, object] | Sequence[Mapping[str, object]],
     *_: object,
 ) -> None:
-    """Before a statement of a writing transaction: take the locks of the workspaces it names."""
+    """Take the locks of the workspaces that a statement of a writing transaction names, before it runs."""
     held = connection.info.get(_HELD)
     if held is None:
         return
@@ -246,7 +246,7 @@ def _lock_first(
 
 
 def _named(parameters: Mapping[str, object] | Sequence[Mapping[str, object]]) -> set[str]:
-    """The workspaces in the parameters of a statement."""
+    """The workspaces that a statement's parameters name."""
     rows = [parameters] if isinstance(parameters, Mapping) else parameters
     return {str(value) for row in rows for name, value in row.items() if _WORKSPACE.fullmatch(name)}
 
@@ -256,5 +256,5 @@ def _shell(statement: str) -> str:
 
 
 def lock_key(name: str) -> int:
-    """The number by which PostgreSQL knows a lock: of 64 bits, the same in every process."""
+    """The key of an advisory lock: a signed 64-bit hash of its name, the same in all processes."""
     return int.from_bytes(blake2b(f"goodbot/{name}".encode(), digest_size=8).digest(), signed=True)

@@ -1,4 +1,4 @@
-"""Notifications from the other processes on a PostgreSQL database (`ConversationLeaseTable.announce`)."""
+"""Notifications from other processes through a PostgreSQL database (`ConversationLeaseTable.announce`)."""
 
 import time
 from contextlib import suppress
@@ -10,9 +10,9 @@ from memory.adapters.sql.queries.conversation_leases import CHANNEL
 
 
 class ProcessNotifications:
-    """Listens on a connection of its own, for one thread at a time.
+    """Receives notifications on its own connection. For one thread at a time.
 
-    Without a connection it only waits, so that whoever looks goes on looking.
+    Without a connection it only waits, so that its caller can poll instead.
     """
 
     def __init__(self, url: str) -> None:
@@ -20,7 +20,7 @@ class ProcessNotifications:
         self._connection: psycopg.Connection | None = None
 
     def wait(self, seconds: float) -> frozenset[str]:
-        """What was announced since, or within these seconds. Blocking; never raises."""
+        """The texts announced since the last call, or within `seconds`. Blocking; database errors give an empty set."""
         began = time.monotonic()
         try:
             return self._announced(seconds)
@@ -38,7 +38,7 @@ class ProcessNotifications:
         return frozenset(news.payload for news in self._connection.notifies(timeout=seconds, stop_after=1))
 
     def close(self) -> None:
-        """Listen no more."""
+        """Close the connection."""
         with suppress(psycopg.Error):
             if self._connection is not None:
                 self._connection.close()

@@ -1,4 +1,4 @@
-"""Makes the tables, and says whether a database is ours and of this version, and what to do if not."""
+"""Creates the tables, and checks that a database is ours and has this version's schema."""
 
 from sqlalchemy import Connection, MetaData, text
 
@@ -8,22 +8,23 @@ from memory.adapters.sql.transaction.driver import translated
 from memory.errors import MoveUnfinished, NotADatabase, SchemaMismatch
 
 HEAD_REVISION = "0001_tables"
-"""The newest migration. Kept here so that an up-to-date database is opened without loading the migration library."""
+"""The newest migration. Repeated here so that opening an up-to-date database does not load the migration library."""
 
 MOVING = "moving_"
-"""How the revision begins of a database into which another one is being moved; what follows names the other one."""
+"""Prefix of the revision of a database into which another one is being moved; the rest identifies the other one."""
 
 _UNRELEASED = frozenset(f"{number:04}" for number in range(1, 14))
-"""How revisions from before the first release begin. Nothing leads from them to the tables of today."""
+"""Prefixes of revisions from before the first release, which cannot be migrated."""
 
 _REVISION = text("SELECT version_num FROM alembic_version")
 _VERSION_TABLE = text("CREATE TABLE IF NOT EXISTS alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)")
 
 
 def require_schema(database: Database, *, migrate: bool, moving: str = "") -> None:
-    """Bring the database to the newest schema, or say why not. One into which the move `moving` goes is fine, too.
+    """Upgrade the database to the newest schema if needed. The revision `moving` is accepted too.
 
-    Raises `SchemaMismatch` (newer; or older and `migrate` is false) and `NotADatabase` (another program's database).
+    Raises `SchemaMismatch` (newer; or older and `migrate` is false; `MoveUnfinished` for another move) and
+    `NotADatabase` (another program's database).
     """
     with translated(database.where):
         connection, transaction = database.begin(writes=False)
@@ -40,26 +41,26 @@ def require_schema(database: Database, *, migrate: bool, moving: str = "") -> No
             f"The database {database.where} has an older schema ({revision or 'none'}). Run `goodbot migrate`."
         )
     with translated(database.where), database.upgrading() as connection:
-        # Another process may have upgraded while this one waited for its turn.
+        # Another process may have upgraded it while this one waited.
         revision = _revision(connection, database)
         if not revision:
             create_tables(connection)
         elif revision != HEAD_REVISION:
-            from memory.migrations import upgrade  # heavy, and rarely needed
+            from memory.migrations import upgrade  # slow to import, and rarely needed
 
             _require_known(revision, database)
             upgrade(connection)
 
 
 def create_tables(connection: Connection, tables: MetaData = metadata) -> None:
-    """Make the tables of the code in an empty database, which has the newest schema then."""
+    """Make all tables in an empty database, and store the newest revision."""
     tables.create_all(connection, checkfirst=False)
     connection.execute(_VERSION_TABLE)
     connection.execute(text("INSERT INTO alembic_version VALUES (:head)"), {"head": HEAD_REVISION})
 
 
 def _revision(connection: Connection, database: Database) -> str:
-    """The schema's revision, empty for a database without tables."""
+    """The schema's revision; empty for a database without tables."""
     names = set(connection.execute(database.tables).scalars())
     if not names:
         return ""

@@ -1,4 +1,4 @@
-"""SQLite: a file that threads and processes share, or this process's memory."""
+"""SQLite databases: a file that threads and processes share, or memory of this process."""
 
 import shlex
 import sqlite3
@@ -23,15 +23,15 @@ from memory.errors import NotADatabase, SchemaMismatch, StoreUnavailable
 from memory.model.upkeep import DamagedRow
 
 MOST_OPEN = 15
-"""How many transactions a process has in one file at once. Each has the file open twice, and keeps pages of it."""
+"""The most concurrent transactions of a process in one file. Each opens two files and has a page cache."""
 MOST_IDLE = 5
-"""How many connections stay open for the next transactions."""
+"""How many idle connections are kept open."""
 _WAIT_SECONDS = 30
 """How long to wait for one of this process's transactions to end."""
 
 
 class SqliteDatabase:
-    """`memory.adapters.sql.engines.database.Database` on SQLite."""
+    """A SQLite `memory.adapters.sql.engines.database.Database`."""
 
     another = "another file"
     tables = text("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
@@ -48,7 +48,7 @@ class SqliteDatabase:
 
     @classmethod
     def at(cls, url: str, *, migrate: bool) -> "SqliteDatabase":
-        """The file that an address names, made private, and made at all if `migrate`. See `SqlStore.open`."""
+        """The database of an address. Its file is made private, and created if `migrate`. See `SqlStore.open`."""
         path = path_of(url)
         if path.exists():
             if not path.is_file():
@@ -67,7 +67,7 @@ class SqliteDatabase:
         return str(self.where.resolve())
 
     def require_ready(self, replaced: Callable[[], None]) -> None:
-        """Notice that the file was removed or replaced, which an open connection does not."""
+        """As `Database.require_ready`: open connections do not notice that the file was removed or replaced."""
         if self._is_in_memory:
             return
         file = _identity(self.where)
@@ -80,7 +80,7 @@ class SqliteDatabase:
                 self._file = file
 
     def turn(self, *, writes: bool) -> AbstractContextManager[None]:
-        # Readers of a file wait for nobody. The one connection of a database in memory has one transaction at a time.
+        # Readers of a file never wait. A database in memory has one connection, so one transaction at a time.
         return self._alone() if writes or self._is_in_memory else nullcontext()
 
     def begin(self, *, writes: bool) -> tuple[Connection, RootTransaction]:
@@ -100,7 +100,7 @@ class SqliteDatabase:
     @contextmanager
     def upgrading(self) -> Iterator[Connection]:
         with self.engine.connect() as connection:
-            # Off while tables are rebuilt, and checked at the end. SQLite ignores this inside a transaction.
+            # Off while tables are rebuilt, and checked at the end. SQLite ignores this pragma inside a transaction.
             _execute(connection, "PRAGMA foreign_keys=OFF")
             try:
                 with begin(connection, writes=True):
@@ -111,9 +111,9 @@ class SqliteDatabase:
                 _execute(connection, "PRAGMA foreign_keys=ON")
 
     def erase_free_space(self) -> None:
-        # `secure_delete` overwrites what is deleted, but not the copies that stay where a full page was split: of
-        # 1,300 rows deleted from a table of 4,000, up to seven were still in the file. So all is written anew.
-        # Straight on the driver's connection, because neither may run inside a transaction.
+        # `secure_delete` overwrites deleted rows, but not copies left by page splits: of 1,300 rows deleted from a
+        # table of 4,000, up to seven were still in the file. So the file is rewritten.
+        # On the driver's connection, because neither statement may run inside a transaction.
         with self._alone(), translated(self.where), closing(self.engine.raw_connection()) as connection:
             connection.execute("VACUUM")
             is_busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -124,8 +124,8 @@ class SqliteDatabase:
 
     def damage(self, *, limit: int) -> list[DamagedRow]:
         if self._is_in_memory:
-            return []  # nobody else can change it
-        # A connection of its own, because here a text may be none.
+            return []  # no other program can change it
+        # Its own connection, because texts may be invalid UTF-8 here.
         address = f"{self.where.absolute().as_uri()}?mode=ro"
         with translated(self.where), closing(sqlite3.connect(address, uri=True)) as connection:
             connection.text_factory = _text
@@ -147,9 +147,9 @@ class SqliteDatabase:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """In turn. SQLite has one writer at a time, and a connection one transaction.
+        """One thread at a time: SQLite has one writer at a time, and a connection one transaction.
 
-        Waiting here is fair, waiting there is polling. Raises `RuntimeError` inside another turn of the same thread.
+        Threads wait here and not in SQLite, which polls. Raises `RuntimeError` if this thread holds the lock already.
         """
         if self._busy_thread == get_ident():
             raise RuntimeError("a transaction inside another one of the same thread would wait for ever")
@@ -183,27 +183,27 @@ def _text(content: bytes) -> str:
 
 
 class _Connections:
-    """An engine's connections for transactions, which are used again. Safe for threads.
+    """A pool of an engine's connections. Safe for threads.
 
-    To have one from SQLAlchemy's pool, and to give it back, takes longer than a transaction with few statements.
+    SQLAlchemy's own pools take longer per connection than a transaction with few statements.
     """
 
     def __init__(self, engine: Engine, *, most_idle: int = MOST_IDLE) -> None:
         self._engine, self._most_idle = engine, most_idle
         self._change = Condition()
-        # Weak, because an interrupted thread may lose one: it counts no more then, and SQLAlchemy closes it.
+        # Weak, because an interrupted thread may lose one: then it is not counted, and SQLAlchemy closes it.
         self._open = WeakSet[Connection]()
         self._idle: list[Connection] = []
         self._opening = 0
 
     def take(self) -> Connection:
-        """A connection without a transaction. Raises the errors of SQLAlchemy and the driver."""
+        """A connection without a transaction. Waits `_WAIT_SECONDS` at most; raises SQLAlchemy's or driver errors."""
         with self._change:
             if not self._idle and not self._change.wait_for(self._is_free, _WAIT_SECONDS):
                 raise TimeoutError("every connection is in use")  # as SQLAlchemy's own pools do
             if self._idle:
                 return self._idle.pop()
-            those_of_now = self._open  # before connecting: the file may be replaced meanwhile
+            those_of_now = self._open  # before connecting, as the file may be replaced meanwhile
             self._opening += 1
         connection = None
         try:
@@ -218,7 +218,7 @@ class _Connections:
         return connection
 
     def give_back(self, connection: Connection, *, is_sound: bool = True) -> None:
-        """After its transaction, which is rolled back if it did not end. What is not sound is closed."""
+        """Take back a connection. An open transaction is rolled back; a connection that is not sound is closed."""
         is_kept = False
         try:
             is_clean = is_sound and _cleaned(connection)
@@ -232,7 +232,7 @@ class _Connections:
                 self._close(connection)
 
     def forget(self) -> None:
-        """Use none of those again that are open now: those in transactions are closed when they are given back."""
+        """Close all idle connections, and those in use when they are given back."""
         with self._change:
             idle, self._idle, self._open = self._idle, [], WeakSet()
             self._change.notify_all()
@@ -240,7 +240,7 @@ class _Connections:
             connection.close()
 
     def close(self) -> None:
-        """Keep none any more."""
+        """As `forget`, and keep no connections any more."""
         self._most_idle = 0
         self.forget()
 
@@ -257,14 +257,14 @@ class _Connections:
 
 
 def _cleaned(connection: Connection) -> bool:
-    """Whether it is without a transaction, once one that did not end was rolled back."""
+    """Roll back an open transaction. Whether the connection can be used again."""
     try:
         if connection.get_transaction() is not None:
             connection.rollback()
         driver = None if connection.invalidated else connection.connection.driver_connection
     except SQLAlchemyError:
         return False
-    return driver is not None and not driver.in_transaction  # after a COMMIT that failed, only the driver knows
+    return driver is not None and not driver.in_transaction  # SQLAlchemy does not know after a failed COMMIT
 
 
 def _identity(path: Path) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""A SQLite engine that begins no transaction by itself, and whose commits survive a power failure."""
+"""SQLite engines that begin no transactions by themselves, and whose commits survive a power failure."""
 
 import sqlite3
 import time
@@ -11,34 +11,34 @@ from memory.adapters.sql.queries.retrievals import FUNCTIONS
 from memory.errors import StoreUnavailable
 
 BUSY_SECONDS = 10
-"""How long to wait for another process's transaction before giving up."""
+"""How long to wait for another process's transaction."""
 
 _PART_KEPT = 64
 LEAST_KEPT, MOST_KEPT = 2 * 2**20, 8 * 2**20
-"""Of a file, a connection keeps one byte of 64 in memory, from SQLite's own 2 MiB to 8 MiB. A page of the recall index
-has four rows or the ways to four pages, so that the way to a row of a million is eleven pages long: with 2 MiB most of
-them are read again for each row."""
+"""The page cache of a connection is 1/64 of the file, at least SQLite's default of 2 MiB and at most 8 MiB. A page of
+the recall index has four rows or four child pages, so a path to one of a million rows has eleven pages: with 2 MiB,
+most of them are read again for each row."""
 
 _RETRY_SECONDS = 0.02
 
 
 def open_engine(path: Path) -> Engine:
-    """An engine for one database file. Connects when used; nothing is created before."""
+    """An engine for one database file. It connects when used and creates nothing before."""
     url = URL.create("sqlite", database=str(path))
-    # What people say is a parameter of statements: it must not get into a log with them.
+    # `hide_parameters`: people's messages are parameters and must not be logged.
     engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS}, hide_parameters=True, poolclass=NullPool)
     event.listen(engine, "connect", _connected)
     return engine
 
 
 def configure(connection: sqlite3.Connection) -> None:
-    """Make a fresh connection behave as the store needs it, whatever kind of database it is to."""
+    """Set up a new connection to a file or to a database in memory."""
     # The driver must not begin transactions by itself: it would take the write lock too late, and fail instead of wait
     # (docs.sqlalchemy.org, "Serializable isolation / Savepoints / Transactional DDL").
     connection.isolation_level = None
     for pragma in ("foreign_keys=ON", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}")
-    # SQLite's own `lower` knows ASCII only; PostgreSQL has both.
+    # SQLite's own `lower` is ASCII only, and it has no `strpos`; PostgreSQL has both.
     connection.create_function("lower", 1, _lower, deterministic=True)
     connection.create_function("strpos", 2, _strpos, deterministic=True)
     for name, function in FUNCTIONS.items():
@@ -53,13 +53,13 @@ def _connected(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
 
 
 def _kept(connection: sqlite3.Connection) -> int:
-    """How many bytes of the file."""
+    """The size of the page cache in bytes, by the size of the file."""
     (pages,), (page_bytes,) = (connection.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size"))
     return int(min(MOST_KEPT, max(LEAST_KEPT, pages * page_bytes // _PART_KEPT)))
 
 
 def _use_wal(connection: sqlite3.Connection) -> None:
-    """Switch to the write-ahead log. SQLite does not wait by itself when two processes switch a fresh file at once."""
+    """Switch to the write-ahead log. SQLite does not wait by itself if two processes switch a new file at once."""
     if _is_foreign(connection):
         return
     deadline = time.monotonic() + BUSY_SECONDS
@@ -77,7 +77,7 @@ def _use_wal(connection: sqlite3.Connection) -> None:
 
 
 def _is_foreign(connection: sqlite3.Connection) -> bool:
-    """Whether another program made this database: it is refused later, and must not be changed by looking at it."""
+    """Whether another program made this database. It is refused later, and must not be changed before."""
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     return bool(tables) and "alembic_version" not in tables
 

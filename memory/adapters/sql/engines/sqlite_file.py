@@ -1,4 +1,4 @@
-"""The file that an address of SQLite names, made for this user alone."""
+"""The database file of a SQLite address, private to this user."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from memory.errors import InvalidInput, StoreReadOnly, StoreUnavailable
 
 
 def path_of(url: str) -> Path:
-    """The file an address names, taken as it stands: `%`, `#` and blanks are part of the path."""
+    """The file of an address. The path is not unescaped: `%`, `#` and blanks are part of it. Raises `InvalidInput`."""
     rest = url.partition("://")[2]
     name = rest.removeprefix("/")
     if name == rest or name in ("", ":memory:") or "?" in name or "\0" in name:
@@ -19,7 +19,7 @@ def path_of(url: str) -> Path:
 
 
 def make_folder_for(path: Path) -> None:
-    """Make the folder of the file, if it is not there. Raises `StoreReadOnly` and `StoreUnavailable`."""
+    """Make the folder of the file, if it is missing. Raises `StoreReadOnly` and `StoreUnavailable`."""
     try:
         make_folder(path.parent)
     except (PermissionError, FileExistsError, NotADirectoryError) as exc:
@@ -32,7 +32,10 @@ def make_folder_for(path: Path) -> None:
 
 
 def make_private(path: Path) -> None:
-    """Make the file before SQLite would: it lets others read what it makes. Its two companions get the file's mode."""
+    """Make the file for this user alone, as SQLite would let others read it, and narrow the files beside it.
+
+    SQLite gives new files beside it the mode of the file. Raises `StoreUnavailable`.
+    """
     try:
         make_file(path)
     except OSError as exc:

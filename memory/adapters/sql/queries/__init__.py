@@ -1,1 +1,1 @@
-"""The tables of `memory.ports` in SQL: what each kind of row is asked for, and how it is written."""
+"""The tables of `memory.ports` in SQL: queries and changes of each kind of row."""

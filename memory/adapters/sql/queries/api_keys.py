@@ -1,4 +1,4 @@
-"""API keys."""
+"""API keys in SQL."""
 
 from sqlalchemy import select, update
 

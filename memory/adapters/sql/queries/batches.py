@@ -1,4 +1,4 @@
-"""Batches of lessons."""
+"""Batches of lessons in SQL."""
 
 from collections.abc import Collection, Iterable
 

@@ -1,4 +1,4 @@
-"""Settings that were changed in chat."""
+"""Settings changed in chat in SQL."""
 
 from sqlalchemy import Label, Table, bindparam, delete, exists, select, update
 
@@ -16,7 +16,7 @@ _WITHIN = (
 
 
 def is_set_in_chat(table: Table) -> Label[bool]:
-    """Whether the workspace of a row has any setting, as `has_settings` beside the row's columns."""
+    """The column `has_settings` for a table: whether the row's workspace has any setting."""
     return exists().where(_s.workspace == table.c.workspace).correlate(table).label("has_settings")
 
 

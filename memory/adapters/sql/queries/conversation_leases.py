@@ -1,4 +1,4 @@
-"""Leases of conversations, and the processes that hold them."""
+"""Leases of conversations, and the processes that hold them, in SQL."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -28,9 +28,9 @@ from memory.model import Incoming, Progress, Turn, Visibility
 from memory.ports.administration import LeasedMessage
 
 CHANNEL = "goodbot"
-"""Where processes listen for news."""
+"""The PostgreSQL channel of notifications between processes."""
 PROCESS = "process/"
-"""Begins the name of a lease by which a process lives."""
+"""Prefix of the names of leases that show that a process is alive."""
 
 _i = incoming.c
 _o = outgoing.c
@@ -42,7 +42,7 @@ _IS_OPEN = or_(_i.progress == Progress.ACCEPTED, and_(tuple_(_i.workspace, _i.ru
 
 
 def lives(message: FromClause) -> ColumnElement[bool]:
-    """Whether the process that holds a message lives."""
+    """Whether the process that holds a message is alive."""
     lease = leases.alias()
     return exists().where(lease.c.name == literal(PROCESS) + message.c.held_by, lease.c.until > bindparam("now"))
 
@@ -54,7 +54,7 @@ def _with(one: FromClause, other: FromClause) -> ColumnElement[bool]:
     return and_(*same, or_(is_everybodys, one.c.person == other.c.person))
 
 
-# The parameters are not named as workspaces are: only rows are locked, and nobody who writes there waits.
+# The workspace's parameter is `home`, so that PostgreSQL locks only the rows, and writers of the workspace do not wait.
 _open = select(*_i).where(_i.workspace == bindparam("home"), _IS_OPEN).cte("open")
 _c, _other, _earlier = _open.alias("candidate"), _open.alias("other"), _open.alias("earlier")
 _IS_TAKEN = exists().where(
@@ -105,9 +105,9 @@ _ALIVE = select(_l.owner).where(_l.name.startswith(literal(PROCESS)), _l.until >
 
 
 def turn_at_once() -> ColumnElement[Turn]:
-    """The turn of a message that is accepted now: it waits if another one of its conversation is unfinished.
+    """The turn of a newly accepted message: it waits if another one of its conversation is unfinished.
 
-    Its parameters are those of the row, with `its_` before their names.
+    Its parameters are those of `of_turn`.
     """
     here, sent = incoming.alias("here"), outgoing.alias("unsent")
     is_there = and_(

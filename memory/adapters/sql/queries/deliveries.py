@@ -1,4 +1,4 @@
-"""Messages on their way: in from people, out to them."""
+"""Incoming and outgoing messages in SQL."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -52,7 +52,7 @@ from memory.model import Exchange, Incoming, Outgoing, Posted, Progress, Scope, 
 def changed_column(column: Column[Any]) -> ColumnElement[Any]:
     """A column of the changed row, for a subquery in RETURNING.
 
-    SQLAlchemy leaves the table's name away there, so that it would be the subquery's own column of that name.
+    SQLAlchemy omits the table's name there, so that it would be read as a column of the subquery's own table.
     """
     return literal_column(f"{column.table.name}.{column.name}", column.type)
 
@@ -92,7 +92,7 @@ _ACCEPT = (
     )
 )
 _ACCEPT_WITH_TURN = _ACCEPT.values(turn=turn_at_once()).returning(_i.turn)
-"""The same where several processes answer: the turn is told in the same statement."""
+"""`_ACCEPT` for several processes: it also sets and returns the turn."""
 _ASKER = (
     select(_a.person)
     .where(_a.workspace == _i.workspace, _a.event_id == _i.event_id)
@@ -102,7 +102,7 @@ _ASKER = (
 _TAP = (_t.asked_run_id, _t.number, _t.role)
 _KEEPS_NOTES = exists().where(short_memories.c.workspace == _i.workspace, short_memories.c.person == _i.person)
 _IS_UNSENT = exists().where(_o.workspace == _i.workspace, _o.run_id == _i.run_id, _o.sent_at.is_(None))
-# Whether all was posted is told by the parts, so that no step has to write it down.
+# Whether all was posted is derived from the parts, so that no step has to store it.
 _PROGRESS = case(
     (and_(_i.progress == Progress.ANSWERED, ~_IS_UNSENT), literal(Progress.DELIVERED, _i.progress.type)),
     else_=_i.progress,
@@ -139,7 +139,7 @@ _BEING_ANSWERED = (
 )
 _MOVE = update(incoming).where(_i.workspace == bindparam("w"), _i.event_id == bindparam("event"))
 _IS_OPEN = or_(_i.progress != Progress.ANSWERED, _IS_UNSENT)
-"""Whether a message is where its progress says: what is answered and all posted is delivered."""
+"""Whether the stored progress is the real one: an answered message whose parts are all posted is delivered."""
 _ADVANCE = _MOVE.where(_i.progress == bindparam("before"), _IS_OPEN).values(progress=bindparam("after"))
 _ADVANCE_TO_RUN = _ADVANCE.values(run_id=bindparam("run"))
 _ASKER_OF_CHANGED = (
@@ -194,8 +194,8 @@ _POST = (
 
 @cache
 def _exchanges(by: tuple[str, ...], *, oldest_first: bool) -> Select[Any]:
-    """The latest or oldest answered messages that have these columns' values, with what was posted for each."""
-    # In a thread, which is everybody's, only what was ended everywhere is over.
+    """The query of the latest or oldest answered messages, by equality of the columns `by`, with the posted parts."""
+    # A thread is shared by people, so only a fresh start in all channels ends it.
     places = _f.channel.in_(("", bindparam("c"))) if "person" in by else _f.channel == ""
     query = _EXCHANGES.where(~_IS_OVER.where(places)).where(*(_i[name] == bindparam(name) for name in by))
     order = (_i.at, _i.run_id) if oldest_first else (_i.at.desc(), _i.run_id.desc())
@@ -354,18 +354,18 @@ class SqlDeliveryTable(SqlTable):
 
 
 def _unfinished(workspace: str | None) -> Select[Any]:
-    """What was accepted; and, found by the few parts that are unsent, what is answered or set aside."""
+    """The query of accepted messages, and of answered or set-aside ones with unsent parts (found by these parts)."""
     is_accepted, unsent = _i.progress == Progress.ACCEPTED, select(_o.workspace, _o.run_id).where(_o.sent_at.is_(None))
     if workspace is not None:
         is_accepted, unsent = and_(is_accepted, _i.workspace == workspace), unsent.where(_o.workspace == workspace)
-    # Said as what it is not, so that no index of progress is walked through.
+    # Negated, so that no index of progress is used.
     is_over = _i.progress.in_([Progress.ACCEPTED, Progress.WITHDRAWN, Progress.UNDELIVERABLE])
     has_unsent = and_(tuple_(_i.workspace, _i.run_id).in_(unsent), ~is_over)
     return _WHOLE.where(or_(is_accepted, has_unsent)).order_by(_i.at, _i.workspace, _i.event_id)
 
 
 def incoming_of(**values: Any) -> Incoming:  # noqa: ANN401 - columns
-    """The message of a row."""
+    """A message from a row's columns."""
     run_id, number, role = (values.pop(name, None) for name in ("asked_run_id", "number", "role"))
     tap = Tap(run_id=run_id, number=number, role=role) if run_id else None
     return Incoming(scope=Scope(**{name: values.pop(name) for name in _SCOPE}), tap=tap, **values)

@@ -1,4 +1,4 @@
-"""Which episodes a list shows, as conditions of SQL."""
+"""`EpisodeFilter` as SQL conditions."""
 
 import re
 from datetime import UTC, datetime
@@ -27,11 +27,11 @@ QUARANTINE = (
     .correlate(episodes)
     .scalar_subquery()
 )
-"""Why it is held back; null where it is not."""
+"""The reasons of an episode's quarantine; NULL if it is not quarantined."""
 
 
 def filtered(statement: Select[Any], workspace: str, wanted: EpisodeFilter) -> Select[Any]:
-    """The statement, of what is wanted in one workspace."""
+    """The statement with the conditions of a filter in one workspace."""
     same = ("channel", "person", "author", "action", "status", "verdict", "termination")
     given = [(name, getattr(wanted, name)) for name in same]
     conditions: list[_Condition] = [_t[name] == value for name, value in given if value]
@@ -73,11 +73,11 @@ def filtered(statement: Select[Any], workspace: str, wanted: EpisodeFilter) -> S
 
 
 def _holds(part: str) -> ColumnElement[bool]:
-    """Whether the question or the answer holds this, in capitals or not."""
+    """Whether the question or the answer contains a text, ignoring case."""
     if part.isascii() and part.isprintable() and len(part) <= _LIKE_CHARACTERS:
         pattern = re.sub("([%_!])", r"!\1", part)
         return or_(*(like_ascii(column, f"%{pattern}%") for column in (_t.goal, _t.output)))
-    # Both at once: each call of a function of Python costs.
+    # Both in one call, as calls of Python functions are slow.
     return func.strpos(lowered(_t.goal + "\n" + _t.output), part.lower()) > 0
 
 
@@ -89,16 +89,16 @@ def _is_among_newest(workspace: str, number: int) -> ColumnElement[bool]:
 
 
 def _learned(*more: ColumnElement[bool]) -> ColumnElement[bool]:
-    """Whether it was learned from a file."""
+    """Whether the episode was learned from a file, with these conditions on its batch."""
     same = (_b.workspace == _t.workspace, _b.lesson_id == _t.id)
     return select(_b.lesson_id).where(*same, *more).correlate(episodes).exists()
 
 
 def _by_state(workspace: str, wanted: EpisodeFilter) -> list[_Condition]:
-    """What is held back, public, waiting for a decision, of a batch."""
+    """The conditions on verdict, age, batch, origin, quarantine and visibility."""
     conditions: list[_Condition] = []
     if wanted.verdict is Verdict.DISPUTED:
-        conditions.append(IS_DISPUTED)  # beside the same with a parameter
+        conditions.append(IS_DISPUTED)  # the literal, so that SQLite uses the partial index
     if wanted.newest is not None:
         conditions.append(_is_among_newest(workspace, wanted.newest))
     if wanted.judged_only:
@@ -117,6 +117,6 @@ def _by_state(workspace: str, wanted: EpisodeFilter) -> list[_Condition]:
     if wanted.to_decide:
         verdicts = (_t.verdict, _t.verdict_channel, _t.verdict_proposed)
         is_unjudged = and_(_t.origin.in_(_WRITTEN), _t.verdict_channel == Verdict.PENDING, _t.promoted.is_(None))
-        conditions.append(_t.visibility != Visibility.DIRECT)  # nobody else is asked about it
+        conditions.append(_t.visibility != Visibility.DIRECT)  # others do not decide about direct messages
         conditions.append(or_(*(each == Verdict.DISPUTED for each in verdicts), is_unjudged, QUARANTINE.is_not(None)))
     return conditions

@@ -1,4 +1,4 @@
-"""Episodes with their vectors, index entries and links."""
+"""Episodes with their vectors, index entries and links in SQL."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
@@ -84,7 +84,7 @@ _CHANGING = (
     "graded_at",
     "archived_at",
 )
-"""What `update` stores, beside the verdicts; none of it is long."""
+"""The columns that `update` stores, beside the verdicts; none is long."""
 _STORED = (*_SAME, *_FLAT, "verdict", "goal_digest")
 _IN_VERDICTS = [f"verdicts.{name}" for name in _VERDICTS]
 _STORED_OF = attrgetter(*_SAME, *_IN_VERDICTS, *(f"usage.{name}" for name in _USAGE), "verdict")
@@ -137,7 +137,7 @@ class SqlEpisodeTable(SqlTable):
         self._session.run(_CLEAR_QUARANTINE, free)
 
     def add(self, *nodes: Episode) -> None:
-        if self._session.run(_ADD, list(map(_node_row, nodes, _rows(nodes)))) < len(nodes):  # one is there already
+        if self._session.run(_ADD, list(map(_node_row, nodes, _rows(nodes)))) < len(nodes):  # one is stored already
             self.put(*(self._counted(each) for each in nodes))
         else:
             self._hold_back(nodes)
@@ -205,7 +205,7 @@ class SqlEpisodeTable(SqlTable):
             gone = [row.id for row in known]
             count += len(gone)
             index.remove(self._session, workspace, gone)
-            # Vectors and links go with their episode.
+            # Vectors and links are deleted by their foreign keys.
             for table, column in ((events, "episode_id"), (retrieval_items, "episode_id"), (episodes, "id")):
                 here = and_(table.c.workspace == workspace, table.c[column].in_(gone))
                 self._session.run(delete(table).where(here))
@@ -214,7 +214,7 @@ class SqlEpisodeTable(SqlTable):
     def put_vector(self, workspace: str, episode_id: str, model: str, vector: "Vector") -> None:
         row = {"workspace": workspace, "episode_id": episode_id, "model": storable(model), "vector": half(vector)}
         with self._session.needing(f"episode {episode_id} in {workspace}; store it"):
-            if self._session.run(add_statement(episode_vectors), row):  # and what had no vector was not findable
+            if self._session.run(add_statement(episode_vectors), row):  # it was not findable without a vector
                 return
             self._session.run(put_statement(episode_vectors), row)
         index.rebuild(self._session, workspace, episode_id)
@@ -356,21 +356,21 @@ _OWN, _OF_VERDICTS, _OF_USAGE = _columns(*_FIELDS), _columns(*_FLAT[: len(_VERDI
 
 
 def _whole(row: Sequence[Any]) -> Episode:
-    """`episode_of` of a row of `_WHOLE`, by place: in half of the time."""
+    """`episode_of` for a row of `_WHOLE`, by position, which halves the time."""
     verdicts = Verdicts(**dict(zip(_VERDICTS, _OF_VERDICTS(row), strict=True)))
     usage = Usage(**dict(zip(_USAGE, _OF_USAGE(row), strict=True)))
     return Episode(**dict(zip(_FIELDS, _OWN(row), strict=True)), verdicts=verdicts, usage=usage)
 
 
 def episode_of(**values: Any) -> Episode:  # noqa: ANN401 - columns
-    """The episode of a row."""
+    """An episode from a row's columns."""
     verdicts = Verdicts(**{name: values.pop(f"verdict_{name}") for name in _VERDICTS})
     usage = Usage(**{name: values.pop(name) for name in _USAGE})
     return Episode(**values, verdicts=verdicts, usage=usage)
 
 
 def _in_its_place(verdict: Verdict, goal_digest: str, **columns: Any) -> object:  # noqa: ANN401 - columns
-    """The episode of a whole row with its scope; two columns follow from others."""
+    """An episode from all columns of its row, and its scope. Two columns are derived from others."""
     episode = episode_of(**columns)
     return episode, episode.scope
 
@@ -380,5 +380,5 @@ episode_vectors.info[READ_AS] = lambda vector, **_: half(vector).size
 
 
 def _digest(goal: str) -> str:
-    # A digest, so that a long goal needs no long index entry; 128 bits do not collide.
+    # Keeps index entries short; 128 bits do not collide.
     return blake2b(comparable(goal).encode(errors="surrogatepass"), digest_size=16).hexdigest()

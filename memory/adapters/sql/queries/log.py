@@ -1,4 +1,4 @@
-"""The append-only log and the events already handled."""
+"""The append-only event log and claims of handled events in SQL."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ _GIVE_BACK = delete(processed_events).where(matching(processed_events, "event_di
 _LAST_SEQ = (
     select(_t.seq).where(_t.workspace == bindparam("w"), _t.seq > 0).order_by(_t.seq.desc()).limit(1).scalar_subquery()
 )
-# There is one writer at a time, so the order of the numbers is the order of commits.
+# A workspace has one writer at a time, so the order of numbers is the order of commits.
 _APPEND = insert(events).values(seq=func.coalesce(_LAST_SEQ, 0) + 1).on_conflict_do_nothing().inline()
 _COLUMNS = [column.name for column in _t if column.name != "seq"]
 _GIVEN, _VALUES = (*_COLUMNS, "w"), attrgetter(*_COLUMNS, "workspace")
@@ -70,7 +70,7 @@ class SqlEventLog(SqlTable):
         return [replace(each, seq=seq) for each, seq in stored] if numbered else [each for each, _ in stored]
 
     def _stored(self, new: Sequence[Event], workspace: str, count: int) -> list[tuple[Event, int]]:
-        """Those that were appended just now with their numbers: the last `count` of the log, in the order given."""
+        """The events that were just appended, with their numbers: the last `count` of the log, in the order given."""
         last = list(self._session.rows(_LAST, {"w": workspace, "count": count})) if count else []
         return [
             (each, last.pop().seq)

@@ -1,4 +1,4 @@
-"""What has no vector of one model: none at all, or another model's; and which models there are."""
+"""Episodes and topics without a vector of a model (none, or another model's), and the models of stored vectors."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from memory.adapters.sql.transaction.session import Session
 
 
 def _waiting(owner: Table, vectors: Table, name: str, *texts: str) -> Select[tuple[str]]:
-    """Their ids in this workspace; what has none of these texts waits for nothing."""
+    """The query of ids without a vector of model `m` in workspace `w`. Rows whose `texts` are all empty need none."""
     of_owner = and_(vectors.c.workspace == owner.c.workspace, vectors.c[name] == owner.c.id)
     return (
         select(owner.c.id)
@@ -37,7 +37,7 @@ _HOW_MANY_TOPICS = select(func.count()).select_from(_TOPICS.subquery())
 
 
 def _models() -> Select[tuple[str]]:
-    """The next name in the index each time: as many steps as there are names, where DISTINCT would read all rows."""
+    """The query of model names, which steps through the index by name; DISTINCT would read all rows."""
     here = select(func.min(episode_vectors.c.model).label("model")).where(episode_vectors.c.workspace == bindparam("w"))
     known = here.cte("known", recursive=True)
     following = here.where(episode_vectors.c.model > known.c.model).scalar_subquery()
@@ -46,27 +46,27 @@ def _models() -> Select[tuple[str]]:
 
 
 MODELS = _models()
-"""The names of the models that made vectors of episodes."""
+"""The query of the models of episodes' vectors."""
 
 
 def goals(session: Session, workspace: str, model: str, after: str, limit: int) -> list[tuple[str, str]]:
-    """Of episodes the ids and goals, in order of ids."""
+    """(id, goal) of episodes without a vector, by id."""
     rows = session.rows(_GOALS, {"w": workspace, "m": model, "after": after, "count": limit})
     return [(row.id, row.goal) for row in rows]
 
 
 def topic_ids(session: Session, workspace: str, model: str, after: str, limit: int) -> list[str]:
-    """Of topics the ids, in their order."""
+    """Ids of topics without a vector, ascending."""
     return [row.id for row in session.rows(_NAMES, {"w": workspace, "m": model, "after": after, "count": limit})]
 
 
 def count_episodes(session: Session, workspace: str, model: str) -> int:
-    """How many episodes wait."""
+    """The number of episodes without a vector."""
     return _number(session.rows(_HOW_MANY_EPISODES, {"w": workspace, "m": model}))
 
 
 def count_topics(session: Session, workspace: str, model: str) -> int:
-    """How many topics wait."""
+    """The number of topics without a vector."""
     return _number(session.rows(_HOW_MANY_TOPICS, {"w": workspace, "m": model}))
 
 

@@ -1,4 +1,4 @@
-"""What is known of people and channels: since when, who can read which, and which threads asked for quiet."""
+"""People, welcomes, channels and muted threads in SQL."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -162,6 +162,6 @@ class SqlChannelTable(SqlTable):
 
 
 def channel_visibility(table: Table) -> Label[Any]:
-    """A column beside those of a table: who can read the row's channel now, null where nothing is known of it."""
+    """The column `channel_visibility` for a table: the current visibility of the row's channel; NULL if unknown."""
     here = select(_c.visibility).where(_c.workspace == table.c.workspace, _c.channel == table.c.channel)
     return here.correlate(table).scalar_subquery().label("channel_visibility")

@@ -1,4 +1,4 @@
-"""All that is stored of what people said about some answers, in one statement; judgements and thresholds."""
+"""Polls: all stored feedback on some answers in one statement. And the tables of judgements and thresholds in SQL."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -44,12 +44,12 @@ from memory.model.evidence import EvidenceRecord, Judgement, JudgementCount, Thr
 
 _r, _v, _j, _p, _q, _c = (table.c for table in (reactions, votes, judgements, people, retrievals, trust_records))
 _BOTH = [column.name for column in _r if column.name in _v]
-"""What a register and a vote have in common."""
+"""The columns that registers and votes have in common."""
 _OF_REACTION = [*_BOTH, "channel", "message_id", "is_active", "seq"]
 _OF_VOTE = [*_BOTH, "is_limited", "standing"]
 _REACTION, _VOTE, _PERSON, _RECORD, _TEACHER, _EVIDENCE, _JUDGEMENT, _THRESHOLD = range(8)
 _reliability = type_coerce(thresholds.c.reliability, String()).label("reliability")
-"""As it is stored: `stored_threshold` makes of it what it says."""
+"""The stored text, which `stored_threshold` reads."""
 _columns: dict[str, ColumnElement[Any]] = {
     **{name: _r[name] for name in _OF_REACTION},
     **{name: _v[name] for name in _OF_VOTE if name not in _BOTH},
@@ -124,11 +124,11 @@ _POLLS = together(
 
 
 _NAMED = 5
-"""How often the statement names each run."""
+"""How often the statement repeats the list of runs."""
 
 
 def polls(session: Session, workspace: str, run_ids: Iterable[str], asked_for: Iterable[str]) -> dict[str, Poll]:
-    """`TeachingTable.polls`."""
+    """As `TeachingTable.polls`."""
     rows: dict[str, list[Row[Any]]] = {run_id: [] for run_id in run_ids}
     known: dict[str, Any] = {}
     counted: Threshold | None = None
@@ -228,7 +228,7 @@ class SqlJudgementTable(SqlTable):
         return sum(self._session.run(_DELETE_RUNS, {"workspace": workspace, "ids": ids}) for ids in some)
 
     def counts(self, workspace: str, newest: int) -> list[JudgementCount]:
-        # Counted here: to group them takes the database as long as to find them.
+        # Counted in Python: grouping would double the database's time.
         alike = Counter(map(tuple, self._session.driver_rows(_NEWEST, {"workspace": workspace, "newest": newest})))
         return [
             JudgementCount(actor, confidence, bool(is_right), bool(is_known), bool(is_checked), number)

@@ -1,6 +1,6 @@
-"""Recalls with what they injected, how it fared, and what that counts for the lessons.
+"""Recalls with their injected lessons and signals in SQL.
 
-Uses are counted in one statement, with the rules of `memory.rules.strength` applied to the lessons' rows.
+Uses are counted in one statement on SQLite, with the rules of `memory.rules.strength` applied to the lessons' rows.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -54,7 +54,7 @@ class SqlRetrievalTable(SqlTable):
 
     def put(self, retrieval: Retrieval, items: Sequence[RetrievalItem]) -> None:
         check_items(retrieval.workspace, retrieval.id, items)
-        if not self._session.run(_ADD, row_of(retrievals, retrieval)):  # another one has this id: its place is taken
+        if not self._session.run(_ADD, row_of(retrievals, retrieval)):  # it is stored already: replace it
             self._session.put(retrievals, retrieval)
             self._session.run(_CLEAR, {"workspace": retrieval.workspace, "retrieval_id": retrieval.id})
         self._session.run(_ADD_ITEM, [row_of(retrieval_items, item) for item in items])
@@ -65,7 +65,7 @@ class SqlRetrievalTable(SqlTable):
         if self._session.run(_ADD, [row_of(retrievals, each) for each in retrievals_]) == len(retrievals_):
             self._session.run(_ADD_ITEM, [row_of(retrieval_items, item) for item in items])
             return
-        for each in retrievals_:  # one of them is recorded: its place is taken
+        for each in retrievals_:  # one of them is stored already
             self.put(each, [item for item in items if item.retrieval_id == each.id])
 
     def get(self, workspace: str, retrieval_id: str) -> tuple[Retrieval, list[RetrievalItem]] | None:
@@ -109,7 +109,7 @@ class SqlRetrievalTable(SqlTable):
     def delete_runs(self, workspace: str, run_ids: Iterable[str]) -> None:
         self._session.require_writing()
         for ids in chunks(run_ids, ID_LIMIT):
-            # The items go with their recall.
+            # The items are deleted by their foreign key.
             self._session.run(delete(retrievals).where(_r.workspace == workspace, _r.run_id.in_(ids)))
 
     def attention(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, Attention]:
@@ -163,7 +163,7 @@ def _strength(personal: str, channel: str, workspace: str, nudge: float) -> floa
 
 
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {"bumped": _bumped, "nudged": _nudged, "strength_of": _strength}
-"""What every connection to SQLite must know by these names."""
+"""Python functions that each SQLite connection registers under these names."""
 
 _AT = bindparam("at", type_=UtcDateTime)
 _FARED = bindparam("signal", type_=String)
@@ -200,7 +200,7 @@ _ATTEND = (
 
 
 def _count_uses_here(session: Session, uses: Sequence[LessonUse]) -> bool:
-    """`RetrievalTable.use` where statements know no rules: the lessons are read, changed here and stored."""
+    """`RetrievalTable.use` without Python functions in SQL: lessons are read, changed in Python, and stored."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for workspace in dict.fromkeys(each.workspace for each in uses):
         ids = [each.episode_id for each in uses if each.workspace == workspace]

@@ -1,4 +1,4 @@
-"""Saved messages."""
+"""The table of saved messages in SQL."""
 
 from collections.abc import Iterable
 

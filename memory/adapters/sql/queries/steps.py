@@ -1,4 +1,4 @@
-"""Runs taken step by step, their grades, and values that expire."""
+"""Runs that are recorded step by step, their grades, and values that expire, in SQL."""
 
 from collections.abc import Iterable
 from dataclasses import fields
@@ -123,7 +123,7 @@ class SqlShortMemoryTable(SqlTable):
 
 
 def grade_of(workspace: str, episode_id: str, actor: str, seq: int, **grade: Any) -> StoredGrade:  # noqa: ANN401 - columns
-    """The grade of a row."""
+    """A grade from a row's columns."""
     return StoredGrade(workspace=workspace, episode_id=episode_id, actor=actor, grade=Grade(**grade), seq=seq)
 
 

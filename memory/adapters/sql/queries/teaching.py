@@ -1,4 +1,4 @@
-"""Reactions, votes and the ledger of sent messages."""
+"""Reactions, votes and the ledger of sent messages in SQL."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
@@ -52,7 +52,7 @@ _PUT_NUMBERED = put_statement(reactions).values(seq=_newest - bindparam("behind"
 _COLUMNS = [column.name for column in _r if column.name != "seq"]
 _REGISTER, _REGISTER_OF = (*_COLUMNS, "w"), attrgetter(*_COLUMNS, "workspace")
 _IDENTITY = (_r.channel, _r.message_id, _r.node_id, _r.actor, _r.source)
-"""The order of registers with one number."""
+"""The order of registers with the same number."""
 _OF_RUN = select(reactions).where(matching(reactions, "run_id")).order_by(_r.seq, *_IDENTITY)
 _UNCLAIMED = (
     select(reactions).where(matching(reactions, "channel", "message_id"), _r.run_id == "").order_by(_r.seq, *_IDENTITY)
@@ -74,7 +74,7 @@ _MARK = (
     .values(is_limited=bindparam("now"))
 )
 _PLACE = (_v.at, _v.run_id, _v.node_id)
-"""The order of one person's votes, which is that of the index by voter and time: it ends with the key."""
+"""The order of one person's votes: that of the index by voter and time, which ends with the key."""
 _PLACED = select(*(_v[name] for name in PlacedVote._fields))
 _WITHIN = _PLACED.where(
     matching(votes_table, "actor"),
@@ -99,9 +99,9 @@ _VOTE = [column.name for column in _v]
 _VOTE_OF = attrgetter(*_VOTE)
 _FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 _AT_ONCE = 100
-"""How many votes one statement looks around; SQLite takes 500 parts of a compound."""
+"""The most votes of one statement of `votes_around`; SQLite allows 500 parts of a compound query."""
 _MANY = 8
-"""With more of one voter than that, all that lies between them is read."""
+"""Above this number of one voter's votes, all votes between them are read."""
 _LEDGER = select(ledger).where(matching(ledger, "channel", "message_id"), _l.expires_at > bindparam("now"))
 _own = ledger.alias("own")
 _ANSWER = (
@@ -208,7 +208,7 @@ class SqlTeachingTable(SqlTable):
         return [each for each, _ in groupby(sorted(found))]
 
     def _around_many(self, votes: Sequence[Vote], window: timedelta, limit: int) -> Iterable[PlacedVote]:
-        """`votes_around` of one voter's many: of all that they cast from the first to the last."""
+        """`votes_around` for many votes of one voter: reads all of the voter's votes between the first and the last."""
         places = [_place(vote, window) for vote in votes]
         begin, end = min(each["begin"] for each in places), max(each["end"] for each in places)
         within = {"workspace": votes[0].workspace, "actor": votes[0].actor, "begin": begin, "end": end}
@@ -293,7 +293,7 @@ class SqlTeachingTable(SqlTable):
 
 @cache
 def _around(count: int) -> CompoundSelect[Any]:
-    """The votes that may be limited around `count` places, before and from each."""
+    """The query of votes that may be limited, before and from each of `count` places."""
     parts: list[Any] = []
     for n in range(count):
         own = _PLACED.where(_v.workspace == bindparam(f"w{n}"), _v.actor == bindparam(f"actor{n}"), MAY_BE_LIMITED)

@@ -1,4 +1,4 @@
-"""Topics in SQL."""
+"""Topics with their fields, revisions, links and events in SQL."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -57,7 +57,7 @@ _SET_SALIENCE = (
     .values(salience=bindparam("new"), salience_at=bindparam("new_at"))
 )
 _WORDS = (TopicEventKind.REVISED, TopicEventKind.CONFIRMED, TopicEventKind.LINKED)
-"""Events that only tell of what a person said."""
+"""Kinds of events that only describe words of a person."""
 
 
 class SqlTopicTable(SqlTable):
@@ -102,7 +102,7 @@ class SqlTopicTable(SqlTable):
 
     def delete(self, workspace: str, topic_ids: Iterable[str]) -> int:
         self._session.require_writing()
-        # What belongs to a topic goes with it.
+        # Rows that refer to a topic are deleted by their foreign keys.
         return sum(
             self._session.run(delete(topics).where(_t.workspace == workspace, _t.id.in_(ids)))
             for ids in chunks(set(topic_ids), ID_LIMIT)
@@ -209,7 +209,10 @@ class SqlTopicTable(SqlTable):
         return sorted(touched.union(self._erase_fields(workspace, person)))
 
     def _erase_fields(self, workspace: str, person: str) -> set[str]:
-        """A person's fields, unless somebody gave one a value; then only their name goes."""
+        """Delete a person's fields without values; of fields with values, only the person is erased.
+
+        Returns the topics of the deleted fields.
+        """
         f, r = topic_fields.c, topic_revisions.c
         valued = select(r.id).where(r.workspace == f.workspace, r.topic_id == f.topic_id, r.name == f.name).exists()
         own = and_(f.workspace == workspace, f.person == person)

@@ -1,4 +1,4 @@
-"""Counts over a whole workspace."""
+"""Counts over whole workspaces in SQL."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ _DAY = 86_400_000_000
 
 
 def _week(moment: ColumnElement[datetime]) -> ColumnElement[int]:
-    """The number of its week since that Monday, UTC."""
+    """The number of weeks from `_FIRST` to a time, in UTC."""
     since_monday = type_coerce(moment, Integer) + literal_column(str(3 * _DAY), Integer)
     return (since_monday // literal_column(str(7 * _DAY), Integer)).label("week")
 
@@ -87,7 +87,7 @@ _SPENDING = (
     select(
         *_SPENDER,
         func.sum(case((_e.parent_id == "", 1), else_=0)).label("answers"),
-        cast(func.sum(_TOKENS), NUMBER).label("tokens"),  # PostgreSQL adds whole numbers up to decimals
+        cast(func.sum(_TOKENS), NUMBER).label("tokens"),  # PostgreSQL sums bigints to numeric
         cast(func.sum(case((_e.cost_usd == 0, _TOKENS), else_=0)), NUMBER).label("unpriced_tokens"),
         func.sum(_e.cost_usd).label("cost_usd"),
     )
@@ -126,7 +126,7 @@ _ARMS = select(
     cast(func.sum(_RUNS.c.tokens), NUMBER).label("tokens"),
 ).group_by(_RUNS.c.is_control)
 _SPENT = "spent/"
-"""Begins the counters of what was spent against caps."""
+"""Prefix of the counters of spending against caps."""
 _ADD = insert(counters)
 _ADD_SPENT = _ADD.on_conflict_do_update(
     index_elements=[counters.c.workspace, counters.c.name],
@@ -149,7 +149,7 @@ _FATES: dict[str, ColumnElement[bool]] = {
     "questions.asked": and_(_IS_QUESTION, _HAS_ASKED),
 }
 _SHOWN = {"retrieval": _e.retrieval_count, "used": _e.used_count, "ignored": _e.ignored_count}
-# Counted side by side: to group a hundred thousand rows they would have to be sorted.
+# One count per condition: grouping a hundred thousand rows would sort them.
 _COUNT_FATES = select(
     func.count().label("episodes"),
     *(func.count().filter(condition).label(name) for name, condition in _FATES.items()),
@@ -222,7 +222,7 @@ class SqlTotalsTable(SqlTable):
 
 
 def _counter(workspace: str, name: str) -> str:
-    """The counter of a name that begins with its day."""
+    """The counter of a name, which begins with its day (10 characters)."""
     return f"{_SPENT}{name[:10]}/{claim_key(workspace, name)}"
 
 

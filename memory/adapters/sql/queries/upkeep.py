@@ -1,4 +1,4 @@
-"""Jobs, their progress, leases, rules and erasures."""
+"""Jobs, their progress, leases, rules and erasures in SQL."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -28,7 +28,7 @@ class SqlUpkeepTable(SqlTable):
         known = self.lease(lease.name)
         if known is not None and known.owner != lease.owner and known.until > now:
             return False
-        # One writer at a time: nobody took it between the question and this statement.
+        # There is one writer at a time, so no other process has taken it since.
         self._session.put(leases, lease)
         return True
 

@@ -1,1 +1,1 @@
-"""What a recall reads: the index of vectors with its copies in this process, and lessons as evidence weighs them."""
+"""The recall index with its in-process copies, and the cache of lessons for weighing evidence."""

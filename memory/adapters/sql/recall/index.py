@@ -1,9 +1,9 @@
-"""Reads and writes the rows of the recall index: one for each episode in each partition where it can be found.
+"""Reads and writes the recall index, which has one row for each episode in each partition where it can be found.
 
-Each change of a partition gets the partition's next `seq`. A row that is taken out stays as a tombstone (no vector), so
-that other processes see it go. `sweep` deletes tombstones and raises the epoch; processes drop their copies of an
-earlier epoch (`nearest`). `action`, `words` and `author` are copied from the episode when it is filed: none of them
-changes while it can be found.
+Each change of a partition gets the partition's next `seq`. A removed row stays as a tombstone (no vector), so that
+other processes see the removal. `sweep` deletes tombstones and raises the epoch; processes drop their copies of earlier
+epochs (`nearest`). `action`, `words` and `author` are copied from the episode when it is filed, as they do not change
+while it can be found.
 """
 
 from collections.abc import Iterable, Sequence
@@ -67,19 +67,19 @@ _DROP_PLANES = delete(counters).where(counters.c.workspace == bindparam("w"), co
 
 
 def entries_of(session: Session, workspace: str, episode_id: str) -> list[IndexEntry]:
-    """Where the episode is findable, by partition name."""
+    """The entries of an episode, ordered by partition name."""
     rows = session.rows(_FILED, {"w": workspace, "e": episode_id})
     return [IndexEntry(partition=r.partition, audience=r.audience, verdict=r.verdict) for r in rows if _is_live(r)]
 
 
 def first_episodes(session: Session, workspace: str, partitions: Sequence[str], limit: int) -> list[str]:
-    """The episodes of these partitions that were made first."""
+    """The ids of the oldest episodes in these partitions, at most `limit`."""
     rows = session.rows(_FIRST, {"w": workspace, "names": list(partitions), "limit": limit})
     return [row.id for row in rows]
 
 
 def add(session: Session, workspace: str, episode_id: str, entries: Sequence[IndexEntry]) -> None:
-    """Make the episode findable in exactly these partitions. Raises `NotFound` if it has no vector to be found by."""
+    """Make the episode findable in exactly these partitions. Raises `NotFound` if it has no vector."""
     session.require_writing()
     wanted = {entry.partition: entry for entry in entries}
     stored = session.row(_VECTOR, {"w": workspace, "e": episode_id})
@@ -99,7 +99,7 @@ def add(session: Session, workspace: str, episode_id: str, entries: Sequence[Ind
 def change(
     session: Session, workspace: str, *, put: Sequence[tuple[str, IndexEntry]], remove: Sequence[tuple[str, IndexEntry]]
 ) -> None:
-    """File episodes under entries, and no longer under others; those without a vector are left as they are."""
+    """Put and remove entries of episodes. Episodes without a vector are not put."""
     rows = [_row(workspace, *each, is_live=False) for each in remove]
     rows += [_row(workspace, *each, is_live=True) for each in put]
     if session.run(_CHANGE, rows):
@@ -107,14 +107,14 @@ def change(
 
 
 def file_new(session: Session, model: str, new: Sequence["tuple[Episode, Vector, IndexEntry]"]) -> None:
-    """File episodes that were just stored, from their values: reading the rows back takes three times as long."""
+    """Put entries of newly stored episodes from their values: reading them back takes three times as long."""
     all_storable([(model, entry) for _, _, entry in new])
     if session.run(_FILE_NEW, [_new_row(model, *each) for each in new]):
         session.filed.update(episode.workspace for episode, _, _ in new)
 
 
 def rebuild(session: Session, workspace: str, episode_id: str) -> None:
-    """Bring the rows of an episode up to date after its vector changed."""
+    """Update the rows of an episode after its vector changed."""
     if entries := entries_of(session, workspace, episode_id):
         add(session, workspace, episode_id, entries)
 
@@ -127,9 +127,9 @@ def remove(session: Session, workspace: str, episode_ids: Iterable[str]) -> None
 
 
 def sweep(session: Session) -> set[int]:
-    """Delete what marks rows as gone, which names partitions of people; every process starts its copies afresh.
+    """Delete all tombstones, as names of partitions contain people's ids. Processes then drop their copies.
 
-    Returns the tokens of all planes that are still valid: none of a workspace where there was any.
+    Returns the tokens of all planes that are still valid: none of workspaces that had tombstones.
     """
     for row in session.rows(_TOMBSTONES):
         session.advance(row.workspace, EPOCH)
@@ -139,9 +139,9 @@ def sweep(session: Session) -> set[int]:
 
 
 def _change_statement() -> Executable:
-    """One row with the values of its stored episode and the next `seq` of its partition, or a tombstone.
+    """Put one row, with values of the stored episode and the partition's next `seq`, or its tombstone.
 
-    `_new_row` has the same rule for `action`, `words` and `author` in Python.
+    `_new_row` has the same rules for `action`, `words` and `author` in Python.
     """
     w, e, p = (bindparam(name, type_=String()) for name in "wep")
     is_live = bindparam("live", type_=Boolean())
@@ -189,7 +189,7 @@ _CHANGE = _change_statement()
 
 
 def _file_new_statement() -> Executable:
-    """One row with given values and the next `seq` of its partition; it replaces the row of a deleted episode."""
+    """Put one row with given values and the partition's next `seq`; it replaces a deleted episode's tombstone."""
     last_seq = (
         select(_t.seq)
         .where(_t.workspace == bindparam("w"), _t.partition == bindparam("p"))
@@ -197,7 +197,7 @@ def _file_new_statement() -> Executable:
         .limit(1)
         .scalar_subquery()
     )
-    # `inline`: otherwise it would return its keys, and the driver of SQLite would count no rows.
+    # Without `inline`, SQLAlchemy would add RETURNING, and SQLite's driver would count no rows.
     statement = insert(recall_index).values(seq=func.coalesce(last_seq, 0) + 1).inline()
     key = ("workspace", "episode_id", "partition")
     return statement.on_conflict_do_update(
@@ -210,7 +210,7 @@ _FILE_NEW = _file_new_statement()
 
 
 def _new_row(model: str, episode: Episode, vector: "Vector", entry: IndexEntry) -> dict[str, Any]:
-    """The values that `_change_statement` selects, from the episode itself."""
+    """The values that `_change_statement` selects, taken from the episode."""
     may_name_an_action = episode.origin is not Origin.RUN and len(episode.output) <= LONGEST_NAMING
     return {
         "w": episode.workspace,

@@ -1,9 +1,8 @@
-"""Lessons as evidence is weighed, each with the votes on it, and what else a recall goes by: one narrow statement.
+"""Reads and caches the lessons for weighing evidence, each with its votes, and the other input, in one statement.
 
-What is found is kept in this process until something changes. Each search reads the workspace's mark
-(`lesson_versions`) with the index, in the transaction that asks, and what was kept at another mark is read again. So a
-change is in the next recall, whoever made it. A lesson that is read as it was keeps what was made of it. Where
-something was erased, all that is kept of the workspace is erased with it.
+Each search reads the workspace's mark (`lesson_versions`) with the index, in its own transaction. Cached lessons of
+another mark are read again, so changes by any process take effect in the next recall; a lesson whose rows are unchanged
+keeps its object. If something was erased, the workspace's whole cache is dropped.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -110,7 +109,7 @@ _LESSONS = (
 
 
 def _beside(what: str, number: ColumnElement[Any] | None = None, **given: ColumnElement[Any]) -> Select[Any]:
-    """A row of something else, in the columns of lessons."""
+    """A query of other input, in the columns of lessons."""
     number = nothing(Float(53)) if number is None else number
     return select(literal(what), *(given.get(name, nothing(column.type)) for name, column in _columns.items()), number)
 
@@ -120,10 +119,11 @@ _here = bindparam("here", type_=String())
 _OF_VOTE = itemgetter(9, 10)
 _OUTPUT = 7
 _SPARE = 500
-"""How many outputs of lessons that were dropped are no burden."""
+"""How many outputs of dropped lessons may stay in `_Known.of_output` beyond twice the number of lessons."""
 _SEVERAL, _AT_ONCE = 48, 500
-"""How many lessons a statement reads: one for each number of them would take longer to put together than to run."""
-# What the driver has, of which there is much, is turned into what it means by looking it up.
+"""The two numbers of lessons for which a statement is built: building one for each number takes longer than running.
+Unused ids are empty."""
+# Enumerations by stored value, as look-ups are faster than calls of the class.
 _ORIGINS = {each.value: each for each in Origin}
 _ROLES = {each.value: each for each in Role}
 _STANDINGS = {each.value: each for each in Standing}
@@ -131,7 +131,7 @@ _STANDINGS = {each.value: each for each in Standing}
 
 @cache
 def _weighing(count: int) -> CompoundSelect[Any]:
-    """What is read for so many lessons."""
+    """The statement for `count` lessons and the other input."""
     ids = [bindparam(f"e{n}", type_=String()) for n in range(count)]
     return union_all(
         _LESSONS.where(_t.id.in_(ids)),
@@ -155,16 +155,16 @@ def _weighing(count: int) -> CompoundSelect[Any]:
 
 
 class ReadLesson(NamedTuple):
-    """A lesson, and this process's hash of the rows that it was made of: they would take as much as the lesson."""
+    """A cached lesson, with this process's hash of the rows it was made from, to save the memory of the rows."""
 
     lesson: LessonSummary
     digest: int
     mark: int
-    """That it was read at."""
+    """The workspace's mark when it was read."""
 
     @property
     def nbytes(self) -> int:
-        """About how much it takes."""
+        """Its approximate size in memory."""
         return _OF_ONE + len(self.lesson.goal) + len(self.lesson.output)
 
 
@@ -176,7 +176,10 @@ def weighing_input(
     known: Mapping[str, ReadLesson],
     mark: int = 0,
 ) -> tuple[dict[str, ReadLesson], WeighingInput]:
-    """`EpisodeTable.weighing_input`, its lessons for themselves. What is `known` is made anew where its rows differ."""
+    """The lessons and the other input of `EpisodeTable.weighing_input`.
+
+    Lessons in `known` are reused if their rows have the same hash.
+    """
     of_one: dict[str, list[Any]] = {}
     beside: dict[str, list[Any]] = {}
     for ids in list(chunks(dict.fromkeys(episode_ids), _AT_ONCE)) or [[]]:
@@ -212,7 +215,7 @@ def _threshold(workspace: str, beside: Mapping[str, Sequence[Sequence[Any]]]) ->
 
 
 def stored_threshold(workspace: str, budget: Any, value: Any, confusion: Any, reliability: Any) -> Threshold | None:  # noqa: ANN401 - whatever is stored
-    """A threshold as it is stored; None where that is damaged, as it is counted anew."""
+    """A threshold from its stored values; None if they are damaged, as it can be counted again."""
     try:
         return Threshold(
             workspace=workspace,
@@ -238,9 +241,9 @@ def _setting(workspace: str, row: Sequence[Any]) -> ChatSetting:
 
 
 def _summary(rows: Sequence[Any]) -> LessonSummary:
-    """One lesson from its rows, of which there is one for each vote, or one without.
+    """One lesson from its rows: one for each vote, or one without a vote.
 
-    A vote on the node itself replaces the same person's on the whole answer (`memory.rules.verdict.ballots`).
+    A person's vote on the node replaces their vote on the whole answer (`memory.rules.verdict.ballots`).
     """
     _, episode_id, run_id, goal, origin, author, action, output, decided_at, *_, asked, corrected_by = rows[0][:17]
     if len(rows) > 1:
@@ -277,28 +280,28 @@ def _summary(rows: Sequence[Any]) -> LessonSummary:
 
 
 MOST_BYTES = 24 * 2**20
-"""How much of lessons is kept."""
+"""The default size of the cache in bytes."""
 _OF_ONE = 2000
-"""About what a lesson takes beside its texts, once it is judged; and what is read beside lessons for one channel."""
+"""The approximate bytes of a judged lesson without its texts, and of the other input for one channel."""
 
 
 @dataclass(slots=True)
 class _Known:
-    """What is known of one workspace."""
+    """The cache of one workspace."""
 
     mark: int
-    """The last one it was asked for."""
+    """The workspace's mark at the last request."""
     lessons: dict[str, ReadLesson] = field(default_factory=dict[str, ReadLesson])
-    """In order of use."""
+    """By id, in order of use."""
     of_output: dict[int, str] = field(default_factory=dict[int, str])
-    """The lesson that was read last with an output, by its hash: one answer is given again and again, and kept once."""
+    """By hash of the output, the lesson read last with it, to store equal outputs once."""
     beside: dict[str, WeighingInput] = field(default_factory=dict[str, WeighingInput])
-    """By channel, without lessons."""
+    """The other input by channel, without lessons."""
     nbytes: int = 0
 
 
 class LessonCache:
-    """What was read by workspace, those used last, up to a number of bytes. Safe for threads."""
+    """A cache of lessons by workspace. Drops the least recently used ones above `budget` bytes. Safe for threads."""
 
     def __init__(self, budget: int = MOST_BYTES) -> None:
         self._budget = budget
@@ -309,7 +312,7 @@ class LessonCache:
     def weighing_input(
         self, session: Session, workspace: str, channel: str, episode_ids: Collection[str]
     ) -> WeighingInput:
-        """`EpisodeTable.weighing_input`."""
+        """As `EpisodeTable.weighing_input`."""
         mark = session.mark_of(workspace)
         if mark is None:
             read, beside = weighing_input(session, workspace, channel, episode_ids, {})
@@ -329,12 +332,12 @@ class LessonCache:
         return beside_known._replace(lessons=lessons)
 
     def clear(self) -> None:
-        """Keep nothing."""
+        """Drop everything."""
         with self._lock:
             self._known.clear()
 
     def _at(self, workspace: str, mark: int) -> _Known:
-        """What is known, as of the workspace used last."""
+        """The cache of a workspace for this mark; moves it to the end of the order of use."""
         known = self._known.pop(workspace, None)
         if known is None or erasures(known.mark) != erasures(mark):
             known = _Known(mark)
@@ -353,7 +356,7 @@ class LessonCache:
             self._share(known, name, lesson.lesson)
             known.lessons[name] = lesson
             known.nbytes += lesson.nbytes
-        if known.mark == mark:  # another thread may have met a later one meanwhile
+        if known.mark == mark:  # another thread may have read a later one meanwhile
             known.nbytes += 0 if channel in known.beside else _OF_ONE
             known.beside[channel] = beside
         nbytes = sum([each.nbytes for each in self._known.values()])
@@ -361,17 +364,17 @@ class LessonCache:
             nbytes -= self._dropped()
 
     def _share(self, known: _Known, name: str, lesson: LessonSummary) -> None:
-        """Have the lesson's output in common with another one that has the same."""
+        """Replace the lesson's output by the equal text of a cached lesson, if there is one."""
         output = hash(lesson.output)
         other = known.lessons.get(known.of_output.get(output, ""))
         if other is not None and other.lesson.output == lesson.output:
             lesson.output = other.lesson.output
-        elif len(known.of_output) > 2 * len(known.lessons) + _SPARE:  # most are of lessons that were dropped
+        elif len(known.of_output) > 2 * len(known.lessons) + _SPARE:  # most are of dropped lessons
             known.of_output = {hash(each.lesson.output): kept for kept, each in known.lessons.items()}
         known.of_output[output] = name
 
     def _dropped(self) -> int:
-        """Drop what was used longest ago; how many bytes that were."""
+        """Drop the least recently used lesson, or a workspace without lessons; returns the bytes freed."""
         workspace, oldest = next(iter(self._known.items()))
         if not oldest.lessons:
             return self._known.pop(workspace).nbytes

@@ -1,9 +1,9 @@
-"""The planes of the large partitions of one database: files beside it, made in the background, shared by processes.
+"""Cache of the plane files of a database's large partitions: made in the background, and shared by processes.
 
-A file is valid if the database names its token, in the epoch that it was made in. So a backup that is put back, a file
-of another database, and one that was being written when its process was killed are none. What is forgotten is erased
-from them with all else: no planes of its workspace are valid any more, `erase` removes every file that is not, and
-nothing that was read before can become valid.
+A file is valid if the database stores its token, and its epoch is the current one. So files of a restored backup, of
+another database, and of a process that was killed while writing are invalid. Erased content leaves the files too: it
+invalidates all planes of its workspace, `erase` removes all invalid files, and a file made of rows that were read
+before can never become valid.
 """
 
 import ctypes
@@ -41,37 +41,37 @@ _PUT_COUNTER = (
     "INSERT INTO counters (workspace, name, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value"
 )
 MOST_BYTES = 320 * 2**20
-"""How much of the files stays mapped, without vectors: what is used again is mapped again."""
+"""The most bytes of files that stay mapped, without vectors; others are mapped again when they are used."""
 _BATCH = 1024
-"""Rows that planes are made of at once: what that takes in memory is not given back."""
+"""Rows that are read at once to make planes, to limit the memory, which is not all given back."""
 _SAMPLED = 1024
-"""Of how many rows of a large partition it is looked which actions they approve."""
+"""Rows of a large partition that are sampled for the actions they approve, roughly."""
 _MOST_SAMPLES = 200
-"""Of so many partitions, those asked for last, that is kept: 100 to 300 KB each."""
+"""The most partitions whose samples are kept, by last use: 100 to 300 KB each."""
 _BETWEEN = 100
-"""How many searches go by until what could not be made is tried again."""
+"""How many searches pass before a failed build is retried."""
 _PART, _OLD = ".part", ".old"
 
 
 class PlaneCache:
-    """Planes by partition, those used last up to a number of bytes. Safe for threads."""
+    """Planes by partition; the least recently used are dropped above `MOST_BYTES`. Safe for threads."""
 
     def __init__(self, database: Path, begin: Callable[[bool], AbstractContextManager[Session]]) -> None:
-        database = database.resolve()  # whatever name it is opened by, it has the same files
+        database = database.resolve()  # links to it use the same files
         self._folder = database.with_name(f"{database.name}-planes")
         self._begin = begin
         self._ready: OrderedDict[Key, Planes] = OrderedDict()
         self._samples: OrderedDict[Key, tuple[int, RowSample]] = OrderedDict()
-        """With the token of the planes that have their rows, which were found whole."""
+        """Samples, each with the token of its planes, which were checked."""
         self._building: dict[Key, Thread] = {}
         self._rejected = set[int]()
         self._failed: dict[Key, int] = {}
-        """Until it is tried again, how many searches."""
+        """The number of searches until a failed build is retried."""
         self._lock = Lock()
         self._is_closed = False
 
     def held(self, key: Key) -> Planes | None:
-        """Those that were valid when they were looked at last, as long as they are usable."""
+        """The cached planes, which were valid when they were last looked up; None if they are not usable."""
         with self._lock:
             if key not in self._ready or not self.is_usable(self._ready[key]):
                 return None
@@ -79,21 +79,21 @@ class PlaneCache:
             return self._ready[key]
 
     def is_usable(self, planes: Planes) -> bool:
-        """Whether they were neither erased nor rejected."""
+        """Whether the planes were neither erased nor rejected."""
         return planes.is_whole and planes.token not in self._rejected
 
     def reject(self, planes: Planes) -> None:
-        """Use them no more: their file is damaged."""
+        """Mark planes as damaged, so that they are not used any more."""
         self._rejected.add(planes.token)
 
     def sample(self, key: Key, token: int) -> RowSample | None:
-        """Some of the rows that the planes with this token have; None until they are read."""
+        """The sample of the planes with this token; None until it is read."""
         with self._lock:
             known, found = self._samples.get(key, (0, None))
             return found if known == token else None
 
     def valid(self, key: Key, token: int, epoch: int) -> Planes | None:
-        """The planes that the database names, if there are any."""
+        """The planes with the token and epoch of the database; None if there are no usable ones."""
         held = self.held(key)
         if held is not None and (held.token, held.epoch) == (token, epoch):
             return held
@@ -108,7 +108,7 @@ class PlaneCache:
         return found
 
     def prepare(self, key: Key, *, is_new: bool = True) -> None:
-        """Make new planes, or only read the sample of those that are there, in the background; once at a time."""
+        """Make new planes, or only read the sample of the cached ones, in the background, unless that runs already."""
         with self._lock:
             if waits := self._failed.pop(key, 0):
                 self._failed[key] = waits - 1
@@ -119,23 +119,23 @@ class PlaneCache:
         work.start()
 
     def wait(self) -> None:
-        """Until nothing is being made."""
+        """Wait for the background threads."""
         for work in list(self._building.values()):
             work.join()
 
     def stop(self) -> None:
-        """Make no more."""
+        """Start no more builds; running ones give up."""
         self._is_closed = True
 
     def close(self) -> None:
-        """The same, once what is being made is given up."""
+        """`stop`, wait for running builds, and drop everything."""
         self.stop()
         self.wait()
         self._ready.clear()
         self._samples.clear()
 
     def erase(self, valid: Set[int]) -> None:
-        """Erase all files but those with these tokens, also what anybody is making. Raises `OSError`."""
+        """Erase all files, also unfinished ones of any process, but those with these tokens. Raises `OSError`."""
         with self._lock:
             tokens = {key: found.token for key, found in self._ready.items()}
             tokens |= {key: token for key, (token, _) in self._samples.items()}
@@ -190,7 +190,7 @@ class PlaneCache:
         self._clean(path)
         part = path.with_name(f"{path.name}.{token:x}{_PART}")
         try:
-            # Before the rows are looked at: whoever erases some of them finds it, and it is given up.
+            # Made before the rows are read, so that `erase` of any process finds it, which ends this build.
             with suppress(FileNotFoundError), locked_file(part):
                 if self._is_registered(key, token, self._write(key, token, part), part):
                     return plane_files.read(path)
@@ -199,7 +199,7 @@ class PlaneCache:
             plane_files.erase(part)
 
     def _write(self, key: Key, token: int, part: Path) -> int:
-        """Write the rows as they are now; the epoch that they are of."""
+        """Write the planes of the current rows; returns the rows' epoch."""
         with self._begin(False) as session:
             epoch = _number(session, _COUNTER, key.workspace, EPOCH)
             newest = _number(session, _NEWEST, key.workspace, key.partition)
@@ -210,25 +210,25 @@ class PlaneCache:
         return epoch
 
     def _require_room(self, nbytes: int) -> None:
-        """Raises `OSError` if so much is more than half of what is free: people's messages need some too."""
+        """Raises `OSError` if a file of this size would take more than half of the free disk space."""
         if 2 * nbytes > shutil.disk_usage(self._folder).free:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._folder))
 
     def _is_registered(self, key: Key, token: int, epoch: int, part: Path) -> bool:
-        """Put the file in its place, and name it in the database: unless something was erased meanwhile."""
+        """Put the file in its place and store its token in the database. False if something was erased meanwhile."""
         path = self._path(key)
         with self._begin(True) as session:
-            # Only now: it is to begin a transaction that tells whether another file is in the database's place.
+            # After the transaction has begun, which checks whether the database file was replaced.
             if self._is_closed or not part.exists() or _number(session, _COUNTER, key.workspace, EPOCH) != epoch:
                 return False
-            if path.exists():  # whoever searches in it now does so to the end; it is erased with the next one
+            if path.exists():  # running searches may still use it; the next build erases it
                 path.replace(path.with_name(f"{path.name}.{token:x}{_OLD}"))
             part.replace(path)
             session.execute(_PUT_COUNTER, (key.workspace, counter_of(key), token))
             return True
 
     def _clean(self, path: Path) -> None:
-        """Erase what was replaced before, and what killed processes left."""
+        """Erase replaced files, and unfinished ones of killed processes."""
         for left in self._folder.glob(f"{path.name}.*"):
             with suppress(FileNotFoundError):  # by another process
                 if left.suffix == _OLD or not is_locked(left):
@@ -249,13 +249,13 @@ class PlaneCache:
 
 
 def _give_back() -> None:
-    """What making planes took, where the C library would keep it."""
+    """Make the C library return freed memory to the system, if it can (glibc)."""
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).malloc_trim(0)
 
 
 def counter_of(key: Key) -> str:
-    """The counter that names the valid planes."""
+    """The name of the counter that stores the token of the valid planes."""
     return PLANES + _digest(f"{key.partition}\0{key.model}\0{key.dimension}")
 
 

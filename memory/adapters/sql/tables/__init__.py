@@ -1,1 +1,1 @@
-"""The tables, their columns, and how values of the model are written in them."""
+"""Definitions of tables, with their column types and dialects."""

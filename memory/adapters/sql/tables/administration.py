@@ -1,4 +1,4 @@
-"""The tables of API keys, batches, settings changed in chat, jobs, leases, rules and erasures."""
+"""Tables of API keys, batches, settings changed in chat, jobs, leases, rules and erasures."""
 
 from sqlalchemy import BigInteger, Column, ForeignKeyConstraint, Index, PrimaryKeyConstraint, Table
 
@@ -36,7 +36,7 @@ batches = Table(
     info={READ_AS: Batch},
 )
 
-# No foreign key to episodes: what was erased must not come back with the same file.
+# No foreign key to episodes: the row stays, so that importing the same file does not bring an erased lesson back.
 batch_lessons = Table(
     "batch_lessons",
     metadata,
@@ -106,7 +106,7 @@ rules = Table(
     info={READ_AS: Rule},
 )
 
-# What was begun and has to be brought to its end, by whichever process comes next.
+# Unfinished erasures, which the next process finishes.
 erasures = Table(
     "erasures",
     metadata,

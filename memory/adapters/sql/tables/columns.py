@@ -1,4 +1,4 @@
-"""What every table is made of: the metadata they share, and the columns that most of them are of. None may be empty."""
+"""The metadata of all tables, and shared kinds of columns, which are not nullable."""
 
 from datetime import datetime
 from typing import Any
@@ -20,15 +20,15 @@ metadata = MetaData(
 )
 
 READ_AS = "read as"
-"""Where a table says (`Table.info`) what each of its rows is read as, for whoever reads a whole database: `damage`.
+"""The key in `Table.info` of the callable that makes an object of a row's columns, for `damage`.
 
-Tables that do not say so hold nothing but their columns.
+For tables without it, only single columns are checked.
 """
 
 
 @event.listens_for(Table, "before_create")
 def _order_indexes(table: Table, _connection: Connection, **_: Any) -> None:  # noqa: ANN401 - what SQLAlchemy gives
-    """Always the same order, and the indexes of some rows last: of two that serve alike, SQLite takes the newer one."""
+    """Create indexes in a fixed order, partial ones last: of two equally good ones, SQLite takes the newer one."""
     table.indexes = OrderedSet(sorted(table.indexes, key=lambda index: (_holds_some_rows(index), str(index.name))))
 
 
@@ -37,30 +37,30 @@ def _holds_some_rows(index: Index) -> bool:
 
 
 def short(*names: str) -> list[Column[str]]:
-    """Names, ids, words."""
+    """Short texts: names, ids, words."""
     return [Column(name, SHORT, nullable=False) for name in names]
 
 
 def prose(*names: str) -> list[Column[str]]:
-    """What somebody wrote, of any length."""
+    """Texts of any length."""
     return [Column(name, PROSE, nullable=False) for name in names]
 
 
 def number(*names: str) -> list[Column[int]]:
-    """Whole numbers."""
+    """64-bit integers."""
     return [Column(name, NUMBER, nullable=False) for name in names]
 
 
 def real(*names: str) -> list[Column[float]]:
-    """Numbers to the last digit of a float64."""
+    """64-bit floats."""
     return [Column(name, Float(53), nullable=False) for name in names]
 
 
 def moment(*names: str) -> list[Column[datetime]]:
-    """Times."""
+    """Times (`UtcDateTime`)."""
     return [Column(name, UtcDateTime, nullable=False) for name in names]
 
 
 def of_episode() -> ForeignKeyConstraint:
-    """The row goes with its episode."""
+    """The foreign key that deletes a row with its episode."""
     return ForeignKeyConstraint(["workspace", "episode_id"], ["episodes.workspace", "episodes.id"], ondelete="CASCADE")

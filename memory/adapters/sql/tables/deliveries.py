@@ -1,4 +1,4 @@
-"""The tables of messages on their way, and of the channels they are said in."""
+"""Tables of incoming and outgoing messages, and of channels."""
 
 from sqlalchemy import Column, ForeignKeyConstraint, Index, PrimaryKeyConstraint, Table, text
 
@@ -63,7 +63,7 @@ incoming = Table(
     ),
 )
 
-# Only messages that try another person's question again have a row.
+# Only messages that ask another person's question again have a row.
 incoming_askers = Table(
     "incoming_askers",
     metadata,
@@ -87,7 +87,7 @@ incoming_taps = Table(
     sqlite_with_rowid=False,
 )
 
-# What a person said before this belongs to no conversation any more; without a channel: anywhere.
+# A person's earlier messages belong to no conversation any more; in all channels if the channel is empty.
 fresh_starts = Table(
     "fresh_starts",
     metadata,

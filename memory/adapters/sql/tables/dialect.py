@@ -1,7 +1,7 @@
-"""Where SQLite and PostgreSQL differ in what a statement says.
+"""SQL constructs and types that compile differently for SQLite and PostgreSQL.
 
-All other statements are the same for both, but for those that read a partition of the recall index by columns, which
-say it themselves (`partition_copies`).
+All other statements are the same for both, except those of `partition_copies`, which read a partition of the recall
+index by columns.
 """
 
 from typing import Any
@@ -14,32 +14,32 @@ from sqlalchemy.sql.functions import GenericFunction
 
 
 class _ByBytes(String):
-    """Text in a column of PostgreSQL, which sorts as people of one country do unless it is told to go by bytes."""
+    """Text that PostgreSQL compares by bytes (collation C), and not by a locale."""
 
 
 class _LongByBytes(Text):
-    """The same of any length."""
+    """`_ByBytes` of any length."""
 
 
 @compiles(_ByBytes, "postgresql")
 @compiles(_LongByBytes, "postgresql")
 def _sorted_by_bytes(kind: String, compiler: TypeCompiler, **options: Any) -> str:  # noqa: ANN401 - its
     name = "TEXT" if isinstance(kind, Text) else "VARCHAR"
-    # Not where a value is cast: what is said there would go before what columns say.
+    # Not in casts, whose collation would take precedence over that of columns.
     return f'{name} COLLATE "C"' if isinstance(options.get("type_expression"), Column) else name
 
 
 SHORT = String().with_variant(_ByBytes(), "postgresql")
 PROSE = Text().with_variant(_LongByBytes(), "postgresql")
 NUMBER = Integer().with_variant(BigInteger(), "postgresql")
-"""SQLite's whole numbers have 64 bits."""
+"""64-bit integers in both databases."""
 
 PLAIN_LOWER = "default"
-"""The collation by whose rules PostgreSQL lowers letters where none is known to be better (`postgres.py`)."""
+"""The collation of `lowered` in PostgreSQL, unless the server has a better one (`postgres.py`)."""
 
 
 class lowered(GenericFunction[str]):  # noqa: N801 - a function of SQL
-    """A text in small letters, of every alphabet."""
+    """A text in lower case, for letters of all alphabets."""
 
     type = Text()
     inherit_cache = True
@@ -52,13 +52,13 @@ def _lower(function: lowered, compiler: SQLCompiler, **options: Any) -> str:  # 
 
 @compiles(lowered, "postgresql")
 def _lower_by_collation(function: lowered, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ANN401 - its
-    # By the bytes of our columns it would lower only A to Z.
+    # With collation C, as columns have, `lower` changes only A to Z.
     collation = getattr(compiler.dialect, "lowering_collation", PLAIN_LOWER)
     return f'lower(({compiler.process(function.clauses, **options)}) COLLATE "{collation}")'
 
 
 class like_ascii(GenericFunction[bool]):  # noqa: N801 - a function of SQL
-    """Whether a column of ours is like a pattern, by `%` and `_` (`!` before them), A to Z in capitals or not."""
+    """Whether a column matches a LIKE pattern, with `!` as its escape character; ignores the case of A to Z."""
 
     type = Boolean()
     inherit_cache = True
@@ -72,7 +72,7 @@ def _like(function: like_ascii, compiler: SQLCompiler, word: str = "LIKE", **opt
 
 @compiles(like_ascii, "postgresql")
 def _ilike(function: like_ascii, compiler: SQLCompiler, **options: Any) -> str:  # noqa: ANN401 - the compiler's
-    return _like(function, compiler, "ILIKE", **options)  # of text that goes by bytes it compares as SQLite does
+    return _like(function, compiler, "ILIKE", **options)  # with collation C, it ignores case of A to Z only
 
 
 def later(one: ColumnElement[Any], other: ColumnElement[Any]) -> ColumnElement[Any]:

@@ -1,7 +1,7 @@
-"""The tables of episodes, the log and recall.
+"""Tables of episodes, the event log and recall.
 
-Keys start with the workspace; narrow columns come first and long texts last, so lists stay cheap. A new
-database is made from what stands here; `memory.migrations` bring one of an earlier release up to it.
+Keys start with the workspace; narrow columns come first and long texts last, so lists stay cheap. A new database is
+made from these definitions; `memory.migrations` upgrades databases of earlier releases.
 """
 
 from sqlalchemy import (
@@ -45,7 +45,7 @@ from memory.model import (
 
 IS_DISPUTED = text("verdict = 'disputed'")
 IS_GRADING = text("kind IN ('graded', 'regraded')")
-"""Both in the words of an index: SQLite uses it only then."""
+"""SQLite uses a partial index only for exactly the same expression."""
 
 episodes = Table(
     "episodes",
@@ -57,7 +57,7 @@ episodes = Table(
     Column("origin", EnumText(Origin), nullable=False),
     Column("termination", EnumText(Termination), nullable=False),
     Column("status", EnumText(EpisodeStatus), nullable=False),
-    Column("verdict", EnumText(Verdict), nullable=False),  # the three below in one word, for lists
+    Column("verdict", EnumText(Verdict), nullable=False),  # `Verdicts.overall`, for lists
     Column("verdict_personal", EnumText(Verdict), nullable=False),
     Column("verdict_channel", EnumText(Verdict), nullable=False),
     Column("verdict_workspace", EnumText(Verdict), nullable=False),
@@ -105,9 +105,9 @@ episode_vectors = Table(
     sqlite_with_rowid=False,
 )
 
-# One row per episode and partition. Every change moves the row to a new `seq`, and what is no longer findable stays as
-# a row without a vector, so that a process brings its copy up to date with `seq > ?`. It has all that a copy needs, so
-# that the first search of a partition reads one range of one table.
+# One row per episode and partition. Each change moves the row to a new `seq`, and removed rows stay without a vector,
+# so that a process updates its copy with `seq > ?`. A row has all columns of a copy, so that the first search of a
+# partition reads one range of one table.
 recall_index = Table(
     "recall_index",
     metadata,
@@ -145,7 +145,7 @@ links = Table(
     info={READ_AS: Link},
 )
 
-# No foreign key: the note that an episode was forgotten outlives it.
+# No foreign key: the event that an episode was forgotten outlives the episode.
 events = Table(
     "events",
     metadata,
@@ -182,7 +182,7 @@ events = Table(
     info={READ_AS: Event},
 )
 
-# A digest of the platform's id, which may name a person.
+# Digests of platforms' event ids, which may name a person.
 processed_events = Table(
     "processed_events",
     metadata,
@@ -201,7 +201,7 @@ counters = Table(
     sqlite_with_rowid=False,
 )
 
-# Only episodes that are in quarantine have a row.
+# Only quarantined episodes have a row.
 quarantines = Table(
     "quarantines",
     metadata,
@@ -212,7 +212,7 @@ quarantines = Table(
     sqlite_with_rowid=False,
 )
 
-# Only episodes that hold words of somebody other than their author have rows.
+# Only episodes with words of other people than their author have rows.
 borrowed_words = Table(
     "borrowed_words",
     metadata,
@@ -237,7 +237,7 @@ retrievals = Table(
     info={READ_AS: Retrieval},
 )
 
-# No foreign key to episodes: a rank may stay empty after its episode was erased.
+# No foreign key to episodes: ranks of erased episodes stay unused.
 retrieval_items = Table(
     "retrieval_items",
     metadata,

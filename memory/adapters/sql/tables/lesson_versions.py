@@ -1,11 +1,11 @@
-"""A mark of each workspace, which changes with everything that lessons are weighed by, whoever changes it.
+"""The table of marks: one number per workspace, which changes with all data that lessons are weighed by.
 
-What a process keeps of it is good for as long as the mark is the same (`LessonCache`). Triggers change it, so no
-statement can forget to. A mark is a random number, and no count:
-none comes again after a rollback, or in a backup put back.
+A process's cached lessons are valid as long as the mark is the same (`LessonCache`). Triggers change it, so no
+statement can forget to. A mark is a random number, not a count, so that it does not repeat after a rollback or the
+restore of a backup.
 
-Its upper bits change only where something is erased, a row or the words of a lesson (`erasures`): up to then, what was
-made of lessons is kept, to be used again if they are read as they were.
+Its upper bits change only if a row or the text of a lesson is erased (`erasures`); otherwise, cached lessons are reused
+if their rows are unchanged.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ from sqlalchemy import BigInteger, Column, Connection, MetaData, PrimaryKeyConst
 from memory.adapters.sql.tables.columns import metadata, short
 
 derived = MetaData(naming_convention=metadata.naming_convention)
-"""Tables that are made of the others: they are neither moved nor compared, as nothing is lost with them."""
+"""Tables that are derived from others, so they are neither moved nor compared."""
 
 lesson_versions = Table(
     "lesson_versions",
@@ -36,11 +36,11 @@ WEIGHED = {
     "settings": "channel name value changed_by at",
     "rules": "id",
 }
-"""The tables from which lessons are weighed, with the columns that are read, as far as they may change."""
+"""The tables and columns that lessons are weighed by, as far as columns may change."""
 _LOWER_BITS = 40
-"""Those of a mark that change each time."""
+"""The number of a mark's lower bits, which change each time."""
 _WORDS = frozenset({"goal", "output", "correction", "trajectory"})
-"""Columns of what people or agents wrote."""
+"""Columns with texts of people or agents."""
 _CHANGES = ("INSERT", "UPDATE", "DELETE")
 
 _SQLITE_MARK = (
@@ -51,8 +51,8 @@ _SQLITE_MARK = (
 _SQLITE_ERASED = "random()"
 _SQLITE_CHANGED = f"(mark >> {_LOWER_BITS} << {_LOWER_BITS}) | (random() & {2**_LOWER_BITS - 1})"
 
-# A row that is written many times in one transaction grows slower each time, so one mark of each kind has to do for
-# it; a setting that lasts as long as the transaction, or up to the savepoint it goes back to, says which was made.
+# Updating one row many times in one transaction gets slower each time, so each kind of change updates the mark once. A
+# transaction-local setting, which a rollback to a savepoint undoes, stores that it did.
 _POSTGRES_FUNCTION = f"""
 CREATE OR REPLACE FUNCTION mark_lessons() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 DECLARE
@@ -74,19 +74,19 @@ END $$
 
 
 def erasures(mark: int) -> int:
-    """The part of a mark that stays as long as nothing is erased."""
+    """The upper bits of a mark, which change only if something is erased."""
     return mark >> _LOWER_BITS
 
 
 def create_triggers(connection: Connection) -> None:
-    """Make them; all tables are there."""
+    """Create the triggers; all tables must exist."""
     is_sqlite = connection.dialect.name == "sqlite"
     for statement in sqlite_triggers() if is_sqlite else [_POSTGRES_FUNCTION, *postgres_triggers()]:
         connection.exec_driver_sql(statement)
 
 
 def sqlite_triggers() -> list[str]:
-    """One for each kind of change of each table."""
+    """The SQL of SQLite's triggers: one for each kind of change of each table."""
     found: list[str] = []
     for table, names, change in _watched():
         columns, words = _differing(names, "IS NOT")
@@ -101,7 +101,7 @@ def sqlite_triggers() -> list[str]:
 
 
 def postgres_triggers() -> list[str]:
-    """The same, and one more for changes of words, which erase what they were."""
+    """The SQL of PostgreSQL's triggers: as SQLite's, and one more for updates of texts, which erase the old ones."""
     found: list[str] = []
     for table, names, change in _watched():
         columns, words = _differing(names, "IS DISTINCT FROM")
@@ -118,7 +118,7 @@ def postgres_triggers() -> list[str]:
 
 
 def _watched() -> list[tuple[str, list[str], str]]:
-    """Each table, the columns that may change, and a kind of change. A new episode is not known to anybody."""
+    """(table, columns, kind of change) of each trigger. Inserts of episodes have none, as nothing caches them yet."""
     watched = [(table, names.split(), change) for table, names in WEIGHED.items() for change in _CHANGES]
     return [each for each in watched if (each[0], each[2]) != ("episodes", "INSERT")]
 
@@ -132,13 +132,13 @@ def _of(change: str, names: list[str]) -> str:
 
 
 def _differing(names: list[str], differs: str) -> tuple[str, str]:
-    """That a row differs in one of these columns, and that it does in words; empty where there are none."""
+    """The conditions that a row differs in one of the columns, and in one with text; the second may be empty."""
     differ = {name: f'OLD."{name}" {differs} NEW."{name}"' for name in names}
     return " OR ".join(differ.values()), " OR ".join(differ[name] for name in names if name in _WORDS)
 
 
 @event.listens_for(metadata, "after_create")
 def _create(_target: MetaData, connection: Connection, **_: Any) -> None:  # noqa: ANN401 - what SQLAlchemy gives
-    """With all other tables."""
+    """Create the derived tables and triggers after all other tables."""
     derived.create_all(connection)
     create_triggers(connection)

@@ -1,4 +1,4 @@
-"""The tables of runs taken step by step, their grades, and values that expire."""
+"""Tables of runs that are recorded step by step, their grades, and values that expire."""
 
 from sqlalchemy import BigInteger, Boolean, Column, Index, PrimaryKeyConstraint, Table
 

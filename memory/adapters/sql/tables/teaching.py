@@ -1,4 +1,4 @@
-"""The tables of reactions, votes, judgements, records of voters, sent messages (the ledger) and saved ones."""
+"""Tables of reactions, votes, judgements, voters' trust records, sent messages (the ledger), and saved messages."""
 
 from sqlalchemy import (
     BigInteger,
@@ -42,7 +42,7 @@ MAY_BE_LIMITED = text(
     "(role IN ('member', 'guest', 'bot') OR (role != 'admin' AND "
     "substr(source || ':', 1, 11) != 'correction:' AND substr(source || ':', 1, 7) != 'review:'))"
 )
-"""`memory.rules.verdict.may_be_limited` in SQL; the index has it word for word, for SQLite uses it only then."""
+"""`memory.rules.verdict.may_be_limited` in SQL. SQLite uses the partial index only for exactly the same expression."""
 
 votes = Table(
     "votes",
@@ -69,7 +69,7 @@ votes = Table(
     info={READ_AS: Vote},
 )
 
-# What administrators' votes prove about the other voters of a run: a fold of its votes, kept to be counted by person.
+# What administrators' votes prove about the other voters of a run. Derived from its votes, and stored to count it.
 trust_evidence = Table(
     "trust_evidence",
     metadata,
@@ -81,8 +81,8 @@ trust_evidence = Table(
     info={READ_AS: TrustEvidence},
 )
 
-# When each person stops being a newcomer. The row without a person's name is of the workspace: until when whoever comes
-# is known at once.
+# When each person stops being a newcomer. The row with an empty person is the workspace's: people who come before that
+# time are known at once.
 people = Table(
     "people",
     metadata,
@@ -92,7 +92,7 @@ people = Table(
     sqlite_with_rowid=False,
 )
 
-# Whom and where the bot has welcomed: a person, a channel, or, with neither, the workspace.
+# The people and channels that the bot has welcomed; the workspace's row has neither.
 welcomes = Table(
     "welcomes",
     metadata,
@@ -102,7 +102,7 @@ welcomes = Table(
     sqlite_with_rowid=False,
 )
 
-# How often each person was proven right and wrong: the evidence counted, so that a vote is weighed by one row.
+# How often each person was proven right and wrong: counts of `trust_evidence`, so that weighing a vote reads one row.
 trust_records = Table(
     "trust_records",
     metadata,
@@ -116,7 +116,7 @@ RECORD = (
     func.coalesce(trust_records.c.right, 0).label("right"),
     func.coalesce(trust_records.c.wrong, 0).label("wrong"),
 )
-"""How often a voter was proven right and wrong, in `WITH_RECORD`."""
+"""The columns of how often a voter was proven right and wrong, for `WITH_RECORD`."""
 WITH_RECORD = votes.outerjoin(
     trust_records, and_(trust_records.c.workspace == votes.c.workspace, trust_records.c.actor == votes.c.actor)
 )
@@ -135,7 +135,7 @@ ledger = Table(
     info={READ_AS: LedgerEntry},
 )
 
-# A fold of the votes and of the evidence of the runs they are on, kept to be counted at once.
+# Derived from the votes on runs and the runs' evidence, and stored to count them fast.
 _COUNTED = ("is_right", "is_known", "is_checked")
 judgements = Table(
     "judgements",
@@ -147,13 +147,13 @@ judgements = Table(
     Column("is_known", Boolean, nullable=False),
     Column("is_checked", Boolean, nullable=False),
     PrimaryKeyConstraint("workspace", "run_id", "actor"),
-    # With all that a threshold is counted from: it would be another search for each of a thousand judgements.
+    # A covering index for counting a threshold, which would otherwise look up each of a thousand judgements.
     Index("ix_judgements_newest", "workspace", "at", "run_id", "actor", "confidence", *_COUNTED),
     sqlite_with_rowid=False,
     info={READ_AS: Judgement},
 )
 
-# Counted from the judgements, so that a recall reads one row.
+# Computed from the judgements, so that a recall reads one row.
 thresholds = Table(
     "thresholds",
     metadata,

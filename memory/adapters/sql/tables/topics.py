@@ -1,4 +1,4 @@
-"""The tables of the world of topics."""
+"""Tables of topics."""
 
 from typing import TYPE_CHECKING
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class ExactVector(TypeDecorator["Vector"]):
-    """A vector as little-endian float64: topics are few, and their similarities are shown to the last digit."""
+    """A vector as little-endian float64: there are few topics, and their similarities are shown without rounding."""
 
     impl = LargeBinary
     cache_ok = True
@@ -41,7 +41,7 @@ class ExactVector(TypeDecorator["Vector"]):
 
 
 def maybe(*names: str) -> list[Column[str | None]]:
-    """Texts that may be missing."""
+    """Nullable texts."""
     return [Column(name, PROSE, nullable=True) for name in names]
 
 
@@ -108,7 +108,7 @@ topic_fields = Table(
     info={READ_AS: TopicField},
 )
 
-# Values are only ever added: there is no update of this table anywhere.
+# Values are only added and never updated.
 topic_revisions = Table(
     "topic_revisions",
     metadata,
@@ -141,7 +141,7 @@ topic_links = Table(
 )
 
 IS_CHANGE = text("kind != 'salience'")
-"""In the words of the index: SQLite uses it only then."""
+"""SQLite uses a partial index only for exactly the same expression."""
 
 topic_events = Table(
     "topic_events",

@@ -1,4 +1,4 @@
-"""How values of the model are written in columns that every database has: text, whole numbers and bytes."""
+"""Column types, which store the model's values as text, integers or bytes in every database."""
 
 import json
 from abc import abstractmethod
@@ -31,20 +31,20 @@ _DAY = timedelta(days=1) // _MICROSECOND
 
 
 class _Direct(TypeDecorator[T]):
-    """A type whose values need nothing but `to_stored` and `from_stored`, which SQLAlchemy calls directly.
+    """A type whose `to_stored` and `from_stored` SQLAlchemy calls directly.
 
-    Its own layers in between take longer than these, and an episode has some twenty such columns.
+    `TypeDecorator`'s layers in between take longer than the conversion, and an episode has some twenty such columns.
     """
 
     __abstract__ = True
 
     @abstractmethod
     def to_stored(self, value: Any) -> Any:  # noqa: ANN401 - of each type its own
-        """What is stored for a value."""
+        """The stored form of a value."""
 
     @abstractmethod
     def from_stored(self, stored: Any) -> Any:  # noqa: ANN401 - the same
-        """The value of what is stored."""
+        """The value of a stored form."""
 
     def process_bind_param(self, value: T | None, dialect: Dialect) -> Any:  # noqa: ANN401 - what the driver takes
         return self.to_stored(value)
@@ -60,7 +60,7 @@ class _Direct(TypeDecorator[T]):
 
 
 class UtcDateTime(_Direct[datetime]):
-    """An aware time as whole microseconds since 1970 UTC: exact, sorted, and the same in every database."""
+    """An aware time as integer microseconds since 1970 UTC: exact, sortable, and the same in every database."""
 
     impl = BigInteger
     cache_ok = True
@@ -73,18 +73,18 @@ class UtcDateTime(_Direct[datetime]):
 
     @staticmethod
     def of_stored(value: int) -> datetime:
-        """The time that is stored as this number."""
+        """The time of a stored number of microseconds."""
         if not _EARLIEST <= value <= _LATEST:
-            # Earlier versions took times whose date is outside the calendar in UTC: by no more than a time zone.
+            # Earlier versions accepted times that in UTC are outside the calendar, by less than a day.
             if _LATEST < value <= _LATEST + _DAY:
                 return datetime.max.replace(tzinfo=UTC)
             if _EARLIEST - _DAY <= value < _EARLIEST:
                 return datetime.min.replace(tzinfo=UTC)
-        return _EPOCH + timedelta(0, 0, value)  # microseconds, without the time it takes to say so
+        return _EPOCH + timedelta(0, 0, value)  # positional microseconds are faster than a keyword
 
 
 class EnumText(_Direct[E], Generic[E]):
-    """A member of an enumeration as its value."""
+    """An enumeration's member as its value."""
 
     impl = SHORT
     cache_ok = True
@@ -110,7 +110,7 @@ class EnumText(_Direct[E], Generic[E]):
 
 
 class Json(_Direct[T], Generic[T]):
-    """A value as JSON; `write` and `read` turn it into what JSON can say, and back."""
+    """A value as JSON text; `write` and `read` convert it to JSON values and back."""
 
     impl = PROSE
     cache_ok = True
@@ -124,12 +124,12 @@ class Json(_Direct[T], Generic[T]):
         return to_json(None if value is None else self.write(value))
 
     def from_stored(self, stored: str | None) -> T | None:
-        # Most lists are empty; not parsing them is a good part of reading an episode.
+        # Most lists are empty; skipping the parser saves much of the time of reading an episode.
         return self.read([] if stored is None or stored == "[]" else {} if stored == "{}" else json.loads(stored))
 
 
 class OptionalJson(Json[T | None]):
-    """The same where there may be no value: NULL."""
+    """A nullable `Json`."""
 
     cache_ok = True
 
@@ -141,7 +141,7 @@ class OptionalJson(Json[T | None]):
 
 
 class HalfVector(_Direct["Vector"]):
-    """A vector as little-endian float16, 2 bytes per dimension: the same recall as float32 at half the size."""
+    """A vector as little-endian float16, 2 bytes per dimension: half the size of float32, with the same recall."""
 
     impl = LargeBinary
     cache_ok = True
@@ -243,15 +243,15 @@ json_object: Json[Mapping[str, Any]] = Json(dict, dict)
 json_value: Json[object] = Json(lambda value: value, lambda loaded: loaded)
 """Any JSON value."""
 environment = Json(_environment_to_json, lambda loaded: EnvironmentState(**loaded))
-"""What an agent saw."""
+"""An `EnvironmentState`."""
 trajectory = Json(
     lambda steps: [step_as_json(step) for step in steps], lambda loaded: tuple(map(step_from_json, loaded))
 )
-"""The steps of an episode, without what is empty."""
+"""The steps of an episode, without empty fields."""
 evidence: OptionalJson[EvidenceRecord] = OptionalJson(_evidence_to_json, _evidence_from_json)
-"""The evidence of a recall: of each weight the episode's id, the weight, the effect, whether it approves."""
+"""The evidence of a recall; each weight is a list of episode id, weight, effect, and whether it approves."""
 
 
 def nothing(kind: TypeEngine[Any]) -> ColumnElement[Any]:
-    """Null where another part of a compound has a column of this type."""
+    """NULL of this type, for a column that only another part of a compound query has."""
     return cast_to(null(), kind)

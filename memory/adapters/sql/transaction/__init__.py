@@ -1,1 +1,1 @@
-"""One transaction: its statements in the words of the driver, errors in those of memory, rows that cannot be read."""
+"""Transactions: execution of statements, translation of errors, and damaged rows."""

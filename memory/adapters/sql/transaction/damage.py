@@ -1,4 +1,4 @@
-"""Rows that cannot be read: another program changed them, or the disk did. Which they are, and what to do."""
+"""Finds damaged rows, which another program or a failing disk changed, and says how to remove them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,20 +14,20 @@ from memory.adapters.sql.transaction.driver import Where
 from memory.errors import NotADatabase
 
 FAULTS = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
-"""What may be raised where a value is read that no column of ours can hold."""
+"""Exceptions that reading an invalid stored value may raise."""
 _SHOWN = 80
-"""Characters of a key that are shown; keys hold names that people chose."""
+"""Characters of a key or an error that are shown; keys may hold names that people chose."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Damage:
-    """One value that is not what its column holds, or a row that is not what its table holds."""
+    """A stored value that is invalid for its column, or a row that is invalid for its table."""
 
     table: str
     key: tuple[tuple[str, object], ...]
-    """The columns of the row's key and what is in them; fewer where only these were asked for."""
+    """The columns of the row's primary key with their values, as far as the query selected them."""
     column: str
-    """Empty where no single value is at fault."""
+    """The damaged column; empty if the row as a whole is invalid."""
     reason: str
 
     def __str__(self) -> str:
@@ -37,13 +37,13 @@ class Damage:
 
     @property
     def statement(self) -> str:
-        """What takes the row out, with all that belongs to it."""
+        """The SQL that deletes the row; rows that refer to it are deleted by foreign keys."""
         keyed = " AND ".join(f"{name} = {_literal(value)}" for name, value in self.key)
         return f"DELETE FROM {self.table} WHERE {keyed};"  # noqa: S608 - for a person to read
 
 
 def damaged(where: Where, found: Iterable[Damage]) -> NotADatabase:
-    """The error for a database with a row that cannot be read."""
+    """The error for a database with damaged rows; it names the first of them."""
     first = next(iter(found), None)
     return NotADatabase(
         f"In the database {where}, {first or 'a row cannot be read'}. Restore a backup, or run `goodbot doctor`, which "
@@ -52,9 +52,9 @@ def damaged(where: Where, found: Iterable[Damage]) -> NotADatabase:
 
 
 def find(query: Callable[[str], Iterable[Sequence[object]]], dialect: Dialect, *, limit: int) -> list[Damage]:
-    """The damaged rows of a database, table by table, by what the driver finds for a query. Reads all of it.
+    """At most `limit` damaged rows, table by table. `query` runs a statement on the driver. Reads all tables.
 
-    A row is whole if what it is read as (`READ_AS`) is something that the store would take again.
+    A row is sound if its values fit their columns, and the object it is read as (`READ_AS`) could be stored again.
     """
     return list(islice(_everywhere(query, dialect), limit))
 
@@ -67,7 +67,7 @@ def _everywhere(query: Callable[[str], Iterable[Sequence[object]]], dialect: Dia
 
 
 def of_row(table: Table, row: Sequence[object], dialect: Dialect) -> list[Damage]:
-    """The damage of a row as the driver has it, with all columns of its table."""
+    """The damage in one row, given as the driver's values of all columns of its table."""
     columns, read = list(table.columns), table.info.get(READ_AS)
     found = list(in_rows(columns, [row], dialect))
     return found or (_row_damage(table, dict(zip(columns, row, strict=True)), read, dialect) if read else [])
@@ -76,7 +76,7 @@ def of_row(table: Table, row: Sequence[object], dialect: Dialect) -> list[Damage
 def _row_damage(
     table: Table, row: Mapping[Column[Any], object], read: Callable[..., object], dialect: Dialect
 ) -> list[Damage]:
-    """The damage of a row whose values are each what their column holds."""
+    """The damage of a row whose single values fit their columns."""
     try:
         storable(read(**{column.name: _value(column, stored, dialect) for column, stored in row.items()}))
     except FAULTS as error:
@@ -86,7 +86,7 @@ def _row_damage(
 
 
 def in_rows(columns: Sequence[Any], rows: Iterable[Sequence[object]], dialect: Dialect) -> Iterator[Damage]:
-    """The damage in rows as the driver gives them, one value for each of these columns."""
+    """The damaged values in rows, given as the driver's values of these columns."""
     known = [(place, column) for place, column in enumerate(columns) if isinstance(column, Column)]
     for row in rows:
         for place, column in known:
@@ -98,7 +98,7 @@ def in_rows(columns: Sequence[Any], rows: Iterable[Sequence[object]], dialect: D
 
 
 def _reason(column: Column[Any], value: object, dialect: Dialect) -> str:
-    """Why the value cannot be in this column; empty if it can."""
+    """Why the value is invalid for this column; empty if it is valid."""
     if value is None:
         return "" if column.nullable else "nothing where something must be"
     if value == "" and column.name == "workspace":
@@ -119,7 +119,7 @@ def _reason(column: Column[Any], value: object, dialect: Dialect) -> str:
 
 
 def _value(column: Column[Any], stored: object, dialect: Dialect) -> object:
-    """What the column makes of a stored value."""
+    """The Python value that the column's type reads from a stored value."""
     kind = column.type
     if isinstance(kind, TypeDecorator):
         return kind.process_result_value(stored, dialect)
@@ -131,7 +131,7 @@ def _error_text(error: Exception) -> str:
 
 
 def _kinds(kind: TypeEngine[Any]) -> tuple[type, ...]:
-    """What the driver gives for a value of this type."""
+    """The Python types that the driver returns for this column type."""
     stored = kind.impl_instance if isinstance(kind, TypeDecorator) else kind
     if isinstance(stored, Integer | Boolean):
         return (int,)

@@ -1,6 +1,6 @@
-"""A database's driver: statements in its words, which run again without SQLAlchemy looking at them in several ways.
+"""Prepares statements for the database driver, so that repeated ones skip SQLAlchemy, and translates errors.
 
-And its errors in the words of `memory.errors`: what was tried, on which database, and what to do.
+Errors become those of `memory.errors`, which say what was tried, on which database, and what to do.
 """
 
 import os
@@ -24,41 +24,41 @@ Parameters = dict[str, Any] | Sequence[dict[str, Any]]
 Maker = Callable[[Any], Any]
 
 _FEW = 8
-"""Rows that are made one by one; it takes as long to begin with columns."""
+"""Fewer rows of parameters are converted row by row, more column by column, which takes longer to set up."""
 
 Where = Path | str
-"""What messages call a database: the file of SQLite, or host and name without user and password."""
+"""The name of a database in messages: the file of SQLite, or host and name without user and password."""
 
 _ROOM = 2**16
-"""Bytes that SQLite needs beside the database before it can do anything: its shared memory, and a little more."""
+"""Free bytes that SQLite needs to open a database: its shared-memory file, and a little more."""
 
 _PRIMARY = 0xFF
-"""The low byte of an extended result code is the plain one (sqlite.org/rescode.html)."""
+"""The mask of the primary result code in an extended one (sqlite.org/rescode.html)."""
 
 _SHOWN = 200
-"""Characters of PostgreSQL's words that are repeated."""
+"""The most characters of a PostgreSQL error that messages repeat."""
 
 
 class Prepared(NamedTuple):
-    """A statement in the words of a driver, and what makes its values of ours, and ours of its."""
+    """A compiled statement, with the converters of its parameters and results."""
 
     words: str
     is_positional: bool
     names: Sequence[str]
-    """Of each value."""
+    """The parameters' names, in the driver's order."""
     given: Sequence[tuple[int, Maker]]
-    """Of the values where the driver takes another, what makes it of ours."""
+    """Converters to the driver's values, by position in `names`; other values are passed unchanged."""
     constants: dict[str, Any]
     lists: Mapping[str, Sequence[str]]
-    """Of each list that is given, the names of its values."""
+    """The parameter names of each list's items."""
     columns: SimpleResultMetaData
     places: dict[Any, int]
-    """Of the columns, by name."""
+    """The position of each result column, by name."""
     found: Sequence[Any] | None
-    """What makes of the driver's value ours, column by column; None where all are the same."""
+    """A converter from the driver's value for each result column, or None; None if no column needs one."""
 
     def values(self, given: Parameters) -> Any:  # noqa: ANN401 - what this driver takes
-        """The driver's values. A list of fewer than its names has its last one again, which changes no `IN`."""
+        """The driver's parameters. A list with fewer items than names repeats its last one, which changes no `IN`."""
         if not isinstance(given, dict):
             return list(map(self.values, given)) if len(given) < _FEW else self._of_rows(given)
         every = {**self.constants, **given} if self.constants else given
@@ -71,7 +71,7 @@ class Prepared(NamedTuple):
         return tuple(made) if self.is_positional else dict(zip(self.names, made, strict=True))
 
     def _of_rows(self, given: Sequence[Mapping[str, Any]]) -> list[Any]:
-        """The same of many rows, column by column: in half of the time."""
+        """`values` of many rows, column by column, which halves the time."""
         columns: list[Iterable[Any]] = [
             repeat(self.constants[name]) if name in self.constants else [row[name] for row in given]
             for name in self.names
@@ -82,7 +82,7 @@ class Prepared(NamedTuple):
         return list(made) if self.is_positional else [dict(zip(self.names, row, strict=True)) for row in made]
 
     def rows(self, found: Iterable[Sequence[Any]]) -> Sequence[Row[Any]]:
-        """The driver's rows as SQLAlchemy would give them."""
+        """The driver's rows as SQLAlchemy's."""
         return [Row(self.columns, self.found, self.places, row) for row in found]
 
 
@@ -93,9 +93,9 @@ def prepare(
     names: tuple[str, ...],
     sizes: tuple[tuple[str, int], ...] = (),
 ) -> Prepared | None:
-    """A statement that is given these values, of which some are lists of so many; None where its words depend on more.
+    """Compile a statement for parameters of these `names`, with the `sizes` of those that are lists.
 
-    SQLAlchemy would look at all of it in several ways whenever it runs.
+    None if its SQL text depends on the parameters in other ways. SQLAlchemy would process it at each execution.
     """
     compiled = statement.compile(dialect=dialect, column_keys=list(names))
     binds = {name: each for each, name in compiled.bind_names.items()}
@@ -111,7 +111,7 @@ def prepare(
     words = state.statement
     parts = words.split("?")
     if dialect.name == "sqlite" and len(parts) == len(order) + 1:
-        # Numbers instead, so that a value that is meant several times is given once: half of the time of a long one.
+        # Numbered placeholders pass repeated values once, which halves the time of long statements.
         places = {name: n for n, name in enumerate(dict.fromkeys(order), 1)}
         words = parts[0] + "".join([f"?{places[name]}{part}" for name, part in zip(order, parts[1:], strict=True)])
         order = list(places)
@@ -134,13 +134,13 @@ def prepare(
 
 
 def is_driver_error(exc: BaseException) -> bool:
-    """Whether SQLAlchemy or a database driver raised it. PostgreSQL's may not be installed."""
+    """Whether SQLAlchemy or a database driver raised it. The driver of PostgreSQL may not be installed."""
     return isinstance(exc, SQLAlchemyError | sqlite3.Error) or type(exc).__module__.partition(".")[0] == "psycopg"
 
 
 @contextmanager
 def translated(where: Where) -> Iterator[None]:
-    """Raise the package's errors for those of the database library. Other exceptions pass."""
+    """A context that raises `memory.errors` instead of SQLAlchemy's and the driver's errors."""
     try:
         yield
     except Exception as exc:
@@ -149,7 +149,10 @@ def translated(where: Where) -> Iterator[None]:
 
 
 def raise_ours(exc: Exception, where: Where) -> None:
-    """The same for an exception that was caught: where many statements run, a context each takes some of the time."""
+    """Raise the error of `memory.errors` for a caught database error; returns for other exceptions.
+
+    Cheaper than `translated` where many statements run.
+    """
     if isinstance(exc, UnicodeEncodeError):
         place = f"character {exc.start + 1} of {len(exc.object)}"
         raise InvalidInput(f"A text is not UTF-8 ({place}) and cannot be looked up. Type it again.") from exc
@@ -160,14 +163,14 @@ def raise_ours(exc: Exception, where: Where) -> None:
 
 
 def fault(exc: Exception, where: Where) -> Exception:
-    """The error to raise instead."""
+    """The error to raise instead of a database error."""
     original = exc.orig if isinstance(exc, StatementError) else exc
     if isinstance(original, sqlite3.Error) and isinstance(where, Path):
         return _sqlite_fault(original, where)
     if isinstance(original, Exception) and is_driver_error(original) and not isinstance(original, SQLAlchemyError):
         return _postgres_fault(original, where)
     if isinstance(original, Exception) and original is not exc:
-        return original  # a wrong value, found while the statement was prepared
+        return original  # raised by a converter of parameters
     return StoreUnavailable(f"The database {where} did not answer ({type(exc).__name__}). Try again in a moment.")
 
 
@@ -201,14 +204,14 @@ def _sqlite_fault(error: sqlite3.Error, path: Path) -> MemoryFault:
 
 
 def _is_full(path: Path, code: int) -> bool:
-    """Whether the disk is full. SQLite says so of the database; of the files beside it, only that they failed."""
+    """Whether the disk is full. SQLite has a code for that, but for files beside the database gives an I/O error."""
     with suppress(OSError):
         return code == sqlite3.SQLITE_FULL or shutil.disk_usage(path.parent).free < _ROOM
     return False
 
 
 def read_only(path: Path) -> StoreReadOnly:
-    """The error for a file or folder that refuses writes."""
+    """The error for a file or folder that cannot be written."""
     return StoreReadOnly(
         f"The database {path} cannot be written: the file or its folder is read-only for this user. "
         "Change the permissions, or set DATABASE_URL to a file in a folder you may write."
@@ -216,19 +219,19 @@ def read_only(path: Path) -> StoreReadOnly:
 
 
 def may_write(path: Path) -> bool:
-    """Whether the user this process acts as may write the file and its folder (SQLite keeps two files beside it)."""
+    """Whether this process's effective user may write the file and its folder (SQLite keeps two files beside it)."""
     effective = os.access in os.supports_effective_ids
     return all(os.access(each, os.W_OK, effective_ids=effective) for each in (path.parent, path) if each.exists())
 
 
 def _postgres_fault(error: Exception, where: Where) -> MemoryFault:
-    """By the code of five characters (postgresql.org/docs/current/errcodes-appendix.html), empty without the server."""
+    """The error by SQLSTATE (postgresql.org/docs/current/errcodes-appendix.html); empty if there was no server."""
     code = getattr(error, "sqlstate", None) or ""
     return _of_input(code, error) or _of_access(code, error, where) or _of_now(code, error, where)
 
 
 def _of_input(code: str, error: Exception) -> MemoryFault | None:
-    """What the caller gave cannot be kept or looked up."""
+    """The error for a caller's value that cannot be stored or looked up; None for other codes."""
     if code == "22003":
         return InvalidInput("A number is too large for the database. Give a smaller one.")
     if code == "54000":
@@ -239,7 +242,7 @@ def _of_input(code: str, error: Exception) -> MemoryFault | None:
 
 
 def _of_access(code: str, error: Exception, where: Where) -> MemoryFault | None:
-    """The address, the account or the database itself has to be changed."""
+    """The error for a wrong address or account, missing rights, or a damaged database; None for other codes."""
     match code or _refusal(str(error)):
         case "28000" | "28P01":
             return NotADatabase(f"The database {where} refused the user or the password. Correct DATABASE_URL.")
@@ -254,7 +257,7 @@ def _of_access(code: str, error: Exception, where: Where) -> MemoryFault | None:
 
 
 def _refusal(words: str) -> str:
-    """The code of an error of connecting, which comes without one."""
+    """The SQLSTATE of an error of connecting, by its text, as the driver gives no code."""
     if "FATAL" not in words:
         return ""
     if "database" in words and "does not exist" in words:
@@ -263,7 +266,7 @@ def _refusal(words: str) -> str:
 
 
 def _of_now(code: str, error: Exception, where: Where) -> MemoryFault:
-    """It may be otherwise in a moment."""
+    """The error for all other codes; most of them are temporary."""
     match code:
         case "25006":
             return StoreUnavailable(f"The server of {where} takes no writes: it is a standby. Try again in a moment.")
@@ -284,5 +287,5 @@ def _of_now(code: str, error: Exception, where: Where) -> MemoryFault:
 
 
 def _first_line(error: Exception) -> str:
-    """What the server said first; what follows may repeat somebody's words."""
+    """The first line of an error, shortened; further lines may quote people's messages."""
     return str(error).partition("\n")[0][:_SHOWN]

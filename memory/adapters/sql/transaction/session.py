@@ -1,4 +1,4 @@
-"""One connection inside one transaction: the only place where statements are executed."""
+"""The session of one transaction, which executes statements."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -31,25 +31,25 @@ from memory.errors import Conflict, NotFound, StoreUnavailable
 T = TypeVar("T")
 
 ID_LIMIT = 10_000
-"""How many ids one statement may name; SQLite takes 32,766 parameters."""
+"""The most ids of one statement; SQLite allows 32,766 parameters."""
 
 _LONGEST = 64
-"""How long a list may be for the words of its statement to be kept."""
+"""The most items of a list for which a statement is prepared."""
 _run_before: WeakSet[Executable] = WeakSet()
 
 _BEGINNINGS = {
     ("sqlite", False): "BEGIN",
     ("sqlite", True): "BEGIN IMMEDIATE",
-    # One snapshot for all statements; and each statement sees all that was committed before it (`postgres.py`).
+    # Reading: one snapshot for all statements. Writing: each statement sees what was committed before (`postgres.py`).
     ("postgresql", False): "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
     ("postgresql", True): "BEGIN ISOLATION LEVEL READ COMMITTED",
 }
 
 
 def begin(connection: Connection, *, writes: bool) -> RootTransaction:
-    """Begin a transaction; a writing one takes the write lock of SQLite at once.
+    """Begin a transaction. A writing one takes SQLite's write lock at once.
 
-    A listener for SQLAlchemy's own beginnings would do it too, and make every statement look for listeners.
+    Not done by a listener of SQLAlchemy's `begin` event, which would slow down each statement.
     """
     transaction = connection.begin()
     words = _BEGINNINGS[connection.dialect.name, writes]
@@ -61,7 +61,10 @@ def begin(connection: Connection, *, writes: bool) -> RootTransaction:
 
 
 def on_driver(connection: Connection, words: str, values: Any) -> Any:  # noqa: ANN401 - the driver's
-    """SQLite's cursor behind a statement, with one row of values or many. SQLAlchemy's listeners are told of it."""
+    """Execute a statement on SQLite's driver, with one row of parameters or a list of rows; returns the cursor.
+
+    SQLAlchemy's `before_cursor_execute` listeners are called.
+    """
     cursor, is_many = connection.connection.cursor(), isinstance(values, list)
     for listener in connection.dispatch.before_cursor_execute:
         listener(connection, cursor, words, values, None, is_many)
@@ -70,10 +73,10 @@ def on_driver(connection: Connection, words: str, values: Any) -> Any:  # noqa: 
 
 
 def _found_on_driver(connection: Connection, words: str, values: Any, *, is_first: bool = False) -> list[Any]:  # noqa: ANN401 - the driver's
-    """All rows that SQLite finds, or the first one.
+    """The rows of a query on SQLite's driver, or only the first.
 
-    The cursor is closed at once: for as long as somebody has an exception that passed here, so has he the cursor, and
-    with one that has rows left the connection stays at what it read, and is in the way of whoever erases.
+    The cursor is closed at once: an exception that passed here keeps it alive by its traceback, and an open cursor with
+    rows left keeps the connection's read snapshot, which blocks `erase_free_space`.
     """
     cursor = on_driver(connection, words, values)
     try:
@@ -84,7 +87,7 @@ def _found_on_driver(connection: Connection, words: str, values: Any, *, is_firs
 
 @cache
 def put_statement(table: Table) -> Insert:
-    """Insert a row, or rewrite the one with the same key in place, so that nothing that refers to it goes."""
+    """Insert a row, or update the one with the same key in place, so that rows that refer to it stay."""
     statement = insert(table)
     keys = list(table.primary_key)
     rest = {column.name: statement.excluded[column.name] for column in table.columns if column not in set(keys)}
@@ -93,22 +96,22 @@ def put_statement(table: Table) -> Insert:
 
 @cache
 def add_statement(table: Table) -> Executable:
-    """Insert a row unless that would break a key or a unique index; the row count says which."""
+    """Insert a row unless its key or a unique index has one; the row count tells."""
     return insert(table).on_conflict_do_nothing()
 
 
 def matching(table: FromClause, *names: str) -> ColumnElement[bool]:
-    """Of a query or deletion: the rows of this workspace that have in these columns what is given by their names."""
+    """The condition that a row's workspace and these columns equal the parameters of the same names."""
     return and_(*(table.c[name] == bindparam(name) for name in ("workspace", *names)))
 
 
 def among(table: FromClause, name: str) -> ColumnElement[bool]:
-    """Of a query or deletion: the rows of this workspace that have one of the `ids` in this column (`Session.each`)."""
+    """The condition that a row is of the `workspace` and has one of the `ids` in this column (`Session.each`)."""
     return and_(table.c.workspace == bindparam("workspace"), table.c[name].in_(bindparam("ids", expanding=True)))
 
 
 def row_of(table: Table, value: object) -> dict[str, Any]:
-    """A row of the table: of each column, the value's field of that name. Raises what `storable` raises."""
+    """An object as a row: each column has the object's attribute of that name. Raises what `storable` raises."""
     storable(value)
     names, values_of = _reader(table)
     return dict(zip(names, values_of(value), strict=True))
@@ -116,7 +119,7 @@ def row_of(table: Table, value: object) -> dict[str, Any]:
 
 @cache
 def _reader(table: Table) -> tuple[Sequence[str], Maker]:
-    """The names of its columns and what reads the values of all; asking it every time takes longer than reading."""
+    """The names of a table's columns, and a getter of their values. Cached, as they take longer than reading."""
     names = [column.name for column in table.columns]
     return names, attrgetter(*names)
 
@@ -133,60 +136,58 @@ _ADVANCE = _advance_statement()
 
 
 class SqlTable:
-    """Tables of one transaction."""
+    """Base of the tables of one transaction."""
 
     def __init__(self, session: "Session") -> None:
         self._session = session
 
 
 class Session:
-    """Runs statements for the tables of one transaction and translates what goes wrong."""
+    """Executes the statements of one transaction, and translates errors."""
 
     def __init__(self, connection: Connection, where: Where, *, writes: bool) -> None:
         self._connection = connection
         self._where = where
         self._writes = writes
         self.is_sqlite = connection.dialect.name == "sqlite"
-        """Whether functions of Python are at hand in statements, and one that fails leaves the transaction as it was.
-
-        PostgreSQL has neither."""
+        """Whether this is SQLite: statements may call Python functions, and a failed one leaves the transaction as it
+        was. Neither holds for PostgreSQL."""
         self._is_open = True
         self.filed: set[str] = set()
-        """Workspaces whose recall index this transaction, which may never commit, has changed."""
+        """Workspaces whose recall index this transaction has changed, committed or not."""
         self._marks: dict[str, int] = {}
         self._has_changed = False
         self._cursors: list[Any] = []
-        """Those that may have rows left, which keep the connection at what it read."""
+        """Cursors that may have rows left, which keep the connection's read snapshot."""
 
     def note_mark(self, workspace: str, mark: int | None) -> None:
-        """Take in a workspace's mark (`lesson_versions`), if it has one, as this transaction has just read it.
+        """Store a workspace's mark (`lesson_versions`), as this transaction has just read it; None is ignored.
 
-        It is worth nothing where the next statement sees what others committed meanwhile, as in a transaction of
-        PostgreSQL that writes.
+        Ignored in writing transactions of PostgreSQL too, as their next statement sees what others committed meanwhile.
         """
         if mark is not None and (self.is_sqlite or not self._writes):
             self._marks[workspace] = mark
 
     def mark_of(self, workspace: str) -> int | None:
-        """The workspace's mark, if it was noted, and this transaction, which may never commit, has changed nothing."""
+        """The workspace's mark, if it was noted and this transaction has changed nothing."""
         return None if self._has_changed else self._marks.get(workspace)
 
     def end(self) -> None:
-        """The transaction is over: nothing runs any more."""
+        """End the session: close all cursors, and allow no more statements."""
         self._is_open = False
         for cursor in self._cursors:
             cursor.close()
 
     def rows(self, statement: Executable, parameters: Parameters | None = None) -> Sequence[Row[Any]]:
-        """What a query finds."""
+        """The rows of a query."""
         return self._found(statement, parameters)
 
     def row(self, statement: Executable, parameters: Parameters | None = None) -> Row[Any] | None:
-        """The first row a query finds, or None."""
+        """The first row of a query, or None."""
         return next(iter(self._found(statement, parameters, is_first=True)), None)
 
     def driver_rows(self, statement: Executable, parameters: dict[str, Any]) -> Sequence[Any]:
-        """What a query finds, with little spent on it: of a row's values, what is true may be 1 or True."""
+        """The rows of a query with little overhead. SQLite's values are not converted: a Boolean may be 0 or 1."""
         self._require_open()
         try:
             dialect = self._connection.dialect
@@ -198,7 +199,7 @@ class Session:
         return self.rows(statement, parameters)
 
     def each_driver_row(self, statement: Executable, parameters: dict[str, Any]) -> Iterator[Any]:
-        """The same row by row: SQLite looks for none behind the one that follows the last one that is taken."""
+        """`driver_rows` one by one: SQLite searches only as far as rows are taken."""
         self._require_open()
         try:
             dialect = self._connection.dialect
@@ -208,7 +209,7 @@ class Session:
                 try:
                     yield from iter(cursor.fetchone, None)
                 finally:
-                    if self._is_open:  # else `end` has done it, and the connection may be closed itself
+                    if self._is_open:  # else `end` has closed it, and the connection may be closed too
                         cursor.close()
                 return
         except Exception as exc:
@@ -231,7 +232,10 @@ class Session:
             raise
 
     def _prepared(self, statement: Executable, given: Parameters | None) -> Prepared | None:
-        """From its second time on: a statement that is made for one use is left to SQLAlchemy, which knows its like."""
+        """The prepared statement, from its second execution on. None if SQLAlchemy is to execute it.
+
+        Statements that are built for one use are left to SQLAlchemy, which caches by structure.
+        """
         if not given or (isinstance(given, dict) and not self.is_sqlite):
             return None
         if statement not in _run_before:
@@ -246,16 +250,16 @@ class Session:
         return prepare(statement, self._connection.dialect, tuple(given), rounded)
 
     def all(self, kind: Callable[..., T], statement: Executable, /, **parameters: object) -> list[T]:
-        """What a query finds, of each row what `kind` makes of its columns."""
+        """The rows of a query as objects: `kind` called with each row's columns."""
         return [kind(**dict(zip(row._fields, row, strict=True))) for row in self.rows(statement, parameters)]
 
     def first(self, kind: Callable[..., T], statement: Executable, /, **parameters: object) -> T | None:
-        """The same of the first row, or None."""
+        """The first row of a query as an object, or None."""
         row = self.row(statement, parameters)
         return None if row is None else kind(**dict(zip(row._fields, row, strict=True)))
 
     def batches(self, statement: str, parameters: Sequence[object], size: int) -> Iterator[list[tuple[Any, ...]]]:
-        """What a query in SQLite's own words finds, as the driver has it, so many rows at a time."""
+        """The rows of a query in SQLite's SQL, as the driver's values, at most `size` at a time."""
         self._require_open()
         with translated(self._where):
             cursor = self._connection.connection.cursor()
@@ -265,39 +269,39 @@ class Session:
                 yield list(rows)
 
     def execute(self, statement: str, parameters: Sequence[object]) -> None:
-        """Change something, in SQLite's own words. Raises `RuntimeError` in a reading transaction."""
+        """Execute a change in SQLite's SQL. Raises `RuntimeError` in a reading transaction."""
         self.require_writing()
         with translated(self._where):
             self._connection.connection.cursor().execute(statement, parameters)
 
     def each(self, statement: Executable, workspace: str, ids: Iterable[str]) -> Iterator[Row[Any]]:
-        """What a query finds for these ids (`among`), in one statement for every `ID_LIMIT` of them."""
+        """The rows of a query for these ids (`among`), in one statement for every `ID_LIMIT` of them."""
         for some in chunks(dict.fromkeys(ids), ID_LIMIT):
             yield from self.rows(statement, {"workspace": workspace, "ids": some})
 
     def grouped(
         self, by: str, kind: Callable[..., T], statement: Executable, workspace: str, ids: Iterable[str]
     ) -> dict[str, list[T]]:
-        """The same by the values of one column, of each row what `kind` makes of its columns."""
+        """The rows of `each` as objects, grouped by the values of the column `by`."""
         found: dict[str, list[T]] = {}
         for row in self.each(statement, workspace, ids):
             found.setdefault(row._mapping[by], []).append(kind(**row._mapping))
         return found
 
     def put(self, table: Table, *values: object) -> None:
-        """Insert rows, or rewrite those with the same keys."""
+        """Insert objects as rows, or update the rows with the same keys."""
         self.run(put_statement(table), [row_of(table, each) for each in values])
 
     @contextmanager
     def readable(self) -> Iterator[None]:
-        """Say that a row holds what no column of ours can, if that is met while something is made of it."""
+        """A context that raises `NotADatabase` for errors from invalid values of rows."""
         try:
             yield
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as exc:
             raise damaged(self._where, ()) from exc
 
     def _read(self, statement: Executable, parameters: Parameters | None, rows: Callable[[], T]) -> T:
-        """The rows. Says which it is that holds what no column of ours can; the statement runs again to find out."""
+        """The result of `rows`. If a row is damaged, runs the statement again to name it in a `NotADatabase`."""
         try:
             return rows()
         except Exception as exc:
@@ -306,7 +310,7 @@ class Session:
             raise damaged(self._where, self._damage(statement, parameters)) from exc
 
     def damage(self, table: Table, statement: Select[Any], parameters: dict[str, Any]) -> str:
-        """What is wrong with the first row of this table that a query for all columns finds, and in which database."""
+        """The damage of the first row of a query for all columns of a table; empty if it is sound."""
         self._require_open()
         with translated(self._where):
             cursor = self._connection.execute(statement, parameters).cursor
@@ -323,9 +327,9 @@ class Session:
 
     @contextmanager
     def needing(self, what: str) -> Iterator[None]:
-        """Raise `NotFound`, which says what has to be stored first, where a row would refer to nothing.
+        """A context that raises `NotFound`, which names what to store first, if a row would refer to nothing.
 
-        The transaction goes on as it was before.
+        The transaction can go on as before.
         """
         point = nullcontext() if self.is_sqlite else self._connection.begin_nested()
         try:
@@ -335,7 +339,7 @@ class Session:
             raise NotFound(f"There is no {what} first.") from exc
 
     def run(self, statement: Executable, parameters: Parameters | None = None) -> int:
-        """Change something; how many rows. An empty list of rows changes nothing.
+        """Execute a change; returns the number of changed rows. An empty list of rows changes nothing.
 
         Raises `RuntimeError` in a reading transaction.
         """
@@ -352,7 +356,7 @@ class Session:
             raise
 
     def changed(self, statement: Executable, parameters: dict[str, Any]) -> Row[Any] | None:
-        """Change a row; what the statement returns of it, or None if it changed none.
+        """Execute a change of one row with RETURNING; None if no row was changed.
 
         Raises `RuntimeError` in a reading transaction.
         """
@@ -360,9 +364,9 @@ class Session:
         return self.row(statement, parameters)
 
     def advance(self, workspace: str, counter: str, steps: int = 1) -> int:
-        """Raise a workspace's counter by `steps` and return it: the last of as many fresh numbers.
+        """Raise a workspace's counter by `steps` and return it: the last of `steps` new numbers.
 
-        The database has one writer at a time, so the order of the numbers is the order of commits.
+        A workspace has one writer at a time, so the order of numbers is the order of commits.
         """
         self.require_writing()
         row = self.row(_ADVANCE, {"workspace": workspace, "name": counter, "steps": steps})
