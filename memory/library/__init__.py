@@ -1,1 +1,1 @@
-"""The doors for other agents: what `from memory import ...` gives an engineer, each bound to one scope."""
+"""The library for other agents, which `from memory import ...` exports; its objects are bound to one scope."""

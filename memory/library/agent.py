@@ -1,4 +1,4 @@
-"""What another agent does with memory: recall, record, react, correct. The use cases are those of chat."""
+"""Memory for another agent: recall, record, react and correct, with the same use cases as chat."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ MOST_STEPS = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentMemory:
-    """Memory as one person's agent sees it: `scope` says for whom it works and where, `role` what their word counts.
+    """Memory for one person's agent. `scope` is the person and place, `role` the person's role.
 
     Raises `MemoryFault`. Blocking.
     """
@@ -31,7 +31,7 @@ class AgentMemory:
     emoji: EmojiMap = AGENT_EMOJI
 
     def recall(self, goal: str, limit: int) -> dict[str, Any]:
-        """The validated lessons nearest to a goal, and what an answer to it may be if people's verdicts are sure."""
+        """The validated lessons nearest to a goal, and a known answer if people's verdicts are sure of it."""
         if not goal.strip():
             raise InvalidInput("recall needs a goal: what is to be done or answered?")
         if not 1 <= limit <= MOST_LESSONS:
@@ -45,12 +45,12 @@ class AgentMemory:
         }
 
     def lessons(self, goal: str) -> list[tuple[Episode, dict[str, Any]]]:
-        """The validated lessons nearest to a goal, each with its episode; at most `MOST_LESSONS`, the nearest first."""
+        """The validated lessons nearest to a goal, with their episodes; at most `MOST_LESSONS`, nearest first."""
         found, _ = self._recalled(goal)
         return [(each.episode, _found(each)) for each in found[:MOST_LESSONS]]
 
     def lesson(self, lesson_id: str) -> tuple[Episode, dict[str, Any]] | None:
-        """A validated lesson by its id, as it is found from here; None where there is none."""
+        """A validated lesson by id; None if it does not exist or may not be found from here."""
         with self.memory.store.read() as tx:
             stored = tx.episodes.get(self.scope.workspace, lesson_id)
         filed = {each.partition: each.verdict for each in partitions_of(stored)} if stored is not None else {}
@@ -61,14 +61,14 @@ class AgentMemory:
         return episode, _lesson(episode, Lesson.AVOID if verdict is Verdict.FAILURE else Lesson.REPEAT)
 
     def _recalled(self, goal: str) -> tuple[list[Exemplar], Evidence | None]:
-        """What to say to a goal, and what to do with whatever tools the agent may have; and the evidence of answers."""
+        """The exemplars of answers and of any tools for a goal, and the evidence for answers."""
         recall = self.memory.recalling.recall
         answers, deeds = recall(self.scope, goal, actions=()), recall(self.scope, goal)
         found = {each.episode.id: each for each in (*answers.exemplars, *deeds.exemplars)}
         return list(found.values()), answers.evidence
 
     def record(self, goal: str, answer: str, steps: list[Mapping[str, Any]]) -> dict[str, Any]:
-        """Keep what was done for a goal. It is pending, and reaches no prompt, until somebody reacts."""
+        """Store what was done for a goal. It is pending, and in no prompt, until somebody reacts."""
         if not goal.strip() or not answer.strip():
             raise InvalidInput("record needs a goal and an answer")
         if len(steps) > MOST_STEPS:
@@ -88,7 +88,7 @@ class AgentMemory:
         return {"answer_id": answer_id, "verdict": stored.verdict.value}
 
     def react(self, answer_id: str, emoji: str, *, withdraw: bool = False) -> dict[str, Any]:
-        """Take in what the person thinks of a recorded answer."""
+        """Apply the person's emoji reaction to a recorded answer."""
         value = self.emoji.value(emoji)
         if value is None:
             raise InvalidInput(f"the emoji {emoji!r} has no meaning here; 👍 and 👎 have one")
@@ -110,7 +110,7 @@ class AgentMemory:
         return {"verdict": done.root.verdict.value if done.root is not None else "pending"}
 
     def correct(self, answer_id: str, text: str) -> dict[str, Any]:
-        """Take in what would have been right. A teacher's counts for others at once, anybody else's after review."""
+        """Store a correction of a recorded answer. A teacher's counts for others at once, another's after review."""
         run_id = self._run(answer_id)
         done = self.memory.teaching.correct(
             self.scope, run_id, text, role=self.role, at=self.memory.clock(), event_id=self.memory.new_id()
@@ -144,7 +144,7 @@ def _lesson(episode: Episode, advice: Lesson) -> dict[str, Any]:
 
 
 def _steps(given: Mapping[str, Any]) -> list[Step]:
-    """One step of another agent: what it thought, what it did, and what came of it."""
+    """One step of another agent as trajectory steps: thought, action and observation."""
     thought, tool, observation = (str(given.get(name, "")) for name in ("thought", "tool", "observation"))
     arguments = given.get("arguments")
     made = [Step(kind=StepKind.THINK, text=thought)] if thought else []

@@ -1,4 +1,4 @@
-"""The small door to memory for another agent: store episodes, retrieve the most similar ones."""
+"""Episodic memory for another agent: stores episodes, and retrieves the most similar ones."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -39,7 +39,7 @@ _CHANNEL = "agent"
 
 
 def in_memory() -> Memory:
-    """A memory that lives as long as the process: nothing to install, nothing on disk."""
+    """A memory of this process, without installation or files."""
     return Memory(
         SqlStore.in_memory(),
         HashingEmbedder(),
@@ -51,18 +51,18 @@ def in_memory() -> Memory:
 
 
 class EpisodicMemory:
-    """Stores completed episodes for one user and finds the most similar validated ones."""
+    """Stores completed episodes of one user, and finds the most similar validated ones."""
 
     def __init__(self, memory: Memory, scope: Scope) -> None:
         self.memory = one_of(Memory, memory, "the service of a memory")
         self.scope = one_of(Scope, scope, "the scope of a memory")
 
     def store(self, episode: Episode) -> Episode:
-        """Keep an episode; returns it as stored, with its id.
+        """Store an episode; returns it as stored, with its id.
 
-        A status other than pending is taken as this user's own judgement. An episode without a goal is not kept: it
-        could never be found again. One that is stored already is only judged. Raises `Conflict` for the id, the run or
-        the parent of another user's episode, and `InvalidInput` (a `ValueError`) for what is no episode or no status.
+        A status other than pending is this user's own judgement. An episode without a goal is not stored, as it could
+        not be found. One that is stored already is only judged. Raises `Conflict` for the id, the run or the parent of
+        another user's episode, and `InvalidInput` (a `ValueError`) for an invalid episode or status.
         """
         _check(episode)
         episode = replace(episode, status=EpisodeStatus(episode.status))
@@ -85,7 +85,7 @@ class EpisodicMemory:
             raise Conflict(f"the {what} {name} belongs to somebody else's episode; leave it empty to get a new one")
 
     def require_own_run(self, run_id: str) -> None:
-        """Raise `Conflict` unless a run of this user's is stored under this id."""
+        """Raises `Conflict` unless this user has a stored run with this id."""
         with self.memory.store.read() as tx:
             nodes = tx.episodes.of_run(self.scope.workspace, run_id)
         if not nodes:
@@ -93,9 +93,9 @@ class EpisodicMemory:
         self._require_own(nodes[0], "run", run_id)
 
     def _own_parent(self, tx: Transaction, episode: Episode) -> Episode | None:
-        """The parent that is stored. Raises `Conflict` where it, or the run, is another's.
+        """The stored parent, if any. Raises `Conflict` if it or the run is another user's.
 
-        Nobody's episode joins another's run: what is said of a run is said of all of its episodes.
+        Episodes may not join another user's run, as feedback on a run applies to all of its episodes.
         """
         for node in tx.episodes.of_run(self.scope.workspace, episode.run_id) if episode.run_id else ():
             self._require_own(node, "run", episode.run_id)
@@ -140,7 +140,7 @@ class EpisodicMemory:
         self.memory.teaching.vote(vote)
 
     def retrieve(self, goal: str, k: int = 3) -> list[Episode]:
-        """The `k` validated episodes most similar to the goal, best first. Pending ones are never returned."""
+        """The `k` validated episodes that are most similar to the goal, best first. Never returns pending ones."""
         integer(k, "k")
         if k <= 0 or not text(goal, "goal").strip():
             return []
@@ -150,7 +150,7 @@ class EpisodicMemory:
 
 
 def keep_new(tx: Transaction, memory: Memory, episode: Episode, vector: Vector | None) -> None:
-    """Log an episode that was stored just now, hold it back if it is flagged, and give it its goal's embedding."""
+    """Log a newly stored episode, quarantine it if it is flagged, and store its goal's embedding."""
     tx.log.append(event(episode, EventKind.CREATED, episode.author, episode.created_at))
     hold_back(tx, episode, flags_of(episode), episode.created_at)
     if vector is not None:
@@ -160,7 +160,7 @@ def keep_new(tx: Transaction, memory: Memory, episode: Episode, vector: Vector |
 def keep_for_a_while(
     tx: Transaction, episodic: EpisodicMemory, kind: str, key: str, value: Mapping[str, object], life: timedelta
 ) -> None:
-    """Keep a value with the person's own data, which goes when they are forgotten, for this long."""
+    """Store a value for a time, as data of the person, which is erased when they are forgotten."""
     now = episodic.memory.clock()
     tx.short.put(
         ShortMemory(
@@ -176,7 +176,7 @@ def keep_for_a_while(
 
 
 def _check(episode: Episode) -> None:
-    """Raise `InvalidInput` for what a store could not keep, or could not give back as it was."""
+    """Raises `InvalidInput` for an episode that a store could not keep and return unchanged."""
     one_of(Episode, episode, "what is stored")
     word(EpisodeStatus, episode.status, "the status of an episode")
     word(Termination, episode.termination, "the termination of an episode")
@@ -190,20 +190,20 @@ def _check(episode: Episode) -> None:
 
 
 class NoOpEpisodicMemory:
-    """Keeps nothing and finds nothing: for an agent that has no corpus yet."""
+    """Stores nothing and finds nothing, for an agent without a memory."""
 
     def store(self, episode: Episode) -> Episode:
-        """Do nothing."""
+        """Return the episode without storing it."""
         return episode
 
     def retrieve(self, goal: str, k: int = 3) -> list[Episode]:
-        """Find nothing."""
+        """An empty list."""
         return []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodicMemoryConfig:
-    """A shared base from which a memory per user is made; users never see each other's episodes."""
+    """The configuration from which each user's memory is made; users do not see each other's episodes."""
 
     service: Memory = field(default_factory=in_memory)
     app_name: str = DEFAULT_APP
@@ -216,7 +216,7 @@ class EpisodicMemoryConfig:
             raise InvalidInput("a user id cannot be empty: memory is kept apart by it")
 
     def with_user_id(self, user_id: str) -> "EpisodicMemoryConfig":
-        """A copy for another user, over the same service. Raises `InvalidInput` (a `ValueError`) for an empty id."""
+        """A copy for another user of the same service. Raises `InvalidInput` (a `ValueError`) for an empty id."""
         return replace(self, user_id=user_id)
 
     def new_episodic_memory(self) -> EpisodicMemory:

@@ -1,4 +1,4 @@
-"""Memories in the formats people take away: json (whole), csv (for a spreadsheet), prompt (the seed's lesson text)."""
+"""Exports memories as json (complete), csv (for a spreadsheet) or prompt (the seed's lesson text)."""
 
 import csv
 import io
@@ -19,7 +19,7 @@ from memory.services.privacy.forget import PersonalData
 
 Format = Literal["json", "csv", "prompt"]
 Exportable = Episode | Exemplar | MemoryEntry | ScoredMemory[Any]
-"""A memory, alone or as it was retrieved (then the prompt shows its score)."""
+"""A memory, or a retrieved one, whose score the prompt format shows."""
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")
 _CSV_COLUMNS = (
@@ -34,16 +34,16 @@ _ENTRY_COLUMNS = (
 )  # fmt: skip
 _ELEMENTS = ("env_pre", "env_post")
 _LESSONS: Mapping[str, Lesson] = {"success": Lesson.REPEAT, "failure": Lesson.AVOID}
-"""What a verdict or an outcome tells; without one of these two, nothing."""
+"""The lesson of a verdict or an outcome; others have none."""
 
 
 def export_memories(memories: Sequence[Exportable], format: Format = "json") -> str:
     """Memories in one of three formats.
 
-    `json` holds every field and can be imported again; `csv` is safe to open in a spreadsheet; `prompt` is the seed's
-    REPEAT / AVOID text and leaves out what nobody has decided; without such memories it is empty. What was retrieved
-    (`Exemplar`, `ScoredMemory`) carries its score into that text. Raises `InvalidInput` for another format, and for
-    episodes and entries in one spreadsheet.
+    `json` has all fields and can be imported again; `csv` is safe to open in a spreadsheet; `prompt` is the seed's
+    REPEAT / AVOID text without undecided and quarantined memories, and empty if none is left. It includes the scores of
+    retrieved memories (`Exemplar`, `ScoredMemory`). Raises `InvalidInput` for another format, and for episodes and
+    entries in one csv.
     """
     match format:
         case "json":
@@ -57,7 +57,7 @@ def export_memories(memories: Sequence[Exportable], format: Format = "json") -> 
 
 
 def export_person(held: PersonalData, person: str) -> dict[str, object]:
-    """Everything stored about one person, as JSON values."""
+    """All data of one person, as JSON values."""
     return {
         "person": person,
         "messages": [plain(message) for message in held.messages],
@@ -104,12 +104,12 @@ def plain(value: object) -> object:
 
 @cache
 def _names(kind: type) -> tuple[str, ...]:
-    """Of a dataclass, none of other values."""
+    """The fields of a dataclass; empty for other types."""
     return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
 
 
 def _bare(memory: Exportable) -> Episode | MemoryEntry:
-    """The memory without what retrieval says of it. Raises `InvalidInput` for anything else."""
+    """The memory without retrieval results. Raises `InvalidInput` for other types."""
     bare: object = memory
     if isinstance(memory, Exemplar):
         bare = memory.episode
@@ -142,7 +142,7 @@ def _value(memory: Episode | MemoryEntry, name: str) -> object:
 
 
 def _cell(value: object) -> str:
-    """A text that no spreadsheet takes for a formula: a leading sign gets an apostrophe before it."""
+    """A text that no spreadsheet reads as a formula: an apostrophe is put before a leading sign."""
     text = "" if value is None else str(value)
     return f"'{text}" if text.startswith(_FORMULA_STARTS) else text
 

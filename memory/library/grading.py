@@ -1,9 +1,9 @@
-"""Who says whether steps were right: the `Grader` port, what it is asked and answers, and the one that was set.
+"""The `Grader` port, which judges steps, with its requests and results, and the grader of this process.
 
-Requests and results have the seed's fields (001, grading page). `set_grader` puts a grader in; without one there are
-no grades and so no lessons: `get_grader` raises, `has_grader` asks. People's reactions are the first grader
-(`memory.library.lifecycle.ReactionGrader`). A grader that does not say whose judgement it gives is taken for a model,
-whose grades are weaker: they count as nobody's vote and are seen by the asker alone.
+Requests and results have the seed's fields (001, grading page). `set_grader` sets a grader; without one there are no
+grades and so no lessons: `get_grader` raises, `has_grader` checks. `memory.library.lifecycle.ReactionGrader` grades by
+people's reactions. A grader without a `source` counts as a model, whose grades are weaker: they are no votes, and only
+the asker sees them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepGrade:
-    """A grader's judgement of one step, named by its id, else by its number.
+    """A grader's judgement of one step, identified by its id, else by its number.
 
     Raises `InvalidInput` (a `ValueError`) for a confidence outside 0..1, and for fields of another type.
     """
@@ -44,13 +44,13 @@ class StepGrade:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradingResult:
-    """A grader's judgement of a run. It may leave out steps, and the task.
+    """A grader's judgement of a run. Steps and the task are optional.
 
     Raises `InvalidInput` (a `ValueError`) for a confidence outside 0..1, and for fields of another type.
     """
 
     task_completed: bool | None = None
-    """None: the grader does not say."""
+    """None: not judged."""
     completion_confidence: float = 1.0
     overall_explanation: str = ""
     step_grades: Sequence[StepGrade] = ()
@@ -65,7 +65,7 @@ class GradingResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepToGrade:
-    """One step as the grader sees it."""
+    """A step for the grader."""
 
     step_id: str
     step_num: int
@@ -88,7 +88,7 @@ class ExpectedAction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verifier:
-    """A check of the state the run should leave behind."""
+    """A check of the state after the run."""
 
     type: Literal["screenshot", "jmespath"]
     description: str = ""
@@ -99,7 +99,7 @@ class Verifier:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradingRequest:
-    """What a grader is asked."""
+    """A request to judge a run."""
 
     session_id: str
     run_id: str
@@ -111,10 +111,10 @@ class GradingRequest:
 
 
 class Grader(Protocol):
-    """Judges runs. May have a `source` (`GradeSource`) and a `name`; without a source it counts as a model."""
+    """Judges runs. Its `source` (`GradeSource`) and `name` are optional; without a source it counts as a model."""
 
     def grade(self, request: GradingRequest) -> GradingResult | None:
-        """The judgement, or None where there is nothing to say."""
+        """The judgement; None if there is none."""
         ...
 
 
@@ -126,14 +126,14 @@ _SPELLING = {
 
 
 def step_grade(given: StepGrade | Mapping[str, object]) -> StepGrade:
-    """A grade from a mapping, in the seed's spelling or ours. Raises `InvalidInput` for what cannot be one."""
+    """A grade from a mapping, in the seed's spelling or ours. Raises `InvalidInput` if it is invalid."""
     return given if isinstance(given, StepGrade) else _made(StepGrade, given)
 
 
 def grading_result(
     given: GradingResult | Sequence[StepGrade | Mapping[str, object]] | Mapping[str, object],
 ) -> GradingResult:
-    """A result from itself, a mapping in either spelling, or grades of steps alone. Raises `InvalidInput`."""
+    """A result from a result, a mapping in either spelling, or a list of step grades. Raises `InvalidInput`."""
     if isinstance(given, GradingResult):
         return given
     if isinstance(given, Mapping):
@@ -167,7 +167,7 @@ _chosen: Grader | None = None
 
 
 def set_grader(grader: Grader | None) -> None:
-    """Use this grader from now on; None takes it away. Raises `InvalidInput` for what has no method `grade`."""
+    """Set the grader of this process; None removes it. Raises `InvalidInput` for an object without a method `grade`."""
     global _chosen
     if grader is not None and not callable(getattr(grader, "grade", None)):
         raise InvalidInput(f"a grader needs a method grade(request), got {shown(grader)}")
@@ -175,7 +175,7 @@ def set_grader(grader: Grader | None) -> None:
 
 
 def get_grader() -> Grader:
-    """The grader that was set. Raises `GraderMissing` when there is none; ask `has_grader` first."""
+    """The grader that was set. Raises `GraderMissing` if there is none; check `has_grader` first."""
     if _chosen is None:
         raise GraderMissing("no grader is set; call set_grader(grader) first, or ask has_grader()")
     return _chosen
@@ -187,10 +187,10 @@ def has_grader() -> bool:
 
 
 def source_of(grader: Grader) -> GradeSource:
-    """Whose judgement this grader gives. One that does not say is a model."""
+    """The grader's source; a model if it has none."""
     return GradeSource(getattr(grader, "source", GradeSource.MODEL))
 
 
 def name_of(grader: Grader) -> str:
-    """The grader's name for the record: its own, else that of its class."""
+    """The grader's name for stored grades: its own, else that of its class."""
     return str(getattr(grader, "name", "") or type(grader).__name__)

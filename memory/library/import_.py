@@ -1,7 +1,7 @@
-"""Reading an export back: the same values again, and into a memory without making anything twice.
+"""Reads exports, with a content hash that recognises memories which are stored already.
 
-What is imported belongs to the person who imports it. Its outcomes count as their own judgement, and a model's guesses
-stay guesses: a file cannot bring votes of other people, or a wider audience than its reader.
+Imported memories belong to the person who imports them. Their outcomes are that person's own judgement, and a model's
+guesses stay guesses: a file cannot add votes of other people, or a wider audience than its importer.
 """
 
 import hashlib
@@ -40,15 +40,15 @@ _ENTRY_CONTENT = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unreadable:
-    """A record of an export that is no memory."""
+    """A record of an export that is no valid memory."""
 
     position: int
-    """From 1."""
+    """The record's number, from 1."""
     reason: str
 
 
 def load_export(text: str) -> list[Episode | MemoryEntry]:
-    """The memories of a `json` export, equal to those that were exported. Raises `InvalidInput` for anything else."""
+    """The memories of a `json` export, equal to the exported ones. Raises `InvalidInput` if any record is invalid."""
     memories, unreadable = read_export(text)
     if unreadable:
         first = unreadable[0]
@@ -57,7 +57,7 @@ def load_export(text: str) -> list[Episode | MemoryEntry]:
 
 
 def read_export(text: str) -> tuple[list[Episode | MemoryEntry], list[Unreadable]]:
-    """The memories of a `json` export and the records that are none. Raises `InvalidInput` for another format.
+    """The memories of a `json` export, and its invalid records. Raises `InvalidInput` for another format.
 
     Entries may use the seed's spelling (`stepNum`, `envPre`) and its times in milliseconds since 1970.
     """
@@ -81,21 +81,21 @@ def read_export(text: str) -> tuple[list[Episode | MemoryEntry], list[Unreadable
 
 
 def _episodes(text: str) -> list[Episode]:
-    """The records if all are episodes as they are exported, read at once; none where one needs a closer look."""
+    """All records, if all are valid episodes in the exported format, parsed at once; otherwise an empty list."""
     try:
         episodes = all_storable(_EPISODES.validate_json(text))
         for step in [step for each in episodes for step in each.trajectory if step.arguments]:
-            json_value([[[step.arguments]]], "it")  # as deep as it is in its record
+            json_value([[[step.arguments]]], "it")  # nested as in its record, for the limit of depth
     except (InvalidInput, ValueError, TypeError, OverflowError):
         return []
     return episodes
 
 
 def content_hash(memory: Episode | MemoryEntry) -> str:
-    """What makes two memories the same one: everything the run produced, and nothing that was said of it later.
+    """A hash of what the run produced, without later feedback: equal for copies of a memory.
 
-    64 hexadecimal digits. Neither ids nor outcomes count, so a memory that was graded meanwhile is still the same.
-    Raises `InvalidInput` for what is no memory.
+    64 hexadecimal digits. Ids and outcomes are not part of it, so grading does not change it. Raises `InvalidInput`
+    for other types.
     """
     if not isinstance(memory, Episode | MemoryEntry):
         raise InvalidInput(f"only episodes and memory entries have a content hash, got {shown(memory)}")
@@ -114,7 +114,7 @@ def _memory(record: object) -> Episode | MemoryEntry:
         for name, value in snake.items()
         if value is not None
     }
-    # JSON once more: from it a strict reader takes lists for tuples, and texts for times and words.
+    # As JSON text, from which pydantic's strict mode accepts lists for tuples, and texts for times and enums.
     text = storable(_TO_READ.encode([given]))
     try:
         return (_ENTRIES if is_entry else _EPISODES).validate_json(text)[0]
@@ -128,7 +128,7 @@ def _in_snake_case(name: str) -> str:
 
 
 def _given(value: object) -> object:
-    """A value without the fields that are null, which stand for their defaults. What is noted freely stays as it is."""
+    """A value without null fields, which mean the default; deeper values are kept unchanged."""
     if isinstance(value, list):
         return [_without_nulls(each) if isinstance(each, dict) else each for each in value]
     return _without_nulls(value) if isinstance(value, dict) else value
@@ -139,14 +139,14 @@ def _without_nulls(record: dict[str, object]) -> dict[str, object]:
 
 
 def _moment(value: object) -> object:
-    """The seed's milliseconds since 1970 as a time in ISO 8601."""
+    """A time in the seed's milliseconds since 1970 as ISO 8601; other values unchanged."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return (_EPOCH + timedelta(milliseconds=value)).isoformat()
     return value
 
 
 def _error_text(error: ErrorDetails) -> str:
-    """What is wrong with a record, and in which field."""
+    """A validation error of a record in words, with the field."""
     where = ".".join(map(str, error["loc"][1:]))
     match error["type"]:
         case "unexpected_keyword_argument":

@@ -1,7 +1,7 @@
-"""Items of one person's agent: JSON objects by path and key, kept until they are deleted or their person is forgotten.
+"""Items of one person's agent: JSON objects by path and key, stored until deleted or the person is forgotten.
 
-They are short memories (`memory.model.ShortMemory`) without an end, so they are exported and forgotten with the rest.
-What was kept in a direct message or in a private channel is found only there.
+They are short memories (`memory.model.ShortMemory`) for 100 years, so they are exported and forgotten with the person's
+data. Items stored in a direct message or a private channel are found only there.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,38 +21,38 @@ KIND = "goodbot/item"
 _KEPT = timedelta(days=36_500)
 
 ItemKey = tuple[tuple[str, ...], str]
-"""An item's path, and its key there."""
+"""An item's path, and its key in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredItem:
-    """One item as it is kept."""
+    """A stored item."""
 
     path: tuple[str, ...]
     key: str
     value: Mapping[str, object]
     indexed: object = None
-    """What of it is searched by meaning, in the words of whoever kept it."""
+    """The caller's description of the parts to index for search by meaning."""
     created_at: datetime
     updated_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewItem:
-    """What an item is to be."""
+    """A new value of an item."""
 
     value: Mapping[str, object]
     indexed: object = None
 
 
 class ItemMemory:
-    """A person's items, as far as they may be shown where `episodic` is. Blocking; each call is one transaction."""
+    """A person's items that may be shown in the scope of `episodic`. Blocking; each call is one transaction."""
 
     def __init__(self, episodic: EpisodicMemory) -> None:
         self._episodic = episodic
 
     def get(self, keys: Sequence[ItemKey]) -> dict[ItemKey, StoredItem]:
-        """The items with these keys, of those there are."""
+        """The existing items with these keys."""
         scope, now = self._episodic.scope, self._episodic.memory.clock()
         found: dict[ItemKey, StoredItem] = {}
         with self._episodic.memory.store.read() as tx:
@@ -65,7 +65,7 @@ class ItemMemory:
         return found
 
     def every(self) -> list[StoredItem]:
-        """All items that may be shown here, the latest change first."""
+        """All items that may be shown here, last changed first."""
         scope = self._episodic.scope
         with self._episodic.memory.store.read() as tx:
             shown = self._shown_in(tx)
@@ -78,9 +78,9 @@ class ItemMemory:
         return sorted(latest, key=lambda each: each.updated_at, reverse=True)
 
     def change(self, changes: Mapping[ItemKey, NewItem | None]) -> None:
-        """Keep items, and delete those that are to be nothing; all of it or none.
+        """Store items, and delete those with None, atomically.
 
-        Secrets are taken out. Raises `InvalidInput` for what is no JSON object.
+        Secrets are redacted. Raises `InvalidInput` for a value that is no JSON object.
         """
         memory, scope = self._episodic.memory, self._episodic.scope
         for (path, key), wanted in changes.items():
@@ -113,12 +113,12 @@ class ItemMemory:
                 tx.short.delete(scope.workspace, KIND, name)
 
     def _is_nearest(self, entry: ShortMemory, item: StoredItem, found: Mapping[ItemKey, StoredItem]) -> bool:
-        """Whether `get` would find this one: of equal keys, that of the present place; others are not read here."""
+        """Whether `get` would return this item: of equal keys, the present place's has priority."""
         names = keys_here(self._episodic.scope, _name((item.path, item.key)))
         return entry.key == names[0] or (entry.key in names and (item.path, item.key) not in found)
 
     def _shown_in(self, tx: Transaction) -> Callable[[ShortMemory], StoredItem | None]:
-        """What makes an item of an entry, if it may be shown here; each place is looked up once."""
+        """A function that reads an item from an entry, or None if it may not be shown here; it caches places."""
 
         @cache
         def is_shown(channel: str, visibility: str) -> bool:
@@ -144,6 +144,6 @@ def _item(entry: ShortMemory) -> StoredItem:
 
 
 def _name(key: ItemKey) -> str:
-    """A path and a key as one text; no two have the same."""
+    """A path and a key as one unique text."""
     path, last = key
     return "/".join(quote(each, safe="") for each in (*path, last))

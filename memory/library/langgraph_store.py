@@ -1,4 +1,4 @@
-"""Memory as LangGraph's store: a graph keeps its items with its person's data, and reads what people taught."""
+"""Memory as a LangGraph store, where a graph stores items with its person's data, and reads lessons."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,18 +27,18 @@ from memory.library.items import ItemKey, ItemMemory, NewItem, StoredItem
 from memory.model import Episode, Vector
 
 LESSONS = ("goodbot", "lessons")
-"""The namespace of what people taught: read only, searched by meaning alone, and not listed."""
+"""The namespace of lessons: read-only, searched by meaning only, and not listed."""
 
 T = TypeVar("T")
 Scored = list[tuple[StoredItem, float | None]]
 
 
 class LangGraphStore(BaseStore):
-    """`langgraph.store.base.BaseStore` over one person's memory, for `graph.compile(store=...)`.
+    """A `langgraph.store.base.BaseStore` on one person's memory, for `graph.compile(store=...)`.
 
-    Items are kept with the person's data and found where they may be shown; secrets are taken out of their values. A
-    query ranks by meaning with memory's embedder: the whole of an item, or the `fields` named here or as it is put.
-    Within a batch, what is read is as it was before; then all is written together. Items do not expire.
+    Items are stored with the person's data, and found where they may be shown; secrets are redacted. Queries rank by
+    meaning with memory's embedder, by the whole item, or by `fields`, given here or with the item. A batch reads the
+    state before it, then writes everything together. Items do not expire.
     """
 
     def __init__(self, memory: AgentMemory, *, fields: Sequence[str] = ("$",)) -> None:
@@ -48,7 +48,7 @@ class LangGraphStore(BaseStore):
         self._vectors: dict[str, Vector] = {}
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Do everything, the reading first. Raises `InvalidNamespaceError` for a put below `goodbot`."""
+        """Execute all operations, reads first. Raises `InvalidNamespaceError` for a put below `goodbot`."""
         wanted = list(ops)
         for op in wanted:
             validate_op_namespace(op)
@@ -62,7 +62,7 @@ class LangGraphStore(BaseStore):
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """The same, without blocking."""
+        """`batch` on a thread."""
         return await asyncio.to_thread(self.batch, list(ops))
 
     def _read(self, op: Op, known: Mapping[ItemKey, StoredItem], every: Sequence[StoredItem]) -> Result:
@@ -95,7 +95,7 @@ class LangGraphStore(BaseStore):
         return [_search_item(*each) for each in _page(op, scored)]
 
     def _ranked(self, query: str, items: Sequence[StoredItem], every: Sequence[StoredItem]) -> Scored:
-        """The items by their likest text, best first; behind them, without a score, those that are not indexed."""
+        """The items with scores by their most similar text, best first; then those without indexed texts, as None."""
         texts = {(each.path, each.key): self._texts(each) for each in items}
         try:
             vectors = self._embedded([query, *(text for of_item in texts.values() for text in of_item)], every)
@@ -115,7 +115,7 @@ class LangGraphStore(BaseStore):
         return [text for field in fields for text in get_text_at_path(item.value, str(field)) if text.strip()]
 
     def _embedded(self, texts: Sequence[str], every: Sequence[StoredItem]) -> dict[str, Vector]:
-        """Each text's vector. Those of items that still stand are kept in this process for the next search."""
+        """The vectors of texts. Those of existing items are cached for the next search."""
         known = self._vectors
         new = [text for text in dict.fromkeys(texts) if text not in known]
         vectors = known | dict(zip(new, self._agent.memory.embedder.embed(new), strict=True))
@@ -168,7 +168,7 @@ def _is_like(path: tuple[str, ...], wanted: MatchCondition) -> bool:
 
 
 def _matches(value: object, wanted: object) -> bool:
-    """Whether a JSON value has all that a filter names: equal values, operators, and parts of objects."""
+    """Whether a JSON value matches a filter of equal values, operators, and parts of objects."""
     if isinstance(wanted, Mapping) and any(str(each).startswith("$") for each in wanted):
         return all(_holds(value, str(name), operand) for name, operand in wanted.items())
     if isinstance(wanted, Mapping):
@@ -189,7 +189,7 @@ _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
 
 
 def _holds(value: object, operator: str, operand: object) -> bool:
-    """One operator. Only numbers have an order among numbers, and texts among texts. Raises `ValueError` for others."""
+    """Whether an operator holds. Only numbers, and only texts, are ordered. Raises `ValueError` if it is unknown."""
     if operator in ("$eq", "$ne"):
         return (value == operand) == (operator == "$eq")
     if operator not in _ORDERS:
@@ -199,7 +199,7 @@ def _holds(value: object, operator: str, operand: object) -> bool:
 
 
 def _cosine(one: Vector, other: Vector) -> float:
-    import numpy as np  # only where something is compared
+    import numpy as np
 
     size = float(np.linalg.norm(one) * np.linalg.norm(other))
     return float(np.dot(one, other)) / size if size else 0.0

@@ -1,8 +1,7 @@
-"""The reaction ledger for another agent: which goal and output stand behind a message that was sent.
+"""The reaction ledger for another agent, which maps sent messages to their goal and output.
 
-Beside it is a generic table of values that expire (the seed's `short_memories`), for an agent's own short-lived state.
-Both are read only from where what was said may be read: what is kept in a direct message or in a
-private channel is not there for anybody who asks from elsewhere.
+And a store of values that expire (the seed's `short_memories`), for an agent's own short-lived state. Entries made in
+a direct message or a private channel are found only there.
 """
 
 from collections.abc import Mapping
@@ -20,12 +19,12 @@ from memory.rules.audience import is_here, is_personal, may_read, partition_of, 
 
 @dataclass(frozen=True, slots=True)
 class ReactionContext:
-    """What the agent was doing when it sent a message. The fields may be given by position, in the seed's order."""
+    """The goal and output behind a sent message. Fields may be positional, in the seed's order."""
 
     goal: str
     output: str
     sender_key: str = ""
-    """`platform:sender:channel` of the person it was sent to."""
+    """`platform:sender:channel` of the recipient."""
 
     def __post_init__(self) -> None:
         for name in ("goal", "output", "sender_key"):
@@ -33,20 +32,20 @@ class ReactionContext:
 
 
 class ShortMemoryStore:
-    """Values of one person that expire, by kind and key. Without a memory it keeps nothing.
+    """A store of one person's values that expire, by kind and key. Without a memory it stores nothing.
 
-    A value that was set in a direct message or in a private channel is found only there; one that was set in public is
-    found wherever the person is, but where people of other organisations read, and only in its channel while others
-    than everybody read that. A value that is not found here is kept, until it is set anew.
+    A value that was set in a direct message or a private channel is found only there. One that was set in a public
+    channel is found everywhere but in shared channels, and only in its channel while that is not public. Values that
+    are not found here stay stored.
     """
 
     def __init__(self, episodic: EpisodicMemory | NoOpEpisodicMemory | None) -> None:
         self.episodic = _memory(episodic)
 
     def set(self, kind: str, key: str, value: Mapping[str, object], *, ttl: timedelta) -> None:
-        """Keep a value of JSON for this long; the same kind and key again replaces it and begins anew.
+        """Store a JSON object for this long; the same kind and key replace it and its end.
 
-        Raises `InvalidInput` (a `ValueError`) for a time that is not positive, and for what is no JSON object.
+        Raises `InvalidInput` (a `ValueError`) for a `ttl` that is not positive, and a value that is no JSON object.
         """
         lifetime(ttl, "ttl")
         text(kind, "kind")
@@ -60,7 +59,7 @@ class ShortMemoryStore:
             keep_for_a_while(tx, self.episodic, kind, keys_here(scope, key)[0], kept, ttl)
 
     def get(self, kind: str, key: str) -> Mapping[str, object] | None:
-        """The value, or None if there is none or it has expired. What was set here comes before what is public."""
+        """The value; None if there is none or it has expired. One that was set here has priority over a public one."""
         text(kind, "kind")
         text(key, "key")
         if self.episodic is None:
@@ -69,7 +68,7 @@ class ShortMemoryStore:
             return next(iter(self._found(tx, self.episodic, kind, key).values()), None)
 
     def delete(self, kind: str, key: str) -> bool:
-        """Remove what `get` would find, here and in public; whether there was any."""
+        """Delete the values that `get` can find, here and public ones. Whether there were any."""
         text(kind, "kind")
         text(key, "key")
         if self.episodic is None:
@@ -81,17 +80,14 @@ class ShortMemoryStore:
         return bool(found)
 
     def _found(self, tx: Transaction, episodic: EpisodicMemory, kind: str, key: str) -> dict[str, Mapping[str, object]]:
-        """The values that may be shown here by their stored key, that of the present place first."""
+        """The values that may be shown here, by stored key, that of the present place first."""
         scope, now = episodic.scope, episodic.memory.clock()
         entries = {each: tx.short.get(scope.workspace, kind, each, now) for each in keys_here(scope, key)}
         values = {each: _shown_value(tx, scope, entry.value) for each, entry in entries.items() if entry is not None}
         return {each: value for each, value in values.items() if value is not None}
 
     def cleanup(self) -> int:
-        """Delete everything in the database that has expired, and nothing else; returns how many.
-
-        Of every person and workspace: nobody can read it any more.
-        """
+        """Delete all expired entries of all people and workspaces; returns their number."""
         if self.episodic is None:
             return 0
         with self.episodic.memory.store.write() as tx:
@@ -99,7 +95,7 @@ class ShortMemoryStore:
 
 
 def _shown_value(tx: Transaction, scope: Scope, kept: Mapping[str, object]) -> Mapping[str, object] | None:
-    """A stored value, if it may be shown here. One that is kept without its place counts as set here."""
+    """A stored value, if it may be shown here. One that was stored without a place counts as set here."""
     place, value = kept.get("said_in"), kept.get("value")
     if kept.keys() != {"said_in", "value"} or not isinstance(place, Mapping) or not isinstance(value, Mapping):
         return kept
@@ -107,14 +103,14 @@ def _shown_value(tx: Transaction, scope: Scope, kept: Mapping[str, object]) -> M
 
 
 def keys_here(scope: Scope, key: str) -> list[str]:
-    """The stored keys of a person's value, that of the present place first. Keys of two people never meet."""
+    """The stored keys of a person's value, that of the present place first. They are different for each person."""
     own = [name for name in partitions_for(scope) if is_personal(name, scope.person)]
     escaped = key.replace("%", "%25").replace("/", "%2F")
     return [f"{name}/{escaped}" for name in own]
 
 
 class ReactionLedger:
-    """Maps sent messages to the context that produced them, for a limited time. Without a memory it does nothing."""
+    """Maps sent messages to their context for a limited time. Without a memory it does nothing."""
 
     def __init__(
         self,
@@ -122,18 +118,18 @@ class ReactionLedger:
         *,
         ttl: timedelta = timedelta(days=30),
     ) -> None:
-        """Raises `InvalidInput` (a `ValueError`) for a time that is not positive."""
+        """Raises `InvalidInput` (a `ValueError`) for a `ttl` that is not positive."""
         self._episodic = store.episodic if isinstance(store, ShortMemoryStore) else _memory(store)
         self._ttl = lifetime(ttl, "ttl")
 
     def record(self, message_id: str, context: ReactionContext, *, channel: str = "", run_id: str = "") -> None:
-        """Remember a sent message; its episode is pending until somebody reacts. The same id again replaces it.
+        """Store a sent message; its episode is pending until somebody reacts. The same id replaces it.
 
-        Every message may be recorded, however short, and every part of a long one. `channel` keeps messages apart on
-        platforms whose message ids are unique only within a channel. Secrets are taken out. Recording the same message
-        with the same context again only begins its time anew. What somebody else recorded under this id, or this person
-        elsewhere, stays theirs: then the message is found by this person here alone. With `run_id` it is the message of
-        a run that this person has stored. Raises `Conflict` if that is another's.
+        All messages may be recorded, also parts of long ones. `channel` is needed on platforms whose message ids are
+        unique only within a channel. Secrets are redacted. Recording the same message with the same context only
+        renews its time. An entry with this id by another person, or of this person elsewhere, is not replaced: then the
+        new entry is found only by this person here. `run_id` names a stored run of this person that the message belongs
+        to. Raises `Conflict` if there is no such run or it is another person's.
         """
         text(message_id, "message_id")
         text(channel, "channel")
@@ -168,9 +164,9 @@ class ReactionLedger:
             )
 
     def lookup(self, message_id: str, *, channel: str = "") -> ReactionContext | None:
-        """The context of a sent message, or None if there is none, it has expired, or its episode was erased.
+        """The context of a sent message, or None.
 
-        None as well for a message of a conversation that may not be read from here.
+        There is none if it has expired, its episode was erased, or its conversation may not be read from here.
         """
         text(message_id, "message_id")
         text(channel, "channel")
@@ -178,7 +174,7 @@ class ReactionLedger:
         return None if root is None else _context_of(root)
 
     def _root(self, message_id: str, channel: str) -> Episode | None:
-        """The episode behind a message, which has its texts: what is erased there is nowhere else."""
+        """The root episode of a message. Only it has the texts, so that erasing it erases them."""
         if self._episodic is None:
             return None
         with self._episodic.memory.store.read() as tx:
@@ -191,7 +187,7 @@ def _context_of(root: Episode) -> ReactionContext:
 
 
 def posted(tx: Transaction, scope: Scope, channel: str, message_id: str, now: datetime) -> tuple[str, Episode] | None:
-    """Where the ledger has a message, and the first node of its answer, if that may be read from here."""
+    """The ledger's channel of a message, and the first node of its answer; None if that may not be read from here."""
     for place in _addresses(scope, channel):
         entry = tx.teaching.ledger(scope.workspace, place, message_id, now)
         nodes = tx.episodes.of_run(scope.workspace, entry.run_id) if entry else []
@@ -201,7 +197,7 @@ def posted(tx: Transaction, scope: Scope, channel: str, message_id: str, now: da
 
 
 def _free_place(tx: Transaction, scope: Scope, channel: str, message_id: str, now: datetime) -> str:
-    """Where this person may record a message without replacing anybody's: its channel, else their own place in it."""
+    """The ledger's channel for a new entry: the message's channel, or this person's own if another entry is there."""
     own, shared = _addresses(scope, channel)
     entry = tx.teaching.ledger(scope.workspace, shared, message_id, now)
     nodes = tx.episodes.of_run(scope.workspace, entry.run_id) if entry else []
@@ -210,13 +206,13 @@ def _free_place(tx: Transaction, scope: Scope, channel: str, message_id: str, no
 
 
 def _addresses(scope: Scope, channel: str) -> tuple[str, str]:
-    """Where a message may be in the ledger: the person's own place in its channel, and the channel."""
+    """The ledger's channels that may have a message: this person's own one, and the message's channel."""
     wanted = channel or scope.channel
     return f"{partition_of(scope, Audience.PERSONAL)}/{quote(wanted, safe='')}", wanted
 
 
 def _memory(given: EpisodicMemory | NoOpEpisodicMemory | None) -> EpisodicMemory | None:
-    """The memory behind a door; None for one that keeps nothing. Raises `InvalidInput` for anything else."""
+    """The given memory; None for one that stores nothing. Raises `InvalidInput` for other types."""
     if given is None or isinstance(given, NoOpEpisodicMemory):
         return None
     return one_of(EpisodicMemory, given, "the memory")

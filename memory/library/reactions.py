@@ -1,4 +1,4 @@
-"""Turns an emoji on a sent message into a validated episode, for another agent."""
+"""Handles emoji reactions to sent messages, for another agent."""
 
 from memory.library.episodic import EpisodicMemory, NoOpEpisodicMemory
 from memory.library.ledger import ReactionLedger, posted
@@ -13,13 +13,13 @@ AGENT_EMOJI = EmojiMap(
     ),
     failure=("👎", "-1", "thumbsdown", "❌", "x"),
 )  # fmt: skip
-"""What emoji are worth unless another map is given: those the seed's system took, and the bot's own."""
+"""The default meanings of emoji: those of the seed's system, and the bot's own."""
 
 
 class ReactionHandler:
     """Grades the pending episode behind a message: 👍 makes it a success, 👎 a failure.
 
-    Without a ledger or a memory it does nothing. The same reaction twice is one; taking it back undoes it.
+    Without a ledger or a memory it does nothing. A repeated reaction counts once; withdrawing it undoes it.
     """
 
     def __init__(
@@ -46,12 +46,11 @@ class ReactionHandler:
         event_id: str = "",
         role: Role = Role.MEMBER,
     ) -> Episode | None:
-        """Take in a reaction; returns the episode as it is now, or None if nothing came of it.
+        """Apply a reaction; returns the changed episode, or None if nothing changed.
 
-        `actor` is the reacting person; empty means the memory's own user. Their `role` says what their word counts
-        for; a bot's never counts. Unknown emoji, unknown or expired messages and repeated events change nothing, nor
-        does a message of a conversation that this memory's person may not read from here.
-        Raises `InvalidInput` for ids and emoji that are no texts, and for a role there is none of.
+        `actor` is the person who reacts, by default the memory's own user, with their `role`; a bot's reactions do not
+        count. Unknown emoji, unknown or expired messages, repeated events, and messages of conversations that may not
+        be read from here change nothing. Raises `InvalidInput` for ids and emoji that are no texts, and unknown roles.
         """
         named = {"message_id": message_id, "emoji": emoji, "actor": actor, "channel": channel, "event_id": event_id}
         for name, given in named.items():

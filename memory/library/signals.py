@@ -1,4 +1,4 @@
-"""Which injected memories an answer used: detect, keep, and look up."""
+"""Detects which injected memories an answer used, and stores the findings."""
 
 import logging
 from collections import Counter
@@ -29,13 +29,13 @@ from memory.services.core import event, record
 log = logging.getLogger(__name__)
 
 RETRIEVALS = "feedback_retrieval"
-"""Kind of the notes that find a retrieval by the id its caller gave it."""
+"""Kind of the short memories that map a caller's retrieval id to the stored one."""
 
 QUESTIONS = "feedback_question"
-"""Kind of the notes that say what a retrieval was asked, and where."""
+"""Kind of the short memories with the question and place of a retrieval."""
 
 QUESTION_LIFE = timedelta(days=365)
-"""How long is known whose retrieval a finding came from, and what they asked. The finding itself stays."""
+"""How long a finding's retrieval, with its person and question, is stored. The finding itself stays."""
 
 _SIGNALS = {signal.value: signal for signal in Signal}
 
@@ -51,22 +51,22 @@ class RetrievalFeedback:
 
 
 class Findings(list[RetrievalFeedback]):
-    """The findings of one call, in the order of what was injected."""
+    """The findings of one call, in the order of the injected episodes."""
 
     def __init__(self, findings: Sequence[RetrievalFeedback] = (), *, skipped: Sequence[str] = ()) -> None:
         super().__init__(findings)
         self.skipped = tuple(skipped)
-        """Ids of injected episodes that the memory does not know."""
+        """Ids of injected episodes that are unknown, or that the person may not see."""
 
 
 class RetrievalFeedbackSignal:
-    """Detects what was used, records it once per retrieval and episode, and nudges strength within bounds.
+    """Detects used lessons, records each finding once per retrieval and episode, and nudges strength within bounds.
 
-    `similarity` is a second opinion by meaning: what shares no word with a lesson may say the same. The detector is
-    the bot's own unless another is given; the seed's is `KeywordDetector`.
+    `similarity` also compares meanings, for answers that share no word with a lesson. The default detector is the
+    bot's own; the seed's is `KeywordDetector`.
 
-    Findings are a person's: only lessons that they may be shown count, nobody is told another's question, and a
-    question goes with whoever asked it.
+    Findings belong to a person: they cover only lessons that the person may see, questions are shown only to the person
+    who asked, and are erased with their data.
     """
 
     def __init__(
@@ -81,14 +81,13 @@ class RetrievalFeedbackSignal:
     def detect(
         self, injected: Sequence[Episode], response: str, context: str = "", *, retrieval_id: str = ""
     ) -> Findings:
-        """One finding per injected episode that exists, each once, in order.
+        """One finding per known injected episode, in order.
 
-        A `retrieval_id` makes the call safe to repeat: of one retrieval the first finding about an episode stands,
-        whatever the answer is the second time. Episodes that are unknown (forgotten meanwhile), or that this person may
-        not be shown, are skipped and reported, and never cost the others their findings. `context` is the question that
-        was answered: its own words are no evidence of use. A lesson of another person's is judged as it is stored,
-        and moved only by a retrieval that showed it and was recorded with an answer to this person.
-        Raises `InvalidInput` for what are no episodes or texts.
+        `retrieval_id` makes the call idempotent: the first finding of a retrieval on an episode is kept, even if a
+        second call has another answer. Episodes that are unknown (forgotten meanwhile), or that this person may not
+        see, are skipped and listed in `Findings.skipped`. `context` is the question that was answered, whose own words
+        are no evidence of use. A lesson of another person is judged as stored, and changed only if the retrieval showed
+        it and was recorded with an answer to this person. Raises `InvalidInput` for other types.
         """
         all_of(Episode, injected, "injected")
         for name, value in (("response", response), ("context", context), ("retrieval_id", retrieval_id)):
@@ -122,7 +121,7 @@ class RetrievalFeedbackSignal:
         return Findings(found, skipped=skipped)
 
     def _begin(self, tx: Transaction, given: str, context: str) -> tuple[Retrieval, list[RetrievalItem], str]:
-        """The retrieval with the items it has so far, and the question behind it. Kept for its person from now on."""
+        """The retrieval with its items so far and its question, which is stored for the person if it is new."""
         workspace, now = self._scope.workspace, self._memory.clock()
         own_key = f"{partition_of(self._scope, Audience.PERSONAL)}/{quote(given, safe='')}"
         known = tx.short.get(workspace, RETRIEVALS, own_key, now) if given else None
@@ -156,17 +155,17 @@ class RetrievalFeedbackSignal:
         )
 
     def _tell(self, tx: Transaction, episode: Episode, item: RetrievalItem) -> None:
-        """Write the finding into the lesson's history, without a word of who asked what."""
+        """Log the finding in the lesson's history, without person and question."""
         kind = EventKind((item.signal or Signal.UNKNOWN).value)
         detail = {"ratio": round(item.ratio, 4), "retrieval": item.retrieval_id}
         source = f"use/{item.retrieval_id}/{episode.id}"
         record(tx, episode, event(episode, kind, "detector", self._memory.clock(), source=source, detail=detail))
 
     def get_history(self, episode_id: str, limit: int = 100) -> list[RetrievalFeedback]:
-        """What was found about an episode, newest first. A negative limit means all of it, as in the seed.
+        """The findings on an episode, newest first. A negative limit means all, as in the seed.
 
-        Of an episode of one's own everything, of another's what one's own retrievals found; the question is told only
-        to whoever asked it, where they may be shown it. An episode that this person may not be shown has no history.
+        For one's own episodes all findings, for others' those of one's own retrievals. `context` is empty unless this
+        person asked the question, and may see it here. Empty for an episode that this person may not see.
         """
         text(episode_id, "episode_id")
         integer(limit, "limit")
@@ -188,7 +187,7 @@ class RetrievalFeedbackSignal:
         return history
 
     def get_stats(self, episode_id: str) -> dict[str, int]:
-        """How often each signal is in the history that this person is told; an unknown episode has none."""
+        """The number of findings in `get_history` by signal; all 0 for an unknown episode."""
         counts = Counter(finding.signal.value for finding in self.get_history(episode_id, limit=-1))
         return {signal.value: counts[signal.value] for signal in Signal}
 
@@ -196,21 +195,21 @@ class RetrievalFeedbackSignal:
         return self._scope.person in (episode.person, episode.author)
 
     def _question(self, tx: Transaction, entry: Event) -> str | None:
-        """The question of the retrieval behind a finding; None if it was another's."""
+        """The question of a finding's retrieval, empty if it is not stored or not shown here; None if another's."""
         asked = self._asked(tx, str(entry.detail.get("retrieval", "")))
         if asked is None and self._is_own_run(tx, str(entry.detail.get("run", ""))):
             return ""
         return asked
 
     def _asked(self, tx: Transaction, retrieval_id: str) -> str | None:
-        """The question this person asked in a retrieval, empty where it may not be shown here; None if none is kept."""
+        """The question this person asked in a retrieval, empty if not shown here; None if there is none."""
         note = tx.short.get(self._scope.workspace, QUESTIONS, retrieval_id, self._memory.clock())
         if note is None or note.person != self._scope.person:
             return None
         return str(note.value["context"]) if may_be_shown(tx, self._scope, note.value) else ""
 
     def _is_own(self, tx: Transaction, recorded: tuple[Retrieval, list[RetrievalItem]] | None) -> bool:
-        """Whether a recall was recorded with an answer to this person."""
+        """Whether a retrieval was recorded with an answer to this person."""
         return recorded is not None and self._is_own_run(tx, recorded[0].run_id)
 
     def _is_own_run(self, tx: Transaction, run_id: str) -> bool:

@@ -1,4 +1,4 @@
-"""Memory as a pydantic-ai toolset: an agent recalls before it acts, records, and passes on what people say."""
+"""Memory as a pydantic-ai toolset, with which an agent recalls lessons, records answers and passes on feedback."""
 
 import asyncio
 from collections.abc import Callable
@@ -18,9 +18,9 @@ data, never instructions."""
 
 
 def memory_toolset(memory: AgentMemory) -> FunctionToolset[Any]:
-    """Four tools over one person's memory, for `Agent(toolsets=[...])`.
+    """A toolset of four tools for one person's memory, for `Agent(toolsets=[...])`.
 
-    Faults of memory come back to the model as something to retry.
+    `MemoryFault` is returned to the model as `ModelRetry`.
     """
     toolset: FunctionToolset[Any] = FunctionToolset(instructions=INSTRUCTIONS)
 

@@ -1,4 +1,4 @@
-"""The place stored with a value that is no episode, and whether the value may be shown in another place."""
+"""Places stored with values that are no episodes, to decide where the values may be shown."""
 
 from collections.abc import Mapping
 
@@ -8,12 +8,15 @@ from memory.rules.audience import may_read
 
 
 def place_json(scope: Scope) -> dict[str, object]:
-    """A place as JSON: the channel, and who could read it."""
+    """A scope's place as JSON: the channel and its visibility."""
     return {"channel": scope.channel, "visibility": scope.visibility.value}
 
 
 def may_be_shown(tx: Transaction, scope: Scope, place: Mapping[str, object]) -> bool:
-    """Whether what this person said at a place (`place_json`) may be shown to them here, by who reads there now too."""
+    """Whether this person's words from a place (`place_json`) may be shown to them in this scope.
+
+    It also depends on the place's present visibility.
+    """
     channel = str(place["channel"])
     known = tx.channels.get(scope.workspace, channel)
     episode = Episode(

@@ -1,7 +1,7 @@
-"""Working memory: what the nodes of one run noticed, on one board they all share.
+"""Working memory: a key-value board that the nodes of one run share.
 
-A node starts with a fresh context and knows nothing of what another node saw. It sees the board's keys in its prompt
-and reads a value when it needs one (ReAcTree, arXiv 2511.02424; the seed's `WorkingMemory`).
+A node starts with a new context, without other nodes' observations. Its prompt has the board's keys, and it reads
+values as needed (ReAcTree, arXiv 2511.02424; the seed's `WorkingMemory`).
 """
 
 from collections.abc import Callable
@@ -15,19 +15,19 @@ from memory.rules.redaction import Redactor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """One value on the board and where it came from."""
+    """A value on the board with its origin."""
 
     key: str
     value: str
     node: str = ""
-    """Path of the node that stored it (`0.1`); empty when it came from outside the tree."""
+    """The path of the node that stored it (`0.1`); empty if it was stored from outside the tree."""
     at: datetime | None = None
 
 
 class WorkingMemory:
     """A key-value board for one run. Safe to share between threads; the last write to a key wins.
 
-    What looks like a password, token or key is not kept: `clean` takes it out of every value.
+    `clean` removes passwords, tokens and keys from all values (by default `Redactor.text`).
     """
 
     def __init__(self, clean: Callable[[str], str] | None = None) -> None:
@@ -36,7 +36,7 @@ class WorkingMemory:
         self._lock = Lock()
 
     def store(self, key: str, value: str, *, node: str = "", at: datetime | None = None) -> None:
-        """Save a value; an earlier one under this key is overwritten. Raises `InvalidInput` for what is no text."""
+        """Store a value, replacing one with the same key. Raises `InvalidInput` if key or value is no text."""
         text(key, "the key of an observation")
         kept = self._clean(text(value, f"the value of {key}"))
         with self._lock:
@@ -48,17 +48,17 @@ class WorkingMemory:
         return None if entry is None else entry.value
 
     def recall_entry(self, key: str) -> Observation | None:
-        """The value with the node and time it came from, or None."""
+        """The value with its node and time, or None."""
         with self._lock:
             return self._entries.get(key)
 
     def keys(self) -> list[str]:
-        """Every key, sorted: the same whatever order concurrent nodes wrote in."""
+        """All keys, sorted, so that the order does not depend on concurrent nodes."""
         with self._lock:
             return sorted(self._entries)
 
     def entries(self) -> list[Observation]:
-        """Every observation, sorted by key."""
+        """All observations, sorted by key."""
         with self._lock:
             return [self._entries[key] for key in sorted(self._entries)]
 

@@ -1,1 +1,1 @@
-"""The pure rules: what votes, time and text make of a lesson, with no store and no clock of their own."""
+"""Pure rules for verdicts, retrieval, redaction and other decisions; they use neither a store nor a clock."""

@@ -1,7 +1,7 @@
-"""When two actions are the same to whoever approved of one of them: the same tool, with the same kind of arguments.
+"""Which actions an approval covers: those of the same tool with arguments of the same kind.
 
-What names a target must agree (a word, a name of a few words, an address, a path, a switch; of a number its size),
-also within a sentence; the rest of sentences, and times, are free. Pure.
+Arguments that name a target must be equal (a word, a name of a few words, an address, a path, a switch), also within a
+sentence. Numbers must have the same sign and number of integer digits. The rest of sentences, and times, may differ.
 """
 
 import json
@@ -13,18 +13,18 @@ from hashlib import sha256
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?"
 _TIME = re.compile(rf"\d{{4}}-\d{{2}}-\d{{2}}(?:[T ]{_CLOCK}\s?(?:Z|[+-]\d{{2}}:?\d{{2}})?)?|{_CLOCK}")
 _LONGEST_NAME = 4
-"""Words that may be a name or a command; more of them are a sentence."""
+"""The most words of a name or a command; longer texts are sentences."""
 _IN_TARGETS = "@/\\#"
 
 
 def argument_kinds(arguments: Mapping[str, object]) -> str:
-    """The kind of an action's arguments, as text: equal for actions of the same kind."""
+    """The kind of an action's arguments, as JSON text."""
     kinds = {str(name): _kind(value) for name, value in arguments.items()}
     return json.dumps(kinds, sort_keys=True, ensure_ascii=False)
 
 
 def permission_key(channel: str, tool: str, arguments: Mapping[str, object]) -> str:
-    """What a permission for one kind of action in one channel is kept under."""
+    """The key of a permission for one kind of action in one channel: 64 hexadecimal digits."""
     return sha256("\n".join((channel, tool, argument_kinds(arguments))).encode(errors="surrogatepass")).hexdigest()
 
 

@@ -1,11 +1,10 @@
-"""Who may find an episode: the partitions of the recall index it is filed under, and those a person may search.
+"""Who may find an episode: the index partitions that it is filed in, and those that a person may search.
 
-Scope is applied before anything else by construction: a search names partitions, and an episode is only ever filed in
-partitions its audience may name. Nothing from a direct message or a private channel is filed where people outside that
-conversation look.
+Scopes are enforced by construction: a search names partitions, and an episode is filed only in partitions that its
+audience may search. Nothing from a direct message or a private channel is filed where people outside it search.
 
-A channel may change who reads it. What was said in it counts as said where both the people of then and those of now
-could read it: `visibility_of`. `memory/README.md` has the table of what follows.
+A channel's readers may change. An episode counts as visible to those who could read it both then and now
+(`visibility_of`). `memory/README.md` has a table of the effects.
 """
 
 from collections.abc import Sequence
@@ -24,66 +23,66 @@ _READERS = {
     Visibility.SHARED: frozenset({"outsiders", "author"}),
     Visibility.DIRECT: frozenset({"author"}),
 }
-"""Before whom something may be shown that was said under each visibility; before its author in direct messages only.
+"""The groups of readers that may be shown episodes of each visibility; `author` means the author in direct messages.
 
-Members of a private channel and the people of a shared one are not comparable: the ones know what the workspace keeps
-to itself, among the others are people of elsewhere.
+Private and shared channels are not comparable: members of private channels know internal matters of the workspace, and
+shared channels have readers of other organisations.
 """
 
 
 @cache
 def narrower(one: Visibility, other: Visibility) -> Visibility:
-    """The visibility of what both allow to be shown: direct, where they have but its author in common."""
+    """The visibility whose readers both have in common: direct if that is only the author."""
     both = _READERS[one] & _READERS[other]
     return next(visibility for visibility, readers in _READERS.items() if readers == both)
 
 
 def visibility_of(item: Episode | Topic) -> Visibility:
-    """The visibility that counts: the narrower of what its channel was then, and what it is now as far as is known."""
+    """The effective visibility: the narrower of the channel's visibility then and now, if the latter is known."""
     return narrower(item.visibility, item.channel_visibility or item.visibility)
 
 
 def stays(then: Visibility, now: Visibility | None) -> bool:
-    """Whether what was said in a channel under one visibility may be repeated in it now. None: nothing is known of it.
+    """Whether words from a channel may be repeated in it now: its readers are the same as then, or fewer.
 
-    Yes where fewer read it than did, or the same people.
+    `now` is None if the channel's visibility is unknown.
     """
     return now is None or narrower(then, now) is now
 
 
 @lru_cache(maxsize=4096)
 def _name(*parts: str) -> str:
-    """Join the parts of a partition's name; an id can never contain the separator, so no id can spell another name."""
+    """Join the parts of a partition's name. They are quoted, so that no id can produce another partition's name."""
     return "/".join(part if part.isascii() and part.isalnum() else quote(part, safe="") for part in parts)
 
 
 def _channel(channel: str, visibility: Visibility) -> str:
-    """A channel's partition. One that is opened to everybody later does not publish what was said in it before."""
+    """A channel's partition, another one for each visibility, so that opening a channel publishes nothing older."""
     return _name("channel", channel, *([] if visibility is Visibility.PUBLIC else [visibility.value]))
 
 
 def _proposals(channel: str, visibility: Visibility) -> str:
-    """Where a channel keeps what its people think of answers without having decided: for evidence alone."""
+    """The partition of episodes that a channel's people only proposed; used for evidence alone."""
     return f"proposals/{_channel(channel, visibility)}"
 
 
 def _inside(kind: str, person: str, channel: str, visibility: Visibility) -> str:
-    """A person's own partition in a channel that not everybody of the workspace, or more than they, can read."""
+    """A person's own partition in a private or shared channel."""
     return _name(kind, person, "in", channel, *([visibility.value] if visibility is Visibility.SHARED else []))
 
 
 def partitions_of(episode: Episode) -> list[IndexEntry]:
-    """Where the episode is filed for each audience that has validated it.
+    """The index entries of an episode, for each audience that has validated it.
 
-    Empty for archived, quarantined and undecided ones; of one that waits for a teacher only because it was restated,
-    where its author alone looks.
+    Empty for archived, quarantined and undecided ones. One that is quarantined only because it was restated is filed
+    for its author alone.
     """
     if episode.archived_at is not None or (episode.quarantine and set(episode.quarantine) != {RESTATED}):
         return []
     entries: list[IndexEntry] = []
 
     visibility = visibility_of(episode)
-    # Whoever wrote a lesson about a direct message, the conversation has one person.
+    # A direct message has one person, whoever wrote the lesson.
     owner = episode.person if episode.visibility is Visibility.DIRECT else episode.author or episode.person
     is_for_all = not episode.quarantine
 
@@ -102,7 +101,7 @@ def partitions_of(episode: Episode) -> list[IndexEntry]:
             file(Audience.CHANNEL, channel)
             file(Audience.WORKSPACE, "workspace")
         case Visibility.PRIVATE | Visibility.SHARED:
-            # The person's own direct messages with the bot are read by nobody outside the channel either.
+            # In their direct messages with the bot, a person may see it too.
             file(Audience.PERSONAL, _inside(*person, episode.channel, visibility), *among_four_eyes)
             file(Audience.CHANNEL, channel)
         case Visibility.DIRECT:
@@ -113,9 +112,9 @@ def partitions_of(episode: Episode) -> list[IndexEntry]:
 
 
 def index_entries_of(episode: Episode) -> list[IndexEntry]:
-    """Everywhere the episode is filed: for who has validated it, and as evidence where people only proposed it.
+    """All index entries of an episode: `partitions_of`, and as evidence in its channel if people only proposed it.
 
-    What is proposed is filed for its channel alone, and never from a direct message.
+    Proposed episodes of direct messages are not filed.
     """
     visibility = visibility_of(episode)
     is_kept_back = episode.archived_at is not None or episode.quarantine or visibility is Visibility.DIRECT
@@ -127,24 +126,24 @@ def index_entries_of(episode: Episode) -> list[IndexEntry]:
 
 
 def nearest_entry(episode: Episode, partitions: Sequence[str]) -> IndexEntry | None:
-    """Where the episode is filed in the most specific of these partitions that has it."""
+    """The episode's index entry in the first of these partitions that has it. `partitions`: most specific first."""
     filed = [entry for entry in partitions_of(episode) if entry.partition in partitions]
     return min(filed, key=lambda entry: partitions.index(entry.partition), default=None)
 
 
 def is_only_proposed(episode: Episode, scope: Scope | None) -> bool:
-    """Whether people of the channel think it right, and for who asks from this scope nobody decided so."""
+    """Whether people proposed the episode as right, and no audience of this scope has validated it."""
     is_proposed = episode.verdicts.proposed in (Verdict.SUCCESS, Verdict.DISPUTED)
     return is_proposed and scope is not None and nearest_entry(episode, partitions_for(scope)) is None
 
 
 def _repeats_kept_words(episode: Episode) -> bool:
-    """Whether it is a correction of before its channel narrowed: its author may be kept from its question now."""
+    """Whether it is a correction from before its channel narrowed: its author may no longer see the question."""
     return episode.origin is Origin.CORRECTION and has_narrowed(episode)
 
 
 def partitions_for(scope: Scope) -> list[str]:
-    """The partitions a question from this scope may search, most specific first."""
+    """The partitions that a question from this scope may search, most specific first."""
     person = ("person", scope.person)
     if scope.visibility is Visibility.SHARED:
         return [_inside(*person, scope.channel, scope.visibility), _channel(scope.channel, scope.visibility)]
@@ -158,7 +157,7 @@ def partitions_for(scope: Scope) -> list[str]:
 
 
 def proposals_for(scope: Scope) -> list[str]:
-    """The partitions of what others only proposed in this very place. None among four eyes: nobody else is there."""
+    """The partitions of proposed episodes in this scope's channel. None in direct messages."""
     if scope.visibility is Visibility.DIRECT:
         return []
     here = _proposals(scope.channel, scope.visibility)
@@ -167,9 +166,9 @@ def proposals_for(scope: Scope) -> list[str]:
 
 
 def partition_of(scope: Scope, audience: Audience) -> str:
-    """The one partition for something that is said here for this audience, and is no episode.
+    """The partition for data other than episodes, from this scope for this audience.
 
-    Raises `InvalidInput` for the workspace from a conversation that not everybody can read.
+    Raises `InvalidInput` for the workspace from a conversation that is not public.
     """
     match audience:
         case Audience.PERSONAL:
@@ -183,13 +182,13 @@ def partition_of(scope: Scope, audience: Audience) -> str:
 
 
 def is_personal(partition: str, person: str) -> bool:
-    """Whether a partition is one that this person alone may search."""
+    """Whether only this person may search a partition."""
     own = _name("person", person)
     return partition == own or partition.startswith(f"{own}/")
 
 
 def is_here(scope: Scope, episode: Episode) -> bool:
-    """Whether the episode was said in this very place, and everybody who reads it now may be shown it."""
+    """Whether the episode is of this scope's channel, and all its present readers may see it."""
     here = (scope.workspace, scope.channel, scope.visibility)
     if here != (episode.workspace, episode.channel, visibility_of(episode)):
         return False
@@ -197,9 +196,9 @@ def is_here(scope: Scope, episode: Episode) -> bool:
 
 
 def may_read(scope: Scope, episode: Episode) -> bool:
-    """Whether an episode's words may be repeated where this person is, whatever anybody thinks of them.
+    """Whether an episode's words may be shown to this person in this place, whatever its verdict.
 
-    Public ones everywhere but before outsiders, those of this place, one's own among four eyes.
+    Public ones may everywhere but in shared channels, those of this channel, and one's own in direct messages.
     """
     if episode.workspace != scope.workspace:
         return False
@@ -209,9 +208,9 @@ def may_read(scope: Scope, episode: Episode) -> bool:
 
 
 def may_see(scope: Scope, episode: Episode) -> bool:
-    """Whether a person may be shown this episode outside recall: it is theirs, or it is filed where they may look.
+    """Whether a person may see this episode outside recall: it is theirs, or filed in a partition they may search.
 
-    The rule of `/why`, `/memory` and search. A foreign workspace is never visible.
+    The rule of `/why`, `/memory` and search. Episodes of other workspaces are never visible.
     """
     if episode.workspace != scope.workspace:
         return False
@@ -222,30 +221,30 @@ def may_see(scope: Scope, episode: Episode) -> bool:
 
 
 def is_in_reach(scope: Scope, episode: Episode) -> bool:
-    """Whether the evidence for this person may rest on it: they may see it, or it is proposed where they are."""
+    """Whether evidence for this scope may use the episode: the person may see it, or it is proposed in the channel."""
     proposals = proposals_for(scope)
     return may_see(scope, episode) or any(entry.partition in proposals for entry in index_entries_of(episode))
 
 
 def has_narrowed(item: Episode | Topic) -> bool:
-    """Whether fewer may be shown it than could read it when it was said."""
+    """Whether fewer people may see it now than could read it then."""
     return visibility_of(item) is not item.visibility
 
 
 def as_seen_from(scope: Scope, lesson: Episode, verdict: Verdict) -> Episode:
-    """The lesson without a reason that is for another verdict, or that was given where this person may not read now."""
+    """The lesson without a reason or correction that is for another verdict, or a reason this person may not read."""
     is_elsewhere = has_narrowed(lesson) and scope.channel != lesson.channel
     reason = "" if is_elsewhere or lesson.verdict is not verdict else lesson.outcome_reason
     correction = lesson.correction if verdict is Verdict.FAILURE else ""
     if (reason, correction) == (lesson.outcome_reason, lesson.correction):
-        return lesson  # as most often: to make another one takes long
+        return lesson  # most often; `replace` is slow
     return replace(lesson, outcome_reason=reason, correction=correction)
 
 
 def visibility_about(answer: Episode, scope: Scope) -> Visibility:
-    """The visibility of what is said about an answer: that of the answer as it counts now, or of the place if narrower.
+    """The visibility of words about an answer: the narrower of the answer's and of the place where they are said.
 
-    Words from another place stay with who said them, unless everybody may read there.
+    Words from another channel are direct, unless that channel is public.
     """
     place = scope.visibility
     if scope.channel != answer.channel and place is not Visibility.PUBLIC:
@@ -254,7 +253,7 @@ def visibility_about(answer: Episode, scope: Scope) -> Visibility:
 
 
 def may_meet(scope: Scope, topic: Topic) -> bool:
-    """Whether a topic that is filed where this person looks may be shown there after its channel changed."""
+    """Whether a topic from a partition this person searches may still be shown there after its channel changed."""
     if not has_narrowed(topic):
         return True
     is_alone = scope.visibility is Visibility.DIRECT and scope.person == topic.person
@@ -262,7 +261,7 @@ def may_meet(scope: Scope, topic: Topic) -> bool:
 
 
 def _is_own(scope: Scope, episode: Episode) -> bool:
-    """Whether the person asked it, or wrote it; of a direct message only whose conversation it is."""
+    """Whether the person asked or wrote it; episodes of direct messages belong to the person who asked only."""
     if scope.visibility is Visibility.DIRECT and _repeats_kept_words(episode):
         return False
     is_author = episode.author == scope.person and episode.visibility is not Visibility.DIRECT

@@ -1,4 +1,4 @@
-"""The settings that may be changed in chat: names, what each takes, where it holds, who may change it. Pure."""
+"""The settings that may be changed in chat: their names, values and scopes, and who may change them."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -11,12 +11,12 @@ from memory.model import ListeningMode, Role
 
 
 class SettingKind(StrEnum):
-    """What a setting takes."""
+    """The kind of a setting's value."""
 
     CHOICE = "choice"
     """One of a few words."""
     SHARE = "share"
-    """A number within a range, also in percent."""
+    """A number within a range, or a percentage."""
     PEOPLE = "people"
     """Ids of people."""
     CHANNELS = "channels"
@@ -43,7 +43,7 @@ _NUMBER = re.compile(r"(\d{1,3}(?:\.\d{1,6})?)\s?(%?)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settable:
-    """One setting that may be changed in chat."""
+    """A setting that may be changed in chat."""
 
     name: str
     kind: SettingKind
@@ -52,22 +52,22 @@ class Settable:
     high: float = 0.0
     """The range of a share."""
     is_per_channel: bool = False
-    """Whether a channel may have a value of its own; if not, there is one for the whole workspace."""
+    """Whether each channel may have its own value; otherwise, there is one for the workspace."""
     changed_by: Role = Role.ADMIN
-    """The least role that may change it."""
+    """The lowest role that may change it."""
 
     @property
     def replaces_file(self) -> bool:
-        """Whether a value takes the place of the settings file's; teachers named in chat stand beside the file's."""
+        """Whether a value replaces that of the settings file. Teachers named in chat are added to the file's."""
         return self.name != TEACHERS
 
     @property
     def is_list(self) -> bool:
-        """Whether it takes several ids."""
+        """Whether its value is a list of ids."""
         return self.kind in (SettingKind.PEOPLE, SettingKind.CHANNELS)
 
     def may_be_changed_by(self, role: Role) -> bool:
-        """Whether somebody of this role may change it."""
+        """Whether a person of this role may change it."""
         return role is Role.ADMIN or (self.changed_by is Role.TEACHER and role.may_promote)
 
 
@@ -96,14 +96,14 @@ NAMES = frozenset(CATALOGUE)
 
 
 def settable(name: str) -> Settable:
-    """The setting of this name. Raises `InvalidInput`, which names those there are."""
+    """The setting of this name. Raises `InvalidInput`, which lists the known names."""
     if name not in CATALOGUE:
         raise InvalidInput(f"there is no setting {name!r} to change in chat; there are {', '.join(CATALOGUE)}")
     return CATALOGUE[name]
 
 
 def canonical(name: str, value: str) -> str:
-    """The value as it is stored. Raises `InvalidInput`, which says what the setting takes."""
+    """The value in its stored form. Raises `InvalidInput`, which describes valid values."""
     setting, words = settable(name), value.split()
     found = _read(setting, words)
     if found is None:
@@ -134,7 +134,7 @@ def _share(setting: Settable, text: str) -> str | None:
 
 
 def allowed(setting: Settable) -> str:
-    """What a setting takes, in words: `mention, threads or always`."""
+    """A setting's valid values in words: `mention, threads or always`."""
     match setting.kind:
         case SettingKind.CHOICE:
             return f"{', '.join(setting.choices[:-1])} or {setting.choices[-1]}"
@@ -149,13 +149,13 @@ def allowed(setting: Settable) -> str:
 
 
 def effective_role(role: Role, person: str, values: Mapping[str, str]) -> Role:
-    """The role of a person where these values hold: chat makes members teachers, and takes no role from anybody."""
+    """A person's role with these values of settings. Settings in chat make members teachers, and lower no role."""
     is_named = role is Role.MEMBER and person in values.get(TEACHERS, "").split()
     return Role.TEACHER if is_named else role
 
 
 def admits(role: Role, person: str, channel: str, values: Mapping[str, str], *, is_direct: bool) -> bool:
-    """Whether somebody may use the bot in a place. Administrators always may: nobody else can mend the lists."""
+    """Whether a person may use the bot in a channel. Administrators always may, as only they can correct the lists."""
     if role is Role.ADMIN:
         return True
     people, channels = values.get(ALLOWED_PEOPLE, "").split(), values.get(ALLOWED_CHANNELS, "").split()
@@ -163,7 +163,7 @@ def admits(role: Role, person: str, channel: str, values: Mapping[str, str], *, 
 
 
 def names_of(chosen: Collection[str]) -> frozenset[str]:
-    """The names that a settings file lets people change. Raises `ValueError` for an unknown one."""
+    """The names that a settings file allows to change in chat. Raises `ValueError` for an unknown one."""
     unknown = sorted(set(chosen) - NAMES)
     if unknown:
         raise ValueError(f"{unknown[0]} cannot be changed in chat; {', '.join(CATALOGUE)} can")

@@ -1,7 +1,7 @@
-"""Many lessons that say the same, as one line. Pure and deterministic: the same lessons make the same rules.
+"""Rules: groups of lessons with the same advice, shown as one line. Deterministic.
 
-A rule is a list of lessons; its line is made of what they say at the moment it is read, so what is forgotten or
-archived is never in it.
+A rule stores the ids of its lessons. Its line is made from the current lessons when it is read, so it never contains
+forgotten or archived ones.
 """
 
 import hashlib
@@ -14,21 +14,21 @@ from memory.ports import IndexEntry
 from memory.rules.audience import partitions_of
 
 GOALS_NAMED = 3
-"""How many goals a line names."""
+"""The most goals that a line names."""
 GOAL_CHARACTERS = 60
-"""How much of each it names."""
+"""The most characters of each."""
 _ADVICE_CHARACTERS = 200
 
 
 def advice_of(lesson: Episode) -> tuple[str, str]:
-    """What a lesson advises: the words of a plain answer; of a tool its name and target, for its result varies."""
+    """A lesson's advice as (action, text): an answer's words, or a tool's name and target, as its result varies."""
     if lesson.action in WORDY_ACTIONS:
         return "answer", comparable(lesson.output)
     return lesson.action, comparable(lesson.action_target)
 
 
 def rules_of(workspace: str, lessons: Iterable[Episode], at_least: int) -> list[Rule]:
-    """The rules among these lessons: the same lesson for `at_least` different goals in one partition."""
+    """The rules among these lessons: the same advice and verdict for `at_least` different goals in one partition."""
     alike: dict[tuple[str, Verdict, tuple[str, str], str], list[Episode]] = {}
     for lesson in sorted(lessons, key=lambda lesson: (lesson.created_at, lesson.id)):
         for entry in partitions_of(lesson):
@@ -49,12 +49,12 @@ def rules_of(workspace: str, lessons: Iterable[Episode], at_least: int) -> list[
 
 
 def rule_id(entry: IndexEntry, lesson: Episode) -> str:
-    """The id of the rule that the lesson says where it is filed so; a rule is looked up by what it says."""
+    """The id of the rule that a lesson supports by this index entry; ids are hashes of the rule's content."""
     return _id(entry.partition, entry.verdict, advice_of(lesson), comparable(lesson.correction))
 
 
 def supports_now(rule: Rule, lesson: Episode) -> bool:
-    """Whether the lesson says now, where the rule holds, what the rule says: its id is made of that."""
+    """Whether the lesson's current index entries support the rule."""
     return any(
         (entry.partition, entry.verdict) == (rule.partition, rule.verdict) and rule.id == rule_id(entry, lesson)
         for entry in partitions_of(lesson)
@@ -62,18 +62,18 @@ def supports_now(rule: Rule, lesson: Episode) -> bool:
 
 
 def could_support(rule: Rule, lesson: Episode, corrections: Iterable[str]) -> bool:
-    """Whether the lesson said so at some time: its verdicts change, and so does its correction, of these texts."""
+    """Whether the lesson could support the rule at some time, with one of these corrections; verdicts may change."""
     texts = {"", comparable(lesson.correction), *map(comparable, corrections)}
     return any(rule.id == _id(rule.partition, rule.verdict, advice_of(lesson), text) for text in texts)
 
 
 def active_lessons(rule: Rule, lessons: Iterable[Episode]) -> list[Episode]:
-    """Those of the rule's lessons that still say it: not archived, held back, judged or corrected otherwise since."""
+    """The rule's lessons that still support it: not archived, quarantined, or judged or corrected differently since."""
     return [lesson for lesson in lessons if lesson.id in rule.lesson_ids and supports_now(rule, lesson)]
 
 
 def rule_line(rule: Rule, lessons: Sequence[Episode], at_least: int) -> str:
-    """The line that these lessons make; empty if they have fewer than `at_least` goals. Long texts are cut."""
+    """The rule's line from its lessons; empty if they have fewer than `at_least` goals. Long texts are cut."""
     goals = list(dict.fromkeys(" ".join(lesson.goal.split()) for lesson in lessons))
     if len({comparable(goal) for goal in goals}) < at_least:
         return ""

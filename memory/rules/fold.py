@@ -1,7 +1,7 @@
-"""The state of an episode as a fold of its events: what `rebuild --check` recomputes and every write goes through.
+"""The state of an episode as a fold of its events, used by all writes and recomputed by `rebuild --check`.
 
-`apply` is one step of the fold; `facts` strips an episode to what the run itself produced; `replay` folds a whole log.
-Writing code applies the same step to the stored state, so stored and replayed state agree by construction.
+`facts` reduces an episode to what its run produced, `apply` is one step of the fold, `replay` folds a whole log. Writes
+apply the same step to the stored state, so stored and replayed state agree by construction.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,13 +29,13 @@ from memory.rules.strength import BASE_PENDING, SALIENCE_START, bumped, nudged, 
 from memory.rules.verdict import fold_votes, judge
 
 USES = (EventKind.USED, EventKind.IGNORED, EventKind.UNKNOWN, EventKind.CONTRADICTED)
-"""How a lesson fared that was shown, by the names of `Signal`."""
+"""Events of a shown lesson's use; their names are those of `Signal`."""
 
 GRADINGS = (EventKind.GRADED, EventKind.REGRADED, EventKind.UNGRADED)
-"""Events that give an episode its grade, change it or take it back."""
+"""Events that give an episode a grade, change it or remove it."""
 
 DECISIONS = (EventKind.PROMOTED, EventKind.ARCHIVED, EventKind.RESTORED, EventKind.RELEASED)
-"""What a person decides about an episode by one event; a vote is a register, withdrawn by `unvoted`."""
+"""Decisions of a person that are one event each; votes are registers, withdrawn by `unvoted`."""
 
 __all__ = ["replaced"]
 
@@ -44,11 +44,11 @@ _VALUES = attrgetter(*_FIELDS)
 _WRITERS = [getattr(Episode, name).__set__ for name in _FIELDS]
 
 if TYPE_CHECKING:
-    from dataclasses import replace as replaced  # whose arguments are checked
+    from dataclasses import replace as replaced  # type checkers know its arguments
 else:
 
     def replaced(episode: Episode, /, **changes: object) -> Episode:
-        """`dataclasses.replace` of an episode, in less than half of its time: there are more than fifty fields."""
+        """`dataclasses.replace` for episodes, which have more than fifty fields, in less than half of its time."""
         values = list(_VALUES(episode))
         for name, value in changes.items():
             values[_FIELDS[name]] = value
@@ -60,7 +60,7 @@ else:
 
 
 def facts(episode: Episode, **changes: Any) -> Episode:  # noqa: ANN401 - fields
-    """The episode as the run made it, before anybody or anything touched it; with these changes."""
+    """The episode as its run made it, before any votes or use, with these changes."""
     return replaced(
         episode,
         **changes,
@@ -83,12 +83,12 @@ def facts(episode: Episode, **changes: Any) -> Episode:  # noqa: ANN401 - fields
 
 
 def with_verdicts(episode: Episode, verdicts: Verdicts) -> Episode:
-    """The episode with new verdicts and all that is derived from them."""
+    """The episode with new verdicts, and the status and strength derived from them."""
     return replaced(episode, **_judged(episode, verdicts, episode.nudge))
 
 
 def apply(episode: Episode, event: Event, verdicts: Verdicts | None = None) -> Episode:
-    """One step of the fold for events that touch the episode directly, with new verdicts if they are given.
+    """One step of the fold, for events on the episode itself; with new verdicts if given.
 
     Votes go through `reaction_of` and `judge`.
     """
@@ -104,7 +104,7 @@ def _judged(episode: Episode, verdicts: Verdicts, nudge: float) -> dict[str, Any
 
 
 def _changes(episode: Episode, event: Event) -> dict[str, Any]:
-    """What an event makes of an episode's fields."""
+    """The fields that an event changes."""
     detail = event.detail
     match event.kind:
         case EventKind.QUARANTINED | EventKind.RELEASED | EventKind.RESTATED:
@@ -112,7 +112,7 @@ def _changes(episode: Episode, event: Event) -> dict[str, Any]:
             goal = str(detail.get("goal", ""))
             return held | ({"goal": goal, "action_target": goal} if event.kind is EventKind.RESTATED else {})
         case EventKind.GRADED | EventKind.REGRADED | EventKind.UNGRADED:
-            # Without a word about the reason, the one that was given stays: nobody repeats it in their own name.
+            # Without a new reason, the last one stays.
             reason = str(detail.get("reason", episode.outcome_reason))
             moment = episode.graded_at if event.kind is EventKind.UNGRADED else event.at
             return {"graded_at": moment, "outcome_reason": reason}
@@ -138,7 +138,7 @@ def _changes(episode: Episode, event: Event) -> dict[str, Any]:
 
 
 def _held(before: Sequence[str], event: Event) -> tuple[str, ...]:
-    """Why an episode is held back after it was, for more reasons; was released; was given a question by its author."""
+    """The episode's reasons for quarantine after a `quarantined`, `released` or `restated` event."""
     match event.kind:
         case EventKind.RELEASED:
             return tuple(flag for flag in before if flag == NEEDS_QUESTION)
@@ -159,7 +159,7 @@ def _after_use(episode: Episode, signal: Signal) -> dict[str, Any]:
 
 
 def reaction_detail(reaction: Reaction) -> dict[str, object]:
-    """What a `voted` / `unvoted` event must hold so that the register can be rebuilt from it."""
+    """The detail of a `voted` / `unvoted` event, from which `reaction_of` rebuilds the register."""
     return {
         "channel": reaction.channel,
         "message_id": reaction.message_id,
@@ -174,7 +174,7 @@ def reaction_detail(reaction: Reaction) -> dict[str, object]:
 
 
 def reaction_of(event: Event) -> Reaction:
-    """The register's value as a `voted` / `unvoted` event left it."""
+    """The register's value after a `voted` / `unvoted` event."""
     detail = event.detail
     return Reaction(
         workspace=event.workspace,
@@ -194,7 +194,7 @@ def reaction_of(event: Event) -> Reaction:
 
 
 def registers(events: Iterable[Event]) -> list[Reaction]:
-    """The registers that a run's events leave, in order of arrival."""
+    """The registers after a run's events, in order of arrival."""
     latest: dict[tuple[str, str, str, str, str, str], Reaction] = {}
     for event in events:
         if event.kind in (EventKind.VOTED, EventKind.UNVOTED):
@@ -204,7 +204,7 @@ def registers(events: Iterable[Event]) -> list[Reaction]:
 
 
 def effective(events: Iterable[Event]) -> list[Event]:
-    """One episode's events without the decisions of a person that a later purge of that person withdrew."""
+    """One episode's events, without decisions of people who were purged later."""
     left: list[Event] = []
     for event in events:
         if event.kind is EventKind.PURGED:
@@ -222,11 +222,11 @@ def replay(
     votes: Sequence[Vote] | None = None,
     weights: Mapping[str, float] | None = None,
 ) -> Episode:
-    """The episode as its run's whole log says it must be.
+    """The episode's state computed from its run's whole log.
 
-    `run_events` are the events of every episode of the run in log order: votes hang on the root but may speak for any
-    node. What a vote weighs, and whether it is beyond its voter's limit, depends on other runs: `votes` and `weights`
-    bring that (`memory.services.verdicts.tally`); without them every vote counts 1.
+    `run_events` are the events of all episodes of the run in log order: votes are events of the root but may apply to
+    any node. A vote's weight and limit depend on other runs: `votes` and `weights` have them
+    (`memory.services.verdicts.tally`); without them every vote counts 1.
     """
     state = facts(episode)
     for event in effective(each for each in run_events if each.episode_id == episode.id):

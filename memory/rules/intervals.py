@@ -1,4 +1,4 @@
-"""How sure a share, a mean or a difference of two of them is: 95 % intervals. Pure.
+"""95 % confidence intervals of shares, means and their differences.
 
 Shares: Wilson's score interval, and Newcombe's method 10 for the difference of two (Statistics in Medicine 17, 1998,
 873-890). Means: the normal interval with each group's own variance.
@@ -12,7 +12,7 @@ _Z = 1.959963984540054
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """An estimate, and between what it lies with 95 % confidence."""
+    """An estimate with its 95 % confidence interval."""
 
     value: float
     low: float
@@ -20,13 +20,13 @@ class Interval:
 
     @property
     def holds_zero(self) -> bool:
-        """Whether there may be nothing to it."""
+        """Whether the interval contains 0."""
         return self.low <= 0.0 <= self.high
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moments:
-    """Measured amounts, as their number, sum and sum of squares."""
+    """A sample as its count, sum and sum of squares."""
 
     count: int
     sum: float
@@ -34,18 +34,18 @@ class Moments:
 
     @property
     def mean(self) -> float:
-        """The mean; there must be one at least."""
+        """The mean of one or more amounts."""
         return self.sum / self.count
 
     @property
     def error(self) -> float:
-        """The mean's variance; there must be two at least."""
+        """The variance of the mean, for two or more amounts."""
         spread = max(0.0, self.squares - self.sum * self.mean)
         return spread / (self.count - 1) / self.count
 
 
 def share(hits: int, total: int) -> Interval:
-    """The share of a sample that is not empty."""
+    """The share of `hits` in a sample that is not empty."""
     value = hits / total
     middle = value + _Z**2 / (2 * total)
     reach = _Z * math.sqrt(value * (1 - value) / total + _Z**2 / (4 * total**2))
@@ -54,7 +54,7 @@ def share(hits: int, total: int) -> Interval:
 
 
 def difference_of_shares(one: Interval, other: Interval) -> Interval:
-    """How much larger one share is than the other."""
+    """One share minus the other."""
     value = one.value - other.value
     low = value - math.hypot(one.value - one.low, other.high - other.value)
     high = value + math.hypot(one.high - one.value, other.value - other.low)
@@ -68,6 +68,6 @@ def mean(sample: Moments) -> Interval:
 
 
 def difference_of_means(one: Moments, other: Moments) -> Interval:
-    """How much larger one mean is than the other, each of at least two amounts."""
+    """One mean minus the other, each of at least two amounts."""
     value, reach = one.mean - other.mean, _Z * math.sqrt(one.error + other.error)
     return Interval(value=value, low=value - reach, high=value + reach)

@@ -1,8 +1,7 @@
-"""Which texts wait for a teacher before they may enter a prompt, and why.
+"""Flags texts that wait for a teacher's review before they may enter a prompt.
 
-A check of words stops the careless and the copied, not the clever: keyword filters are bypassed by whoever tries. What
-keeps a poisoned lesson from others is who may validate it; what keeps it from acting is that it is shown as data. This
-is one layer more, and a list for people to look at.
+Keyword filters stop careless and copied attacks only, as they are easy to bypass. Others are protected from poisoned
+lessons by who may validate them, and prompts by showing lessons as data. This is one more layer, and a list for review.
 """
 
 import re
@@ -14,25 +13,25 @@ from memory.model.normal_form import normalised
 from memory.rules.retrieval.prompt import escapes, escapes_as_shown, visible
 
 LESSON_CHARACTERS = 4000
-"""A longer lesson is looked at first: it would take two thirds of the room all lessons share in a prompt (1,500 tokens
-of 4 characters by default), and long text is where instructions hide."""
+"""The most characters of a lesson without review. This is two thirds of the default prompt budget of all lessons (1,500
+tokens of 4 characters), and long texts can hide instructions."""
 
 
 class Flag(StrEnum):
-    """Why a text is held back."""
+    """Why a text is quarantined."""
 
     INJECTION = "injection"
-    """It speaks to the model instead of answering the question."""
+    """It gives instructions to the model."""
     DELIMITER = "delimiter"
-    """It imitates the format of the prompt it would stand in."""
+    """It imitates the format of the prompt."""
     SECRET = "secret"  # noqa: S105 - the name of a reason
-    """Somebody wrote a password, token or key into a lesson; it was taken out, and the lesson may be useless."""
+    """It had a password, token or key, which was redacted, so that the lesson may be useless."""
     LENGTH = "length"
-    """It is longer than a lesson should be."""
+    """It is longer than `LESSON_CHARACTERS`."""
     NEEDS_QUESTION = NEEDS_QUESTION
-    """Its question was somebody's who is forgotten: it waits for one in its author's words, not for a teacher."""
+    """Its question was of a person who is forgotten: it waits for a question by its author, not for a teacher."""
     RESTATED = RESTATED
-    """Its author gave it another question than the one for which others approved or rejected it."""
+    """Its author changed its question after others approved or rejected it."""
 
 
 _INJECTION = re.compile(
@@ -42,7 +41,7 @@ _INJECTION = re.compile(
     r"|\b(?:ignorier\w*+|vergiss|missachte\w*+)\b.{0,40}\b(?:anweisung\w*|regeln|vorgaben|instruktion\w*)\b"
     r"|\b(?:ignore[rz]?|oublie[rz]?)\b.{0,40}\b(?:instructions?|consignes?|règles?)\b"
     r"|\b(?:ignora\w*+|olvida\w*+)\b.{0,40}\b(?:instrucciones|reglas|instruções|istruzioni|regole)\b"
-    # In the same word or up to 40 characters behind it; of several cues in one word the first reaches farthest.
+    # Within the word or up to 40 characters after it. The first cue of a word is enough, as it reaches farthest.
     r"|(?<!\w)(?>\w*?(?:игнорируй|забудь))(?:\w*?|\w*+.{0,40}?)(?:инструкци|правил|указани)"
     r"|(?:忽略|无视|無視|忘记).{0,12}(?:指令|指示|说明|規則|规则|提示)"
     r"|\b(?:from now on|henceforth),? (?:you|always|never|respond|reply|answer)\b"
@@ -62,7 +61,7 @@ _CUES = (
     "prompt", "instruction", "message", " tell ", " inform ", " warn ", " mention ",
     "jailbreak", "developer mode", "do anything now",
 )  # fmt: skip
-"""One of them is in everything that the pattern above finds: a text without any, like most, needs no closer look."""
+"""Each match of the pattern above contains one of these, so the pattern is skipped for texts without any."""
 _TEMPLATE = re.compile(
     r"<\|[a-z_]{2,24}\|>|\[/?inst\]|<</?sys>>|<(?:/|)(?:system|assistant|instructions?)>"
     r"|^[ \t]*#{2,8}[ \t]*+(?:system|instructions?|assistant|response)[ \t]*+(?::[ \t]*+)?$",
@@ -71,7 +70,7 @@ _TEMPLATE = re.compile(
 
 
 def flags(text: str, *, limit: int | None = None) -> tuple[Flag, ...]:
-    """Why this text should be looked at first; nothing for most. `limit` is the most characters it may have."""
+    """The reasons to review a text; empty for most. `limit` is the most characters it may have."""
     if not text:
         return ()
     shown = visible(text)
@@ -80,7 +79,7 @@ def flags(text: str, *, limit: int | None = None) -> tuple[Flag, ...]:
     folded = " ".join(plain.split())
     if any(map(folded.__contains__, _CUES)) and _INJECTION.search(folded):
         found.append(Flag.INJECTION)
-    is_other = plain != (text.lower() if text.isascii() else text)  # capitals make no difference
+    is_other = plain != (text.lower() if text.isascii() else text)  # `escapes` ignores case
     may_be_template = "<" in plain or "[" in plain or "##" in plain
     if escapes_as_shown(shown) or (is_other and escapes(plain)) or (may_be_template and _TEMPLATE.search(plain)):
         found.append(Flag.DELIMITER)
@@ -90,7 +89,7 @@ def flags(text: str, *, limit: int | None = None) -> tuple[Flag, ...]:
 
 
 def flags_of(episode: Episode, *, limit: int | None = None) -> tuple[Flag, ...]:
-    """The same for everything of an episode that a prompt would show."""
+    """The reasons to review an episode, by all its texts that a prompt would show."""
     shown = [episode.goal, episode.output, episode.task_incomplete, episode.place]
     for step in episode.trajectory:
         if step.kind is StepKind.EXPAND:
@@ -101,6 +100,6 @@ def flags_of(episode: Episode, *, limit: int | None = None) -> tuple[Flag, ...]:
 
 
 def merged(found: Iterable[tuple[Flag, ...]]) -> tuple[Flag, ...]:
-    """Each reason once, in the order of `Flag`."""
+    """The union of reasons, in the order of `Flag`."""
     every = {flag for each in found for flag in each}
     return tuple(flag for flag in Flag if flag in every) if every else ()

@@ -1,4 +1,4 @@
-"""When something that recurs is due, by the clock on the wall of a time zone, across daylight saving."""
+"""Due times of recurring things in a time zone's local time, across daylight saving."""
 
 from calendar import monthrange
 from dataclasses import dataclass
@@ -6,13 +6,13 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from enum import StrEnum
 
 _FAR = 400
-"""Days within which what comes each time has a next time."""
+"""Days that are searched for the next time, multiplied by `Recurrence.every`."""
 MOST_APART = 60
-"""Of one unit, between two times."""
+"""The largest `Recurrence.every`."""
 
 
 class Repeat(StrEnum):
-    """What something is due again after, or on."""
+    """The unit of a recurrence."""
 
     ONCE = ""
     DAY = "day"
@@ -32,7 +32,7 @@ class Recurrence:
 
     @classmethod
     def read(cls, text: str) -> "Recurrence":
-        """What `str` wrote: `week`, `2 week`."""
+        """Parse the result of `str`: `week`, `2 week`."""
         every, _, unit = text.rpartition(" ")
         return cls(Repeat(unit), int(every or 1))
 
@@ -44,14 +44,14 @@ ONCE = Recurrence()
 
 
 def instant(local: datetime, zone: tzinfo) -> datetime:
-    """The moment when clocks in a zone show this: the first of two, and an hour later where they skip it."""
+    """The UTC time of a naive local time in a zone: the first if it occurs twice, an hour later if it is skipped."""
     return local.replace(tzinfo=zone).astimezone(UTC)
 
 
 def next_due(first: datetime, zone: tzinfo, repeat: Recurrence, after: datetime) -> datetime | None:
-    """The first moment after another one, of something that was due first at a local time; None if that is over.
+    """The first due time after `after`, in UTC, of something first due at a naive local time; None if there is none.
 
-    What is due on the 31st is due on the last day of shorter months.
+    In months without its day, it is due on their last day.
     """
     if repeat.unit is Repeat.ONCE:
         due = instant(first, zone)

@@ -1,7 +1,7 @@
-"""Passwords, tokens and keys are taken out of a text before anything of it is stored: `[redacted: password]`.
+"""Replaces passwords, tokens and keys in texts before they are stored: `[redacted: password]`.
 
-Two sources: the forms below, which are how people write secrets in a chat, and a `SecretFinder` for the many formats of
-vendors. What neither knows is not found; this lowers the harm of a slip and is no licence to paste secrets.
+Secrets are found by the patterns below, for how people write them in a chat, and by a `SecretFinder` for vendors'
+formats. Others are not found: this limits the harm of mistakes, but does not make pasting secrets safe.
 """
 
 import re
@@ -15,9 +15,9 @@ from memory.ports.runtime import Secret, SecretFinder
 R = TypeVar("R", Episode, Step, Incoming)
 
 _MOST_CLEAN = 2_000
-"""Elements of contexts that are known to hold no secret, at one time."""
+"""The most context elements that are remembered as free of secrets."""
 MARK = "[redacted: "
-"""Begins what stands in the place of a secret."""
+"""The beginning of the text that replaces a secret."""
 _NAME = (
     r"pass(?:word|wd|phrase|code)?|pwd|secret|credentials?|token|pat"
     r"|(?:api|access|auth|secret|private|encryption|signing|client|account|bot|app|session)"
@@ -32,16 +32,16 @@ _GIVEN = re.compile(
     r"[\"'`]?\s*+[:=：]\s*+[\"'`“”«]?(?P<secret>[^\s\"'`“”«»]{4,})",
     re.IGNORECASE,
 )
-"""`password: swordfish`: whatever stands behind the sign is one, but for the words below."""
+"""`password: swordfish`: any word after the sign is a secret, except those in `_WORDS`."""
 _NAME_PARTS = (
     "pass", "pwd", "secret", "credent", "token", "pat",
     "kennwort", "contrase", "senha", "пароль", "密码", "密碼", "パスワード",
 )  # fmt: skip
-"""One of them is in every name of a secret but of a key, in small letters: a text without any needs no closer look."""
+"""Each name of a secret that is no key contains one of these in lower case, to skip texts without any."""
 _KEY_OF = (
     "api", "access", "auth", "secret", "private", "encryption", "signing", "client", "account", "bot", "app", "session",
 )  # fmt: skip
-"""One of them is before "key" in a name, but where it is written with a letter that only counts as one of these."""
+"""The words before "key" in names. Non-ASCII texts may write them with letters that only match case-insensitively."""
 _WORDS = re.compile(
     r"(?:none|null|nil|true|false|string|str|text|required|optional|unknown|missing|wrong|invalid|expired|empty|secret"
     r"|password|change(?:me)?|your|the|this|that|must|should|not|see|ask|with|from|what|when|where|why|how|use|and|for"
@@ -66,7 +66,7 @@ _FORMS = (
             r"|AIza[A-Za-z0-9_-]{35}|ya29\.[A-Za-z0-9_-]{20,})"
         ),
     ),
-    # Two that may begin anywhere in a run of letters: only the first place is tried, for the run ends alike for all.
+    # These two may start anywhere in a run of letters. Only the first place is tried, as the run's end is the same.
     (
         "token",
         re.compile(
@@ -86,7 +86,7 @@ _FORMS = (
 
 
 def by_rare_character(cues: Iterable[str]) -> dict[str, list[str]]:
-    """Cues of patterns, together by their first character that is no small letter: most texts are without most."""
+    """Cues grouped by their first character that is not lower case, which most texts do not contain."""
     found: dict[str, list[str]] = {}
     for cue in cues:
         found.setdefault(next((each for each in cue if not each.islower()), ""), []).append(cue)
@@ -94,7 +94,7 @@ def by_rare_character(cues: Iterable[str]) -> dict[str, list[str]]:
 
 
 def cues_in(text: str, cues: Mapping[str, Iterable[str]]) -> list[str]:
-    """Those of the cues `by_rare_character` that are in the text."""
+    """The cues, given as by `by_rare_character`, that the text contains."""
     return [cue for rare, several in cues.items() if rare in text for cue in several if cue in text]
 
 
@@ -103,23 +103,23 @@ _CUES = by_rare_character((
     "hf_", "npm_", "AIza", "ya29.", "eyJ", "AKIA", "ASIA", "ABIA", "ACCA",
 ))  # fmt: skip
 _CUES_IN_SMALL = ("bearer", "bas")
-"""One of these or, in small letters, of those is in everything that the forms find: most texts are without any."""
+"""Each match of `_FORMS` contains one of `_CUES`, or one of these in lower case, to skip texts without any."""
 _PLACEHOLDER = re.compile(r"[<{$\[(%]|\*+$|x+$|\.\.\.|…", re.IGNORECASE)
-"""How examples write "your password here"."""
+"""The beginning of placeholders in examples, such as `<password>` or `xxxx`."""
 _SYMBOL = re.compile(r"[^\w.,;:?)\]}>/-]")
 
 
 class Redactor:
-    """Takes secrets out of texts, and of everything that holds texts. Doing it twice changes nothing more."""
+    """Replaces secrets in texts, and in objects with texts. Idempotent."""
 
     def __init__(self, finder: SecretFinder | None = None) -> None:
         self._finder = finder
         self._done: dict[str, str] | None = None
         self._clean: set[int] = set()
-        """Hashes of what surrounds runs and holds no secret: the same in nearly all of them. No text stays here."""
+        """Hashes of context elements without secrets, which are the same in nearly all runs. No texts are kept."""
 
     def for_run(self) -> "Redactor":
-        """One for the texts of one run, of which many are the same. To be thrown away with them."""
+        """A redactor with a cache for the texts of one run, many of which repeat. Drop it after the run."""
         redactor = Redactor(self._finder)
         redactor._done, redactor._clean = {}, self._clean
         return redactor
@@ -139,7 +139,7 @@ class Redactor:
         return _without(text, found) if found else text
 
     def value(self, value: object) -> object:
-        """The same for JSON values: every text inside lists and mappings, keys left alone."""
+        """A JSON value with all texts in lists and mappings redacted; keys are not changed."""
         match value:
             case str():
                 return self.text(value)
@@ -151,13 +151,13 @@ class Redactor:
                 return value
 
     def _under(self, name: str, item: object) -> object:
-        """A value by its key's name too: `{"password": "..."}` is one whatever the value looks like."""
+        """A mapping's value. A text under a key such as `password` is a secret, whatever it looks like."""
         if isinstance(item, str) and re.fullmatch(rf"(?:.*[_\W])?(?:{_NAME})", name, re.IGNORECASE):
             return _mark(name.lower()) if item and not item.startswith("[redacted") else item
         return self.value(item)
 
     def step(self, step: Step) -> Step:
-        """One step of a trajectory."""
+        """A step with its texts redacted."""
         arguments = self.value(step.arguments)
         return _changed(
             step,
@@ -167,7 +167,7 @@ class Redactor:
         )
 
     def episode(self, episode: Episode) -> Episode:
-        """Everything a person, a model or a tool wrote into it."""
+        """An episode with all texts by people, models and tools redacted."""
         return _changed(
             episode,
             goal=self.text(episode.goal),
@@ -184,7 +184,7 @@ class Redactor:
         )
 
     def _context(self, elements: tuple[str, ...]) -> tuple[str, ...]:
-        """What surrounded a node: each element is looked at once, for all runs."""
+        """A node's context; elements without secrets are remembered for all runs."""
         clean, hashes = self._clean, list(map(hash, elements))
         if clean.issuperset(hashes):
             return elements
@@ -196,12 +196,12 @@ class Redactor:
         return redacted
 
     def message(self, message: Incoming) -> Incoming:
-        """A person's message."""
+        """A message with its text redacted."""
         return _changed(message, text=self.text(message.text))
 
 
 def _changed(of: R, **parts: Any) -> R:  # noqa: ANN401 - fields
-    """The record with these parts; itself where they are as they were, which is quicker and nearly always so."""
+    """The record with these fields; the same object if none differs, which is faster and most frequent."""
     changed = {name: part for name, part in parts.items() if getattr(of, name) != part}
     return replace(of, **changed) if changed else of
 
@@ -231,14 +231,14 @@ def _is_no_word(value: str) -> bool:
 
 
 def _looks_secret(value: str) -> bool:
-    """Whether it is no word of a sentence ("the password is required")."""
+    """Whether it looks like a secret, not like a word of a sentence ("the password is required")."""
     has_digit = any(character.isdigit() for character in value)
     has_letter = any(character.isalpha() for character in value)
     return (has_digit and (has_letter or len(value) >= 6)) or bool(_SYMBOL.search(value)) or len(value) >= 24
 
 
 def _without(text: str, found: Iterable[Secret]) -> str:
-    """Overlapping finds become one, named for the first of them; a mark that is there already is left alone."""
+    """The text with marks for the secrets. Overlapping ones are merged, with the kind of the first; marks are kept."""
     parts: list[str] = []
     done = 0
     merged: list[Secret] = []

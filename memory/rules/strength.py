@@ -1,11 +1,11 @@
-"""Trust and attention: how strength follows verdicts and use, how salience rises, and how both fade unused. Pure.
+"""Strength and salience of lessons: how verdicts and use raise them, and how both decay without use.
 
-Strength answers "how far do we trust it": a base from the widest audience that decided, and a nudge from use, bounded
-so that no number of unlucky answers can erase a taught lesson. A 👎 does not lower it: failure is knowledge, not decay.
-Salience answers "how present is it": bumped when the lesson is really shown, halved by every half-life of disuse.
+Strength is how far a lesson is trusted: a base by the widest audience that decided, and a nudge from use, which is
+bounded so that no number of unlucky answers erases a taught lesson. A 👎 does not lower it, as failures are knowledge
+too. Salience is how present a lesson is: raised when it is shown, halved by each half-life without use.
 
-Only disuse fades: the stored strength never changes by itself, it is read as of a moment. The more often a lesson was
-used, the longer it lasts. What is weak, unloved and idle is archived, never deleted.
+Stored values do not change by themselves; the decay is computed when they are read. Each use lengthens the half-life of
+strength. Weak, idle lessons of low salience are archived, never deleted.
 """
 
 import math
@@ -28,12 +28,12 @@ SALIENCE_MAX = 10.0
 SALIENCE_HALF_LIFE = timedelta(days=14)
 
 HALF_LIFE = timedelta(days=60)
-"""Of a lesson that was never used; once more for every use."""
+"""The half-life of an unused lesson's strength; each use adds as much."""
 HALF_LIFE_MAX = timedelta(days=365)
 
 
 def base_strength(verdicts: Verdicts) -> float:
-    """The part of strength that people's verdicts give, 0.5..1."""
+    """The base of strength by verdicts, 0.5..1."""
     if verdicts.workspace.is_validated:
         return BASE_WORKSPACE
     if verdicts.channel.is_validated:
@@ -42,17 +42,17 @@ def base_strength(verdicts: Verdicts) -> float:
 
 
 def strength(verdicts: Verdicts, nudge: float) -> float:
-    """Base plus nudge, kept within 0..1."""
+    """Base plus nudge, limited to 0..1."""
     return round(min(1.0, max(0.0, base_strength(verdicts) + nudge)), 6)
 
 
 def nudged(nudge: float, signal: Signal) -> float:
-    """The nudge after one more signal, within its bounds."""
+    """The nudge after one more signal, within `NUDGE_MIN`..`NUDGE_MAX`."""
     return round(min(NUDGE_MAX, max(NUDGE_MIN, nudge + NUDGE[signal])), 6)
 
 
 def salience(value: float, at: datetime, now: datetime) -> float:
-    """What is left at `now` of a salience of `value` at `at`. A clock that ran backwards changes nothing."""
+    """The salience at `now`, decayed from `value` at `at`. A `now` before `at` changes nothing."""
     age = max(timedelta(0), now - at)
     return value * math.exp2(-(age / SALIENCE_HALF_LIFE))
 
@@ -63,28 +63,28 @@ def bumped(value: float, at: datetime, now: datetime) -> float:
 
 
 def touched_at(episode: Episode) -> datetime:
-    """The last moment somebody judged the episode or was shown it."""
+    """The last time the episode was judged or shown."""
     return max(episode.created_at, episode.salience_at, episode.graded_at or episode.created_at)
 
 
 def half_life(episode: Episode) -> timedelta:
-    """How long half of the strength lasts without use."""
+    """The half-life of the episode's strength."""
     return min(HALF_LIFE_MAX, HALF_LIFE * (1 + episode.used_count))
 
 
 def strength_at(episode: Episode, now: datetime) -> float:
-    """What is left of the strength at `now`, 0..1. A clock that ran backwards changes nothing."""
+    """The decayed strength at `now`, 0..1. A clock that ran backwards changes nothing."""
     idle = max(timedelta(0), now - touched_at(episode))
     return episode.strength * math.exp2(-(idle / half_life(episode)))
 
 
 def salience_at(episode: Episode, now: datetime) -> float:
-    """What is left of the salience at `now`, 0..10."""
+    """The decayed salience at `now`, 0..10."""
     return salience(episode.salience, episode.salience_at, now)
 
 
 def is_ready_for_archive(episode: Episode, now: datetime, policy: UpkeepPolicy) -> bool:
-    """Whether a lesson is weak, unloved and idle. What nobody has judged, or what waits for review, is no lesson."""
+    """Whether a validated lesson is weak, of low salience and idle. Quarantined ones wait for review instead."""
     return (
         episode.archived_at is None
         and not episode.quarantine

@@ -1,12 +1,12 @@
-"""Votes of the registers, what each weighs for others, and the verdict they make for each audience. Pure.
+"""Votes of a run's registers, their weights for others, and the verdict for each audience.
 
-One person's weight is anchored on what administrators verified, never on agreement alone. A newcomer's is nothing,
-whatever the vote, until the workspace knows them (`standing`), or a teacher or administrator confirmed something of
-theirs. Where there is a teacher, members propose: only who is trusted most still decides.
+A person's weight depends on what administrators verified, never on agreement alone. A newcomer's vote weighs 0 until
+the workspace knows them (`standing`), or a teacher or administrator confirmed a vote of theirs. If the workspace has a
+teacher, members' votes only propose, except of the most trusted ones (`Vote.decides`).
 
-Weights without verified items can fail badly, and anchored ones beat the majority with 5 % of the items verified. A
-weight is the log-odds of Beta(2 + right, 1 + wrong): 1 for a newcomer, never below zero, for a bad voter counted in
-reverse could be gamed, and never above `MAX_WEIGHT`, for an account can be stolen.
+Weights without verified items can fail badly; anchored ones beat the majority with 5 % of the items verified. A weight
+is the log2 odds of Beta(2 + right, 1 + wrong) by default: 1 without a record. It is never below 0, as reversed votes of
+bad voters could be gamed, and never above `MAX_WEIGHT`, as accounts can be stolen.
 """
 
 import math
@@ -32,16 +32,16 @@ from memory.model import (
 )
 
 CORRECTION = "correction"
-"""Source of an author's own vote on a lesson that they wrote; with the lesson's id, of the 👎 this implies."""
+"""Source of an author's vote on a lesson that they wrote; with the lesson's id, of the 👎 that a correction implies."""
 
 REVIEW = "review"
-"""Source of a teacher's vote that makes a lesson count which nobody had a say in yet."""
+"""Source of a teacher's vote in a review that validates a lesson without other votes."""
 
 
 def fold_votes(reactions: Iterable[Reaction]) -> list[Vote]:
-    """One vote per person and target: their latest active signal that carries a judgement.
+    """One vote per person and target: their latest active signal with a non-zero value.
 
-    Order of the input does not matter; ties of time go to the later arrival. Without such a signal there is no vote.
+    The order of the input does not matter; of equal times, the later arrival counts. Bots have no votes.
     """
     latest: dict[tuple[str, str, str], Reaction] = {}
     for reaction in reactions:
@@ -67,11 +67,11 @@ def fold_votes(reactions: Iterable[Reaction]) -> list[Vote]:
 
 
 def evidence_of(votes: Iterable[Vote]) -> list[TrustEvidence]:
-    """What a run's votes prove about its voters, by node, then actor. Pure; the order of the input does not matter.
+    """What a run's votes prove about its voters, by node, then actor. The order of the input does not matter.
 
-    A vote that says the same as the administrator's counts only if it was cast before: agreeing with what is shown as
-    verified proves nothing. One that says the opposite always counts. Where no administrator voted, a teacher confirms
-    members in the same way, but proves nobody wrong: teachers may err.
+    A vote that agrees with the administrator's counts only if it was cast before, as agreeing with a verified answer
+    proves nothing. One that disagrees always counts. If no administrator voted, a teacher confirms members in the same
+    way, but proves nobody wrong, as teachers may err.
     """
     cast = list(votes)
     decrees: dict[str, Vote] = {}
@@ -107,14 +107,14 @@ def evidence_of(votes: Iterable[Vote]) -> list[TrustEvidence]:
 
 @lru_cache(maxsize=4096)
 def weight(right: int, wrong: int, role: Role, policy: TeachingPolicy) -> float:
-    """What a vote of somebody with this record weighs for a channel or a workspace, 0..`MAX_WEIGHT`."""
+    """The weight for others of a vote with this record, 0..`MAX_WEIGHT`."""
     start = policy.trust_agree + (policy.trust_teacher if role is Role.TEACHER else 0.0)
     odds = math.log2((start + right) / (policy.trust_disagree + wrong))
     return round(min(MAX_WEIGHT, max(0.0, odds)), 6)
 
 
 def weights(votes: Iterable[Vote], records: Mapping[str, TrustRecord], policy: TeachingPolicy) -> dict[str, float]:
-    """What each of these voters weighs for others."""
+    """The weight for others of each voter."""
     found: dict[str, float] = {}
     for vote in votes:
         own = voice_weight(vote.standing, *records.get(vote.actor, (0, 0)), vote.role, policy)
@@ -123,14 +123,14 @@ def weights(votes: Iterable[Vote], records: Mapping[str, TrustRecord], policy: T
 
 
 def voice_weight(standing: Standing, right: int, wrong: int, role: Role, policy: TeachingPolicy) -> float:
-    """The weight of one vote: nothing for a guest, nor for a newcomer of whom nothing was confirmed."""
+    """The weight of one vote: 0 for guests, bots, and newcomers without a confirmed vote."""
     if role in (Role.GUEST, Role.BOT):
         return 0.0
     return 0.0 if standing is Standing.NEWCOMER and not right else weight(right, wrong, role, policy)
 
 
 def standing(vote: Vote, known: KnownPeople) -> Standing:
-    """What a vote may do for others. Pure: it depends on when it was cast, not on when it is looked at."""
+    """What a vote may decide for others. It depends on when the vote was cast, not on the present time."""
     if vote.role is not Role.MEMBER:
         return Standing.DECIDES
     if vote.actor in known.known_from and vote.at < known.known_from[vote.actor]:
@@ -140,28 +140,28 @@ def standing(vote: Vote, known: KnownPeople) -> Standing:
 
 
 def may_be_limited(vote: Vote) -> bool:
-    """Whether a vote can be beyond its voter's limit, and uses some of it up.
+    """Whether a vote counts towards its voter's limit, and may exceed it.
 
-    Not an administrator's; nor what a teacher says by correcting, teaching or reviewing, which is their work. Stores
-    read by the same rule (`TeachingTable.votes_around`).
+    Not an administrator's votes, nor a teacher's by correcting, teaching or reviewing, which is their work. Stores use
+    the same rule (`TeachingTable.votes_around`).
     """
     kind = vote.source.partition(":")[0]
     return vote.role is not Role.ADMIN and not (vote.role.may_promote and kind in (CORRECTION, REVIEW))
 
 
 def is_beyond_limit(number: int, votes: Sequence[PlacedVote], policy: TeachingPolicy) -> bool:
-    """Whether the vote of this number has no room in its window, among those of its voter that may be limited.
+    """Whether the vote at this index exceeds the limit per window. `votes` are the voter's limitable ones, by time.
 
-    One before it is enough to tell, as many places as the limit says: it is within the window, or the window has room.
+    It does if the vote `votes_per_window` places before it is within the window.
     """
     most = policy.votes_per_window
     return number >= most and votes[number - most].at > votes[number].at - policy.window
 
 
 def is_news(reaction: Reaction, known: Reaction | None) -> bool:
-    """Whether a signal says more than its register: later, or at the same moment something else.
+    """Whether a signal changes its register: it is later, or differs at the same time.
 
-    The register is last-writer-wins by the platform's time, so the order of delivery cannot matter.
+    Registers are last-writer-wins by the platform's time, so the order of delivery does not matter.
     """
     if known is None or reaction.at != known.at:
         return known is None or reaction.at > known.at
@@ -169,10 +169,10 @@ def is_news(reaction: Reaction, known: Reaction | None) -> bool:
 
 
 def ballots(episode: Episode, votes: Iterable[Vote]) -> list[Vote]:
-    """The votes that speak about this node.
+    """The votes that apply to this node.
 
-    A vote on the node itself replaces the same person's vote on the whole answer. 👍 on the answer speaks for every
-    node, 👎 only for the root and for nodes that failed by themselves: nobody said the others were wrong.
+    A vote on the node replaces the same person's vote on the whole answer. 👍 on the answer applies to all nodes, 👎
+    only to the root and to failed nodes, as the others may be right.
     """
     by_actor: dict[str, Vote] = {}
     for vote in sorted(votes, key=lambda vote: vote.node_id != ""):
@@ -190,10 +190,10 @@ def _reaches(episode: Episode, vote: Vote) -> bool:
 def judge(
     episode: Episode, votes: Iterable[Vote], policy: TeachingPolicy, weights: Mapping[str, float] | None = None
 ) -> Verdicts:
-    """The verdict in each audience. Pure: the same votes in any order give the same verdicts.
+    """The verdict for each audience. The order of the votes does not matter.
 
-    `weights` says what each person's vote weighs for others (`memory.rules.verdict`); whoever is not in it weighs 1.
-    For the asker's own scope neither weights nor limits matter.
+    `weights` are the weights for others by person, 1 if missing. In the asker's personal verdict neither weights nor
+    limits matter.
     """
     cast = ballots(episode, votes)
     decree = _latest([vote for vote in cast if vote.role is Role.ADMIN])
@@ -211,11 +211,11 @@ def judge(
 def _channel(
     episode: Episode, counted: Sequence[Vote], policy: TeachingPolicy, weights: Mapping[str, float]
 ) -> Verdict:
-    """Teachers decide if any voted; else enough others of one mind.
+    """The channel's verdict: the teachers' if any voted, else that of a quorum.
 
-    Against a refusal nobody may be, the asker included. An approval holds against fewer who refuse than approve, so
-    that one person alone unmakes nothing. Votes beyond a person's limit, of newcomers, and of people whose trust is
-    used up are not among those counted; those of members where there is a teacher only propose.
+    A 👎 verdict needs that nobody approves, the asker included. A 👍 verdict needs a larger weight of approvals than of
+    objections, so that one person cannot undo it alone. `counted` has no votes beyond a limit or of weight 0; votes
+    that only propose are ignored.
     """
     taught = {vote.value for vote in counted if vote.role is Role.TEACHER}
     if taught:
@@ -234,18 +234,18 @@ def _channel(
 
 
 def _proposed(counted: Sequence[Vote]) -> Verdict:
-    """What those say of whom no quorum, and no teacher, says more."""
+    """The verdict that the counted votes propose, for a channel without a decision."""
     values = {vote.value for vote in counted}
     return Verdict.DISPUTED if len(values) > 1 else _of_value(next(iter(values), 0))
 
 
 def _is_quorum(weights: Sequence[float], quorum: int) -> bool:
-    """Whether enough weight came together, from at least two people unless one is asked for."""
+    """Whether the weights reach the quorum, from at least two people unless the quorum is 1."""
     return len(weights) >= min(quorum, 2) and sum(weights) >= quorum
 
 
 def _latest(votes: Sequence[Vote]) -> Verdict | None:
-    """The newest of several administrators' decisions; ties go to the later name so that order cannot matter."""
+    """The verdict of the newest vote; None without votes. Of equal times, the later name counts."""
     if not votes:
         return None
     return _of_value(max(votes, key=lambda vote: (vote.at, vote.actor)).value)

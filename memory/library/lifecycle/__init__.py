@@ -1,4 +1,4 @@
-"""An agent's learning from run to run, step by step.
+"""The lifecycle of an agent that records runs step by step, and learns from earlier runs.
 
 context = init_episode("ticket-7", task="Set the priority to High")
 lessons = retrieve_memories(context, env=elements, internal_state="look for the priority")

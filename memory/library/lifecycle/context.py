@@ -1,4 +1,4 @@
-"""One run of a session: begin or resume it, and note each step as it starts."""
+"""Begins or resumes a run of a session, and notes its steps."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,17 +18,17 @@ from memory.rules.audience import partition_of
 
 PENDING_KIND = "pending_steps"
 PENDING_LIFE = timedelta(days=30)
-"""How long steps that were never persisted are kept."""
+"""How long noted steps are kept if they are not persisted."""
 
 Seen = EnvironmentState | Mapping[str, object] | Iterable[str] | None
-"""What an agent saw: an `EnvironmentState`, a mapping with `elements` and `url`, or the elements alone."""
+"""An environment as agents give it: an `EnvironmentState`, a mapping with `elements` and `url`, or only elements."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeContext:
-    """The run that is going on. Every call of the lifecycle takes it; it holds no state of its own.
+    """The current run, for all calls of the lifecycle. It has no state of its own.
 
-    Raises `InvalidInput` for the run of another person, or one that was begun in another place.
+    Raises `InvalidInput` for the run of another person or place.
     """
 
     episodic: EpisodicMemory
@@ -42,28 +42,28 @@ class EpisodeContext:
 
     @property
     def session_id(self) -> str:
-        """The session: all repetitions of one task by one person."""
+        """The id of the session: all repetitions of one task by one person."""
         return self.run.session_id
 
     @property
     def run_id(self) -> str:
-        """The run: one repetition of the task."""
+        """The id of the run: one repetition of the task."""
         return self.run.run_id
 
     @property
     def rep(self) -> int:
-        """Which repetition it is, from 1."""
+        """The number of the repetition, from 1."""
         return self.run.rep
 
     @property
     def scope(self) -> Scope:
-        """Whose memory it is."""
+        """The memory's scope."""
         return self.episodic.scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingStep:
-    """A step that was noted and is not persisted yet."""
+    """A noted step that is not persisted yet."""
 
     step_id: str
     step_num: int
@@ -74,7 +74,7 @@ class PendingStep:
     embedding: tuple[float, ...]
     env_pre: EnvironmentState
     env_post: EnvironmentState | None
-    """None: not known yet."""
+    """None if it is not known yet."""
     created_at: datetime
 
 
@@ -82,27 +82,27 @@ _PENDING = TypeAdapter(list[PendingStep])
 
 
 def place_of(scope: Scope) -> str:
-    """Where runs that are begun here belong: one person's part of one channel, as long as the same people read it.
+    """The partition of runs begun in this scope: of one person in one channel with one visibility.
 
-    All of a run is told together, and its channel alone says to whom. So no run spans two, be they public today.
+    A run has one audience, by its channel, so no run spans two channels, even public ones.
     """
     own = partition_of(scope, Audience.PERSONAL)
     return f"{own}/in/{quote(scope.channel, safe='')}/public" if scope.visibility is Visibility.PUBLIC else own
 
 
 def known_run(tx: Transaction, scope: Scope, session_id: str, run_id: str) -> SessionRun | None:
-    """The run with this id that was begun here, or None."""
+    """The run with this id that was begun in this scope, or None."""
     return tx.steps.run(scope.workspace, scope.person, place_of(scope), session_id, run_id)
 
 
 @cache
 def default_episodic() -> EpisodicMemory:
-    """The memory of a process that names none: in this process, for one user, gone at its end."""
+    """The default memory: in this process's memory, for one user."""
     return EpisodicMemoryConfig().new_episodic_memory()
 
 
 def memory_or_default(episodic: EpisodicMemory | None) -> EpisodicMemory:
-    """The memory that was given, else the process's own. Raises `InvalidInput` for anything else."""
+    """The given memory, else the default one. Raises `InvalidInput` for other types."""
     return default_episodic() if episodic is None else one_of(EpisodicMemory, episodic, "episodic")
 
 
@@ -115,12 +115,12 @@ def init_episode(
     rep: int | None = None,
     evaluation: bool = False,
 ) -> EpisodeContext:
-    """Begin a run of a session, or resume the one with this id.
+    """Begin a run of a session, or resume the run with this id.
 
-    `rep` is 1 + the number of runs the session had before, unless it is given. In an `evaluation`, the first repetition
-    runs without memories, as the baseline. A resumed run keeps the number, task and kind it began with. Sessions belong
-    to the person whose memory it is: equal ids of two people never meet. A run stays in the channel it was begun in, as
-    long as that has the same readers; elsewhere, or after a change, its id begins another one of the session.
+    `rep` defaults to 1 + the number of the session's runs. In an `evaluation`, the first repetition runs without
+    memories, as the baseline. A resumed run keeps its number, task and `evaluation`. Sessions belong to the memory's
+    person, so equal ids of two people are different sessions. A run belongs to its channel and the channel's
+    visibility; elsewhere, or after a change, its id begins another run of the session.
     Raises `InvalidInput` without a session id, or for a repetition below 1.
     """
     if not text(session_id, "session_id").strip():
@@ -145,7 +145,7 @@ def init_episode(
 
 
 def new_run(episodic: EpisodicMemory, session_id: str, run_id: str, rep: int, started_at: datetime) -> SessionRun:
-    """A run that begins here. It is not stored yet."""
+    """A new run in this scope, not stored yet."""
     return SessionRun(
         workspace=episodic.scope.workspace,
         person=episodic.scope.person,
@@ -171,11 +171,11 @@ def record_step_start(
     step_id: str = "",
     step_num: int | None = None,
 ) -> str:
-    """Note an action with what the agent sees and thinks; returns the step's id. Kept until it is persisted.
+    """Note an action with what the agent sees and thinks; returns the step's id.
 
-    What it sees afterwards (`env_post`) is usually not known yet: `record_step_end` adds it, else it is what the next
-    step begins with. The same step id again, before it is persisted, replaces the note.
-    Raises `InvalidInput` without an action, and `Conflict` for a step that is persisted or a number that is taken.
+    `env_post`, the environment after the action, is usually not known yet: `record_step_end` adds it, else it is the
+    next step's `env_pre`. The same step id replaces a noted step. Raises `InvalidInput` without an action, and
+    `Conflict` for a step that is persisted already or a number that is taken.
     """
     service = one_of(EpisodeContext, context, "the context of a step").episodic.memory
     if not text(action, "action").strip():
@@ -211,7 +211,7 @@ def record_step_start(
 
 
 def record_step_end(context: EpisodeContext, step_id: str, env_post: Seen) -> bool:
-    """Add what the agent saw after a step that is not persisted yet. False if there is no such step."""
+    """Add the environment after a noted step. False if there is no such step, or it is persisted already."""
     service = one_of(EpisodeContext, context, "the context of a step").episodic.memory
     after = clean_environment(service.core.redactor, seen(env_post, "env_post"))
     with service.store.write() as tx:
@@ -223,7 +223,10 @@ def record_step_end(context: EpisodeContext, step_id: str, env_post: Seen) -> bo
 
 
 def seen(given: Seen, name: str) -> EnvironmentState:
-    """What an agent saw. Raises `TypeError` for elements that are no list of texts, `InvalidInput` for its details."""
+    """An environment as an `EnvironmentState`.
+
+    Raises `TypeError` for elements that are no list of texts, and `InvalidInput` for details that are no JSON.
+    """
     state = EnvironmentState.of(given)
     json_value(state.details, f"what else is in {name}")
     return state
@@ -247,13 +250,13 @@ def _require_free(tx: Transaction, context: EpisodeContext, step: PendingStep, o
 
 
 def pending_steps(tx: Transaction, context: EpisodeContext) -> list[PendingStep]:
-    """The run's steps that are not persisted yet, in order."""
+    """The run's noted steps, in order."""
     now = context.episodic.memory.clock()
     entry = tx.short.get(context.run.workspace, PENDING_KIND, context.run.node_run, now)
     return _PENDING.validate_python(entry.value["steps"]) if entry else []
 
 
 def put_pending(tx: Transaction, context: EpisodeContext, steps: Sequence[PendingStep]) -> None:
-    """Replace the run's steps that are not persisted yet."""
+    """Replace the run's noted steps."""
     kept = {"steps": _PENDING.dump_python(list(steps), mode="json")}
     keep_for_a_while(tx, context.episodic, PENDING_KIND, context.run.node_run, kept, PENDING_LIFE)

@@ -1,4 +1,4 @@
-"""Memory entries as they stand: steps, their episodes and their grades read together."""
+"""Reads memory entries: steps with their episodes and grades."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _OF_VERDICT = {Verdict.SUCCESS: Outcome.SUCCESS, Verdict.FAILURE: Outcome.FAILUR
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeEntry:
-    """An entry with the episode behind it."""
+    """An entry with its episode."""
 
     memory: MemoryEntry
     episode: Episode
@@ -33,7 +33,7 @@ class EpisodeEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepJudgement:
-    """What grades and votes come to for one step."""
+    """The outcome of a step's grades and votes."""
 
     outcome: Outcome = Outcome.PENDING
     reason: str = ""
@@ -43,10 +43,10 @@ class StepJudgement:
 
 
 def judgement(episode: Episode, grades: Sequence[Grade]) -> StepJudgement:
-    """The outcome for the asker: what people's votes say; a model's guess only where no person said anything.
+    """The outcome for the asker: by people's votes, or a model's guess if no person judged.
 
-    Reason and correction are those of the latest person's grade that agrees with the outcome, else what people said to
-    their reactions. A guess without any confidence says nothing. Pure: the same votes and grades give the same outcome.
+    Reason and correction are those of the latest grade by a person that agrees with the outcome, else the episode's. A
+    guess with confidence 0 is ignored.
     """
     verdict = asker_verdict(episode)
     outcome = _OF_VERDICT.get(verdict)
@@ -75,22 +75,22 @@ def judgement(episode: Episode, grades: Sequence[Grade]) -> StepJudgement:
 
 
 def asker_verdict(episode: Episode) -> Verdict:
-    """The verdict in the narrowest audience that has one: one's own judgement comes first."""
+    """The verdict of the narrowest audience that has one."""
     verdicts = episode.verdicts
     ordered = (verdicts.personal, verdicts.channel, verdicts.workspace)
     return next((verdict for verdict in ordered if verdict is not Verdict.PENDING), Verdict.PENDING)
 
 
 def latest(grades: Sequence[Grade], *, of: GradeSource) -> Grade | None:
-    """The last grade of one source; of equal times the one that came later."""
+    """The last grade of one source; of equal times, the one that was stored later."""
     wanted = [grade for grade in grades if grade.source is of]
     return max(enumerate(wanted), key=lambda pair: (pair[1].at, pair[0]))[1] if wanted else None
 
 
 def load_all_memories_for_session(session_id: str, *, episodic: EpisodicMemory | None = None) -> list[MemoryEntry]:
-    """Every memory of one's own session, graded or not, the first step first. An unknown session has none.
+    """All memories of one's own session, graded or not, first step first. Empty for an unknown session.
 
-    What was recorded in a direct message or a private channel is there only for who asks from where it may be read.
+    Memories from a direct message or a private channel are included only where they may be read.
     """
     memory = memory_or_default(episodic)
     with memory.memory.store.read() as tx:
@@ -99,7 +99,7 @@ def load_all_memories_for_session(session_id: str, *, episodic: EpisodicMemory |
 
 
 def entries_of(tx: Transaction, episodic: EpisodicMemory, session_id: str) -> list[EpisodeEntry]:
-    """The session's entries that may be read from here, with their episodes, by number."""
+    """The session's entries that may be read in this scope, with their episodes, by number."""
     scope = episodic.scope
     every = tx.steps.of_session(scope.workspace, scope.person, session_id)
     nodes = tx.episodes.get_many(scope.workspace, [step.episode_id for step in every])
@@ -129,7 +129,7 @@ def entries_of(tx: Transaction, episodic: EpisodicMemory, session_id: str) -> li
 
 
 def _whole(root: Episode | None, grades: Mapping[str, Sequence[Grade]]) -> StepJudgement:
-    """What the whole run comes to."""
+    """The outcome of the whole run."""
     return judgement(root, grades.get(root.id, ())) if root is not None else StepJudgement()
 
 

@@ -1,7 +1,7 @@
-"""Adds grades to memories, by a step's id or number; every grade is kept.
+"""Adds grades to memories, by a step's id or number; all grades are kept.
 
-A person's grade is that person's vote on the step. What people's reactions say is in the votes already. A model's grade
-is no vote: it stands only where no person has said anything, and only the asker sees it.
+A person's grade is that person's vote on the step. Reactions are votes already. A model's grade is no vote: it counts
+only if no person has judged, and only the asker sees it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,24 +32,24 @@ from memory.rules.audience import visibility_about
 from memory.services.verdicts.verdicts import Signals, write_votes
 
 Grades = GradingResult | Sequence[StepGrade | Mapping[str, object]] | Mapping[str, object]
-"""A grader's result, its grades of steps alone, or either as mappings in the seed's spelling."""
+"""A grader's result, a list of step grades, or either as mappings in the seed's spelling."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradingReport:
-    """What became of some grades."""
+    """The result of adding grades."""
 
     updated: tuple[MemoryEntry, ...] = ()
-    """The memories they were about, as they are now."""
+    """The graded memories in their new state."""
     unknown: tuple[StepGrade, ...] = ()
-    """Grades that name no stored step."""
+    """Grades whose step is not stored."""
     pending: tuple[MemoryEntry, ...] = ()
-    """Memories of the run that nobody has graded yet."""
+    """Memories of the run that are still pending."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Judge:
-    """Whose grades they are."""
+    """The author of some grades."""
 
     actor: str
     role: Role
@@ -58,7 +58,7 @@ class _Judge:
     at: datetime
 
     def grade(self, is_correct: bool, explanation: str, correction: str, confidence: float) -> Grade:
-        """What they say of one step, or of the run."""
+        """A grade of a step or of the run."""
         return Grade(
             source=self.source,
             is_correct=is_correct,
@@ -81,11 +81,11 @@ def add_grades_to_memories(
 ) -> GradingReport:
     """Apply grades to the run's memories, in one transaction.
 
-    A grade finds its step by id, in this run and then in the session's others; without an id by its number in this
-    run. Unknown ones are reported and never cost the others their effect; steps without a grade stay pending. Grading
-    again is allowed: the last grade holds, all are kept, and the same grade twice is one. A task that was not completed
-    says so on every memory of the run. `actor` is the person who grades, by default the memory's own.
-    Raises `InvalidInput` (a `ValueError`) for what cannot be a grade.
+    A step is found by id, in this run and then in the session's others; without an id by its number in this run.
+    Grades of unknown steps are listed in `GradingReport.unknown`; steps without a grade stay pending. Grading again is
+    allowed: the last grade counts, all are kept, and equal ones in a row are stored once. An incomplete task is noted
+    on all memories of the run. `actor` is the person who grades, by default the memory's own. Raises `InvalidInput` (a
+    `ValueError`) for an invalid grade.
     """
     one_of(EpisodeContext, context, "the context of a run")
     source, role = word(GradeSource, source, "source"), word(Role, role, "role")
@@ -124,7 +124,7 @@ def add_grades_to_memories(
 
 
 def _find(entries: Sequence[EpisodeEntry], node_run: str, grade: StepGrade) -> EpisodeEntry | None:
-    """By id in this run, then in the newest other run that has it; by number in this run only (A21)."""
+    """The graded step: by id in this run, then in the newest other run that has it; by number in this run only."""
     if grade.step_id:
         named = [entry for entry in entries if entry.memory.step_id == grade.step_id]
         here = [entry for entry in named if entry.episode.run_id == node_run]
@@ -134,7 +134,7 @@ def _find(entries: Sequence[EpisodeEntry], node_run: str, grade: StepGrade) -> E
 
 
 def _grade_run(tx: Transaction, context: EpisodeContext, result: GradingResult, judge: _Judge) -> None:
-    """Keep what is said of the whole run with the run's own episode."""
+    """Store the grade of the whole run with the run's root episode."""
     run = known_run(tx, context.scope, context.session_id, context.run_id)
     root = tx.episodes.get(run.workspace, run.root_id) if run is not None and run.root_id else None
     if root is None or result.task_completed is None:
@@ -164,7 +164,7 @@ def cast(
     at: datetime,
     reason: str,
 ) -> None:
-    """One person's vote on one node."""
+    """Write one person's vote on one node."""
     vote = vote_of(episodic, episode, is_correct, actor, role, at, reason)
     write_votes(episodic.memory.core, tx, at, *vote.reactions, reason=vote.reason)
 
@@ -172,7 +172,7 @@ def cast(
 def vote_of(
     episodic: EpisodicMemory, episode: Episode, is_correct: bool, actor: str, role: Role, at: datetime, reason: str
 ) -> Signals:
-    """The same before it is taken in, with their reason where everybody who may read the node could hear it."""
+    """A vote on a node to be written. It has no reason if not all readers of the node may see the reason."""
     if visibility_about(episode, episodic.scope) is not episode.visibility:
         reason = ""
     vote = Reaction.on_run(episode, actor, "grade", 1 if is_correct else -1, at, role=role, node_id=episode.id)
@@ -187,9 +187,9 @@ def grade_run(
     verifiers: Sequence[Verifier] = (),
     host: str = "",
 ) -> GradingReport:
-    """Ask a grader, by default the one that was set, about the run's memories, and apply what it says.
+    """Ask a grader, by default the one that was set, to judge the run's memories, and apply its grades.
 
-    A model is asked only about answers nobody reacted to. Raises `GraderMissing` when none is set.
+    A model is asked only about runs without votes. Raises `GraderMissing` if none is set.
     """
     one_of(EpisodeContext, context, "the context of a run")
     asked = grader if grader is not None else get_grader()
@@ -227,7 +227,7 @@ def _to_grade(entry: MemoryEntry) -> StepToGrade:
 
 
 class ReactionGrader:
-    """The first grader: what people's reactions on the answer have decided. It adds no vote, it tells of them."""
+    """A grader that reports the verdicts by people's reactions to the answer. It adds no votes."""
 
     source = GradeSource.REACTION
     name = "reactions"
@@ -236,9 +236,9 @@ class ReactionGrader:
         self._episodic = one_of(EpisodicMemory, episodic, "the memory of a grader")
 
     def grade(self, request: GradingRequest) -> GradingResult | None:
-        """The steps whose verdict is decided, and the task if the whole run's is. None if nobody decided anything.
+        """The steps with a decided verdict, and the task if the run's is decided. None if nothing is decided.
 
-        Without a word of what people said: that stays where it goes with them when they are forgotten.
+        Without people's words, which would outlive them when they are forgotten.
         """
         one_of(GradingRequest, request, "what a grader is asked")
         scope = self._episodic.scope

@@ -1,6 +1,6 @@
-"""An export into a memory: each memory once, however often it is imported, by its content hash.
+"""Imports an export into a memory; memories that are stored already, by content hash, are skipped.
 
-The outcome of what is imported is the importer's own judgement from then on (see `memory.library.import_`).
+The outcomes of imported memories become the importer's own judgement (see `memory.library.import_`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,19 +34,19 @@ from memory.services.core import event, existing, record
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport:
-    """What became of an export's records."""
+    """The result of an import."""
 
     imported: int = 0
     skipped: int = 0
-    """Memories that were there already."""
+    """Memories that were stored already."""
     errors: tuple[Unreadable, ...] = field(default=())
-    """Records that are no memories. They never keep the others out."""
+    """Invalid records; the others are imported."""
 
 
 def import_memories(text: str, *, episodic: EpisodicMemory | None = None, session_id: str = "") -> ImportReport:
-    """Import a `json` export of episodes or of memory entries, in one transaction. Importing it again adds nothing.
+    """Import a `json` export of episodes or memory entries, in one transaction. Idempotent.
 
-    Entries go to the session they name, or to `session_id` if it is given. Raises `InvalidInput` for another format.
+    Entries are added to `session_id` if given, else to their own session. Raises `InvalidInput` for another format.
     """
     memory = memory_or_default(episodic)
     text_of(session_id, "session_id")
@@ -75,7 +75,7 @@ def import_memories(text: str, *, episodic: EpisodicMemory | None = None, sessio
 
 
 def _together(memories: Sequence[Episode | MemoryEntry]) -> Iterator[list[Episode] | tuple[int, MemoryEntry]]:
-    """Episodes in a row, so many at once, and entries one by one with their position, from 1."""
+    """Lists of up to `AT_ONCE` consecutive episodes, and single entries with their position, from 1."""
     row: list[Episode] = []
     for position, each in enumerate(memories, start=1):
         if isinstance(each, Episode):
@@ -131,12 +131,12 @@ def _run(tx: Transaction, episodic: EpisodicMemory, entry: MemoryEntry) -> Sessi
 
 
 def _is_unjudged_by_others(tx: Transaction, scope: Scope, run_id: str) -> bool:
-    """What others said of a whole run speaks for all of its nodes, so nothing is imported into one they judged."""
+    """Whether only this person voted on a run. Entries are not added to other runs, as votes apply to all nodes."""
     return all(vote.actor == scope.person for vote in tx.teaching.votes(scope.workspace, run_id))
 
 
 def _grade_entry(tx: Transaction, episodic: EpisodicMemory, episode: Episode, entry: MemoryEntry) -> None:
-    """Give the step its grades and its outcome. The outcome of a foreign export, which has no grades, becomes one."""
+    """Store the step's grades and outcome. An outcome without grades, as in foreign exports, becomes a grade."""
     at = entry.graded_at or entry.created_at
     is_right = entry.outcome is Outcome.SUCCESS
     is_graded = entry.outcome is not Outcome.PENDING
@@ -158,7 +158,7 @@ def _grade_entry(tx: Transaction, episodic: EpisodicMemory, episode: Episode, en
 
 
 def _grade_whole(tx: Transaction, episodic: EpisodicMemory, episode: Episode, entry: MemoryEntry) -> None:
-    """The grades of the run, once for all of its entries."""
+    """Store the run's grades, once for all of its entries."""
     root = existing(tx, episode.workspace, episode.parent_id)
     known = {each.grade for each in tx.steps.grades(root.workspace, [root.id]).get(root.id, [])}
     grades = entry.run_grades

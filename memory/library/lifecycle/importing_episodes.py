@@ -1,4 +1,4 @@
-"""Episodes of an export on their way into one person's memory, many at once."""
+"""Imports episodes of an export into one person's memory, in bulk."""
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
@@ -18,14 +18,14 @@ from memory.services.verdicts.quarantine import quarantining
 from memory.services.verdicts.verdicts import settle_joined
 
 AT_ONCE = 1_000
-"""Episodes that are read and written with the same few statements."""
+"""The most episodes that are read and written together."""
 
 _ID_DIGITS = 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Placed:
-    """An episode that is new, with where it goes."""
+    """A new episode with its id and parent here."""
 
     given: Episode
     id: str
@@ -39,12 +39,12 @@ class EpisodeImport:
     tx: Transaction
     episodic: EpisodicMemory
     vectors: Mapping[str, Vector]
-    """By goal."""
+    """Embeddings by goal."""
     _renamed: dict[str, str] = field(default_factory=dict[str, str])
-    """Ids here by those in the file."""
+    """Stored ids by those in the file."""
 
     def add(self, given: Sequence[Episode]) -> list[bool]:
-        """Store episodes as this person's; of each whether it is new, False if it is there already."""
+        """Store episodes as this person's. Whether each is new; False if it is stored already."""
         placed = self._placed(given)
         new = [each for each in placed if each is not None]
         runs = _Runs(self.tx, self.episodic, new)
@@ -56,7 +56,7 @@ class EpisodeImport:
         return [each is not None for each in placed]
 
     def _placed(self, given: Sequence[Episode]) -> list[_Placed | None]:
-        """Where each goes; None for what is there already."""
+        """The new episodes with their ids; None for those that are stored already."""
         scope = self.episodic.scope
         digests = [content_hash(each) for each in given]
         sender_key, session_key = scope.sender_key, scope.session_key
@@ -70,7 +70,7 @@ class EpisodeImport:
             is_copied = copy_id in taken
             is_free = bool(each.id) and (each.id not in taken or is_same) and not is_copied
             episode_id = each.id if is_free else copy_id
-            # Read before this one gets its name: no episode is its own parent, and one without a parent is a root.
+            # Before this id is added: no episode is its own parent, and one without a known parent is a root.
             parent_id = self._renamed.get(each.parent_id, "") if each.parent_id else ""
             self._renamed[each.id] = episode_id
             if is_same or is_copied:
@@ -118,30 +118,30 @@ class EpisodeImport:
 
     @cached_property
     def _readers(self) -> Visibility | None:
-        """Who can read the person's channel now."""
+        """The present visibility of the person's channel, if known."""
         scope = self.episodic.scope
         channel = self.tx.channels.get(scope.workspace, scope.channel)
         return channel.visibility if channel else None
 
 
 class _Runs:
-    """The runs that some new episodes name, as they are stored."""
+    """The stored runs of some new episodes."""
 
     def __init__(self, tx: Transaction, episodic: EpisodicMemory, new: Sequence[_Placed]) -> None:
         scope = episodic.scope
         self._person, self._sender_key, self._session_key = scope.person, scope.sender_key, scope.session_key
         self._tx, self._workspace = tx, scope.workspace
         self.nodes: dict[str, Sequence[Episode]] = {}
-        """What is stored of the runs that may be theirs."""
+        """The stored episodes of each run."""
         self.votes: dict[str, Sequence[Vote]] = {}
-        """What people say of these."""
+        """The votes on each run."""
         named = {each.given.run_id or each.id for each in new}
         self._read(named)
         self._own = {each: own_id(self._sender_key, each) for each in named if not self._is_open(each)}
         self._read(self._own.values())
 
     def run_id(self, placed: _Placed) -> str:
-        """The run's id; this person's own where that is a real answer's, somebody else's, or judged by others."""
+        """The run id of an episode; a derived one if its run is a real answer, another person's or judged by others."""
         named = placed.given.run_id or placed.id
         run_id = self._own.get(named, named)
         return run_id if self._is_open(run_id) else own_id(self._sender_key, f"{named}/{placed.id}")
@@ -151,12 +151,12 @@ class _Runs:
         self.votes |= self._tx.teaching.votes_of_runs(self._workspace, run_ids)
 
     def _is_open(self, run_id: str) -> bool:
-        """What others said of a whole run speaks for all of its nodes, so nothing is imported into one they judged."""
+        """Whether episodes may be imported into a run. Not if others voted on it, as votes apply to all its nodes."""
         nodes, votes = self.nodes[run_id], self.votes.get(run_id, ())
         is_own = all(node.scope.session_key == self._session_key and node.origin is Origin.IMPORT for node in nodes)
         return is_own and all(vote.actor == self._person for vote in votes)
 
 
 def own_id(sender_key: str, of: str) -> str:
-    """An id that is this person's alone, and the same every time."""
+    """A fixed id for this person, derived from `of`."""
     return f"im{hashlib.sha256(f'{sender_key}/{of}'.encode()).hexdigest()[:_ID_DIGITS]}"

@@ -1,4 +1,4 @@
-"""Steps that were noted become memories: an episode each, under one for the whole run."""
+"""Makes episodes of noted steps, under a root episode of the run."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -37,10 +37,10 @@ from memory.services.verdicts.verdicts import settle_joined
 
 
 def persist_memories(context: EpisodeContext, *, env_post: Seen = None) -> list[MemoryEntry]:
-    """Make pending memories of the steps noted so far and return them; a second call finds nothing left to do.
+    """Store the noted steps as pending memories, and return these. A second call does nothing.
 
-    What a step led to is what was given for it, else what the next one began with; for the last one `env_post`.
-    One transaction: after a crash either all of them are stored or all are still noted.
+    The environment after a step is the one given for it, else the next step's `env_pre`, or `env_post` for the last
+    step. One transaction: after a crash, either all steps are stored or all are still noted.
     """
     episodic = one_of(EpisodeContext, context, "the context of a run").episodic
     store = episodic.memory.store
@@ -66,7 +66,7 @@ def persist_memories(context: EpisodeContext, *, env_post: Seen = None) -> list[
 
 
 def embedded(episodic: EpisodicMemory, texts: Sequence[str]) -> dict[str, Vector]:
-    """A vector for each text that says something; none at all while the embedder fails."""
+    """The vectors of texts that are not blank; empty if the embedder fails."""
     wanted = list(dict.fromkeys(text for text in texts if text.strip()))
     if not wanted:
         return {}
@@ -85,7 +85,7 @@ def store_steps(
     *,
     rep: int,
 ) -> dict[int, Episode]:
-    """Store steps, given by number, as pending episodes under the run's root; returns these by number."""
+    """Store steps, given by number, as pending episodes under the run's root; returns the episodes by number."""
     root = _root(tx, episodic, run, list(steps.values()), vectors)
     stored: dict[int, Episode] = {}
     for number, step in steps.items():
@@ -125,7 +125,7 @@ def _root(
     steps: Sequence[PendingStep],
     vectors: Mapping[str, Vector],
 ) -> Episode:
-    """The episode for the whole run, with these steps added to what it was split into."""
+    """The run's root episode, stored with these steps added to its subgoals."""
     calls = [(ActionCall.parse(step.action), step.action_element_text) for step in steps]
     done = tuple(f"{call.type}: {element or call.target}" for call, element in calls)
     after = _elements(steps[-1].env_post)

@@ -1,4 +1,4 @@
-"""Secrets taken out of steps and grades before anything of them is stored, and words that speak to the model."""
+"""Redacts secrets in steps and grades, and drops flagged texts of graders, before they are stored."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,7 +10,7 @@ from memory.rules.redaction import Redactor
 
 
 def clean_environment(redactor: Redactor, seen: EnvironmentState) -> EnvironmentState:
-    """What an agent saw, without secrets."""
+    """An environment without secrets."""
     details = redactor.value(seen.details)
     return replace(
         seen,
@@ -45,7 +45,7 @@ def _clean_grade(redactor: Redactor, grade: Grade) -> Grade:
 
 
 def clean_result(redactor: Redactor, result: GradingResult) -> GradingResult:
-    """A grader's judgement without secrets."""
+    """A grader's result without secrets and flagged texts."""
     return replace(
         result,
         overall_explanation=_clean(redactor, result.overall_explanation),
@@ -57,6 +57,6 @@ def clean_result(redactor: Redactor, result: GradingResult) -> GradingResult:
 
 
 def _clean(redactor: Redactor, text: str) -> str:
-    """What a grader said, without secrets; nothing if it is flagged, for it enters prompts unreviewed."""
+    """A grader's text without secrets; empty if it is flagged, as it enters prompts without review."""
     kept = redactor.text(text)
     return "" if flags(kept) else kept

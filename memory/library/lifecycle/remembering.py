@@ -1,4 +1,4 @@
-"""Retrieves memories of earlier runs for the present situation."""
+"""Retrieves memories of a session's other runs for the present situation."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -31,11 +31,11 @@ def retrieve_memories(
     internal_state_embedding: Sequence[float] | None = None,
     config: RetrievalConfig | Mapping[str, object] | None = None,
 ) -> RetrievalOutput[Any]:
-    """Graded memories of the session's other runs for what the agent sees and thinks now, best first.
+    """The graded memories of the session's other runs that match what the agent sees and thinks, best first.
 
-    Through the retriever that was set, else the default pipeline. In an evaluation the first repetition gets nothing,
-    as the baseline. Places that people's grades leave empty go to what a model graded (`graded_by` says so), never
-    where a person has graded the same action. Raises `ValueError` for a setting outside its range.
+    Uses the retriever that was set, else the default pipeline. In an evaluation, the first repetition gets nothing, as
+    the baseline. The default pipeline fills the rest of `final_k` with memories graded by a model (`graded_by`), unless
+    a person has graded the same action. Raises `ValueError` for a setting outside its range.
     """
     one_of(EpisodeContext, context, "the context of a run")
     settings = config if isinstance(config, RetrievalConfig) else RetrievalConfig().merged(config)

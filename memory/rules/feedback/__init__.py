@@ -1,7 +1,7 @@
-"""Was an injected lesson used? Detectors that compare what was injected with what was answered.
+"""Detectors of whether an answer used an injected lesson.
 
-`KeywordDetector` is the seed's rule to the letter (002, `RetrievalFeedbackSignal`), weaknesses included.
-`OverlapDetector` is the bot's own, with four signals. `SimilarityDetector` adds a second opinion by meaning to either.
+`KeywordDetector` is exactly the seed's rule (002, `RetrievalFeedbackSignal`), weaknesses included. `OverlapDetector` is
+the bot's own, with four signals. `SimilarityDetector` adds a comparison of meanings to either.
 """
 
 from memory.rules.feedback.detector import DetectedSignal as DetectedSignal, Detector as Detector

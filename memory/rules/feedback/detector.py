@@ -1,4 +1,4 @@
-"""What a detector of used lessons is, and what it detects."""
+"""The interface of detectors of used lessons."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -6,12 +6,12 @@ from typing import Protocol
 from memory.model import Exemplar, Signal
 
 USED_ABOVE = 0.30
-"""Share of the lesson's words the answer must contain to count as used (seed: strictly above)."""
+"""The share of a lesson's words above which an answer has used it (seed: strictly above)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetectedSignal:
-    """The signal a detector found, and the share of the lesson that is in the answer, 0..1."""
+    """A detected signal, with the share of the lesson that the answer contains, 0..1."""
 
     signal: Signal
     ratio: float = 0.0
@@ -21,5 +21,5 @@ class Detector(Protocol):
     """Judges one injected exemplar by the answer given."""
 
     def detect(self, exemplar: Exemplar, question: str, answer: str, action: str = "") -> DetectedSignal:
-        """What became of it. Pure. `action` is what the answer rests on: a tool's name, `answer` or `expand`."""
+        """The signal of one exemplar. `action` is the answer's kind: a tool's name, `answer` or `expand`."""
         ...

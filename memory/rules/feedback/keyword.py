@@ -1,4 +1,4 @@
-"""The keyword heuristic of the first specification, reproduced exactly."""
+"""The keyword heuristic of the first specification, exactly reproduced."""
 
 import re
 
@@ -11,10 +11,10 @@ _NOT_ALPHANUMERIC = re.compile("[^a-z0-9]")
 
 
 class KeywordDetector:
-    """Words longer than 4 characters, raw substring match, used above a ratio of 0.30."""
+    """Matches words longer than 4 characters as substrings; used above a ratio of 0.30."""
 
     def keywords(self, content: str) -> list[str]:
-        """Distinct keywords in order of appearance."""
+        """The distinct keywords of a text, in order of appearance."""
         words = (_NOT_ALPHANUMERIC.sub("", word) for word in _JS_SPACE.split(content.lower()))
         return list(dict.fromkeys(word for word in words if len(word) > 4))
 
@@ -26,5 +26,5 @@ class KeywordDetector:
         return DetectedSignal(signal=Signal.USED if ratio > USED_ABOVE else Signal.IGNORED, ratio=ratio)
 
     def detect(self, exemplar: Exemplar, question: str, answer: str, action: str = "") -> DetectedSignal:
-        """Compare the episode's output with the answer; question and action play no part, as in the seed."""
+        """Compare the episode's output with the answer; question and action are ignored, as in the seed."""
         return self.match(exemplar.episode.output, answer)

@@ -1,7 +1,7 @@
-"""What a text denies: cues, not grammar.
+"""Which words of a text are denied, by cues, not by grammar.
 
-A denying word denies the other words of its clause; "without" denies what follows it closely; "do not forget to" and
-"no problem" deny nothing. Two denials of the same word cancel each other.
+A denying word denies the other words of its clause; "without" denies the next few words; "do not forget to" and "no
+problem" deny nothing. Two denials of the same word cancel each other.
 """
 
 import re
@@ -12,13 +12,13 @@ from memory.rules.feedback.words import WORD, Term, clauses
 
 _ENGLISH_SHORT = re.compile(r"\w+n't|(?:is|are|was|were|do|does|did|should|would|could|wo|ca|must|has|have)nt")
 _REACH = 3
-"""How many words that carry meaning "without" denies: those that follow it up to the next small word."""
+"""The most words that "without" denies: those from the next content word up to the following stop word."""
 _INSTEAD = "\u2298"
-"""Stands for "instead of" in simplified text; no language has it."""
+"""Replaces "instead of" in simplified text; no language uses this character."""
 
 
 def simplified(text: str, languages: Sequence[Language]) -> str:
-    """The folded text with a clause end before "but" and before "instead of", so that what is denied ends there."""
+    """The folded text with a clause end before "but" and "instead of", so that denials end there."""
     folded = fold(text)
     for language in languages:
         folded = language.instead.sub(f", {_INSTEAD}x ", folded)
@@ -27,7 +27,7 @@ def simplified(text: str, languages: Sequence[Language]) -> str:
 
 
 class Denials:
-    """Which words of a simplified text are denied."""
+    """The denied words of a simplified text."""
 
     def __init__(self, text: str, languages: Sequence[Language]) -> None:
         self._languages = languages
@@ -77,7 +77,7 @@ class Denials:
 
 
 def _meaningful(words: Sequence[str]) -> list[int]:
-    """For each word, and for the end, the place of the first one from there on that is no small word."""
+    """For each index, and for the end, the index of the first word from there on that is no stop word."""
     places = [len(words)] * (len(words) + 1)
     for place in reversed(range(len(words))):
         places[place] = places[place + 1] if words[place] in stop_words() else place
@@ -85,14 +85,14 @@ def _meaningful(words: Sequence[str]) -> list[int]:
 
 
 def _reached(meaningful: Sequence[int], start: int) -> Sequence[int]:
-    """The first words that carry meaning from a place on, up to the next small word, `_REACH` at most."""
+    """The indexes of the first content words from `start` on, up to the next stop word, at most `_REACH`."""
     first, end = meaningful[start], len(meaningful) - 1
     reach = range(first, min(first + _REACH, end))
     return reach[: next((number for number, place in enumerate(reach) if meaningful[place] != place), _REACH)]
 
 
 def admits_ignorance(text: str, languages: Sequence[Language]) -> bool:
-    """Whether a text says that it does not know."""
+    """Whether a text says that its author does not know."""
     folded = fold(text)
     return any(language.unknowing.search(folded) for language in languages)
 

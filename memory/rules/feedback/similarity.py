@@ -1,4 +1,4 @@
-"""A detector that also compares meanings: a paraphrase shares no word with the lesson."""
+"""A detector that also compares meanings, as a paraphrase may share no word with the lesson."""
 
 import math
 from collections.abc import Callable
@@ -10,22 +10,23 @@ from memory.rules.feedback.polarity import Denials, admits_ignorance, simplified
 from memory.rules.feedback.vocabulary import languages_of
 
 Similarity = Callable[[str, str], float]
-"""How alike two texts are in meaning, 0..1. The seed's `similarityFn`, which the seed stores and never calls."""
+"""A function of two texts that returns the similarity of their meanings, 0..1. The seed's `similarityFn`, which the
+seed stores and never calls."""
 
 ALIKE_FROM = 0.75
-"""From here on, two texts say the same. Lower, two answers to one question look alike whatever they answer."""
+"""The similarity from which two texts say the same. Lower values also match different answers to one question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimilarityDetector:
-    """`detector`, but what it found ignored, or could not judge, is used if it means the same as the lesson."""
+    """Wraps `detector`, and raises `ignored` and `unknown` to `used` if the answer means the same as the lesson."""
 
     detector: Detector
     similarity: Similarity
     alike_from: float = ALIKE_FROM
 
     def detect(self, exemplar: Exemplar, question: str, answer: str, action: str = "") -> DetectedSignal:
-        """The inner detector's signal, raised to used where meaning says so."""
+        """The inner detector's signal, or `used` by similarity."""
         found = self.detector.detect(exemplar, question, answer, action)
         taught = exemplar.episode.output if exemplar.lesson is Lesson.REPEAT else exemplar.episode.correction
         if found.signal not in (Signal.IGNORED, Signal.UNKNOWN) or not taught.strip() or not answer.strip():
@@ -35,5 +36,5 @@ class SimilarityDetector:
         if admits_ignorance(answer, languages) or signs[0] is not signs[1]:
             return found
         alike = self.similarity(taught, answer)
-        alike = max(0.0, min(1.0, alike)) if math.isfinite(alike) else 0.0  # what is no number says nothing
+        alike = max(0.0, min(1.0, alike)) if math.isfinite(alike) else 0.0
         return DetectedSignal(signal=Signal.USED, ratio=alike) if alike >= self.alike_from else found

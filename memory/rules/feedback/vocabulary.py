@@ -1,4 +1,4 @@
-"""The words that negate or qualify a sentence, by language (`vocabulary.toml`), and which language a text is in."""
+"""Vocabularies by language (`vocabulary.toml`): words that negate or qualify sentences. And detection of languages."""
 
 import re
 import tomllib
@@ -15,12 +15,12 @@ _LATIN_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 
 
 def unmarked(text: str) -> str:
-    """NFKC, without accents and invisible characters."""
+    """The text in NFKC, without accents and invisible characters."""
     if text.isascii():
         return text
-    # Without marks before, too: putting many of them in order takes quadratic time.
+    # Marks are removed before too, as normalisation sorts them in quadratic time.
     decomposed = unicodedata.normalize("NFKD", _without_marks(text.translate(_TYPOGRAPHIC)))
-    # Hangul was taken apart together with the accents.
+    # Compose Hangul again, which was decomposed with the accents.
     return unicodedata.normalize("NFC", _without_marks(decomposed))
 
 
@@ -29,13 +29,13 @@ def _without_marks(text: str) -> str:
 
 
 def fold(text: str) -> str:
-    """The text as it is compared: unmarked, case folded. On both sides alike, unlike the seed's rule."""
+    """The text in the form in which both sides are compared: unmarked and case-folded. The seed folds only one side."""
     return unmarked(text).casefold()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Language:
-    """The vocabulary of one language, folded. Expressions match folded text; one for nothing matches nothing."""
+    """The folded vocabulary of one language. Patterns match folded text; a missing one matches nothing."""
 
     name: str
     stop: frozenset[str]
@@ -53,7 +53,7 @@ class Language:
 
     @property
     def is_unspaced(self) -> bool:
-        """Whether its words are not told apart by spaces."""
+        """Whether it is written without spaces between words."""
         return bool(self.marks)
 
 
@@ -85,7 +85,7 @@ def _language(name: str, table: dict[str, str]) -> Language:
 
 @cache
 def all_languages() -> tuple[Language, ...]:
-    """Every language, read when the first answer is judged: commands that judge nothing must not wait for it."""
+    """All languages, loaded at the first use, as most commands do not need them."""
     text = files("memory.rules.feedback").joinpath("vocabulary.toml").read_text(encoding="utf-8")
     return tuple(_language(name, table) for name, table in tomllib.loads(text).items())
 
@@ -98,20 +98,20 @@ def stop_words() -> frozenset[str]:
 
 @cache
 def empty_words() -> frozenset[str]:
-    """The words of answers that say nothing, in every language."""
+    """Words of answers without content, in all languages."""
     return frozenset(word for language in all_languages() for word in language.empty)
 
 
 @cache
 def number_words(names: tuple[str, ...]) -> dict[str, str]:
-    """The number words of these languages with their digits; the first language that has a word decides."""
+    """The number words of these languages with their digits; the first language with a word decides."""
     named = [language for language in all_languages() if language.name in names]
     return {word: digits for language in reversed(named) for word, digits in language.numbers.items()}
 
 
 @cache
 def _languages_by_small_word() -> dict[str, tuple[str, ...]]:
-    """Which spaced languages have each of their small words."""
+    """The names of languages written with spaces by their stop words and denying words."""
     spaced = [language for language in all_languages() if not language.is_unspaced]
     words = {word for language in spaced for word in language.stop | language.denies}
     return {
@@ -121,20 +121,20 @@ def _languages_by_small_word() -> dict[str, tuple[str, ...]]:
 
 
 def small_words(text: str) -> Counter[str]:
-    """How many small words of each language a text has: what tells its language."""
+    """The number of a text's stop words and denying words in each language."""
     known = _languages_by_small_word()
     return Counter(name for word in _LATIN_WORD.findall(fold(text)) for name in known.get(word, ()))
 
 
 def languages_of(texts: Iterable[str]) -> tuple[Language, ...]:
-    """The languages these texts may be in, by their small words (`likely_languages`)."""
+    """The languages these texts may be in, by their stop words (`likely_languages`)."""
     return likely_languages(map(small_words, texts))
 
 
 def likely_languages(counts: Iterable[Counter[str]]) -> tuple[Language, ...]:
-    """The languages with the most small words in all texts; all of them when nothing tells.
+    """The languages with the highest total of stop words in some texts; all languages without any.
 
-    Those without spaces always belong to it: their words cannot be mistaken for another language's.
+    Languages without spaces are always included, as their words cannot be mistaken for another language's.
     """
     total: Counter[str] = Counter()
     for each in counts:

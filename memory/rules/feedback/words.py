@@ -1,6 +1,6 @@
-"""Text as terms that can be compared: folded, stemmed, weighed, each with its place.
+"""Splits text into comparable terms: folded, stemmed and weighted, each with its position.
 
-Scripts that write no spaces, and Hangul, whose words carry their particles, are compared by neighbouring characters.
+Scripts without spaces, and Hangul, whose words include particles, are compared by pairs of neighbouring characters.
 """
 
 import functools
@@ -21,12 +21,12 @@ WORD = re.compile(r"[^\W_]+(?:[-'.:/@_][^\W_]+)*")
 _CONNECTORS = re.compile(r"[-'.:/@_]")
 _NUMBER = re.compile(r"\d+(?:[.:/-]\d+)*")
 _MEASURE = re.compile(r"(\d+(?:[.:/]\d+)*)(?:[-']?[^\W\d_]{1,9})")
-"""`14-day`, `5pm`, `10'dur`: a number with what it counts."""
+"""`14-day`, `5pm`, `10'dur`: a number with its unit."""
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+")
 """Thai, Lao, Burmese, Khmer, kana, Han and Hangul."""
 _MARK = r"[.!?;,()—…]"
 _CLAUSE_END = re.compile(
-    # All marks in a row where they end something; else as many as stand before a bracket or a dash among them.
+    # A run of marks at the end of a word; otherwise, only up to a closing bracket, dash or ellipsis in the run.
     rf"(?<!{_MARK})(?:{_MARK}++(?=\s|$|[^\x00-\x7f])|{_MARK}+(?=[)—…]))|[\n。、，！？；।،؟]"
 )
 _EMOJI_CODE = re.compile(r":[a-z0-9_+-]+:")
@@ -35,36 +35,36 @@ _SMALL_HOUR = re.compile(r"\b0(\d:\d\d)\b")
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 
 _SHARED = 4
-"""Letters that words must share to be forms of one word."""
+"""The least number of initial letters that forms of one word share."""
 _LONGEST_WORD = 64
-"""Letters of a word that may have other forms: what is longer is none in any language."""
+"""The most letters of a word for which other forms are searched; longer strings are words in no language."""
 
 NUMBER_WEIGHT = 3.0
-"""What has a digit: values, versions, addresses. It is what a lesson is remembered for."""
+"""Weight of terms with digits: values, versions, addresses. They are the most specific part of a lesson."""
 NAME_WEIGHT = 2.0
-"""Names, abbreviations, and what is joined of several parts."""
+"""Weight of names, abbreviations, and compounds joined by `@`, `/`, `_` or `:`."""
 WORD_WEIGHT = 1.0
 PIECE_WEIGHT = 0.5
-"""Two neighbouring characters of a script without spaces; very short words."""
+"""Weight of pairs of characters in scripts without spaces, and of words under three letters."""
 
 
 class Term(NamedTuple):
-    """A word of a text. `forms` are the spellings that count as the same word."""
+    """A word of a text with its position. `forms` are the spellings that count as the same word."""
 
     text: str
     forms: frozenset[str]
     stem: str
     weight: float
     clause: int
-    """The number of the clause it stands in."""
+    """The index of its clause."""
     position: int
-    """Its place among the words of the clause."""
+    """Its index among the words of the clause."""
     number: str = ""
-    """Its value, which must be met exactly; empty for a word."""
+    """The numeric value, which must be equal to match; empty for a word."""
 
 
 def clauses(text: str) -> list[str]:
-    """The text cut at its punctuation, unmarked but with its capitals."""
+    """The text split at punctuation, unmarked, with its case."""
     return [clause for clause in _CLAUSE_END.split(_plain(text)) if clause and not clause.isspace()]
 
 
@@ -74,7 +74,7 @@ def _plain(text: str) -> str:
 
 
 def terms(text: str, languages: Sequence[Language] = ()) -> list[Term]:
-    """Every word that carries meaning, in order, repetitions included. Of `languages` number words are understood."""
+    """All terms of a text but stop words, in order, with repetitions. Number words of `languages` become digits."""
     shouts = text.isupper()
     names = tuple(language.name for language in languages)
     digits, has_names = number_words(names), "de" not in names
@@ -90,18 +90,18 @@ def terms(text: str, languages: Sequence[Language] = ()) -> list[Term]:
 
 
 def says_something(text: str) -> bool:
-    """Whether a text has more than emoji, thanks and "all right"."""
+    """Whether a text has words other than empty ones such as "thanks" and "all right"; emoji do not count."""
     words = [word for clause in clauses(text) for word in WORD.findall(clause.casefold())]
     return any(word not in empty_words() and word.replace("'", "") not in empty_words() for word in words)
 
 
 def has_words(text: str) -> bool:
-    """Whether there is any letter or digit at all."""
+    """Whether a text has a letter or digit outside emoji codes."""
     return any(character.isalnum() for character in _EMOJI_CODE.sub(" ", text))
 
 
 def content_words(text: str) -> set[str]:
-    """The words that carry meaning, folded, parts of compounds included."""
+    """The folded words of a text without stop words, with parts of compounds."""
     return {form for term in terms(text, all_languages()[:1]) for form in term.forms if form not in stop_words()}
 
 
@@ -110,7 +110,7 @@ def _is_short_name(word: str) -> bool:
 
 
 class _Part(NamedTuple):
-    """What a term is wherever it stands."""
+    """A term without its position."""
 
     text: str
     forms: frozenset[str]
@@ -120,12 +120,12 @@ class _Part(NamedTuple):
 
 
 def _parts(word: str, is_name: bool) -> tuple[_Part, ...]:
-    """The terms in a word: itself, or neighbouring characters of what is written without spaces."""
+    """The terms of a word: itself, and pairs of neighbouring characters of its parts in scripts without spaces."""
     return tuple(_each_part(word, is_name))
 
 
 _known_parts = functools.lru_cache(maxsize=20_000)(_parts)
-"""The same for a word of usual length: few words make up most of what is written."""
+"""`_parts` with a cache, for words of up to `_LONGEST_WORD` letters; few words make up most of all text."""
 
 
 def _each_part(word: str, is_name: bool) -> Iterator[_Part]:
@@ -148,7 +148,7 @@ def _each_part(word: str, is_name: bool) -> Iterator[_Part]:
 
 
 def _is_small(word: str) -> bool:
-    """A stop word, also with an ending cut off by an apostrophe (`it's`, `there'll`)."""
+    """Whether it is a stop word, also with an ending after an apostrophe (`it's`, `there'll`)."""
     head, _, tail = word.partition("'")
     return word in stop_words() or (len(tail) <= 2 and tail != "t" and head in stop_words() and bool(tail))
 
@@ -181,7 +181,7 @@ def _weight(word: str, *, is_name: bool) -> float:
 
 @functools.lru_cache(maxsize=1)
 def _english() -> Callable[[str], str]:
-    import snowballstemmer  # takes a while, and most commands compare nothing
+    import snowballstemmer  # slow to import, and most commands do not need it
 
     stem: Callable[[str], str] = snowballstemmer.stemmer("english").stemWord
     return stem
@@ -189,15 +189,15 @@ def _english() -> Callable[[str], str]:
 
 @functools.lru_cache(maxsize=20_000)
 def _stem(word: str) -> str:
-    """English endings off; endings of other languages are met by `TermIndex`'s common beginnings."""
+    """The English stem. Endings of other languages are handled by `TermIndex._find_alike`."""
     return _english()(word) if word.isascii() and word.isalpha() else word
 
 
 class TermIndex:
-    """The terms of a text by form, stem and number, to look words up in.
+    """An index of a text's terms by form, stem and number.
 
-    `is_denied` tells those that it denies. Of all places that say the same, the first with either sign is kept: how
-    often a text says something does not matter, and a question must not take longer the more often it does.
+    `is_denied` tells denied terms. Of equal terms, only the first denied and the first other one are kept: the count
+    does not matter, and repetitions must not make look-ups slower.
     """
 
     def __init__(self, indexed: Iterable[Term], is_denied: Callable[[Term], bool] = lambda term: False) -> None:
@@ -213,14 +213,14 @@ class TermIndex:
                 self._by_number.setdefault(term.number, {}).setdefault(sign, term)
 
     def find(self, term: Term) -> list[Term]:
-        """Where the text says this word, or another form of it: a place with each sign; nowhere is an empty list."""
+        """The text's terms that are this word or another form of it: at most one denied and one other per spelling."""
         if term.number:
             return list(self._by_number.get(term.number, {}).values())
         found = self._by_form.get(term.text) or self._by_stem.get(term.stem)
         return list(found.values()) if found else self._find_compound(term) or self._find_alike(term.text)
 
     def _find_compound(self, term: Term) -> list[Term]:
-        """A word of several parts, written as one or apart."""
+        """The terms of a compound, written as one word or as several."""
         if len(term.forms) == 1:
             return []
         joined = _joined(term.text)
@@ -230,12 +230,12 @@ class TermIndex:
         return [place for places in parts for place in places.values()] if parts and all(parts) else []
 
     def _find_alike(self, word: str) -> list[Term]:
-        """A word with another ending; "re" in front of the text's word alone does not matter."""
+        """Terms with another ending; a prefix "re" of the text's word is ignored unless `word` has it."""
         return self._beginnings[word.startswith("re")].alike(word)
 
     @functools.cached_property
     def _beginnings(self) -> dict[bool, "_Beginnings"]:
-        """The words as they are, and without "re"."""
+        """True: the words as they are; False: without a prefix "re"."""
         whole, bare = _Beginnings(), _Beginnings()
         for term, sign in self._terms:
             whole.add(term.text, term, sign)
@@ -244,13 +244,13 @@ class TermIndex:
 
 
 class _Beginnings:
-    """Words by their beginnings: the shortest one for each, which is the one most like what begins so."""
+    """Words by prefix: for each, the shortest word, which is the most similar one to words with that prefix."""
 
     def __init__(self) -> None:
         self._shortest: dict[str, dict[bool, tuple[int, Term]]] = {}
 
     def add(self, word: str, term: Term, sign: bool) -> None:
-        """Note a word of letters alone; others, and very short or long ones, are like no other word."""
+        """Add a word. Ignores words with other characters than letters, and very short or long ones."""
         if not _has_an_ending(word):
             return
         for end in range(_SHARED, len(word) + 1):
@@ -259,9 +259,9 @@ class _Beginnings:
                 known[sign] = len(word), term
 
     def alike(self, word: str) -> list[Term]:
-        """Words that differ from this one in their ending only, one with each sign.
+        """Words that differ from this one only in their ending, one for each sign.
 
-        One begins the other, or they share most of their letters.
+        Either one is a prefix of at least half of the other, or they share a prefix of 70 % of the longer one.
         """
         found: dict[bool, Term] = {}
         if word[:_SHARED] not in self._shortest or not _has_an_ending(word):

@@ -1,1 +1,1 @@
-"""Choosing which validated episodes an agent is shown, and how they are worded."""
+"""Chooses the validated episodes that an agent is shown, and renders them for its prompt."""

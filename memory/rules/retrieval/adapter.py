@@ -1,6 +1,6 @@
-"""The exchangeable retriever: `set_retriever` puts another in, `get_retriever` falls back to the default.
+"""The replaceable retriever: `set_retriever` sets one, `get_retriever` returns it or the default.
 
-The default searches what a source loads; `GivenMemories` is one over memories the caller holds.
+The default searches candidates from a source, such as `GivenMemories` for a list of memories.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -20,28 +20,28 @@ M = TypeVar("M")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalInput:
-    """The situation to retrieve for."""
+    """A situation for which memories are retrieved."""
 
     current_env: frozenset[str]
-    """Context elements of the present situation."""
+    """The context elements of the situation."""
     current_state_embedding: Sequence[float] | Vector | None
-    """Embedding of the goal; None leaves intent out."""
+    """The goal's embedding; None ignores intent."""
     goal: str = ""
     scope: Scope | None = None
-    """Who asks and where. The default source of the bot needs it; a custom retriever may."""
+    """The person and place that ask. The bot's default source needs it; custom retrievers may."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredMemory(Generic[M]):
-    """One retrieved memory (the seed's `{memory, envScore, intScore}` plus what the pipeline knows)."""
+    """A retrieved memory (the seed's `{memory, envScore, intScore}` with other results of the pipeline)."""
 
     memory: M
     env_score: float
     """Overlap of the contexts, 0..1."""
     int_score: float
-    """Cosine of the embeddings as it is, -1..1; in the combined score a negative one counts as 0."""
+    """Cosine of the embeddings, -1..1; the combined score counts negative ones as 0."""
     score: float
-    """0.65 context + 0.35 intent, 0..1; the best of its group where equal actions were folded into one."""
+    """The combined score, 0..1 (0.65 context + 0.35 intent by default); the best of the memories with equal actions."""
     verdict: Verdict
     n_success: int = 0
     n_failure: int = 0
@@ -49,13 +49,13 @@ class ScoredMemory(Generic[M]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalOutput(Generic[M]):
-    """What was retrieved, best first, and the count after every stage."""
+    """The retrieved memories, best first, and the counts after each stage."""
 
     memories: tuple[ScoredMemory[M], ...] = ()
     debug: StageCounts = field(default_factory=StageCounts)
 
     def as_seed(self) -> dict[str, object]:
-        """The seed's shape: `memories` of `{memory, envScore, intScore}`, and its seven `debug` counters."""
+        """The output in the seed's shape: `memories` of `{memory, envScore, intScore}`, and seven `debug` counters."""
         return {
             "memories": [
                 {"memory": each.memory, "envScore": each.env_score, "intScore": each.int_score}
@@ -74,7 +74,7 @@ class RetrievalOutput(Generic[M]):
 
 
 class RetrieverAdapter(Protocol[M]):
-    """Finds the memories for a situation."""
+    """Retrieves memories for a situation."""
 
     def retrieve(
         self,
@@ -83,7 +83,7 @@ class RetrieverAdapter(Protocol[M]):
         situation: RetrievalInput,
         config: RetrievalConfig | Mapping[str, object] | None = None,
     ) -> RetrievalOutput[M]:
-        """Validated memories of the session, the current run excluded. A partial config is merged over the defaults.
+        """Validated memories of the session's other runs. A partial config is merged into the defaults.
 
         Raises `ValueError` for a setting outside its range.
         """
@@ -91,7 +91,7 @@ class RetrieverAdapter(Protocol[M]):
 
 
 class MemorySource(Protocol[M]):
-    """Where the default retriever loads candidates from: graded memories of the session, not of the current run."""
+    """A source of candidates for the default retriever: graded memories of the session's other runs."""
 
     def load(
         self, session_id: str, current_run_id: str, situation: RetrievalInput, config: RetrievalConfig
@@ -102,7 +102,7 @@ class MemorySource(Protocol[M]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered(Generic[M]):
-    """One memory with what the pipeline looks at."""
+    """A memory with the fields that the pipeline uses."""
 
     memory: M
     id: str | int
@@ -113,26 +113,26 @@ class Remembered(Generic[M]):
     embedding: Sequence[float] | Vector | None
     """The seed's `internalStateEmbedding`."""
     verdict: Verdict
-    """Only success and failure are graded; what is pending or disputed is never loaded."""
+    """Only memories with success or failure are loaded."""
     created_at: datetime
     graded_at: datetime | None = None
-    """When the verdict was given; None: when the memory was made."""
+    """When the verdict was given; `created_at` if None."""
     signature: Hashable
     """See `action_signature`."""
     author: str = ""
 
 
 def action_signature(action: str, *, element_text: str = "", target: str = "", value: str = "") -> tuple[str, str, str]:
-    """What makes two actions the same action: type, target, value.
+    """The key of equal actions: (type, target, value).
 
-    The element's text names the target where there is one, because identifiers of elements change from one page load
-    to the next. Case and outer blanks of the target do not matter; the value counts letter by letter.
+    The target is the element's text if there is one, as elements' identifiers change with each page load. Case and
+    outer blanks of the target are ignored; the value must be equal.
     """
     return (action, (element_text.strip() or target.strip()).casefold(), value)
 
 
 class GivenMemories(Generic[M]):
-    """A source for `DefaultRetriever` over a list of memories."""
+    """A `MemorySource` of a list of memories."""
 
     def __init__(self, memories: Iterable[Remembered[M]]) -> None:
         self._memories = tuple(memories)
@@ -140,7 +140,7 @@ class GivenMemories(Generic[M]):
     def load(
         self, session_id: str, current_run_id: str, situation: RetrievalInput, config: RetrievalConfig
     ) -> Sequence[MemoryCandidate[M]]:
-        """Every graded memory of the session but those of the current run."""
+        """All graded memories of the session's other runs."""
         return [
             MemoryCandidate(
                 memory=each.memory,
@@ -172,7 +172,7 @@ class DefaultRetriever(Generic[M]):
         situation: RetrievalInput,
         config: RetrievalConfig | Mapping[str, object] | None = None,
     ) -> RetrievalOutput[M]:
-        """Load, match the context, cut, rank, deduplicate and choose. Without a source there is nothing to find."""
+        """As `RetrieverAdapter.retrieve`. Without a source, and for an evaluation's baseline, finds nothing."""
         settings = config if isinstance(config, RetrievalConfig) else self._config.merged(config)
         if self._source is None or settings.is_baseline:
             return RetrievalOutput()
@@ -196,14 +196,14 @@ class DefaultRetriever(Generic[M]):
         )
 
 
-# The retriever may be one of episodes, of recorded steps or of a person's own memories: whoever sets it knows.
+# Untyped, as a retriever may return episodes, recorded steps or a caller's own memories.
 _chosen: RetrieverAdapter[Any] | None = None
 
 
 def set_retriever(retriever: RetrieverAdapter[Any] | None) -> None:
-    """Use this retriever from now on; None goes back to the default pipeline.
+    """Set the retriever of this process; None restores the default pipeline.
 
-    Raises `InvalidInput` for what has no method `retrieve`.
+    Raises `InvalidInput` for an object without a method `retrieve`.
     """
     global _chosen
     if retriever is not None and not callable(getattr(retriever, "retrieve", None)):

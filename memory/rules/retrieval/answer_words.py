@@ -1,4 +1,4 @@
-"""What two texts have in common as answers."""
+"""Whether two answers say the same, by their words."""
 
 import re
 from dataclasses import dataclass
@@ -7,31 +7,31 @@ from functools import cache
 from memory.rules.feedback.vocabulary import all_languages, stop_words
 
 SAME_WORDS = 0.8
-"""Share of all words of two answers that both must have to say the same."""
+"""The least share of all words of two answers that both must have to say the same."""
 
 COMPARED = 2_000
 """Characters of an answer that are compared word by word."""
 
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
 _FROM_DIGIT, _FROM_ASCII_DIGIT = re.compile(r"\d[^\W_]*"), re.compile(r"[0-9][^\W_]*")
-"""From a word's first digit to its end; in a text of ASCII alone the second finds the same in half of the time."""
+"""From a word's first digit to its end. The second finds the same in ASCII texts, in half of the time."""
 
 _SIGN = re.compile(r"[+#%°€$£¥−<>-](?:(?<=[\w+#][+#])|(?<=[%°€$£¥])|(?<=[-−])(?<!\w[-−])(?=\d)|(?<=[<>])(?=\d))")
-"""What tells "C++" from "C#", "-5" from "5" and "5 %" from "5 €". The sign comes before what surrounds it, so that a
-text is looked through for the signs alone, in a small part of the time."""
+"""Signs that tell "C++" from "C#", "-5" from "5" and "5 %" from "5 €". The pattern starts with the sign and looks
+around it afterwards, which is much faster."""
 
 _MOST_KNOWN = 4096
 
 _known: dict[int, "AnswerWords"] = {}
-"""Of the texts that were read last, by their hashes: what is forgotten stays in no process's memory."""
+"""A cache by the texts' hashes; texts themselves are not kept, so that no process keeps forgotten ones."""
 
 
 def exact_part(text: str) -> int:
-    """What must be alike in two answers that say the same, by this process's hash.
+    """A hash, valid in this process, of what must be equal in two answers that say the same.
 
-    It is their words with a digit in them, in order ("room 2 at 3", "version 1.5"), a few signs, the rest of a long
-    text, and all of one that has no words. Most answers differ in that already, and it is found in a small part of the
-    time of reading all words.
+    These are words with digits, in order ("room 2 at 3", "version 1.5"), a few signs, the rest of a text beyond
+    `COMPARED` characters, and the whole text if it has no words. Most answers differ in this already, and it is much
+    faster than comparing all words.
     """
     compared = text[:COMPARED].casefold()
     signs = _SIGN.findall(compared)
@@ -40,7 +40,7 @@ def exact_part(text: str) -> int:
 
 
 def numbered_words(text: str) -> list[str]:
-    """The words with a digit in them."""
+    """The words with a digit, in order."""
     found: list[str] = []
     for match in (_FROM_ASCII_DIGIT if text.isascii() else _FROM_DIGIT).finditer(text):
         start, end = match.span()
@@ -52,18 +52,18 @@ def numbered_words(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class AnswerWords:
-    """An answer as it is compared with others, by this process's hashes, from which no word can be read."""
+    """An answer for comparison, as hashes valid in this process, so that no words are kept."""
 
     words: frozenset[int]
-    """Those among the first `COMPARED` characters."""
+    """The words among the first `COMPARED` characters."""
     exact: int
-    """What must be alike (`exact_part`)."""
+    """What must be equal (`exact_part`)."""
     core: int
-    """Nor do those say the same of which this differs: it is of the words that are not small."""
+    """A hash of the words without `_small_words`, which must be equal too."""
 
     @classmethod
     def of(cls, text: str) -> "AnswerWords":
-        """The words of a text, without their case."""
+        """The words of a text, ignoring case."""
         key = hash(text)
         found = _known.get(key)
         if found is None:
@@ -74,10 +74,10 @@ class AnswerWords:
         return found
 
     def says_the_same_as(self, other: "AnswerWords") -> bool:
-        """Whether it has the same words in the main, and every number alike ("page 101", "page 102").
+        """Whether two answers have equal numbers ("page 101", "page 102"), and mostly the same words.
 
-        Where each has a word of its own it says something else ("on Monday", "on Tuesday"), and where one has more than
-        small words that deny nothing beside ("you may not").
+        They say different things if each has a word that the other lacks ("on Monday", "on Tuesday"), or if one has
+        additional words other than stop words that deny nothing ("you may not").
         """
         if self.exact != other.exact or self.core != other.core:
             return False
@@ -93,6 +93,6 @@ class AnswerWords:
 
 @cache
 def _small_words() -> frozenset[int]:
-    """The hashes of the words that add nothing to an answer, in every language."""
+    """The hashes of stop words that deny nothing, in all languages."""
     denying = {word for language in all_languages() for word in language.denies | language.without}
     return frozenset(map(hash, stop_words() - denying))

@@ -1,4 +1,4 @@
-"""The numbers of the retrieval pipeline, validated. The defaults are the seed's; the bot brings its own."""
+"""The configuration of the retrieval pipeline. The defaults are the seed's; the bot has its own."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -7,42 +7,42 @@ from memory.errors import InvalidInput
 from memory.model.validation import flag, mapping, number, shown, whole
 
 _WHOLE_SCORE = 1.0 + 1e-9
-"""The most both weights may add up to: 1, and what adding two decimal fractions is off by."""
+"""The largest sum of both weights: 1 with a tolerance for adding two floats."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrievalConfig:
-    """Seed "Retrieval": `envThreshold` 0.7, `topK` 10, `finalK` 2, and 65 % context to 35 % intent.
+    """The seed's "Retrieval" defaults: `envThreshold` 0.7, `topK` 10, `finalK` 2, 65 % context and 35 % intent.
 
     Raises `InvalidInput` (a `ValueError`) for a number outside its range, and for weights that add up to more than 1.
     """
 
     env_threshold: float = 0.7
-    """Context overlap a memory needs, 0..1; kept when equal."""
+    """The least context overlap of a memory, 0..1 (inclusive)."""
     top_k: int | None = 10
-    """How many go on after the context stage, best overlap first. None: all (intent has not been looked at yet)."""
+    """The most memories after the context stage, by overlap. None: all, as intent is not compared before."""
     final_k: int = 2
-    """How many are returned."""
+    """The most memories that are returned."""
     env_weight: float = 0.65
     intent_weight: float = 0.35
     min_intent: float = -1.0
-    """The similarity gate: below this cosine nothing is returned. -1 lets everything pass, as the seed does."""
+    """The least cosine of intent. -1 lets everything pass, as in the seed."""
     min_score: float = 0.0
-    """Combined score needed after deduplication."""
+    """The least combined score, applied after deduplication."""
     soft_gate: bool = False
-    """When the context stage leaves nothing, go on by intent alone and say so in the counts."""
+    """Whether to go on by intent alone if the context stage leaves nothing; `StageCounts.env_fallback` reports it."""
     element_weights: Mapping[str, float] = field(default_factory=dict[str, float])
-    """Weight of a context element by its kind (`channel`, `tool`); kinds not named count 1."""
+    """Weights of context elements by kind (`channel`, `tool`); 1 for other kinds."""
     empty_env_iou: float = 1.0
     max_per_author: int | None = None
-    """How many lessons of one kind a single author other than the asker may contribute. None: any number."""
+    """The most lessons of one verdict by one author other than the asker. None: any number."""
     consensus: bool = False
-    """Whether lessons that disagree on the action are settled or marked (`memory.rules.retrieval.consensus`)."""
+    """Whether contradicting lessons are resolved or marked as disputed (`memory.rules.retrieval.consensus`)."""
     rep: int | None = None
-    """Which repetition of an evaluation run this is, from 1: the first runs without memories, as the baseline.
-    None: no evaluation. A bot remembers from the first attempt on."""
+    """The repetition of an evaluation run, from 1; the first runs without memories, as the baseline. None: no
+    evaluation, so memories are used from the first attempt on."""
     is_baseline: bool = field(init=False, repr=False, compare=False)
-    """Whether an evaluation wants to see how the agent does without memories: by `rep`."""
+    """Whether this is the baseline of an evaluation, by `rep`."""
 
     def __post_init__(self) -> None:
         for name in ("env_threshold", "empty_env_iou", "env_weight", "intent_weight"):
@@ -65,7 +65,7 @@ class RetrievalConfig:
         object.__setattr__(self, "is_baseline", self.rep is not None and self.rep <= 1)
 
     def merged(self, partial: Mapping[str, object] | None) -> "RetrievalConfig":
-        """The same configuration with some fields replaced (the seed's `Partial<RetrievalConfig>`).
+        """The configuration with some fields replaced (the seed's `Partial<RetrievalConfig>`).
 
         Accepts the seed's spellings too. Raises `InvalidInput` for an unknown field or a number out of range.
         """

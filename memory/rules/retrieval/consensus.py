@@ -1,7 +1,6 @@
-"""Lessons that disagree on the action: a teacher's word settles it, else both are shown as a disagreement.
+"""Resolves lessons that contradict each other: the higher authority wins, else both are shown as disputed.
 
-Letting the larger or the more similar group win silently is what poisoning needs: as many copies as one likes, for one
-price. It is decided by the action, not by counting texts.
+The number of copies and their similarity do not decide, as poisoning attacks could raise them cheaply.
 """
 
 import re
@@ -17,10 +16,10 @@ from memory.rules.retrieval.answer_words import AnswerWords
 from memory.rules.retrieval.likeness import unit_cosine
 
 SAME_QUESTION = 0.9
-"""Cosine from which two goals count as one question (the bound at which ACE joins its bullets)."""
+"""The cosine from which two goals are one question (ACE's bound for merging bullets)."""
 
 SAME_GOAL = 0.95
-"""Cosine of two goals from which they are one goal in other words."""
+"""The cosine from which two goals are the same in other words."""
 
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -28,16 +27,16 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backing:
-    """Who stands behind an exemplar."""
+    """Whose opinion an exemplar is."""
 
     authority: int
-    """3: the asker's own scope, where they decide alone; 2: a teacher or administrator approved it; 1: people did."""
+    """3: the asker's personal audience; 2: approved by a teacher or administrator, or promoted; 1: by other people."""
     name: str
-    """Two different approved answers of one voice are a change of mind: the later one holds."""
+    """The person. If one person has two different approved answers, the later one holds."""
 
 
 def voice_of(exemplar: Exemplar, votes: Sequence[Vote], asker: str) -> Backing:
-    """Whose word this exemplar is, by the audience it was reached through and the votes on it."""
+    """The backing of an exemplar, by the audience it was found through and the votes on it."""
     if exemplar.audience is Audience.PERSONAL:
         return Backing(authority=3, name=asker)
     author = exemplar.episode.author or exemplar.episode.person
@@ -51,10 +50,10 @@ def settle_disagreements(
     voice: Callable[[Exemplar], Backing],
     similarity: Callable[[Episode, Episode], float],
 ) -> tuple[Exemplar, ...]:
-    """The exemplars without those that a stronger or a later word of the same voice overrules.
+    """The exemplars without those that a higher authority, or a later one with the same backing, overrules.
 
-    Those of equal standing that contradict each other come back as `is_disputed`. Order is kept. Mistakes (AVOID) say
-    what not to do and contradict nothing. Whose word one is, is asked only of those that contradict each other.
+    Contradicting ones of equal authority are returned as `is_disputed`. Order is kept. AVOID lessons contradict
+    nothing. `voice` is called only for exemplars that contradict each other.
     """
     overruled: set[int] = set()
     disputed: set[int] = set()
@@ -69,7 +68,7 @@ def settle_disagreements(
                 overruled.add(i if ours.authority < theirs.authority else j)
             else:
                 disputed |= {i, j}
-    # Who is overruled anyway is no party to a dispute.
+    # Overruled exemplars do not dispute others.
     for i in sorted(disputed):
         rivals = [j for j in disputed - {i} - overruled if _contradict(exemplars[i], exemplars[j], similarity)]
         if not rivals:
@@ -98,7 +97,7 @@ def _contradict(one: Exemplar, other: Exemplar, similarity: Callable[[Episode, E
 
 
 def is_same_question(first: Episode, second: Episode, similarity: Callable[[Episode, Episode], float]) -> bool:
-    """Whether two goals ask the same: by their words, else the same numbers and a similarity of `SAME_QUESTION`."""
+    """Whether two goals ask the same: equal words, or equal numbers and a similarity of at least `SAME_QUESTION`."""
     if comparable(first.goal) == comparable(second.goal):
         return True
     if sorted(_NUMBER.findall(first.goal)) != sorted(_NUMBER.findall(second.goal)):
@@ -107,7 +106,7 @@ def is_same_question(first: Episode, second: Episode, similarity: Callable[[Epis
 
 
 def is_same_goal(one: Episode, other: Episode, vectors: Mapping[str, tuple[str, Vector]]) -> bool:
-    """Whether the goals of two episodes are one: the same words, or near in meaning by embeddings of one model."""
+    """Whether two episodes have the same goal: equal words, or a cosine of at least `SAME_GOAL` in one model."""
     if comparable(one.goal) == comparable(other.goal):
         return True
     if one.id not in vectors or other.id not in vectors or vectors[one.id][0] != vectors[other.id][0]:
@@ -116,10 +115,10 @@ def is_same_goal(one: Episode, other: Episode, vectors: Mapping[str, tuple[str, 
 
 
 def is_answered_anew(one: Episode, other: Episode, vectors: Mapping[str, tuple[str, Vector]]) -> bool:
-    """Whether two goals are one so surely that a later answer to one replaces an earlier answer to the other.
+    """Whether two goals are so surely the same that a later answer to one replaces an earlier answer to the other.
 
-    They are one goal (`is_same_goal`), and their words do not say otherwise: embeddings hardly tell Monday from
-    Tuesday, "who has it" from "where is it", or "may I" from "may I not".
+    `is_same_goal` holds, and their words do not differ in meaning: embeddings hardly distinguish Monday from Tuesday,
+    "who has it" from "where is it", or "may I" from "may I not".
     """
     if comparable(one.goal) == comparable(other.goal):
         return True
@@ -127,7 +126,7 @@ def is_answered_anew(one: Episode, other: Episode, vectors: Mapping[str, tuple[s
 
 
 def ask_for_different_things(one: str, other: str) -> bool:
-    """Whether each has a word of its own, or one of them has more than small words that deny nothing beside."""
+    """Whether each has a word that the other lacks, or one has more words than stop words that deny nothing."""
     first, second = set(_words(one)), set(_words(other))
     if first - second and second - first:
         return True

@@ -1,6 +1,6 @@
-"""How alike two embeddings are, exactly, whatever they were stored in, and two texts by their words.
+"""Similarity of embeddings and of texts, and the opposition of questions with similar words but different meanings.
 
-And what tells apart questions that are worded alike and ask for different things, which embeddings hardly do.
+Embeddings hardly distinguish such questions.
 """
 
 import math
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 COMPARED_CHARACTERS = 2_000
-"""How much of a text is compared; an embedder reads no more than a few hundred words."""
+"""Characters of a text that are compared; embedders read no more than a few hundred words."""
 
 _OPPOSITE_WORDS = (
     "open/close opening/closing start/end begin/end first/last before/after earliest/latest add/remove "
@@ -44,10 +44,9 @@ _ASKED_FOR: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 
 
 def cosine(left: "Sequence[float] | Vector | None", right: "Sequence[float] | Vector | None") -> float:
-    """Cosine of the angle between two vectors, -1..1, rounded to 12 digits so that half is exactly half.
+    """The cosine of two vectors, -1..1, rounded to 12 decimals so that 0.5 is exactly 0.5.
 
-    0 where one is missing or zero, where their dimensions differ, and where a number is not
-    finite or the product too large for one: never an error, and never a match.
+    0 if one is missing or zero, if dimensions differ, or if a number or the product is not finite.
     """
     if left is None or right is None or len(left) != len(right):
         return 0.0
@@ -57,7 +56,7 @@ def cosine(left: "Sequence[float] | Vector | None", right: "Sequence[float] | Ve
 
 
 def unit_cosine(left: "Vector", right: "Vector") -> float:
-    """Cosine of two vectors of unit length, -1..1; 0 where their dimensions differ or a number is not finite."""
+    """The cosine of two vectors of unit length, -1..1; 0 if dimensions differ or a number is not finite."""
     return _bounded(float(left @ right)) if len(left) == len(right) else 0.0
 
 
@@ -70,26 +69,26 @@ def _dot(one: Sequence[float], other: Sequence[float]) -> float:
 
 
 def likeness(left: str, right: str) -> float:
-    """Dice coefficient of the words that carry meaning, 0..1; 0 when either side has none."""
+    """The Dice coefficient of the content words of two texts, 0..1; 0 if either has none."""
     one, other = content_words(left), content_words(right)
     return 2 * len(one & other) / (len(one) + len(other)) if one and other else 0.0
 
 
 class Opposition(Flag):
-    """In which ways two questions want different things, however similar they sound."""
+    """Ways in which two similar questions ask for different things."""
 
     NAME = auto()
-    """Each names something (a proper name, an acronym, a number) that the other does not mention."""
+    """Each has a proper name, an acronym or a number that the other does not mention."""
     NUMBER = auto()
-    """Each has a number that the other has not ("room 10", "room 105", "Q1")."""
+    """Each has a number that the other lacks ("room 10", "room 105", "Q1")."""
     ASKED_FOR = auto()
-    """One asks for a place and the other for a count, a person, ..."""
+    """They ask for different kinds of things (a place, a count, a person, ...)."""
     WORD = auto()
-    """One says the opposite of a word of the other ("open", "close")."""
+    """One has the opposite of a word of the other ("open", "close")."""
 
 
 def opposition(one: str, other: str) -> Opposition:
-    """All ways in which two questions want different things; falsy for none."""
+    """All ways in which two questions ask for different things; falsy if there is none."""
     one, other = one[:COMPARED_CHARACTERS], other[:COMPARED_CHARACTERS]
     found = Opposition(0)
     if _has_name_missing_in(one, other) and _has_name_missing_in(other, one):
@@ -106,12 +105,12 @@ def opposition(one: str, other: str) -> Opposition:
 
 
 def are_opposed(one: str, other: str) -> bool:
-    """Whether two questions want different things, in any way."""
+    """Whether two questions ask for different things in any way."""
     return bool(opposition(one, other))
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, folded, without a possessive or a contracted verb at their end."""
+    """The case-folded words of a text, without what follows an apostrophe."""
     return [re.split(r"['’]", word)[0] for word in _WORD.findall(text.casefold())]
 
 
@@ -120,7 +119,7 @@ def _numbers(text: str) -> set[str]:
 
 
 def _asked_for(question: str) -> str:
-    """The kind of thing the question word asks for; empty for words as wide as "what" and "how"."""
+    """The kind of thing the question word asks for; empty for general words such as "what" and "how"."""
     return next((kind for kind, pattern in _ASKED_FOR if pattern.search(question)), "")
 
 
@@ -139,6 +138,6 @@ def _has_name_missing_in(one: str, other: str) -> bool:
 
 
 def _stems(found: set[str]) -> set[str]:
-    """The words, and each without the ending of a verb: "closes" is "clos" or "close"."""
+    """The words, and each without endings of verbs: "closes" gives "clos" and "close"."""
     long = [word for word in found if len(word) > 4]
     return found | {re.sub(ending, "", word) for ending in ("(?:e?s|e?d|ing)$", "[sd]$") for word in long}

@@ -1,6 +1,6 @@
-"""The retrieval pipeline as one pure function over candidates, with a count after every stage.
+"""The retrieval pipeline as a pure function of candidates, with a count after each stage.
 
-The stages that a configuration does not use (similarity gate, one voice per author) let everything through.
+Stages that a configuration does not use (similarity gate, limit per author) let everything through.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set as AbstractSet
@@ -16,19 +16,19 @@ M = TypeVar("M")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryCandidate(Generic[M]):
-    """One memory that scope, status and allow-list have let through, with what the stages look at."""
+    """A memory that passed the checks of scope and status, with the fields that the stages use."""
 
     memory: M
     id: str | int
     elements: frozenset[str]
     """The context before the action (the seed's `envPre.elements`)."""
     intent: float
-    """Cosine of the goal embeddings; 0 where one is missing, zero or of another dimension."""
+    """Cosine of the goals' embeddings; 0 if one is missing, zero or of another dimension."""
     verdict: Verdict
     """Success or failure."""
     created_at: datetime
     decided_at: datetime
-    """When the verdict was given: of two opposite ones about the same action the later holds."""
+    """When the verdict was given; of opposite verdicts on the same action, the later one holds."""
     signature: Hashable
     """Equal for memories of the same action."""
     author: str = ""
@@ -46,7 +46,7 @@ class Scored(Generic[M]):
 
     @property
     def rank(self) -> tuple[float, datetime, str | int]:
-        """Order of preference: score, then newer, then the later id."""
+        """The sort key: score, then creation time, then id; larger is better."""
         return (self.score, self.candidate.created_at, self.candidate.id)
 
 
@@ -57,7 +57,7 @@ def select(
     *,
     asker: str = "",
 ) -> tuple[list[Scored[M]], StageCounts]:
-    """The chosen memories, best first, and how many each stage let through."""
+    """The selected memories, best first, and the counts after each stage."""
     loaded = [Scored(candidate=candidate, env=_env(candidate, current, config), score=0.0) for candidate in candidates]
     matched = [item for item in loaded if item.env >= config.env_threshold]
     fallback = config.soft_gate and bool(loaded) and not matched
@@ -90,12 +90,12 @@ def overlap(
     weights: Mapping[str, float] | None = None,
     both_empty: float = 1.0,
 ) -> float:
-    """How much two situations have in common: intersection over union of their context elements, 0..1.
+    """The overlap of two situations: intersection over union of their context elements, 0..1.
 
-    An element is a normalised string such as `channel:C1`. The seed weighs all alike; `weights` weigh them by their
-    kind, the part before the first colon; kinds without a weight count 1.
+    An element is a normalised string such as `channel:C1`. The seed gives all the same weight; `weights` are by kind,
+    the part before the first colon, 1 if missing.
 
-    Two empty sides have nothing against each other: `both_empty`. Exactly one empty side shares nothing: 0.
+    `both_empty` if both sides are empty, 0 if one is.
     """
     if not left and not right:
         return both_empty
@@ -114,7 +114,7 @@ def _env(candidate: MemoryCandidate[M], current: frozenset[str], config: Retriev
 
 
 def _combined(item: Scored[M], config: RetrievalConfig, *, intent_only: bool) -> float:
-    """A negative cosine counts as none (A6). Rounded so that 0.65 + 0.35 is exactly 1."""
+    """The combined score; a negative cosine counts as 0. Rounded so that 0.65 + 0.35 is exactly 1."""
     intent = max(0.0, item.candidate.intent)
     if intent_only:
         return round(intent, 12)
@@ -122,12 +122,12 @@ def _combined(item: Scored[M], config: RetrievalConfig, *, intent_only: bool) ->
 
 
 def _by_context(item: Scored[M]) -> tuple[float, datetime, str | int]:
-    """By overlap, then newer, then the later id (A5)."""
+    """The sort key of the context stage: overlap, then creation time, then id; larger is better."""
     return (item.env, item.candidate.created_at, item.candidate.id)
 
 
 def _deduplicated(items: Sequence[Scored[M]]) -> list[Scored[M]]:
-    """One survivor per action: the latest decided one, with the best score of its group and the group's counts (A9)."""
+    """One survivor per action: the latest decided one, with the best score of its group and the group's counts."""
     groups: dict[Hashable, list[Scored[M]]] = {}
     for item in items:
         groups.setdefault(item.candidate.signature, []).append(item)
@@ -160,7 +160,7 @@ def _one_voice(items: Sequence[Scored[M]], limit: int | None, asker: str) -> lis
 
 
 def _balanced(ranked: Sequence[Scored[M]], final_k: int) -> list[Scored[M]]:
-    """The best `final_k`; from two on, at least one REPEAT and one AVOID where both exist (A11-A13)."""
+    """The best `final_k`; if that is two or more, at least one of each verdict if both exist."""
     chosen = list(ranked[:final_k])
     if final_k >= 2 and len(chosen) == final_k:
         present = {item.candidate.verdict for item in chosen}

@@ -1,7 +1,7 @@
-"""Exemplars as the lines a language model reads: the seed's REPEAT / AVOID wording, under a token budget.
+"""Renders exemplars for a prompt: the seed's REPEAT / AVOID format, within a token budget.
 
-Everything a person or a tool wrote is data here. It stays on its own line or is indented below it, so no stored text
-can look like a line of the format, and `neutralise` keeps it from closing the block it stands in.
+Texts of people and tools are untrusted data. They stay on one line or are indented below it, so that no stored text
+looks like a line of the format, and `neutralise` keeps them from closing the block they are in.
 """
 
 import re
@@ -21,22 +21,22 @@ These are results from a PREVIOUS attempt at this task.
 
 BY_A_MODEL = "Judged by a model, not by a person."
 PROPOSED = "Proposed by people of this channel, decided by nobody."
-"""Stands with every lesson that no person confirmed."""
+"""The notes on lessons that a model judged, or that are only proposed."""
 
 VERDICTS = "What people's verdicts say:"
-"""Begins the line with what all lessons near the goal say together, where that is clear."""
+"""Prefix of the line with the evidence of all lessons near the goal, if that is clear."""
 
 CLEARLY_AGAINST = -0.2
-"""Belief from which on down the line says what not to do. A member's word alone does not reach it."""
+"""The belief up to which that line says what not to do. A single member's vote does not reach it."""
 
 RULES_HEADER = "# Rules From Several Lessons"
-"""The line between the lessons and the rules behind them."""
+"""The header of the rules after the lessons."""
 
 RULES_SHOWN = 3
-"""How many rules a prompt has at most."""
+"""The most rules of a prompt."""
 
 CHARACTERS_PER_TOKEN = 4
-"""The usual rough estimate; a budget needs no more."""
+"""The usual rough estimate, precise enough for a budget."""
 
 _ACTION_CHARACTERS = 80
 _GOAL_CHARACTERS = 300
@@ -45,7 +45,7 @@ _STEP_CHARACTERS = 120
 _RULE_CHARACTERS = 700
 _MOST_AGAINST = 2
 _VERDICTS_TOKENS = 80
-"""Kept free for that line."""
+"""The tokens reserved for the line of `verdicts_line`."""
 _TAG = re.compile(
     r"<(?=\s*+(?:/\s*+)?(?:lessons|working-memory|situation|goal|tool-output|conversation|last-message)\b)",
     re.IGNORECASE,
@@ -56,70 +56,70 @@ _FORMAT = re.compile(
     re.I | re.M,
 )
 _JOINER = re.compile(r"(?<=[A-Za-z</\s-])[\u200d\ufe0f]+")
-"""An emoji's joiner where there is no emoji: invisible inside a tag's name."""
+"""Joiners and variation selectors outside emoji, which are invisible inside a tag's name."""
 
 
 def neutralise(text: str) -> str:
-    """Keep untrusted text from opening or closing a block of the prompt; drop invisible control characters."""
+    """Untrusted text that cannot open or close a block of the prompt, without invisible characters."""
     return _TAG.sub("&lt;", _JOINER.sub("", visible(text)))
 
 
 def escapes(text: str) -> bool:
-    """Whether a text imitates the prompt around it: a tag of a block, the header of the lessons, a numbered lesson."""
+    """Whether a text imitates the prompt: a tag of a block, a header, or a numbered lesson."""
     return escapes_as_shown(visible(text))
 
 
 def escapes_as_shown(text: str) -> bool:
-    """The same of a text that is `visible` already."""
+    """`escapes` for a text that is `visible` already."""
     plain = text if text.isascii() else _JOINER.sub("", text)
     may_be_format = "#" in plain or ":" in plain
     return bool(("<" in plain and _TAG.search(plain)) or (may_be_format and _FORMAT.search(plain)))
 
 
 def visible(text: str) -> str:
-    """Text without control characters and other things nobody sees: fit for a person's screen."""
+    """The text without control and other invisible characters, safe for a person's screen."""
     if (text.replace("\n", "") if "\n" in text else text).isprintable():
         return text
-    shown = {ord(each): _shown(each) for each in set(text)}  # of each character once, which texts of people have few of
+    shown = {ord(each): _shown(each) for each in set(text)}  # texts have few distinct characters
     return text.translate(shown)
 
 
 def _shown(character: str) -> str:
-    """The character, a plain space for any other kind of space, nothing for what cannot be seen."""
+    """The character; a plain space for other kinds of space; empty for invisible characters."""
     if character in "\n\t\u200d\ufe0f" or character.isprintable():
         return character
     return " " if unicodedata.category(character) == "Zs" else ""
 
 
 def one_line(text: str, limit: int) -> str:
-    """Neutralised text with its white space folded, cut at `limit` characters with the cut marked."""
+    """Neutralised text on one line, with white space folded, cut at `limit` characters with the cut marked."""
     return shortened(neutralise(text), limit)
 
 
 def shown_line(text: str, limit: int) -> str:
-    """The same for people, to whom a tag of the prompt is a word like any other."""
+    """`one_line` for people: tags of the prompt are not escaped."""
     return shortened(visible(text), limit)
 
 
 def indented(text: str) -> str:
-    """Neutralised text whose continuation lines are set in by two spaces."""
+    """Neutralised text with continuation lines indented by two spaces."""
     lines = neutralise(text).strip().splitlines() or [""]
     return "\n  ".join(lines)
 
 
 def percent(score: float) -> int:
-    """A score of 0..1 in per cent, halves rounded up (the seed's 84.5 is 85)."""
+    """A score of 0..1 in percent, halves rounded up (the seed's 84.5 is 85)."""
     return int((Decimal(str(score)) * 100).quantize(Decimal(1), rounding=ROUND_HALF_UP))
 
 
 def label(place: str, score: float | None) -> str:
-    """`[#general 85%] `, without what is not known; empty when nothing is."""
+    """`[#general 85%] `, without unknown parts; empty if both are unknown."""
     parts = [part for part in (one_line(place, 80), f"{percent(score)}%" if score is not None else "") if part]
     return f"[{' '.join(parts)}] " if parts else ""
 
 
 def estimate_tokens(text: str) -> int:
-    """Tokens a text will take, roughly, rounded up."""
+    """The approximate number of tokens of a text, rounded up."""
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
@@ -136,7 +136,7 @@ def lesson_lines(
     task_incomplete: str = "",
     extra: Iterable[str] = (),
 ) -> str:
-    """One numbered lesson. Lines appear only when there is something to say (seed, "Prompt Format")."""
+    """One numbered lesson. Empty parts have no line (seed, "Prompt Format")."""
     act = f"{one_line(action, _ACTION_CHARACTERS)}: '{one_line(target, _GOAL_CHARACTERS)}'"
     lines = [f"{number}. {lesson.value}: {label(place, score)}{act}"]
     if reason:
@@ -152,10 +152,10 @@ def lesson_lines(
 def render_lessons(
     exemplars: Sequence[Exemplar], *, budget_tokens: int, evidence: Evidence | None = None
 ) -> tuple[str, tuple[Exemplar, ...]]:
-    """The block for one node's prompt and the exemplars that fitted, best first.
+    """The lessons' block for one node's prompt, and the exemplars that fitted, best first.
 
-    An exemplar that does not fit is left out whole and the next one is tried; nothing at all gives an empty text. Under
-    the header stands what the evidence says of those that are shown (`verdicts_line`), where that is clear.
+    An exemplar that does not fit is left out and the next one is tried. The block is empty if none fits. Below the
+    header is the evidence on the shown exemplars (`verdicts_line`), if that is clear.
     """
     blocks: list[str] = []
     shown: list[Exemplar] = []
@@ -173,9 +173,9 @@ def render_lessons(
 
 
 def verdicts_line(exemplars: Sequence[Exemplar], evidence: Evidence | None) -> str:
-    """`What people's verdicts say: use clock (0.82); not timer (-0.31)`; empty if nothing is clear.
+    """The line `What people's verdicts say: use clock (0.82); not timer (-0.31)`; empty if nothing is clear.
 
-    It speaks of what the lessons shown are about and of nothing else. Answers go by the number of their lesson.
+    It covers only actions of the shown lessons. Answers are named by the number of their lesson.
     """
     if evidence is None:
         return ""
@@ -200,15 +200,15 @@ def verdicts_line(exemplars: Sequence[Exemplar], evidence: Evidence | None) -> s
 
 
 def _named(number: int, exemplar: Exemplar, action: str, answer: str) -> str:
-    """What a lesson is about, in a few words."""
+    """A lesson's action for `verdicts_line`: `use clock`, `answer as in 2`."""
     name = exemplar.named_action or exemplar.episode.action
     return f"{answer} {number}" if name == "answer" else f"{action} {one_line(name, _ACTION_CHARACTERS)}"
 
 
 def with_rules(lessons: str, rules: Sequence[RuleLine], *, budget_tokens: int) -> tuple[str, tuple[RuleLine, ...]]:
-    """The block of `render_lessons` with the rules behind it, and the rules that fitted: `RULES_SHOWN` at most.
+    """The block of `render_lessons` followed by rules, and the rules that fitted, at most `RULES_SHOWN`.
 
-    The lessons come first: rules take what they left of the budget, and no lessons have no rules.
+    Rules get the rest of the lessons' budget; without lessons there are no rules.
     """
     text = lessons
     shown: list[RuleLine] = []
@@ -250,7 +250,7 @@ def _render(number: int, exemplar: Exemplar) -> str:
 
 
 def _disputed(number: int, exemplar: Exemplar) -> str:
-    """A lesson that others contradict: what was said, and that it is not settled. Nothing to follow."""
+    """A disputed lesson: its answer, and that people disagree, without an instruction to follow it."""
     episode = exemplar.episode
     act = f"{one_line(episode.action or 'answer', _ACTION_CHARACTERS)}: '{one_line(episode.goal, _GOAL_CHARACTERS)}'"
     answer = one_line(episode.output, _WRONG_ANSWER_CHARACTERS) or _steps(episode.trajectory)
@@ -261,7 +261,7 @@ def _disputed(number: int, exemplar: Exemplar) -> str:
 
 
 def _steps(trajectory: Sequence[Step]) -> str:
-    """What was done, shortened: `clock(zone="Europe/Paris")`, `parallel: first | second`."""
+    """The steps, shortened: `clock(zone="Europe/Paris")`, `parallel: first | second`."""
     done: list[str] = []
     for step in trajectory:
         if step.kind is StepKind.ACT and step.tool:
@@ -273,7 +273,7 @@ def _steps(trajectory: Sequence[Step]) -> str:
 
 
 def sound(text: str) -> str:
-    """The text with a sign for what no store takes: NUL, and halves of characters that miss the other half."""
+    """The text with NUL and lone surrogates, which no store accepts, replaced by U+FFFD."""
     try:
         text.encode()
     except UnicodeEncodeError:
