@@ -17,24 +17,24 @@ class DryRunStore:
         return rolled_back(self._store)
 
     def read(self) -> AbstractContextManager[Transaction]:
-        """As the store does."""
+        """As `Store`, on the other store."""
         return self._store.read()
 
     def workspaces(self) -> list[str]:
-        """As the store does."""
+        """As `Store`, on the other store."""
         return self._store.workspaces()
 
     def schema(self) -> str:
-        """As the store does."""
+        """As `Store`, on the other store."""
         return self._store.schema()
 
     def erase_free_space(self) -> None:
         """Does nothing, as nothing was deleted."""
 
     def damage(self, *, limit: int) -> list[DamagedRow]:
-        """As the store does."""
+        """As `Store`, on the other store."""
         return self._store.damage(limit=limit)
 
     def close(self) -> None:
-        """As the store does."""
+        """As `Store`, on the other store."""
         self._store.close()

@@ -16,7 +16,7 @@ from pathlib import Path
 FILE_MODE = 0o600
 FOLDER_MODE = 0o700
 
-_OTHERS = 0o077
+_OTHERS_MODE = 0o077
 _PART = ".goodbot-"
 _PART_ENDING = ".part"
 
@@ -53,8 +53,8 @@ def narrow(path: Path) -> None:
     """Remove other users' access to a file of this user, which earlier versions gave. Failures are ignored."""
     with suppress(OSError):
         mode = path.stat().st_mode
-        if stat.S_ISREG(mode) and mode & _OTHERS and is_own(path):
-            path.chmod(stat.S_IMODE(mode) & ~_OTHERS)
+        if stat.S_ISREG(mode) and mode & _OTHERS_MODE and is_own(path):
+            path.chmod(stat.S_IMODE(mode) & ~_OTHERS_MODE)
 
 
 def is_own(path: Path) -> bool:
@@ -75,7 +75,7 @@ def is_open_to_others(path: Path) -> bool:
     except OSError:
         return False
     is_meant = bool(mode & stat.S_ISVTX) or not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
-    return os.name != "nt" and bool(mode & _OTHERS) and not is_meant
+    return os.name != "nt" and bool(mode & _OTHERS_MODE) and not is_meant
 
 
 def is_plain_file(path: Path) -> bool:
@@ -108,7 +108,7 @@ def whole_file(path: Path) -> Iterator[Path]:
     target = Path(os.path.realpath(path))
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-    _sweep(target.parent)
+    _remove_leftovers(target.parent)
     descriptor, name = tempfile.mkstemp(_PART_ENDING, f"{_PART}{os.getpid()}-", target.parent)
     os.close(descriptor)
     part = Path(name)
@@ -123,7 +123,7 @@ def whole_file(path: Path) -> Iterator[Path]:
     _sync_folder(target.parent)
 
 
-def _sweep(folder: Path) -> None:
+def _remove_leftovers(folder: Path) -> None:
     """Remove the temporary files of killed processes."""
     if os.name == "nt":  # `is_alive` does not work there
         return

@@ -96,7 +96,7 @@ class RetrievalFeedbackSignal:
         skipped: list[str] = []
         found: list[RetrievalFeedback] = []
         with self._memory.store.write() as tx:
-            retrieval, items, asked = self._begin(tx, retrieval_id, context)
+            retrieval, items, asked = self._retrieval_of(tx, retrieval_id, context)
             by_lesson = {item.episode_id: item for item in items}
             for memory in {each.id: each for each in injected}.values():
                 episode = tx.episodes.get(workspace, memory.id)
@@ -112,7 +112,7 @@ class RetrievalFeedbackSignal:
                     item = self._judge(retrieval, rank, judged, context, response)
                     if is_own or was_shown:
                         by_lesson[episode.id] = item
-                        self._tell(tx, episode, item)
+                        self._log_finding(tx, episode, item)
                 signal = item.signal or Signal.UNKNOWN
                 found.append(RetrievalFeedback(episode_id=episode.id, signal=signal, context=asked, at=retrieval.at))
             tx.retrievals.put(retrieval, list(by_lesson.values()))
@@ -120,14 +120,14 @@ class RetrievalFeedbackSignal:
             log.warning("no feedback for episodes that %s does not know: %s", workspace, ", ".join(skipped))
         return Findings(found, skipped=skipped)
 
-    def _begin(self, tx: Transaction, given: str, context: str) -> tuple[Retrieval, list[RetrievalItem], str]:
+    def _retrieval_of(self, tx: Transaction, given: str, context: str) -> tuple[Retrieval, list[RetrievalItem], str]:
         """The retrieval with its items so far and its question, which is stored for the person if it is new."""
         workspace, now = self._scope.workspace, self._memory.clock()
         own_key = f"{partition_of(self._scope, Audience.PERSONAL)}/{quote(given, safe='')}"
         known = tx.short.get(workspace, RETRIEVALS, own_key, now) if given else None
         is_recorded = given != "" and known is None and self._is_own(tx, tx.retrievals.get(workspace, given))
         retrieval_id = str(known.value["retrieval"]) if known else given if is_recorded else self._memory.new_id()
-        asked = self._asked(tx, retrieval_id)
+        asked = self._question_of(tx, retrieval_id)
         if asked is None:
             asked = self._memory.core.redactor.text(context)
             question = {"context": asked, **place_json(self._scope)}
@@ -154,7 +154,7 @@ class RetrievalFeedbackSignal:
             ratio=evidence.ratio,
         )
 
-    def _tell(self, tx: Transaction, episode: Episode, item: RetrievalItem) -> None:
+    def _log_finding(self, tx: Transaction, episode: Episode, item: RetrievalItem) -> None:
         """Log the finding in the lesson's history, without person and question."""
         kind = EventKind((item.signal or Signal.UNKNOWN).value)
         detail = {"ratio": round(item.ratio, 4), "retrieval": item.retrieval_id}
@@ -196,12 +196,12 @@ class RetrievalFeedbackSignal:
 
     def _question(self, tx: Transaction, entry: Event) -> str | None:
         """The question of a finding's retrieval, empty if it is not stored or not shown here; None if another's."""
-        asked = self._asked(tx, str(entry.detail.get("retrieval", "")))
+        asked = self._question_of(tx, str(entry.detail.get("retrieval", "")))
         if asked is None and self._is_own_run(tx, str(entry.detail.get("run", ""))):
             return ""
         return asked
 
-    def _asked(self, tx: Transaction, retrieval_id: str) -> str | None:
+    def _question_of(self, tx: Transaction, retrieval_id: str) -> str | None:
         """The question this person asked in a retrieval, empty if not shown here; None if there is none."""
         note = tx.short.get(self._scope.workspace, QUESTIONS, retrieval_id, self._memory.clock())
         if note is None or note.person != self._scope.person:

@@ -66,7 +66,7 @@ def _proposals(channel: str, visibility: Visibility) -> str:
     return f"proposals/{_channel(channel, visibility)}"
 
 
-def _inside(kind: str, person: str, channel: str, visibility: Visibility) -> str:
+def _own_partition_in(kind: str, person: str, channel: str, visibility: Visibility) -> str:
     """A person's own partition in a private or shared channel."""
     return _name(kind, person, "in", channel, *([visibility.value] if visibility is Visibility.SHARED else []))
 
@@ -93,7 +93,7 @@ def partitions_of(episode: Episode) -> list[IndexEntry]:
             entries.extend(IndexEntry(partition=name, audience=audience, verdict=verdict) for name in partitions)
 
     person = ("person", owner)
-    among_four_eyes = [] if _repeats_kept_words(episode) else [_name(*person, "direct")]
+    in_direct = [] if _is_correction_from_before(episode) else [_name(*person, "direct")]
     channel = _channel(episode.channel, visibility)
     match visibility:
         case Visibility.PUBLIC:
@@ -102,10 +102,10 @@ def partitions_of(episode: Episode) -> list[IndexEntry]:
             file(Audience.WORKSPACE, "workspace")
         case Visibility.PRIVATE | Visibility.SHARED:
             # In their direct messages with the bot, a person may see it too.
-            file(Audience.PERSONAL, _inside(*person, episode.channel, visibility), *among_four_eyes)
+            file(Audience.PERSONAL, _own_partition_in(*person, episode.channel, visibility), *in_direct)
             file(Audience.CHANNEL, channel)
         case Visibility.DIRECT:
-            file(Audience.PERSONAL, *among_four_eyes)
+            file(Audience.PERSONAL, *in_direct)
             if episode.visibility is Visibility.DIRECT:
                 file(Audience.CHANNEL, channel)
     return sorted(entries, key=lambda entry: entry.partition)
@@ -137,7 +137,7 @@ def is_only_proposed(episode: Episode, scope: Scope | None) -> bool:
     return is_proposed and scope is not None and nearest_entry(episode, partitions_for(scope)) is None
 
 
-def _repeats_kept_words(episode: Episode) -> bool:
+def _is_correction_from_before(episode: Episode) -> bool:
     """Whether it is a correction from before its channel narrowed: its author may no longer see the question."""
     return episode.origin is Origin.CORRECTION and has_narrowed(episode)
 
@@ -146,12 +146,12 @@ def partitions_for(scope: Scope) -> list[str]:
     """The partitions that a question from this scope may search, most specific first."""
     person = ("person", scope.person)
     if scope.visibility is Visibility.SHARED:
-        return [_inside(*person, scope.channel, scope.visibility), _channel(scope.channel, scope.visibility)]
+        return [_own_partition_in(*person, scope.channel, scope.visibility), _channel(scope.channel, scope.visibility)]
     own = [_name(*person)]
     if scope.visibility is Visibility.DIRECT:
         own.insert(0, _name(*person, "direct"))
     if scope.visibility is Visibility.PRIVATE:
-        own.insert(0, _inside(*person, scope.channel, scope.visibility))
+        own.insert(0, _own_partition_in(*person, scope.channel, scope.visibility))
     channels = [_channel(scope.channel, scope.visibility), _channel(scope.channel, Visibility.PUBLIC)]
     return [*own, *dict.fromkeys(channels), "workspace"]
 
@@ -262,7 +262,7 @@ def may_meet(scope: Scope, topic: Topic) -> bool:
 
 def _is_own(scope: Scope, episode: Episode) -> bool:
     """Whether the person asked or wrote it; episodes of direct messages belong to the person who asked only."""
-    if scope.visibility is Visibility.DIRECT and _repeats_kept_words(episode):
+    if scope.visibility is Visibility.DIRECT and _is_correction_from_before(episode):
         return False
     is_author = episode.author == scope.person and episode.visibility is not Visibility.DIRECT
     return episode.person == scope.person or is_author

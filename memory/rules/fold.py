@@ -84,7 +84,7 @@ def facts(episode: Episode, **changes: Any) -> Episode:  # noqa: ANN401 - fields
 
 def with_verdicts(episode: Episode, verdicts: Verdicts) -> Episode:
     """The episode with new verdicts, and the status and strength derived from them."""
-    return replaced(episode, **_judged(episode, verdicts, episode.nudge))
+    return replaced(episode, **_verdict_fields(episode, verdicts, episode.nudge))
 
 
 def apply(episode: Episode, event: Event, verdicts: Verdicts | None = None) -> Episode:
@@ -94,11 +94,11 @@ def apply(episode: Episode, event: Event, verdicts: Verdicts | None = None) -> E
     """
     changes = _changes(episode, event)
     if verdicts is not None:
-        changes |= _judged(episode, verdicts, changes.get("nudge", episode.nudge))
+        changes |= _verdict_fields(episode, verdicts, changes.get("nudge", episode.nudge))
     return replaced(episode, **changes) if changes else episode
 
 
-def _judged(episode: Episode, verdicts: Verdicts, nudge: float) -> dict[str, Any]:
+def _verdict_fields(episode: Episode, verdicts: Verdicts, nudge: float) -> dict[str, Any]:
     status = derive_status(verdicts.overall, episode.termination)
     return {"verdicts": verdicts, "status": status, "strength": strength(verdicts, nudge)}
 
@@ -108,7 +108,7 @@ def _changes(episode: Episode, event: Event) -> dict[str, Any]:
     detail = event.detail
     match event.kind:
         case EventKind.QUARANTINED | EventKind.RELEASED | EventKind.RESTATED:
-            held = {"quarantine": _held(episode.quarantine, event)}
+            held = {"quarantine": _quarantine_after(episode.quarantine, event)}
             goal = str(detail.get("goal", ""))
             return held | ({"goal": goal, "action_target": goal} if event.kind is EventKind.RESTATED else {})
         case EventKind.GRADED | EventKind.REGRADED | EventKind.UNGRADED:
@@ -137,7 +137,7 @@ def _changes(episode: Episode, event: Event) -> dict[str, Any]:
             return {}
 
 
-def _held(before: Sequence[str], event: Event) -> tuple[str, ...]:
+def _quarantine_after(before: Sequence[str], event: Event) -> tuple[str, ...]:
     """The episode's reasons for quarantine after a `quarantined`, `released` or `restated` event."""
     match event.kind:
         case EventKind.RELEASED:

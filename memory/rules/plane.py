@@ -27,11 +27,11 @@ _SAME_GROUP = 0.45
 """The least cosine at which a goal is near another one, when the first members of groups are chosen."""
 _ROUNDS = 5
 _WORDS = 3
-_LETTERS = 26
+_NAME_CHARACTERS = 26
 """The most characters of a group's name that are shown above it."""
 _LETTER, _LINE = 7.6, 22.0
 """Width of a character and height of the name, in units of the plane."""
-_FILLED = 0.3
+_GROUPS_SHARE = 0.3
 """The share of the plane that groups cover."""
 _MOST_ROOM = 26.0
 """The largest `Plane.room`, if there are few goals."""
@@ -70,13 +70,13 @@ def lay_out(goals: Sequence[str], vectors: Sequence[Vector]) -> Plane:
     members = _members(matrix)
     names = _names([[goals[place] for place in each] for each in members])
     sizes = np.sqrt([len(each) + 1.0 for each in members])
-    scale = min(math.sqrt(_FILLED * WIDTH * HEIGHT / (math.pi * float((sizes**2).sum()))), _MOST_ROOM * 2)
+    scale = min(math.sqrt(_GROUPS_SHARE * WIDTH * HEIGHT / (math.pi * float((sizes**2).sum()))), _MOST_ROOM * 2)
     radii = sizes * scale
     centres = np.array([matrix[each].mean(axis=0) for each in members])
-    middles = _free_of_each_other(_main_directions(centres), radii, [len(name_of(name)) for name in names])
+    middles = _separated(_main_directions(centres), radii, [len(name_of(name)) for name in names])
     places = np.zeros((len(goals), 2))
     for each, middle, radius in zip(members, middles, radii, strict=True):
-        places[each] = middle + _within(matrix[each], radius, scale / 2)
+        places[each] = middle + _spread_goals(matrix[each], radius, scale / 2)
     return Plane(
         places=tuple((_tenth(x), _tenth(y)) for x, y in places),
         groups=tuple(
@@ -88,11 +88,11 @@ def lay_out(goals: Sequence[str], vectors: Sequence[Vector]) -> Plane:
 
 
 def name_of(words: Sequence[str]) -> str:
-    """A group's name: as many of its words as fit into `_LETTERS` characters."""
+    """A group's name: as many of its words as fit into `_NAME_CHARACTERS` characters."""
     name = ""
     for word in words:
-        longer = f"{name} · {word}" if name else word[:_LETTERS]
-        name = longer if len(longer) <= _LETTERS else name
+        longer = f"{name} · {word}" if name else word[:_NAME_CHARACTERS]
+        name = longer if len(longer) <= _NAME_CHARACTERS else name
     return name
 
 
@@ -140,7 +140,7 @@ def _main_directions(points: "Matrix") -> "Matrix":
     return cast("Matrix", flat / longest) if longest > 1e-6 else np.zeros_like(flat)
 
 
-def _free_of_each_other(middles: "Matrix", radii: "Matrix", letters: Sequence[int]) -> "Matrix":
+def _separated(middles: "Matrix", radii: "Matrix", letters: Sequence[int]) -> "Matrix":
     """The centres of groups, moved apart until no group covers another or its name, if there is room."""
     import numpy as np
 
@@ -163,7 +163,7 @@ def _free_of_each_other(middles: "Matrix", radii: "Matrix", letters: Sequence[in
     return cast("Matrix", moved + np.array([0.0, _LINE / 2]))
 
 
-def _within(goals: "Matrix", radius: float, room: float) -> "Matrix":
+def _spread_goals(goals: "Matrix", radius: float, room: float) -> "Matrix":
     """The goals of one group around its centre, with about `room` between them. Shape (goals, 2)."""
     import numpy as np
 

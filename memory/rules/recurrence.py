@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from enum import StrEnum
 
-_FAR = 400
+_DAYS_SEARCHED = 400
 """Days that are searched for the next time, multiplied by `Recurrence.every`."""
 MOST_APART = 60
 """The largest `Recurrence.every`."""
@@ -57,7 +57,7 @@ def next_due(first: datetime, zone: tzinfo, repeat: Recurrence, after: datetime)
         due = instant(first, zone)
         return due if due > after else None
     day = max(first.date(), after.astimezone(zone).date())
-    for _ in range(_FAR * repeat.every):
+    for _ in range(_DAYS_SEARCHED * repeat.every):
         if _is_due(first.date(), day, repeat):
             due = instant(datetime.combine(day, first.time()), zone)
             if due > after:

@@ -178,12 +178,12 @@ def ballots(episode: Episode, votes: Iterable[Vote]) -> list[Vote]:
     for vote in sorted(votes, key=lambda vote: vote.node_id != ""):
         if vote.role in (Role.GUEST, Role.BOT):
             continue
-        if vote.node_id == episode.id or (vote.node_id == "" and _reaches(episode, vote)):
+        if vote.node_id == episode.id or (vote.node_id == "" and _applies_to(episode, vote)):
             by_actor[vote.actor] = vote
     return list(by_actor.values())
 
 
-def _reaches(episode: Episode, vote: Vote) -> bool:
+def _applies_to(episode: Episode, vote: Vote) -> bool:
     return vote.value > 0 or episode.is_root or episode.termination is Termination.FAILURE
 
 
@@ -196,8 +196,8 @@ def judge(
     limits matter.
     """
     cast = ballots(episode, votes)
-    decree = _latest([vote for vote in cast if vote.role is Role.ADMIN])
-    personal = decree or _of_value(next((vote.value for vote in cast if vote.actor == episode.person), 0))
+    decree = _newest_decision([vote for vote in cast if vote.role is Role.ADMIN])
+    personal = decree or _verdict_of(next((vote.value for vote in cast if vote.actor == episode.person), 0))
     weighed = weights or {}
     counted = [vote for vote in cast if not vote.is_limited and weighed.get(vote.actor, 1.0) > 0]
     channel = decree or _channel(episode, counted, policy, weighed)
@@ -219,7 +219,7 @@ def _channel(
     """
     taught = {vote.value for vote in counted if vote.role is Role.TEACHER}
     if taught:
-        return Verdict.DISPUTED if len(taught) > 1 else _of_value(taught.pop())
+        return Verdict.DISPUTED if len(taught) > 1 else _verdict_of(taught.pop())
     deciding = [(vote, weight) for vote in counted if vote.decides(weight := weights.get(vote.actor, 1.0))]
     ups = [weight for vote, weight in deciding if vote.value > 0]
     downs = [weight for vote, weight in deciding if vote.value < 0]
@@ -236,7 +236,7 @@ def _channel(
 def _proposed(counted: Sequence[Vote]) -> Verdict:
     """The verdict that the counted votes propose, for a channel without a decision."""
     values = {vote.value for vote in counted}
-    return Verdict.DISPUTED if len(values) > 1 else _of_value(next(iter(values), 0))
+    return Verdict.DISPUTED if len(values) > 1 else _verdict_of(next(iter(values), 0))
 
 
 def _is_quorum(weights: Sequence[float], quorum: int) -> bool:
@@ -244,12 +244,12 @@ def _is_quorum(weights: Sequence[float], quorum: int) -> bool:
     return len(weights) >= min(quorum, 2) and sum(weights) >= quorum
 
 
-def _latest(votes: Sequence[Vote]) -> Verdict | None:
+def _newest_decision(votes: Sequence[Vote]) -> Verdict | None:
     """The verdict of the newest vote; None without votes. Of equal times, the later name counts."""
     if not votes:
         return None
-    return _of_value(max(votes, key=lambda vote: (vote.at, vote.actor)).value)
+    return _verdict_of(max(votes, key=lambda vote: (vote.at, vote.actor)).value)
 
 
-def _of_value(value: int) -> Verdict:
+def _verdict_of(value: int) -> Verdict:
     return {1: Verdict.SUCCESS, -1: Verdict.FAILURE}.get(value, Verdict.PENDING)

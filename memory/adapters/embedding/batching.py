@@ -29,7 +29,7 @@ class BatchedCalls:
 
     def __init__(self, encode: Encode) -> None:
         self._encode = encode
-        self._turn = Lock()
+        self._encode_lock = Lock()
         self._waiting: list[_Request] = []
         self._waiting_lock = Lock()
 
@@ -39,14 +39,14 @@ class BatchedCalls:
         with self._waiting_lock:
             self._waiting.append(mine)
         while not mine.is_done:
-            with self._turn:
+            with self._encode_lock:
                 if not mine.is_done:
-                    self._run(self._taken())
+                    self._run(self._next_batch())
         if mine.error is not None:
             raise mine.error
         return mine.rows
 
-    def _taken(self) -> list[_Request]:
+    def _next_batch(self) -> list[_Request]:
         """The requests of the next batch, oldest first, which leave the queue."""
         with self._waiting_lock:
             count, texts = 0, 0

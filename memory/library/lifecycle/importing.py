@@ -61,7 +61,7 @@ def import_memories(text: str, *, episodic: EpisodicMemory | None = None, sessio
     vectors = embedded(memory, goals)
     with memory.memory.store.write() as tx:
         importing = EpisodeImport(tx, memory, vectors)
-        for some in _together(memories):
+        for some in _in_groups(memories):
             if isinstance(some, list):
                 new = importing.add(some)
             elif session_id or some[1].session_id:
@@ -74,7 +74,7 @@ def import_memories(text: str, *, episodic: EpisodicMemory | None = None, sessio
     return ImportReport(imported=imported, skipped=skipped, errors=(*errors, *unplaced))
 
 
-def _together(memories: Sequence[Episode | MemoryEntry]) -> Iterator[list[Episode] | tuple[int, MemoryEntry]]:
+def _in_groups(memories: Sequence[Episode | MemoryEntry]) -> Iterator[list[Episode] | tuple[int, MemoryEntry]]:
     """Lists of up to `AT_ONCE` consecutive episodes, and single entries with their position, from 1."""
     row: list[Episode] = []
     for position, each in enumerate(memories, start=1):

@@ -33,15 +33,15 @@ def back_up(database: Path, file: Path, show: ShowsBackup) -> int:
 def _require_free(database: Path, file: Path) -> None:
     """Raises `InvalidInput` if the file is the database, a database in use, or no backup."""
     where, kept = file.resolve(), database.resolve()
-    if where == kept or where in _companions(kept):
+    if where == kept or where in _files_beside(kept):
         raise InvalidInput("The backup would take the place of the database. Name another file.")
-    if any(each.exists() for each in _companions(where)):
+    if any(each.exists() for each in _files_beside(where)):
         raise InvalidInput(f"{file} is a database in use. Name another file.")
     if file.exists() and not _is_backup(file):
         raise InvalidInput(f"{file} is no earlier backup, so it is left alone. Name another file.")
 
 
-def _companions(path: Path) -> list[Path]:
+def _files_beside(path: Path) -> list[Path]:
     return [path.with_name(path.name + ending) for ending in ("-wal", "-shm", "-journal")]
 
 

@@ -153,14 +153,14 @@ class _Move:
 
     def bring(self, table: Table) -> MovedTable:
         """Make a table of the target equal to the source's. Raises `StoreUnavailable` if that fails."""
-        done, there = self._done, self._there(table)
+        done, there = self._done, self._target_content(table)
         source, copied = self._copy(table, there)
         if source is None:
             with begin(self._writing, writes=True):
                 self._writing.execute(delete(table))  # rows that refer to it go too, and are copied later
             self._done = done
             source, copied = self._copy(table, Content())
-        found = self._there(table) if copied else there
+        found = self._target_content(table) if copied else there
         if found != source:
             raise StoreUnavailable(
                 f"The table {table.name} is not in the target as it is in the source ({found.rows} rows). Something "
@@ -168,7 +168,7 @@ class _Move:
             )
         return MovedTable(name=table.name, rows=found.rows, digest=found.digest, copied=copied)
 
-    def _there(self, table: Table) -> Content:
+    def _target_content(self, table: Table) -> Content:
         with begin(self._writing, writes=False):
             return content_in(self._writing, table)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 IN_MEMORY = Path(":memory:")
 """The path of such databases, shown in messages instead of a file."""
 
-_one_copies = Lock()
+_copy_lock = Lock()
 _compiled: "CompiledCacheType" = {}
 """The cache of compiled statements, shared by all databases in memory."""
 
@@ -31,7 +31,7 @@ def open_in_memory() -> Engine:
     All threads share one connection, so their transactions must not overlap.
     """
     connection: Any = _connect()  # the pool wants another type than the driver's
-    with _one_copies:
+    with _copy_lock:
         template, source = _template()
         source.backup(connection)
     pool, options = StaticPool(lambda: connection), {"compiled_cache": _compiled}

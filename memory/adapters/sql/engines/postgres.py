@@ -40,7 +40,7 @@ _SILENT_MS = 15_000
 _RETRY_SECONDS = 0.2
 _CONNECTIONS = 20
 
-_HELD = "workspaces whose lock is held"
+_LOCKED = "workspaces whose lock is held"
 _WORKSPACE = re.compile(r"(w|workspace)[_\d]*")
 """Names of parameters that hold a workspace, ours and those that SQLAlchemy makes for literal values."""
 _NO_WORKSPACE = ""
@@ -125,10 +125,10 @@ class PostgresDatabase:
     def _begun(self, *, writes: bool) -> tuple[Connection, RootTransaction]:
         connection = self.engine.connect()
         try:
-            connection.info.pop(_HELD, None)
+            connection.info.pop(_LOCKED, None)
             transaction = begin(connection, writes=writes)
             if writes:
-                connection.info[_HELD] = set()
+                connection.info[_LOCKED] = set()
         except BaseException:
             connection.close()
             raise
@@ -150,7 +150,7 @@ class PostgresDatabase:
     def upgrading(self) -> Iterator[Connection]:
         connection, transaction = self.begin(writes=True)
         with connection, transaction:
-            connection.info.pop(_HELD)
+            connection.info.pop(_LOCKED)
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": lock_key("the schema")})
             yield connection
 
@@ -201,7 +201,7 @@ def open_engine(url: URL) -> Engine:
         execution_options={"preserve_rowcount": True},  # also for inserts: it tells whether the row existed
     )
     event.listen(engine, "connect", _connected)
-    event.listen(engine, "first_connect", _learn(engine))
+    event.listen(engine, "first_connect", _find_collation(engine))
     event.listen(engine, "before_cursor_execute", _lock_first)
     return engine
 
@@ -215,7 +215,7 @@ def _connected(connection: _Driver, _: ConnectionPoolEntry) -> None:
     )
 
 
-def _learn(engine: Engine) -> Callable[[_Driver, ConnectionPoolEntry], None]:
+def _find_collation(engine: Engine) -> Callable[[_Driver, ConnectionPoolEntry], None]:
     """A listener that stores the name of the server's best collation of `_LOWERING` in the dialect."""
 
     def learn(connection: _Driver, _: ConnectionPoolEntry) -> None:
@@ -236,16 +236,16 @@ def _lock_first(
     *_: object,
 ) -> None:
     """Take the locks of the workspaces that a statement of a writing transaction names, before it runs."""
-    held = connection.info.get(_HELD)
+    held = connection.info.get(_LOCKED)
     if held is None:
         return
-    named = _named(parameters) or ({_NO_WORKSPACE} if parameters else set())
+    named = _workspaces_in(parameters) or ({_NO_WORKSPACE} if parameters else set())
     for workspace in sorted(named - held):
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [lock_key(workspace)])
         held.add(workspace)
 
 
-def _named(parameters: Mapping[str, object] | Sequence[Mapping[str, object]]) -> set[str]:
+def _workspaces_in(parameters: Mapping[str, object] | Sequence[Mapping[str, object]]) -> set[str]:
     """The workspaces that a statement's parameters name."""
     rows = [parameters] if isinstance(parameters, Mapping) else parameters
     return {str(value) for row in rows for name, value in row.items() if _WORKSPACE.fullmatch(name)}

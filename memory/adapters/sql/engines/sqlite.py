@@ -128,7 +128,7 @@ class SqliteDatabase:
         # Its own connection, because texts may be invalid UTF-8 here.
         address = f"{self.where.absolute().as_uri()}?mode=ro"
         with translated(self.where), closing(sqlite3.connect(address, uri=True)) as connection:
-            connection.text_factory = _text
+            connection.text_factory = _lenient_text
 
             def query(statement: str) -> Iterable[Sequence[object]]:
                 return connection.execute(statement)
@@ -178,7 +178,7 @@ def _execute(connection: Connection, statement: str) -> None:
         driver.execute(statement)
 
 
-def _text(content: bytes) -> str:
+def _lenient_text(content: bytes) -> str:
     return content.decode(errors="surrogateescape")
 
 
@@ -203,7 +203,7 @@ class _Connections:
                 raise TimeoutError("every connection is in use")  # as SQLAlchemy's own pools do
             if self._idle:
                 return self._idle.pop()
-            those_of_now = self._open  # before connecting, as the file may be replaced meanwhile
+            opened_before = self._open  # before connecting, as the file may be replaced meanwhile
             self._opening += 1
         connection = None
         try:
@@ -214,14 +214,14 @@ class _Connections:
                 if connection is None:
                     self._change.notify()
                 else:
-                    those_of_now.add(connection)
+                    opened_before.add(connection)
         return connection
 
     def give_back(self, connection: Connection, *, is_sound: bool = True) -> None:
         """Take back a connection. An open transaction is rolled back; a connection that is not sound is closed."""
         is_kept = False
         try:
-            is_clean = is_sound and _cleaned(connection)
+            is_clean = is_sound and _is_reusable(connection)
             with self._change:
                 is_kept = is_clean and connection in self._open and len(self._idle) < self._most_idle
                 if is_kept:
@@ -256,7 +256,7 @@ class _Connections:
         return bool(self._idle) or len(self._open) + self._opening < MOST_OPEN
 
 
-def _cleaned(connection: Connection) -> bool:
+def _is_reusable(connection: Connection) -> bool:
     """Roll back an open transaction. Whether the connection can be used again."""
     try:
         if connection.get_transaction() is not None:

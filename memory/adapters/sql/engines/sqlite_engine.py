@@ -13,7 +13,7 @@ from memory.errors import StoreUnavailable
 BUSY_SECONDS = 10
 """How long to wait for another process's transaction."""
 
-_PART_KEPT = 64
+_FILE_PER_CACHE = 64
 LEAST_KEPT, MOST_KEPT = 2 * 2**20, 8 * 2**20
 """The page cache of a connection is 1/64 of the file, at least SQLite's default of 2 MiB and at most 8 MiB. A page of
 the recall index has four rows or four child pages, so a path to one of a million rows has eleven pages: with 2 MiB,
@@ -49,13 +49,13 @@ def _connected(connection: sqlite3.Connection, _: ConnectionPoolEntry) -> None:
     configure(connection)
     _use_wal(connection)
     connection.execute("PRAGMA synchronous=FULL")
-    connection.execute(f"PRAGMA cache_size=-{_kept(connection) // 1024}")
+    connection.execute(f"PRAGMA cache_size=-{_cache_bytes(connection) // 1024}")
 
 
-def _kept(connection: sqlite3.Connection) -> int:
+def _cache_bytes(connection: sqlite3.Connection) -> int:
     """The size of the page cache in bytes, by the size of the file."""
     (pages,), (page_bytes,) = (connection.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size"))
-    return int(min(MOST_KEPT, max(LEAST_KEPT, pages * page_bytes // _PART_KEPT)))
+    return int(min(MOST_KEPT, max(LEAST_KEPT, pages * page_bytes // _FILE_PER_CACHE)))
 
 
 def _use_wal(connection: sqlite3.Connection) -> None:

@@ -47,7 +47,7 @@ def lives(message: FromClause) -> ColumnElement[bool]:
     return exists().where(lease.c.name == literal(PROCESS) + message.c.held_by, lease.c.until > bindparam("now"))
 
 
-def _with(one: FromClause, other: FromClause) -> ColumnElement[bool]:
+def _in_one_conversation(one: FromClause, other: FromClause) -> ColumnElement[bool]:
     """Whether two messages are of one conversation (`Scope.conversation`)."""
     same = (one.c[name] == other.c[name] for name in ("workspace", "channel", "thread"))
     is_everybodys = or_(one.c.thread != "", one.c.visibility == Visibility.DIRECT)
@@ -58,10 +58,10 @@ def _with(one: FromClause, other: FromClause) -> ColumnElement[bool]:
 _open = select(*_i).where(_i.workspace == bindparam("home"), _IS_OPEN).cte("open")
 _c, _other, _earlier = _open.alias("candidate"), _open.alias("other"), _open.alias("earlier")
 _IS_TAKEN = exists().where(
-    _with(_other, _c), _other.c.event_id != _c.c.event_id, _other.c.turn.in_(AT_WORK), lives(_other)
+    _in_one_conversation(_other, _c), _other.c.event_id != _c.c.event_id, _other.c.turn.in_(AT_WORK), lives(_other)
 )
 _IS_BEHIND = exists().where(
-    _with(_earlier, _c),
+    _in_one_conversation(_earlier, _c),
     _earlier.c.progress == Progress.ACCEPTED,
     or_(_earlier.c.turn != Turn.LEFT, ~lives(_earlier)),
     tuple_(_earlier.c.at, _earlier.c.event_id) < tuple_(_c.c.at, _c.c.event_id),
@@ -96,11 +96,11 @@ _LEAVE = (
     .values(turn=Turn.LEFT)
 )
 _l, _dead = leases.c, leases.alias("dead")
-_BURY = delete(leases).where(
+_RELEASE_LEASES_OF_DEAD = delete(leases).where(
     ~_l.name.startswith(literal(PROCESS)),
     exists().where(_dead.c.name == literal(PROCESS) + _l.owner, _dead.c.until <= bindparam("now")),
 )
-_FORGET = delete(leases).where(_l.name.startswith(literal(PROCESS)), _l.until <= bindparam("now"))
+_DELETE_DEAD = delete(leases).where(_l.name.startswith(literal(PROCESS)), _l.until <= bindparam("now"))
 _ALIVE = select(_l.owner).where(_l.name.startswith(literal(PROCESS)), _l.until > bindparam("now")).order_by(_l.owner)
 
 
@@ -173,8 +173,8 @@ class SqlConversationLeaseTable(SqlTable):
             self._session.row(select(func.pg_notify(CHANNEL, bindparam("news"))), {"news": news})
 
     def release_dead(self, now: datetime) -> None:
-        self._session.run(_BURY, {"now": now})
-        self._session.run(_FORGET, {"now": now})
+        self._session.run(_RELEASE_LEASES_OF_DEAD, {"now": now})
+        self._session.run(_DELETE_DEAD, {"now": now})
 
     def alive(self, now: datetime) -> list[str]:
         return [str(row.owner) for row in self._session.rows(_ALIVE, {"now": now})]

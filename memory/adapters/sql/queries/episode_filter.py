@@ -37,7 +37,7 @@ def filtered(statement: Select[Any], workspace: str, wanted: EpisodeFilter) -> S
     conditions: list[_Condition] = [_t[name] == value for name, value in given if value]
     conditions.append(_t.workspace == workspace)
     if wanted.text:
-        conditions.append(_holds(wanted.text))
+        conditions.append(_contains(wanted.text))
     if wanted.decided_in:
         conditions.append(_t[f"verdict_{wanted.decided_in.value}"].in_(_VALIDATED))
     if wanted.since:
@@ -72,7 +72,7 @@ def filtered(statement: Select[Any], workspace: str, wanted: EpisodeFilter) -> S
     return statement.select_from(episodes).where(*conditions)
 
 
-def _holds(part: str) -> ColumnElement[bool]:
+def _contains(part: str) -> ColumnElement[bool]:
     """Whether the question or the answer contains a text, ignoring case."""
     if part.isascii() and part.isprintable() and len(part) <= _LIKE_CHARACTERS:
         pattern = re.sub("([%_!])", r"!\1", part)
@@ -88,7 +88,7 @@ def _is_among_newest(workspace: str, number: int) -> ColumnElement[bool]:
     return _t.created_at >= func.coalesce(oldest, literal(_LONG_AGO, _t.created_at.type))
 
 
-def _learned(*more: ColumnElement[bool]) -> ColumnElement[bool]:
+def _is_from_file(*more: ColumnElement[bool]) -> ColumnElement[bool]:
     """Whether the episode was learned from a file, with these conditions on its batch."""
     same = (_b.workspace == _t.workspace, _b.lesson_id == _t.id)
     return select(_b.lesson_id).where(*same, *more).correlate(episodes).exists()
@@ -104,9 +104,9 @@ def _by_state(workspace: str, wanted: EpisodeFilter) -> list[_Condition]:
     if wanted.judged_only:
         conditions.append(_t.verdict != Verdict.PENDING)
     if wanted.batches:
-        conditions.append(_learned(_b.batch_id.in_(wanted.batches)))
+        conditions.append(_is_from_file(_b.batch_id.in_(wanted.batches)))
     if wanted.unbatched:
-        conditions.append(~_learned())
+        conditions.append(~_is_from_file())
     if wanted.written_only:
         conditions.append(_t.origin.in_(_WRITTEN))
     if wanted.quarantined_only:

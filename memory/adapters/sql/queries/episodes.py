@@ -369,13 +369,13 @@ def episode_of(**values: Any) -> Episode:  # noqa: ANN401 - columns
     return Episode(**values, verdicts=verdicts, usage=usage)
 
 
-def _in_its_place(verdict: Verdict, goal_digest: str, **columns: Any) -> object:  # noqa: ANN401 - columns
+def _with_scope(verdict: Verdict, goal_digest: str, **columns: Any) -> object:  # noqa: ANN401 - columns
     """An episode from all columns of its row, and its scope. Two columns are derived from others."""
     episode = episode_of(**columns)
     return episode, episode.scope
 
 
-episodes.info[READ_AS] = _in_its_place
+episodes.info[READ_AS] = _with_scope
 episode_vectors.info[READ_AS] = lambda vector, **_: half(vector).size
 
 

@@ -9,7 +9,7 @@ from memory.adapters.sql.tables.topics import topic_vectors, topics
 from memory.adapters.sql.transaction.session import Session
 
 
-def _waiting(owner: Table, vectors: Table, name: str, *texts: str) -> Select[tuple[str]]:
+def _without_vector(owner: Table, vectors: Table, name: str, *texts: str) -> Select[tuple[str]]:
     """The query of ids without a vector of model `m` in workspace `w`. Rows whose `texts` are all empty need none."""
     of_owner = and_(vectors.c.workspace == owner.c.workspace, vectors.c[name] == owner.c.id)
     return (
@@ -23,8 +23,8 @@ def _waiting(owner: Table, vectors: Table, name: str, *texts: str) -> Select[tup
     )
 
 
-_EPISODES = _waiting(episodes, episode_vectors, "episode_id", "goal")
-_TOPICS = _waiting(topics, topic_vectors, "topic_id", "title", "summary")
+_EPISODES = _without_vector(episodes, episode_vectors, "episode_id", "goal")
+_TOPICS = _without_vector(topics, topic_vectors, "topic_id", "title", "summary")
 _GOALS = (
     _EPISODES.add_columns(episodes.c.goal)
     .where(episodes.c.id > bindparam("after"))

@@ -123,7 +123,7 @@ _POLLS = together(
 )
 
 
-_NAMED = 5
+_REPEATS_OF_RUNS = 5
 """How often the statement repeats the list of runs."""
 
 
@@ -135,7 +135,7 @@ def polls(session: Session, workspace: str, run_ids: Iterable[str], asked_for: I
     taught_from: datetime | None = None
     wanted = list(dict.fromkeys(asked_for))
     records: dict[str, TrustRecord] = dict.fromkeys(wanted, (0, 0))
-    for ids in chunks(rows, ID_LIMIT // _NAMED):
+    for ids in chunks(rows, ID_LIMIT // _REPEATS_OF_RUNS):
         for row in session.rows(_POLLS, {"workspace": workspace, "ids": ids, "people": wanted}):
             if row.what == _PERSON:
                 known[row.actor] = row.at

@@ -123,7 +123,7 @@ class SqlRetrievalTable(SqlTable):
 
     def use(self, uses: Sequence[LessonUse]) -> bool:
         if not self._session.is_sqlite:
-            return _count_uses_here(self._session, uses)
+            return _count_uses_in_python(self._session, uses)
         rows = [
             {
                 "w": each.workspace,
@@ -199,7 +199,7 @@ _ATTEND = (
 )
 
 
-def _count_uses_here(session: Session, uses: Sequence[LessonUse]) -> bool:
+def _count_uses_in_python(session: Session, uses: Sequence[LessonUse]) -> bool:
     """`RetrievalTable.use` without Python functions in SQL: lessons are read, changed in Python, and stored."""
     found: dict[tuple[str, str], dict[str, Any]] = {}
     for workspace in dict.fromkeys(each.workspace for each in uses):

@@ -100,7 +100,7 @@ _VOTE_OF = attrgetter(*_VOTE)
 _FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 _AT_ONCE = 100
 """The most votes of one statement of `votes_around`; SQLite allows 500 parts of a compound query."""
-_MANY = 8
+_MOST_BY_PLACE = 8
 """Above this number of one voter's votes, all votes between them are read."""
 _LEDGER = select(ledger).where(matching(ledger, "channel", "message_id"), _l.expires_at > bindparam("now"))
 _own = ledger.alias("own")
@@ -196,7 +196,7 @@ class SqlTeachingTable(SqlTable):
             given.setdefault((vote.workspace, vote.actor), []).append(vote)
         few: list[Vote] = []
         for own in given.values():
-            if len(own) > _MANY:
+            if len(own) > _MOST_BY_PLACE:
                 found += self._around_many(own, window, limit)
             else:
                 few += own

@@ -108,7 +108,7 @@ _LESSONS = (
 )
 
 
-def _beside(what: str, number: ColumnElement[Any] | None = None, **given: ColumnElement[Any]) -> Select[Any]:
+def _other_input(what: str, number: ColumnElement[Any] | None = None, **given: ColumnElement[Any]) -> Select[Any]:
     """A query of other input, in the columns of lessons."""
     number = nothing(Float(53)) if number is None else number
     return select(literal(what), *(given.get(name, nothing(column.type)) for name, column in _columns.items()), number)
@@ -119,8 +119,8 @@ _here = bindparam("here", type_=String())
 _OF_VOTE = itemgetter(9, 10)
 _OUTPUT = 7
 _SPARE = 500
-"""How many outputs of dropped lessons may stay in `_Known.of_output` beyond twice the number of lessons."""
-_SEVERAL, _AT_ONCE = 48, 500
+"""How many outputs of dropped lessons may stay in `_WorkspaceCache.of_output` beyond twice the number of lessons."""
+_FEW, _MANY = 48, 500
 """The two numbers of lessons for which a statement is built: building one for each number takes longer than running.
 Unused ids are empty."""
 # Enumerations by stored value, as look-ups are faster than calls of the class.
@@ -135,7 +135,7 @@ def _weighing(count: int) -> CompoundSelect[Any]:
     ids = [bindparam(f"e{n}", type_=String()) for n in range(count)]
     return union_all(
         _LESSONS.where(_t.id.in_(ids)),
-        _beside(
+        _other_input(
             _SETTING,
             run_id=_s.channel,
             goal=_s.name,
@@ -143,12 +143,12 @@ def _weighing(count: int) -> CompoundSelect[Any]:
             author=_s.changed_by,
             decided_at=type_coerce(_s.at, BigInteger()),
         ).where(matching(settings), _s.channel.in_(["", _here])),
-        _beside(_BUDGET, thresholds.c.budget).where(matching(thresholds)),
-        _beside(_CONFUSION, thresholds.c.confusion).where(matching(thresholds)),
-        _beside(_THRESHOLD, thresholds.c.value, output=type_coerce(thresholds.c.reliability, String())).where(
+        _other_input(_BUDGET, thresholds.c.budget).where(matching(thresholds)),
+        _other_input(_CONFUSION, thresholds.c.confusion).where(matching(thresholds)),
+        _other_input(_THRESHOLD, thresholds.c.value, output=type_coerce(thresholds.c.reliability, String())).where(
             matching(thresholds)
         ),
-        _beside(_RULES, value=cast(literal(1), Integer)).where(
+        _other_input(_RULES, value=cast(literal(1), Integer)).where(
             exists().where(rules.c.workspace == bindparam("workspace", type_=String()))
         ),
     )
@@ -165,7 +165,7 @@ class ReadLesson(NamedTuple):
     @property
     def nbytes(self) -> int:
         """Its approximate size in memory."""
-        return _OF_ONE + len(self.lesson.goal) + len(self.lesson.output)
+        return _LESSON_BYTES + len(self.lesson.goal) + len(self.lesson.output)
 
 
 def weighing_input(
@@ -182,9 +182,9 @@ def weighing_input(
     """
     of_one: dict[str, list[Any]] = {}
     beside: dict[str, list[Any]] = {}
-    for ids in list(chunks(dict.fromkeys(episode_ids), _AT_ONCE)) or [[]]:
+    for ids in list(chunks(dict.fromkeys(episode_ids), _MANY)) or [[]]:
         beside = {_SETTING: [], _BUDGET: [], _CONFUSION: [], _THRESHOLD: [], _RULES: []}
-        named = [*ids, *[""] * ((_SEVERAL if len(ids) <= _SEVERAL else _AT_ONCE) - len(ids))]
+        named = [*ids, *[""] * ((_FEW if len(ids) <= _FEW else _MANY) - len(ids))]
         given = {"workspace": workspace, "here": channel} | {f"e{n}": each for n, each in enumerate(named)}
         for row in session.driver_rows(_weighing(len(named)), given):
             if row[0] == _LESSON:
@@ -281,12 +281,12 @@ def _summary(rows: Sequence[Any]) -> LessonSummary:
 
 MOST_BYTES = 24 * 2**20
 """The default size of the cache in bytes."""
-_OF_ONE = 2000
+_LESSON_BYTES = 2000
 """The approximate bytes of a judged lesson without its texts, and of the other input for one channel."""
 
 
 @dataclass(slots=True)
-class _Known:
+class _WorkspaceCache:
     """The cache of one workspace."""
 
     mark: int
@@ -305,7 +305,7 @@ class LessonCache:
 
     def __init__(self, budget: int = MOST_BYTES) -> None:
         self._budget = budget
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, _WorkspaceCache] = {}
         """In order of use."""
         self._lock = Lock()
 
@@ -318,7 +318,7 @@ class LessonCache:
             read, beside = weighing_input(session, workspace, channel, episode_ids, {})
             return beside._replace(lessons={name: each.lesson for name, each in read.items()})
         with self._lock:
-            known = self._at(workspace, mark)
+            known = self._cache_of(workspace, mark)
             kept = {each: known.lessons.pop(each) for each in episode_ids if each in known.lessons}
             known.lessons |= kept
             beside_known = known.beside.get(channel)
@@ -336,19 +336,19 @@ class LessonCache:
         with self._lock:
             self._known.clear()
 
-    def _at(self, workspace: str, mark: int) -> _Known:
+    def _cache_of(self, workspace: str, mark: int) -> _WorkspaceCache:
         """The cache of a workspace for this mark; moves it to the end of the order of use."""
         known = self._known.pop(workspace, None)
         if known is None or erasures(known.mark) != erasures(mark):
-            known = _Known(mark)
+            known = _WorkspaceCache(mark)
         elif known.mark != mark:
-            known.nbytes -= _OF_ONE * len(known.beside)
+            known.nbytes -= _LESSON_BYTES * len(known.beside)
             known.mark, known.beside = mark, {}
         self._known[workspace] = known
         return known
 
     def _keep(
-        self, known: _Known, mark: int, channel: str, lessons: Mapping[str, ReadLesson], beside: WeighingInput
+        self, known: _WorkspaceCache, mark: int, channel: str, lessons: Mapping[str, ReadLesson], beside: WeighingInput
     ) -> None:
         for name, lesson in lessons.items():
             if name in known.lessons:
@@ -357,13 +357,13 @@ class LessonCache:
             known.lessons[name] = lesson
             known.nbytes += lesson.nbytes
         if known.mark == mark:  # another thread may have read a later one meanwhile
-            known.nbytes += 0 if channel in known.beside else _OF_ONE
+            known.nbytes += 0 if channel in known.beside else _LESSON_BYTES
             known.beside[channel] = beside
         nbytes = sum([each.nbytes for each in self._known.values()])
         while nbytes > self._budget:
-            nbytes -= self._dropped()
+            nbytes -= self._drop_oldest()
 
-    def _share(self, known: _Known, name: str, lesson: LessonSummary) -> None:
+    def _share(self, known: _WorkspaceCache, name: str, lesson: LessonSummary) -> None:
         """Replace the lesson's output by the equal text of a cached lesson, if there is one."""
         output = hash(lesson.output)
         other = known.lessons.get(known.of_output.get(output, ""))
@@ -373,7 +373,7 @@ class LessonCache:
             known.of_output = {hash(each.lesson.output): kept for kept, each in known.lessons.items()}
         known.of_output[output] = name
 
-    def _dropped(self) -> int:
+    def _drop_oldest(self) -> int:
         """Drop the least recently used lesson, or a workspace without lessons; returns the bytes freed."""
         workspace, oldest = next(iter(self._known.items()))
         if not oldest.lessons:

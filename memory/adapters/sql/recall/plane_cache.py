@@ -48,7 +48,7 @@ _SAMPLED = 1024
 """Rows of a large partition that are sampled for the actions they approve, roughly."""
 _MOST_SAMPLES = 200
 """The most partitions whose samples are kept, by last use: 100 to 300 KB each."""
-_BETWEEN = 100
+_SEARCHES_UNTIL_RETRY = 100
 """How many searches pass before a failed build is retried."""
 _PART, _OLD = ".part", ".old"
 
@@ -174,12 +174,12 @@ class PlaneCache:
                 self._keep_sample(key, found.token, some)
                 self._keep(key, found)
         except (OSError, MemoryFault) as fault:
-            self._failed[key] = _BETWEEN
+            self._failed[key] = _SEARCHES_UNTIL_RETRY
             if not self._is_closed:
                 log.warning("planes of a large partition were not made, so recall is slower: %s", fault)
         finally:
             if is_new:
-                _give_back()
+                _trim_heap()
             with self._lock:
                 self._building.pop(key, None)
 
@@ -201,9 +201,9 @@ class PlaneCache:
     def _write(self, key: Key, token: int, part: Path) -> int:
         """Write the planes of the current rows; returns the rows' epoch."""
         with self._begin(False) as session:
-            epoch = _number(session, _COUNTER, key.workspace, EPOCH)
-            newest = _number(session, _NEWEST, key.workspace, key.partition)
-            most = _number(session, _COUNT, *_given(key))
+            epoch = _first_number(session, _COUNTER, key.workspace, EPOCH)
+            newest = _first_number(session, _NEWEST, key.workspace, key.partition)
+            most = _first_number(session, _COUNT, *_key_parameters(key))
             self._require_room(plane_files.size_of(most, key.dimension))
             rows = self._batches(session, key, part)
             plane_files.write(part, rows, key.dimension, token=token, epoch=epoch, seq=newest, most=most)
@@ -219,7 +219,7 @@ class PlaneCache:
         path = self._path(key)
         with self._begin(True) as session:
             # After the transaction has begun, which checks whether the database file was replaced.
-            if self._is_closed or not part.exists() or _number(session, _COUNTER, key.workspace, EPOCH) != epoch:
+            if self._is_closed or not part.exists() or _first_number(session, _COUNTER, key.workspace, EPOCH) != epoch:
                 return False
             if path.exists():  # running searches may still use it; the next build erases it
                 path.replace(path.with_name(f"{path.name}.{token:x}{_OLD}"))
@@ -235,7 +235,7 @@ class PlaneCache:
                     plane_files.erase(left)
 
     def _batches(self, session: Session, key: Key, part: Path) -> Iterator[RowBatch]:
-        for rows in session.batches(_ROWS, _given(key), _BATCH):
+        for rows in session.batches(_ROWS, _key_parameters(key), _BATCH):
             if self._is_closed or not part.exists():
                 return
             with session.readable():
@@ -248,7 +248,7 @@ class PlaneCache:
         return self._folder / f"{_digest(key.workspace)}-{_digest(counter_of(key))}"
 
 
-def _give_back() -> None:
+def _trim_heap() -> None:
     """Make the C library return freed memory to the system, if it can (glibc)."""
     with suppress(AttributeError, OSError):
         ctypes.CDLL(None).malloc_trim(0)
@@ -259,7 +259,7 @@ def counter_of(key: Key) -> str:
     return PLANES + _digest(f"{key.partition}\0{key.model}\0{key.dimension}")
 
 
-def _given(key: Key) -> tuple[str, str, str, int]:
+def _key_parameters(key: Key) -> tuple[str, str, str, int]:
     return (key.workspace, key.partition, key.model, 2 * key.dimension)
 
 
@@ -268,6 +268,6 @@ def _digest(text: str) -> str:
     return blake2b(text.encode(), digest_size=12).hexdigest()
 
 
-def _number(session: Session, statement: str, *given: object) -> int:
+def _first_number(session: Session, statement: str, *given: object) -> int:
     rows = next(session.batches(statement, given, 1), [])
     return int(rows[0][0]) if rows else 0

@@ -88,8 +88,8 @@ def create_triggers(connection: Connection) -> None:
 def sqlite_triggers() -> list[str]:
     """The SQL of SQLite's triggers: one for each kind of change of each table."""
     found: list[str] = []
-    for table, names, change in _watched():
-        columns, words = _differing(names, "IS NOT")
+    for table, names, change in _triggers():
+        columns, words = _change_conditions(names, "IS NOT")
         kept = f"CASE WHEN {words} THEN {_SQLITE_ERASED} ELSE {_SQLITE_CHANGED} END" if words else _SQLITE_CHANGED
         changed = {"DELETE": _SQLITE_ERASED, "INSERT": _SQLITE_CHANGED}.get(change, kept)
         mark = _SQLITE_MARK.replace("ROW", "OLD" if change == "DELETE" else "NEW").replace("CHANGED", changed)
@@ -103,8 +103,8 @@ def sqlite_triggers() -> list[str]:
 def postgres_triggers() -> list[str]:
     """The SQL of PostgreSQL's triggers: as SQLite's, and one more for updates of texts, which erase the old ones."""
     found: list[str] = []
-    for table, names, change in _watched():
-        columns, words = _differing(names, "IS DISTINCT FROM")
+    for table, names, change in _triggers():
+        columns, words = _change_conditions(names, "IS DISTINCT FROM")
         kinds = {"erased": "" if change == "DELETE" else words, "changed": "" if change == "INSERT" else columns}
         made = {"INSERT": ["changed"], "DELETE": ["erased"], "UPDATE": ["changed", "erased"] if words else ["changed"]}
         for kind in made[change]:
@@ -117,7 +117,7 @@ def postgres_triggers() -> list[str]:
     return found
 
 
-def _watched() -> list[tuple[str, list[str], str]]:
+def _triggers() -> list[tuple[str, list[str], str]]:
     """(table, columns, kind of change) of each trigger. Inserts of episodes have none, as nothing caches them yet."""
     watched = [(table, names.split(), change) for table, names in WEIGHED.items() for change in _CHANGES]
     return [each for each in watched if (each[0], each[2]) != ("episodes", "INSERT")]
@@ -131,7 +131,7 @@ def _of(change: str, names: list[str]) -> str:
     return "UPDATE OF " + ", ".join(f'"{name}"' for name in names) if change == "UPDATE" else change
 
 
-def _differing(names: list[str], differs: str) -> tuple[str, str]:
+def _change_conditions(names: list[str], differs: str) -> tuple[str, str]:
     """The conditions that a row differs in one of the columns, and in one with text; the second may be empty."""
     differ = {name: f'OLD."{name}" {differs} NEW."{name}"' for name in names}
     return " OR ".join(differ.values()), " OR ".join(differ[name] for name in names if name in _WORDS)

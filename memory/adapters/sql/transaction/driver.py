@@ -23,16 +23,16 @@ from memory.errors import Conflict, InvalidInput, MemoryFault, NotADatabase, Sto
 Parameters = dict[str, Any] | Sequence[dict[str, Any]]
 Maker = Callable[[Any], Any]
 
-_FEW = 8
+_MOST_BY_ROW = 8
 """Fewer rows of parameters are converted row by row, more column by column, which takes longer to set up."""
 
 Where = Path | str
 """The name of a database in messages: the file of SQLite, or host and name without user and password."""
 
-_ROOM = 2**16
+_NEEDED_BYTES = 2**16
 """Free bytes that SQLite needs to open a database: its shared-memory file, and a little more."""
 
-_PRIMARY = 0xFF
+_PRIMARY_CODE = 0xFF
 """The mask of the primary result code in an extended one (sqlite.org/rescode.html)."""
 
 _SHOWN = 200
@@ -60,7 +60,7 @@ class Prepared(NamedTuple):
     def values(self, given: Parameters) -> Any:  # noqa: ANN401 - what this driver takes
         """The driver's parameters. A list with fewer items than names repeats its last one, which changes no `IN`."""
         if not isinstance(given, dict):
-            return list(map(self.values, given)) if len(given) < _FEW else self._of_rows(given)
+            return list(map(self.values, given)) if len(given) < _MOST_BY_ROW else self._of_rows(given)
         every = {**self.constants, **given} if self.constants else given
         for name, names in self.lists.items():
             own = given[name]
@@ -175,7 +175,7 @@ def fault(exc: Exception, where: Where) -> Exception:
 
 
 def _sqlite_fault(error: sqlite3.Error, path: Path) -> MemoryFault:
-    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & _PRIMARY
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & _PRIMARY_CODE
     match code:
         case sqlite3.SQLITE_NOTADB:
             return NotADatabase(
@@ -206,7 +206,7 @@ def _sqlite_fault(error: sqlite3.Error, path: Path) -> MemoryFault:
 def _is_full(path: Path, code: int) -> bool:
     """Whether the disk is full. SQLite has a code for that, but for files beside the database gives an I/O error."""
     with suppress(OSError):
-        return code == sqlite3.SQLITE_FULL or shutil.disk_usage(path.parent).free < _ROOM
+        return code == sqlite3.SQLITE_FULL or shutil.disk_usage(path.parent).free < _NEEDED_BYTES
     return False
 
 
@@ -227,10 +227,10 @@ def may_write(path: Path) -> bool:
 def _postgres_fault(error: Exception, where: Where) -> MemoryFault:
     """The error by SQLSTATE (postgresql.org/docs/current/errcodes-appendix.html); empty if there was no server."""
     code = getattr(error, "sqlstate", None) or ""
-    return _of_input(code, error) or _of_access(code, error, where) or _of_now(code, error, where)
+    return _input_fault(code, error) or _access_fault(code, error, where) or _other_fault(code, error, where)
 
 
-def _of_input(code: str, error: Exception) -> MemoryFault | None:
+def _input_fault(code: str, error: Exception) -> MemoryFault | None:
     """The error for a caller's value that cannot be stored or looked up; None for other codes."""
     if code == "22003":
         return InvalidInput("A number is too large for the database. Give a smaller one.")
@@ -241,9 +241,9 @@ def _of_input(code: str, error: Exception) -> MemoryFault | None:
     return None
 
 
-def _of_access(code: str, error: Exception, where: Where) -> MemoryFault | None:
+def _access_fault(code: str, error: Exception, where: Where) -> MemoryFault | None:
     """The error for a wrong address or account, missing rights, or a damaged database; None for other codes."""
-    match code or _refusal(str(error)):
+    match code or _connection_error_code(str(error)):
         case "28000" | "28P01":
             return NotADatabase(f"The database {where} refused the user or the password. Correct DATABASE_URL.")
         case "3D000":
@@ -256,7 +256,7 @@ def _of_access(code: str, error: Exception, where: Where) -> MemoryFault | None:
             return None
 
 
-def _refusal(words: str) -> str:
+def _connection_error_code(words: str) -> str:
     """The SQLSTATE of an error of connecting, by its text, as the driver gives no code."""
     if "FATAL" not in words:
         return ""
@@ -265,7 +265,7 @@ def _refusal(words: str) -> str:
     return "28000" if any(each in words for each in ("authentication failed", "pg_hba.conf", 'role "')) else ""
 
 
-def _of_now(code: str, error: Exception, where: Where) -> MemoryFault:
+def _other_fault(code: str, error: Exception, where: Where) -> MemoryFault:
     """The error for all other codes; most of them are temporary."""
     match code:
         case "25006":

@@ -33,7 +33,7 @@ T = TypeVar("T")
 ID_LIMIT = 10_000
 """The most ids of one statement; SQLite allows 32,766 parameters."""
 
-_LONGEST = 64
+_LONGEST_LIST = 64
 """The most items of a list for which a statement is prepared."""
 _run_before: WeakSet[Executable] = WeakSet()
 
@@ -244,7 +244,7 @@ class Session:
         if not isinstance(given, dict):
             return prepare(statement, self._connection.dialect, tuple(given[0]))
         sizes = [(name, len(value)) for name, value in given.items() if type(value) is list]
-        if max([size for _, size in sizes], default=0) > _LONGEST:
+        if max([size for _, size in sizes], default=0) > _LONGEST_LIST:
             return None
         rounded = tuple([(name, 1 << (size - 1).bit_length() if size else 0) for name, size in sizes])
         return prepare(statement, self._connection.dialect, tuple(given), rounded)
