@@ -313,7 +313,7 @@ class AgentNode:
         )
 
     async def _permission(self, call: ToolCall, context: ToolContext) -> Permission | None:
-        """The permission of a call with effects; None if it has none, or if its tool has no effects."""
+        """The permission of a call with effects; None if there is none, it is unknown, or the tool has no effects."""
         tool = self.run.tools.get(call.name)
         if tool is None or not tool.has_side_effects or call.arguments is None:
             return None

@@ -138,7 +138,7 @@ class Trace:
         return expansion if self.expanded is not None else (GAVE_UP, self.task.goal)
 
     def episode(self, outcome: NodeOutcome, *, run_id: str, scope: Scope, context_after: tuple[str, ...]) -> Episode:
-        """The finished node as a pending episode."""
+        """The episode of the ended node, pending judgement."""
         action, target = self.signature(outcome.termination)
         return Episode(
             id=self.id,

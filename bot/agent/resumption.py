@@ -1,7 +1,7 @@
 """Resumes a run that waited for the person or that a process left unfinished.
 
 Nodes that had ended are taken over. Any other node gets its earlier steps in its dialogue, and continues after the last
-one. No tool runs again, except the notes tools, as the working memory is lost.
+one. Tool calls that were finished do not run again, except those of notes tools, as the working memory is lost.
 """
 
 from collections.abc import Mapping
@@ -52,7 +52,7 @@ def is_over(node: Episode) -> bool:
 
 
 async def resume(node: "AgentNode", earlier: Episode, dialogue: Dialogue) -> NodeOutcome | None:
-    """Repeat the earlier steps of a node, without running their tools. None: ask the model."""
+    """Take over the earlier steps of a node. Only a call that was not finished runs. None: ask the model."""
     node.run.has_decided = True
     steps = earlier.trajectory
     for number, step in enumerate(steps):
@@ -88,7 +88,7 @@ async def _retake(
             node.trace.steps.append(step)
             dialogue.remark(step.text)
         case _:
-            pass  # Observed by the action before it, or what the node ended with.
+            pass  # An observation that was taken with its action, or the node's end.
     return None
 
 

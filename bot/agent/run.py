@@ -65,12 +65,12 @@ class Budget:
 
     @property
     def decisions(self) -> int:
-        """Decisions begun so far."""
+        """The number of decisions so far."""
         return self._decisions
 
     @property
     def usage(self) -> Usage:
-        """Tokens and cost so far."""
+        """The tokens and cost so far."""
         return self._usage
 
     @property
@@ -97,7 +97,7 @@ class Budget:
             self._check()
 
     def out_of_time(self) -> BudgetExceeded:
-        """The error for a wait that the deadline ended."""
+        """The error for work that the deadline interrupted."""
         return _exceeded("seconds", f"{self.limits.max_seconds:g} seconds")
 
     def _check(self) -> None:
@@ -274,7 +274,7 @@ class Run:
             step_number=self._started,
             started_at=self.agent.clock(),
             context_before=self.context(),
-            usage=self.budget.usage if self._started == 1 else Usage(),  # understanding the question came before
+            usage=self.budget.usage if self._started == 1 else Usage(),  # the root includes the rewriting
         )
         self._open[task.path] = trace
         return trace

@@ -25,7 +25,7 @@ class RunResult:
     termination: Termination
     """The root's termination."""
     nodes: tuple[Episode, ...]
-    """Pending episodes in the order the nodes started: the root first."""
+    """Pending episodes in the order the nodes started, the root first."""
     recollections: tuple[Recollection, ...]
     """The recollection of each node, with the ids of the lessons in its prompt."""
     asked: bool

@@ -132,7 +132,7 @@ class DiscordSettings(Section):
 
 
 class WebSettings(Section):
-    """`[web]`: memory over HTTP, and the pages."""
+    """`[web]`: the HTTP interface and the pages."""
 
     host: str = Field(default="127.0.0.1", min_length=1)
     port: int = Field(default=8080, ge=0, le=65_535)

@@ -22,7 +22,7 @@ def http_address(example: str) -> AfterValidator:
 
 
 def require_http(url: str, example: str) -> str:
-    """The address, if it is one or empty. Raises `ValueError`."""
+    """The URL, if it is an http address or empty. Raises `ValueError` otherwise."""
     if url and not url.startswith(("http://", "https://")):
         raise ValueError(f"must start with http:// or https://, for example {example}")
     return url

@@ -67,7 +67,7 @@ class StorageSettings(Section):
 
 
 class AgentSettings(Section):
-    """`[agent]`: the budgets of one run."""
+    """`[agent]`: the limits of one run, and approvals."""
 
     max_depth: int = Field(default=4, ge=1, le=10)
     max_decisions: int = Field(default=24, ge=1, le=1000)

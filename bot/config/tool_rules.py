@@ -28,7 +28,7 @@ class ToolRule:
     channels: frozenset[str] = frozenset()
     """Channel ids, optionally `WORKSPACE/CHANNEL`; empty for all channels."""
     roles: tuple[Role, ...] | None = None
-    """None for everybody."""
+    """The allowed roles; None for all."""
 
     def admits(self, scope: Scope, role: Role) -> bool:
         """Whether it allows its tools to a role in a place."""

@@ -25,7 +25,7 @@ class KnowledgeSettings(Section):
 
 
 class PageSettings(Section):
-    """`[pages]`: reading pages and searching the web."""
+    """`[pages]`: web pages and web search."""
 
     fetch: Literal["on", "off"] = "off"
     search_url: Annotated[str, http_address("http://localhost:8888")] = ""

@@ -1,4 +1,4 @@
-"""Events: what people do on a platform, the same on every one."""
+"""Events: what people do, in the same form for all platforms."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ class BaseEvent:
     """The fields of all events: who did something, where, when, and in what role."""
 
     event_id: str
-    """The same for an event that is delivered again."""
+    """The same if the event is delivered again."""
     scope: Scope
     """The person who did it, and where; the bot if the event names no person."""
     at: datetime
@@ -78,7 +78,7 @@ class PersonReaction(BaseEvent):
     """In the platform's notation: `👍🏽`, `+1::skin-tone-3`, `partyparrot`."""
     added: bool
     on_own_message: bool = True
-    """Whether the message is the bot's; True if unknown, but may be False if a removal arrives after its reaction."""
+    """Whether the message is the bot's; True if unknown. May be False for the removal of an earlier reaction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ class ReactionsCleared(BaseEvent):
 
     message_id: str
     emoji: str = ""
-    """Empty for all."""
+    """The removed emoji; empty for all."""
 
 
 WRONG_APPROACH = "wrong tool or approach"

@@ -15,10 +15,10 @@ _MOST_FILES = 500_000
 """Enough for ten years of 100 channels with a file a day."""
 _LARGEST_SUM = 32 << 30
 """Bytes of all files, unpacked."""
-_MOST_BLOWN_UP = 200
+_HIGHEST_RATIO = 200
 """The highest compression ratio of a large file: text has 5 to 30, lists of zeros 1,000."""
 _LARGE = 1 << 20
-_FAULTS_TOLD = 1000
+_MOST_FAULTS = 1000
 
 
 @dataclass(slots=True)
@@ -46,12 +46,12 @@ class Archive:
 
     @property
     def names(self) -> list[str]:
-        """The JSON files in it, in alphabetical order."""
+        """The names of its JSON files, in alphabetical order."""
         return sorted(self._names)
 
     def fault(self, position: str, reason: str) -> None:
         """Note something that could not be read."""
-        if len(self.faults) < _FAULTS_TOLD:
+        if len(self.faults) < _MOST_FAULTS:
             self.faults.append(FileFault(position=position[:200], reason=reason))
 
     def records(self, name: str) -> list[dict[str, Any]]:
@@ -74,7 +74,7 @@ class Archive:
         if info.file_size > LARGEST_FILE:
             self.fault(name, too_large)
             return None
-        if info.file_size > _LARGE and info.file_size > _MOST_BLOWN_UP * max(1, info.compress_size):
+        if info.file_size > _LARGE and info.file_size > _HIGHEST_RATIO * max(1, info.compress_size):
             self.fault(name, "it is packed suspiciously small")
             return None
         try:

@@ -18,12 +18,12 @@ from bot.adapters.sources.entries import FileFault, SourceEntry
 from bot.adapters.sources.faq import FaqEntry, entry_of
 from memory.model import Audience
 
-_OURS = "goodbot-answer"
+_FENCE_NAME = "goodbot-answer"
 """The name of the fenced block of an answer."""
-_FENCED = re.compile(rf"(?P<fence>`{{3,}}){_OURS}\n(?P<text>.*)\n(?P=fence)", re.DOTALL)
+_FENCED = re.compile(rf"(?P<fence>`{{3,}}){_FENCE_NAME}\n(?P<text>.*)\n(?P=fence)", re.DOTALL)
 _NOTE = re.compile(r"<!-- goodbot (?P<fields>(?:[a-z]+=\S* ?)*)-->")
 _AUTHOR = re.compile(r"\*Taught by (?P<name>[^\n]+)\*")
-_WRITTEN = re.compile(r"\\([!-/:-@\[-`{-~])|<br ?/?>|&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,31});")
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])|<br ?/?>|&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]\w{1,31});")
 """Escapes in a heading: an escaped character, a line break, a character reference."""
 _QUESTION_LEVEL = 3
 _NO_LEVEL = 7
@@ -63,7 +63,7 @@ def _headings(text: str) -> list[_Heading]:
     """The headings outside of lists, quotes and code."""
     tokens: Sequence[Token] = parser().parse(text)
     return [
-        _Heading(level=int(token.tag[1]), text=_unwritten(tokens[at + 1].content), line=token.map[0], body=token.map[1])
+        _Heading(level=int(token.tag[1]), text=_unescaped(tokens[at + 1].content), line=token.map[0], body=token.map[1])
         for at, token in enumerate(tokens)
         if token.type == "heading_open" and token.level == 0 and token.map is not None
     ]
@@ -99,7 +99,7 @@ def _entry(position: str, question: str, body: str, fields: dict[str, str]) -> S
     if fields:
         above, _, last = body.rpartition("\n\n")
         if found := _AUTHOR.fullmatch(last):
-            body, author = above, _unwritten(found["name"])
+            body, author = above, _unescaped(found["name"])
     whole = _FENCED.fullmatch(body) if fields else None
     try:
         return entry_of(
@@ -109,13 +109,13 @@ def _entry(position: str, question: str, body: str, fields: dict[str, str]) -> S
         return FileFault(position=position, reason=str(error))
 
 
-def _unwritten(text: str) -> str:
+def _unescaped(text: str) -> str:
     def shown(found: re.Match[str]) -> str:
         if found[1]:
             return found[1]
         return "\n" if found[0].startswith("<") else unescape(found[0])
 
-    return _WRITTEN.sub(shown, text)
+    return _ESCAPE.sub(shown, text)
 
 
 # Writing ----------------------------------------------------------------------------------------------------------
@@ -127,11 +127,11 @@ def write(entries: Iterable[FaqEntry], title: str) -> str:
     for each in entries:
         where = (each.audience.value, each.channel, each.visibility.value, each.place)
         sections.setdefault(where, []).append(each)
-    written = [f"# {_written(title)}"]
+    written = [f"# {_escaped(title)}"]
     for (audience, channel, visibility, place), inside in sections.items():
         fields = {"audience": audience, "channel": channel, "visibility": visibility, "place": place}
         note = " ".join(f"{name}={quote(value, safe=_SAFE)}" for name, value in fields.items() if value)
-        written += [f"## {_written(_section(Audience(audience), place or channel))}", f"<!-- goodbot {note} -->"]
+        written += [f"## {_escaped(_section(Audience(audience), place or channel))}", f"<!-- goodbot {note} -->"]
         written += [_block(each) for each in inside]
     return "\n\n".join(written) + "\n"
 
@@ -143,13 +143,13 @@ def _section(audience: Audience, place: str) -> str:
 
 
 def _block(entry: FaqEntry) -> str:
-    head = f"{'#' * _QUESTION_LEVEL} {_written(entry.question)}"
-    author = f"\n\n*Taught by {_written(entry.author)}*" if entry.author else ""
+    head = f"{'#' * _QUESTION_LEVEL} {_escaped(entry.question)}"
+    author = f"\n\n*Taught by {_escaped(entry.author)}*" if entry.author else ""
     plain = f"{head}\n\n{entry.answer}{author}"
     if _is_read_back(plain, entry):
         return plain
     fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", entry.answer)), 3)
-    return f"{head}\n\n{fence}{_OURS}\n{entry.answer}\n{fence}{author}"
+    return f"{head}\n\n{fence}{_FENCE_NAME}\n{entry.answer}\n{fence}{author}"
 
 
 def _is_read_back(block: str, entry: FaqEntry) -> bool:
@@ -164,10 +164,10 @@ def _is_read_back(block: str, entry: FaqEntry) -> bool:
 
 
 _SAFE = "#@:.,+"
-_MARKED = re.compile(r"\\(?=[!-/:-@\[-`{-~\n])|<(?=br ?/?>)|&(?=#?\w+;)|#(?=#*$)")
+_NEEDS_ESCAPE = re.compile(r"\\(?=[!-/:-@\[-`{-~\n])|<(?=br ?/?>)|&(?=#?\w+;)|#(?=#*$)")
 
 
-def _written(text: str) -> str:
+def _escaped(text: str) -> str:
     """A text as one line of Markdown, with escapes only where needed."""
-    escaped = _MARKED.sub(r"\\\g<0>", text)
+    escaped = _NEEDS_ESCAPE.sub(r"\\\g<0>", text)
     return "<br>".join(escaped.split("\n"))

@@ -80,7 +80,7 @@ class Say:
 
 @dataclass(frozen=True, slots=True)
 class React:
-    """Emoji to put on an answer; `number` is None for the last one."""
+    """Emoji to add to an answer; `number` is None for the last one."""
 
     emoji: tuple[str, ...]
     number: int | None = None
@@ -88,7 +88,7 @@ class React:
 
 @dataclass(frozen=True, slots=True)
 class Unreact:
-    """An emoji to take back; empty for the latest one."""
+    """An emoji to remove from an answer; empty for the latest one."""
 
     emoji: str = ""
     number: int | None = None
@@ -116,7 +116,7 @@ class Export:
 
     file: str = ""
     format: str = ""
-    """`json`, `csv` or `prompt`, from the file's ending; empty when it has none."""
+    """`json`, `csv` or `prompt`, by the file's suffix; empty without one."""
 
 
 @dataclass(frozen=True, slots=True)

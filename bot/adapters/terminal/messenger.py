@@ -93,7 +93,7 @@ class TerminalMessenger:
 
     @property
     def platform(self) -> str:
-        """`terminal`."""
+        """The name of the platform: `terminal`."""
         return "terminal"
 
     async def run(self, sink: EventSink) -> None:

@@ -24,7 +24,7 @@ _UNICAST6 = ipaddress.ip_network("2000::/3")
 _AZURE = ipaddress.ip_address("168.63.129.16")
 """The metadata service of Azure, whose address looks public."""
 _AWS6 = ipaddress.ip_address("fd00:ec2::254")
-_AS_WRITTEN = "/:?#[]@!$&'()*+,;=%~"
+_UNQUOTED = "/:?#[]@!$&'()*+,;=%~"
 """Characters of a URL that are not percent-encoded, besides letters and digits."""
 _HEADERS = {
     "User-Agent": "Goodbot",
@@ -173,7 +173,7 @@ def _checked(url: str) -> str:
         netloc = parts.netloc if parts.netloc.isascii() else _ascii_netloc(parts.hostname or "", parts.port)
     except UnicodeError:
         raise ToolRetry("That is no address of a page: its host name is not valid.") from None
-    path, query = (quote(each, safe=_AS_WRITTEN, errors="replace") for each in (parts.path, parts.query))
+    path, query = (quote(each, safe=_UNQUOTED, errors="replace") for each in (parts.path, parts.query))
     return parts._replace(netloc=netloc, path=path, query=query, fragment="").geturl()
 
 

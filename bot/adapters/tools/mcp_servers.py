@@ -81,7 +81,7 @@ class McpServers:
     async def resources(self) -> dict[str, str]:
         """The texts of the resources of all connected servers, by their URIs."""
         found: dict[str, str] = {}
-        for texts in await asyncio.gather(*(self._there(link.resources()) for link in self._links)):
+        for texts in await asyncio.gather(*(self._on_loop(link.resources()) for link in self._links)):
             found.update(texts)
         return found
 
@@ -104,7 +104,7 @@ class McpServers:
             async def called() -> str:
                 return await tool.run(arguments, context)
 
-            return await self._there(called())
+            return await self._on_loop(called())
 
         return Tool(
             name=tool.name,
@@ -115,7 +115,7 @@ class McpServers:
             is_outside=True,
         )
 
-    async def _there(self, work: Coroutine[Any, Any, T]) -> T:
+    async def _on_loop(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the clients' event loop. Raises `ToolFailed` if the thread has ended."""
         if not self._thread.is_alive():
             work.close()
@@ -187,7 +187,7 @@ class _Link:
             if server.command:
                 command, *rest = server.command
                 where = StdioServerParameters(command=command, args=rest, env=server.environment(self._environ))
-                transport = stdio_client(where, errlog=stack.enter_context(_nowhere()))
+                transport = stdio_client(where, errlog=stack.enter_context(_null_file()))
             else:
                 token = server.token.get_secret_value()
                 headers = {"Authorization": f"Bearer {token}"} if token else {}
@@ -287,14 +287,14 @@ class _Link:
             self._wake.set()  # Lists the tools, which reconnects if the server does not answer.
             raise ToolFailed(f"The server {self.name} took longer than {self.timeout_s:g} seconds.") from error
         except Exception as error:  # whatever its reply made the client raise
-            self._doubt(error)
+            self._reconnect_after(error)
             raise ToolFailed(f"The server {self.name} failed: {_cause(error)[:300]}") from error
         text = _text_of(result)
         if result.is_error:
             raise ToolFailed(text or f"The server {self.name} says that it failed.")
         return text or "Done."
 
-    def _doubt(self, error: Exception) -> None:
+    def _reconnect_after(self, error: Exception) -> None:
         """Reconnect after an error, unless it is a refusal by the server itself."""
         is_refusal = isinstance(error, MCPError) and error.code not in (-32000, -32001)
         if not is_refusal:
@@ -328,7 +328,7 @@ def _text_of(result: CallToolResult) -> str:
     return text if left_out <= 0 else f"{text[:RESULT_CHARACTERS]}… ({left_out} more characters)"
 
 
-def _nowhere() -> TextIO:
+def _null_file() -> TextIO:
     """A file that discards the log of a server's process."""
     return Path(os.devnull).open("w", encoding="utf-8")
 

@@ -101,7 +101,7 @@ def _without_context(function: Function) -> tuple[Function, str]:
         return function, ""
 
     def shown(**_: object) -> None:
-        """Stands for the function where only its form is looked at."""
+        """Has the function's signature without the context, for reading its schema."""
 
     shown.__name__, shown.__doc__, shown.__module__ = function.__name__, function.__doc__, function.__module__
     rest = [each for each in signature.parameters.values() if each.name != name]

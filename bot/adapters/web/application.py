@@ -132,7 +132,7 @@ class RequestIds:
         self._app, self._new_id = app, new_id
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on with its id."""
+        """Pass on the request with its id."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

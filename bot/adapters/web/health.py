@@ -95,11 +95,11 @@ class ReadyCheck:
             now = self._monotonic()
             if self._found is None or now - self._found[0] >= FRESH_S:
                 found = await readiness(self._checks)
-                self._tell_changes(found)
+                self._log_changes(found)
                 self._found = (now, found)
             return self._found[1]
 
-    def _tell_changes(self, found: Readiness) -> None:
+    def _log_changes(self, found: Readiness) -> None:
         """Log each part that is no longer ready."""
         before = {part.name for part in self._found[1].parts if not part.is_ready} if self._found else set()
         for part in found.parts:

@@ -44,8 +44,8 @@ async def serving(application: Starlette, *, host: str, port: int) -> AsyncItera
     server = _Server(config)
     try:
         listening = config.bind_socket()
-        # Whatever connects inherits it. asyncio sets it only where the protocol is named; without it the second part
-        # of each response waits 40 ms for the first one to be confirmed.
+        # Inherited by accepted connections. asyncio sets it only if the socket's protocol is explicit; without it the
+        # second part of each response waits 40 ms for the acknowledgement of the first.
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         listening.listen(config.backlog)  # clients may connect as soon as they know the URL
     except (OSError, SystemExit) as error:

@@ -45,6 +45,6 @@ def about_tool(tools_for: ToolsFor) -> Tool:
 
 
 def _example(spec: ToolSpec) -> str:
-    """The first example in a tool's description, but not this tool's own."""
+    """The first example in a tool's description; empty for `about_me` itself."""
     example = spec.description.partition(_EXAMPLE)[2].partition(";")[0].strip(" .")
     return "" if spec.name == NAME else example

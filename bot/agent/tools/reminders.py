@@ -118,7 +118,7 @@ def schedule_text(reminder: Reminder) -> str:
 
 
 def reminder_line(reminder: Reminder) -> str:
-    """A reminder as lists show it."""
+    """A reminder in one line, for lists."""
     return f"“{reminder.text}”, {schedule_text(reminder)} `{reminder.id[-_SHORT_ID:]}`"
 
 

@@ -209,7 +209,7 @@ def change_result(changed: Changed, value: str) -> str:
 
 
 def shown_value(value: Value, characters: int = _VALUE_CHARACTERS) -> str:
-    """A value as people write it."""
+    """A value as text."""
     match value.value:
         case None:
             return "nothing"

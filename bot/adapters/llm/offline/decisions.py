@@ -23,7 +23,7 @@ FOUND = 0.35
 """The least similarity of a passage that answers a search."""
 FOUND_UNASKED = 0.45
 """The same for a search that was made only because nothing else fitted."""
-_UNSAID = 1.5
+_UNJOINED = 1.5
 """How many times surer than the whole the parts must be if no word joins them: "I lost my card, what now?"."""
 
 _CERTAIN = 20.0
@@ -187,7 +187,7 @@ class Decider:
             return False
         together = geometric_mean([max(ASKED_FROM, best.confidence if best else 0.0) for best in bests])
         whole = self._ranked[0].confidence if self._ranked else 0.0
-        return together > whole * (1.0 if parts.is_said else _UNSAID)
+        return together > whole * (1.0 if parts.is_said else _UNJOINED)
 
     def _best(self, goal: str) -> ActionCandidate | None:
         """The best sure action for a goal; None if there is none."""

@@ -1,4 +1,4 @@
-"""Finds the place a sentence is about: "what time is it in New York right now?" is about New York."""
+"""Finds the place in a sentence: "what time is it in New York right now?" is about New York."""
 
 import re
 

@@ -7,7 +7,7 @@ from memory.model import Vector
 from memory.rules.retrieval.likeness import COMPARED_CHARACTERS, unit_cosine
 
 Embed = Callable[[Sequence[str]], list[Vector]]
-"""`memory.ports.Embedder.embed`: blocking, one unit vector per text. Raises `EmbeddingFailed`."""
+"""Embeds texts, as `memory.ports.Embedder.embed`: a unit vector for each. Blocking. Raises `EmbeddingFailed`."""
 
 
 class Similarity:

@@ -75,7 +75,7 @@ class Accounts:
         self._password = self._keyed(password) if password else b""
         self._by_name = {each.name: each for each in accounts}
         self._hasher = PasswordHasher()
-        _placeholder_digest()  # made now, so that the first login does not take longer
+        _placeholder_digest()  # made now, so that the time of the first login reveals nothing
         if password:
             self._by_name[ADMINISTRATOR] = Account(ADMINISTRATOR, ((EVERYWHERE, WebRole.ADMIN),))
         self.is_open = not self._by_name

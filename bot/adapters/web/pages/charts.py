@@ -19,7 +19,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A rectangle."""
+    """A bar."""
 
     x: float
     y: float

@@ -24,7 +24,7 @@ def jobs(visit: Visit) -> Response:
 
 
 def run_job(visit: Visit) -> Response:
-    """Run a job now."""
+    """Run a job."""
     run = visit.memory.upkeep.run(visit.path["job"], workspace=visit.workspace, actor=visit.actor)
     text = f"{run.name}: {run.error or run.summary}"
     return visit.back("jobs", Notice(text[:400], is_fault=bool(run.error)))

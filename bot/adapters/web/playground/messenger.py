@@ -40,7 +40,7 @@ class PlaygroundMessenger:
 
     @property
     def platform(self) -> str:
-        """`playground`."""
+        """The name of the platform: `playground`."""
         return PLATFORM
 
     async def run(self, sink: EventSink) -> None:
