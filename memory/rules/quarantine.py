@@ -89,7 +89,7 @@ def flags(text: str, *, limit: int | None = None) -> tuple[Flag, ...]:
 
 
 def flags_of(episode: Episode, *, limit: int | None = None) -> tuple[Flag, ...]:
-    """The reasons to review an episode, by all its texts that a prompt would show."""
+    """The reasons to review an episode, by the texts of its run. Reason and correction are not checked."""
     shown = [episode.goal, episode.output, episode.task_incomplete, episode.place]
     for step in episode.trajectory:
         if step.kind is StepKind.EXPAND:

@@ -213,9 +213,9 @@ def _channel(
 ) -> Verdict:
     """The channel's verdict: the teachers' if any voted, else that of a quorum.
 
-    A 👎 verdict needs that nobody approves, the asker included. A 👍 verdict needs a larger weight of approvals than of
-    objections, so that one person cannot undo it alone. `counted` has no votes beyond a limit or of weight 0; votes
-    that only propose are ignored.
+    For a failure, nobody may approve, the asker included. For a success, approvals must weigh more than objections, so
+    that one person cannot undo it alone. `counted` has no votes beyond a limit or of weight 0; votes that only propose
+    are ignored.
     """
     taught = {vote.value for vote in counted if vote.role is Role.TEACHER}
     if taught:

@@ -89,9 +89,6 @@ def _in_groups(memories: Sequence[Episode | MemoryEntry]) -> Iterator[list[Episo
         yield row
 
 
-# Memory entries -------------------------------------------------------------------------------------------------
-
-
 def _add_entry(tx: Transaction, episodic: EpisodicMemory, entry: MemoryEntry, vectors: dict[str, Vector]) -> bool:
     known = [each.memory for each in entries_of(tx, episodic, entry.session_id)]
     entry = replace(entry, run_id=entry.run_id or f"imported-{entry.rep}")
