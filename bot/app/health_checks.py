@@ -115,7 +115,7 @@ def _log_file(settings: Settings) -> CheckResult:
 
 
 def _set_aside(settings: Settings) -> CheckResult:
-    """Identifies messages by place and time, never by text: they may be private."""
+    """Report messages that were set aside, by place and time, never by text, which may be private."""
     try:
         with open_memory(settings) as memory:
             aside = memory.recovering.set_aside()
@@ -145,11 +145,11 @@ def _named(message: Incoming) -> str:
 
 _ROWS, _OPEN = "GB011", "GB012"
 _ROWS_SHOWN = 20
-"""Damaged rows that are named; they are mended one by one."""
+"""How many damaged rows are listed."""
 
 
 def _rows(settings: Settings) -> Iterator[CheckResult]:
-    """Whether every row can be read; a finding for each that cannot."""
+    """Check that every row can be read. Yields a finding for each that cannot."""
     try:
         # A damaged row may keep memory from starting.
         with open_store(settings) as store:
@@ -164,12 +164,12 @@ def _rows(settings: Settings) -> Iterator[CheckResult]:
 
 
 def _private(settings: Settings) -> Iterator[CheckResult]:
-    """Whether other users of this machine can read the database, the log, or look into their folders."""
+    """Check whether other users of this machine can read the database, the log, or their folders."""
     database, log = (Path(each).expanduser().absolute() for each in (settings.storage.beside, settings.log.file))
     companions = [Path(f"{database}{ending}") for ending in ("-wal", "-shm", "-journal")]
     rotated = sorted(log.parent.glob(f"{log.name}.*"))
     files = [each for each in (database, *companions, log, *rotated) if is_open_to_others(each)]
-    # A folder of somebody else's is theirs to close.
+    # A folder that belongs to another user is not checked.
     homes = dict.fromkeys(each.parent for each in (database, log) if is_plain_file(each))
     folders = [each for each in homes if is_own(each) and is_open_to_others(each)]
     remedies = []
@@ -186,11 +186,11 @@ def _private(settings: Settings) -> Iterator[CheckResult]:
 
 _MCP = "GB013"
 _TOOLS_SHOWN = 5
-"""Tools that are named."""
+"""How many tools are listed."""
 
 
 def mcp_servers(settings: Settings) -> Iterator[CheckResult]:
-    """A result for each server; nothing where none is configured."""
+    """A result for each configured server."""
     if not settings.mcp.servers:
         return
     try:
@@ -248,21 +248,21 @@ def _discord(settings: Settings) -> list[CheckResult]:
         from bot.adapters.discord.health_checks import DiscordHealthChecks
     except ImportError as error:
         return [_not_installed(DISCORD, "discord", error)]
-    # A fault is one of the results; the library's own log line would appear between them.
+    # A fault is reported as a result; the library's own log line would appear between the results.
     logging.getLogger("discord").addHandler(logging.NullHandler())
     named = _teachers_in_chat(settings, "discord")
     return asyncio.run(DiscordHealthChecks(settings.discord, clock=utc_now, named_in_chat=named).results())
 
 
 def _teachers_in_chat(settings: Settings, platform: str) -> list[str]:
-    """Whom people named as teachers in chat; nobody where that has no effect, or the database cannot be read."""
+    """The teachers named in chat; empty if that has no effect, or the database cannot be read."""
     if TEACHERS not in settings.teaching.chat_settings:
         return []
     try:
         with open_store(settings) as store:
             return named_anywhere(store, platform, TEACHERS)
     except (MemoryFault, OSError):
-        return []  # The checks of the database say so.
+        return []  # reported by the checks of the database
 
 
 def _not_installed(code: str, platform: str, error: ImportError) -> CheckResult:
@@ -276,11 +276,11 @@ _ONE_EACH: tuple[Callable[[Settings], CheckResult], ...] = (
 
 
 def results(settings: Settings) -> Iterator[CheckResult]:
-    """The result of every check, in order of code. Without tokens no platform is asked."""
+    """The results of all checks, in order of code. Platforms without a token are not contacted."""
     for number, check in enumerate(_ONE_EACH, start=1):
         try:
             yield check(settings)
-        except Exception as error:  # one check that fails must not keep the others from being told
+        except Exception as error:  # a failing check must not hide the others
             log.error("the check GB%03d failed: %s", number, error, exc_info=error)
             yield fault(f"GB{number:03}", f"could not look: {type(error).__name__}: {error}", "mend what else is wrong")
     for look in (_rows, _private, mcp_servers, _slack, _discord):
@@ -288,5 +288,5 @@ def results(settings: Settings) -> Iterator[CheckResult]:
 
 
 def wrong_settings(reason: str) -> CheckResult:
-    """What is found when the settings cannot be read, and nothing else can be looked at."""
+    """The only result if the settings cannot be read."""
     return fault("GB001", reason, "mend the settings named above")

@@ -1,4 +1,4 @@
-"""Learning from a file: what it is, where its lessons go, and taking them in, so many at a time."""
+"""Learning from a file: recognising its kind, deciding where its lessons go, and importing them in chunks."""
 
 import hashlib
 import json
@@ -18,12 +18,12 @@ from memory.model.teaching import EmojiMap
 from memory.services import EntryOutcome, EntryStatus, Memory
 
 CHUNK = 250
-"""Lessons taken in at once, so that chat can write in between, and little is done again after a kill."""
+"""Lessons imported in one transaction, so that chat can write in between, and little is repeated after a kill."""
 SAMPLES = 5
 _TAKEN = (EntryStatus.ADDED, EntryStatus.HELD_BACK, EntryStatus.OWN)
 _PINNED = "pinned"
 ShowsLearning = Callable[[str, int, int], None]
-"""Hears what is read or taken in, and how far that is, of how much."""
+"""Progress callback: called with the stage, the number done, and the total."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class Target:
     """Where the lessons of a file go."""
 
     workspace: str
-    """Of what the file does not say; a platform's export has its own."""
+    """The workspace, if the file does not name one; a platform's export does."""
     actor: str
     is_workspace_given: bool = False
     channel: str = ""
@@ -39,44 +39,44 @@ class Target:
     audience: Audience | None = None
     with_direct: bool = False
     people: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Ids of people here by their ids in the file."""
+    """The ids of people here, by their ids in the file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearnReport:
-    """What became of a file."""
+    """The result of learning from a file."""
 
     kind: str
     workspace: str
     batch: str
-    """Its id; of a dry run, and of a file that brought nothing, none."""
+    """The id of the batch; empty for a dry run, and for a file that added nothing."""
     entries: int
     counts: Mapping[str, int]
-    """How many entries there are of each status."""
+    """The number of entries with each status."""
     differing: int
-    """Added though the same question has another answer there."""
+    """The number added although the same question has another answer there."""
     held_back: Mapping[str, int]
-    """Why some have to be looked at by themselves."""
+    """The number held back, to be reviewed one by one, for each reason."""
     places: Mapping[str, int]
-    """How many were added of each channel."""
+    """The number added in each channel."""
     left_out: Mapping[str, int]
     faults: tuple[FileFault, ...]
     samples: tuple[SourceEntry, ...]
 
     @property
     def added(self) -> int:
-        """How many wait for review, or count for one person."""
+        """The number that waits for review, or counts for one person."""
         return sum(self.counts.get(status.value, 0) for status in _TAKEN)
 
     @property
     def has_failed(self) -> bool:
-        """Whether nothing in it could be used."""
+        """Whether no entry could be used."""
         is_known = self.counts.get(EntryStatus.KNOWN.value, 0) + self.counts.get(EntryStatus.JOINED.value, 0)
         return bool(self.faults) and not self.added and not is_known
 
 
 def read_file(path: Path, emoji: EmojiMap, progress: ShowsLearning, *, encoding: str = "") -> Contents:
-    """What a file has, by its name and its content. Raises `InvalidInput` for a kind that is not known."""
+    """The entries of a file. Its kind is recognised by name and content; raises `InvalidInput` for an unknown one."""
     from bot.adapters.discord import archive as discord
     from bot.adapters.slack import archive as slack
 
@@ -125,9 +125,9 @@ def _contents(kind: str, found: Sequence[SourceEntry | FileFault]) -> Contents:
 def learn(
     memory: Memory, path: Path, contents: Contents, target: Target, progress: ShowsLearning, *, is_dry_run: bool
 ) -> LearnReport:
-    """Take in what a file has. What it brought before is known; a dry run only says what would become of each entry.
+    """Import the entries of a file, skipping those imported before. A dry run only reports each entry's outcome.
 
-    Raises `InvalidInput` where somebody has to say where its lessons go.
+    Raises `InvalidInput` if it must be specified where the lessons go.
     """
     routes = _Routes(memory, path, contents, target)
     proposals = [(each, made) for each in contents.entries if (made := routes.proposal(each)) is not None]
@@ -171,7 +171,7 @@ def _report(
 
 @dataclass(slots=True)
 class _Routes:
-    """Where each entry goes."""
+    """Decides where each entry goes."""
 
     memory: Memory
     path: Path
@@ -182,17 +182,17 @@ class _Routes:
 
     @property
     def workspace(self) -> str:
-        """That of the file, unless another one was asked for."""
+        """The workspace of the file, unless another one is given."""
         own = self.contents.workspace
         return self.target.workspace if self.target.is_workspace_given or not own else own
 
     @property
     def is_foreign(self) -> bool:
-        """Whether the file is of another workspace, whose channels do not exist here."""
+        """Whether the file is from another workspace, whose channels do not exist here."""
         return bool(self.contents.workspace) and self.contents.workspace != self.workspace
 
     def proposal(self, entry: SourceEntry) -> Proposal | None:
-        """The entry as a proposal; None, counted by its reason, where it is left out."""
+        """The entry as a proposal; None if it is left out, which is counted by its reason."""
         is_conversation = bool(entry.key)
         place = entry.place
         if is_conversation and place is not None and place.visibility is Visibility.DIRECT:
@@ -214,7 +214,7 @@ class _Routes:
         )
 
     def _direct(self, entry: SourceEntry, place: SourceChannel) -> Proposal | None:
-        """What two people said: for who asked alone, and only if they said that it is right."""
+        """A proposal from a direct conversation: for the asker alone, and only if they said that it is right."""
         if not self.target.with_direct or self.is_foreign:
             self.left_out["in direct messages; --direct takes them, for who asked alone"] += 1
             return None
@@ -256,7 +256,7 @@ class _Routes:
         )
 
     def _visibility(self, place: SourceChannel) -> Visibility:
-        """Who can read a channel: as the file says, as somebody says, or as the bot knows."""
+        """Who can read a channel, by the file, by what was given, or by what the bot knows."""
         known = place.visibility or self.target.visibility or self._visibilities.get(place.channel)
         if known is None:
             asked = Scope(
@@ -284,7 +284,7 @@ class _Routes:
         return Audience.CHANNEL if is_of_a_channel else Audience.WORKSPACE
 
     def _person(self, known: str) -> str:
-        """An id here. Whoever has none stays apart from everybody here who happens to have the same."""
+        """The id of a person here. In a file from another workspace, unmapped ids are prefixed to equal nobody's here."""
         if not known:
             return "unknown"
         here = self.target.people.get(known)
@@ -292,7 +292,7 @@ class _Routes:
 
 
 def _digest(path: Path, routes: _Routes) -> str:
-    """Of the file and of where it goes."""
+    """The digest of the file and of where its lessons go."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while part := file.read(1 << 20):

@@ -1,4 +1,4 @@
-"""The Model Context Protocol server put together: over standard streams for one person, over HTTP for keys."""
+"""Builds the Model Context Protocol server: over standard streams for one person, over HTTP for API keys."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from bot.adapters.mcp.server import Door
 
 PERSON_HEADER, CHANNEL_HEADER = "x-goodbot-person", "x-goodbot-channel"
-"""For whom the agent works, and where, of a request over HTTP; else the key itself, in its channel."""
+"""HTTP headers with the person and channel for which the agent works; by default the key itself, in its channel."""
 
 
 async def serve_streams(settings: Settings, memory: Memory, scope: Scope, role: Role) -> None:
-    """Speak over standard input and output, for one person, until the input ends. Raises `ConfigError`."""
+    """Serve over standard input and output, for one person, until the input ends. Raises `ConfigError`."""
     make_server, agent_memory = _adapter()
     door = agent_memory(memory=memory, scope=scope, role=role, emoji=emoji_map(settings))
     await make_server(lambda _, __: door).run_stdio_async()
@@ -46,7 +46,7 @@ async def serve_http(settings: Settings, memory: Memory, show: Callable[[str], o
 
 
 def key_required(settings: Settings, memory: Memory) -> "list[Middleware]":
-    """What lets only requests with a key through, as the HTTP interface does."""
+    """The middleware that lets only requests with an API key through, as in the HTTP interface."""
     with needs_extra("web", "this"):
         from starlette.middleware import Middleware
 
@@ -59,7 +59,7 @@ def key_required(settings: Settings, memory: Memory) -> "list[Middleware]":
 
 
 def memory_of_request(memory: Memory, emoji: EmojiMap) -> "Door":
-    """Opens the memory of a request's sender, by its key and headers."""
+    """A function that opens the memory of a request's sender, by its key and headers."""
     from bot.adapters.mcp.explained_memory import ExplainedMemory
     from bot.adapters.web.authentication import Caller
 

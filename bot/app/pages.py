@@ -1,4 +1,4 @@
-"""The pages put together: who may see them, what signs their cookies, and the settings that they show."""
+"""Builds the admin pages: access, the key that signs cookies, and the settings shown."""
 
 import secrets
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ def make_site(
     checks: tuple[Check, ...],
     playground: PlaygroundMessenger | None = None,
 ) -> SiteParts:
-    """What the pages are made of. Raises `ConfigError` where anybody could come in."""
+    """The dependencies of the pages. Raises `ConfigError` if they were open to anybody."""
     web = settings.web
     accounts = Accounts(web.password.get_secret_value(), accounts_of(web.accounts))
     require_safe(web.host, accounts)
@@ -44,7 +44,7 @@ def make_site(
 
 
 def _provider(web: WebSettings, secret: bytes) -> OpenIdConnect | None:
-    """Who vouches for people. Raises `ConfigError` where a part of it is missing."""
+    """The configured OpenID provider, if any. Raises `ConfigError` if a part of it is missing."""
     if not web.oidc_issuer:
         return None
     if not (web.url and web.oidc_client_id and web.accounts):
@@ -59,7 +59,7 @@ def _provider(web: WebSettings, secret: bytes) -> OpenIdConnect | None:
 
 
 def settings_in_force(settings: Settings) -> Mapping[str, Mapping[str, str]]:
-    """Every setting by section, as text. Of a secret only whether there is one."""
+    """All settings by section, as text; of a secret only whether it is set."""
     return {
         section: {name: _shown(getattr(getattr(settings, section), name)) for name in model.model_fields}
         for section, model in Settings.sections().items()
@@ -75,7 +75,7 @@ def _shown(value: object) -> str:
 
 
 def _secret(settings: Settings) -> bytes:
-    """What signs cookies, kept beside the database so that a restart logs nobody out."""
+    """The key that signs cookies, stored beside the database so that a restart logs nobody out."""
     if not settings.storage.database_url.get_secret_value():
         return secrets.token_bytes(_SECRET_BYTES)
     path = settings.storage.beside.with_suffix(".web-key")

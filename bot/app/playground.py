@@ -1,4 +1,4 @@
-"""The playground of a process: its messenger beside the bot, for as long as the web is served."""
+"""The playground: a messenger on the web, beside the bot's platforms."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def has_playground(settings: Settings) -> bool:
-    """Whether the settings want one."""
+    """Whether the playground is configured."""
     return settings.web.pages == "on" and settings.web.playground == "on"
 
 
@@ -25,7 +25,7 @@ def has_playground(settings: Settings) -> bool:
 async def playground_running(
     settings: Settings, memory: Memory, running: Running
 ) -> AsyncIterator["PlaygroundMessenger"]:
-    """The messenger, whose people talk to this bot. Raises `ConfigError` where a library is not installed."""
+    """Run the playground's messenger with this bot. Raises `ConfigError` if a library is not installed."""
     with needs_extra("web", "the web"):
         from bot.adapters.web.playground.messenger import PlaygroundMessenger
 

@@ -1,7 +1,7 @@
-"""Replay: answers that people approved of are worked out again, and compared. Nothing is posted, written or changed.
+"""Replay: questions whose answers people approved are answered again, and the answers compared. Changes nothing.
 
-What is written to memory meanwhile is taken back (`DryRunStore`); tools with effects do not run, and count as done.
-Tools that only look something up do run.
+Writes to memory are rolled back (`DryRunStore`). Tools with side effects are not run, but count as done; other tools
+are run.
 """
 
 import logging
@@ -31,7 +31,7 @@ from memory.services import Memory
 log = logging.getLogger(__name__)
 
 MOST_FAILURES = 3
-"""After so many runs in a row without a reply of the model the rest is not tried."""
+"""The number of runs in a row without a reply of the model after which the rest is skipped."""
 NOT_CARRIED_OUT = "Done. (This is a replay: nothing was carried out.)"
 
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
@@ -39,25 +39,25 @@ _SOURCE = re.compile(r"https?://[^\s<>|)\]]+|\b[\w-]+\.(?:md|txt|html?|pdf)\b", 
 
 
 class Differs(StrEnum):
-    """In what a new answer differs from the one people approved of."""
+    """In what a new answer differs from the approved one."""
 
     ACTION = "action"
     """It uses other tools."""
     ARGUMENTS = "arguments"
-    """It gives them something else."""
+    """It calls them with other arguments."""
     SOURCES = "sources"
     """It cites other pages or files."""
     MEANING = "meaning"
     """It says something else."""
     ASKED = "asked"
-    """It asks the person instead."""
+    """It asks the person back instead."""
     FAILED = "failed"
     """There is no answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolUse:
-    """A tool call that an answer can rest on."""
+    """A tool call that contributed to an answer."""
 
     tool: str
     arguments: Mapping[str, object]
@@ -65,12 +65,12 @@ class ToolUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayedAnswer:
-    """An answer: what was done for it, and what was said."""
+    """An answer: its tool calls and its text."""
 
     text: str
     deeds: tuple[ToolUse, ...]
     similarity: float | None = None
-    """Of a new answer: its meaning's with the approved one's, -1..1."""
+    """For a new answer, its similarity in meaning to the approved one, -1..1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,22 +84,22 @@ class Replayed:
     before: ReplayedAnswer
     after: ReplayedAnswer
     differs: tuple[Differs, ...]
-    """Nothing: the same answer."""
+    """The differences; empty for the same answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """All that was replayed, and what it cost."""
+    """The result of a replay, with its cost."""
 
     model: str
     answers: tuple[Replayed, ...]
     left_out: int
-    """Answers that were not tried any more, for the model gave no replies."""
+    """The number of answers that were skipped because the model gave no replies."""
     usage: Usage
 
     @property
     def different(self) -> tuple[Replayed, ...]:
-        """The answers that are not the same."""
+        """The answers that differ."""
         return tuple(each for each in self.answers if each.differs)
 
 
@@ -112,14 +112,14 @@ class ReplayRequest:
     since: datetime | None = None
     limit: int = 50
     without_own: bool = False
-    """Whether an answer's own lesson is left out, so that it shows how much rests on the others."""
+    """Whether an answer's own lesson is left out, to see what the other lessons achieve."""
     tool_timeout_s: float = 30.0
     similarity: float = 0.8
-    """From which similarity on two texts mean the same."""
+    """The similarity from which two texts mean the same."""
 
 
 def approved(memory: Memory, wanted: ReplayRequest) -> list[tuple[Episode, ...]]:
-    """The runs whose answers people approved of, newest first, each with its nodes; of the same question the newest."""
+    """The nodes of the runs whose answers people approved, newest first; of each question only the newest."""
     every = EpisodeFilter(
         channel=wanted.channel, since=wanted.since, verdict=Verdict.SUCCESS, roots_only=True, limit=None
     )
@@ -132,7 +132,7 @@ def approved(memory: Memory, wanted: ReplayRequest) -> list[tuple[Episode, ...]]
 
 
 def without_effects(tools: ToolRegistry, timeout_s: float) -> ToolRegistry:
-    """The same tools, of which those with effects may run at once, and do nothing."""
+    """The same tools, of which those with side effects need no approval and do nothing."""
 
     async def nothing(_: Mapping[str, object], __: ToolContext) -> str:
         return NOT_CARRIED_OUT
@@ -146,7 +146,7 @@ def without_effects(tools: ToolRegistry, timeout_s: float) -> ToolRegistry:
 
 
 async def replayed(settings: Settings, wanted: ReplayRequest, model: str, on_step: Callable[[int], None]) -> Replay:
-    """Replay with the configured bot, and another model if one is named. Raises `ConfigError` for one that is none."""
+    """Replay with the configured bot, and with another model if given. Raises `ConfigError` for an unknown model."""
     if model:
         chosen = type(settings.model)(**{**settings.model.model_dump(), "name": model, "fallbacks": ()})
         settings = settings.model_copy(update={"model": chosen})
@@ -170,7 +170,7 @@ async def replayed(settings: Settings, wanted: ReplayRequest, model: str, on_ste
 async def replay(
     memory: Memory, agent: AgentTree, wanted: ReplayRequest, on_step: Callable[[int], None] = lambda done: None
 ) -> Replay:
-    """Work out again what people approved of. `memory` should keep nothing (`DryRunStore`)."""
+    """Answer approved questions again. `memory` should store nothing (`DryRunStore`)."""
     runs = approved(memory, wanted)
     answers: list[Replayed] = []
     usage, failures = Usage(), 0
@@ -189,7 +189,7 @@ async def replay(
 
 
 async def _run(memory: Memory, agent: AgentTree, root: Episode, wanted: ReplayRequest) -> RunResult:
-    # Recall leaves out what the run itself made.
+    # Recall leaves out the run's own episodes.
     run_id = root.run_id if wanted.without_own else memory.new_id()
     tools = without_effects(agent.tools.within(root.scope, Role.MEMBER), wanted.tool_timeout_s)
     return await agent.run(root.goal, root.scope, run_id=run_id, tools=tools)
@@ -242,7 +242,7 @@ def _differences(
         found.append(Differs.ARGUMENTS)
     if sources_of(before.text) != sources_of(after.text):
         found.append(Differs.SOURCES)
-    # What a tool says now may be another number than then: that is no other answer.
+    # A tool may return another number now than then, which is not a different answer.
     rests_on_tools = bool(before.deeds) and not found
     has_effects = any(tool is not None and tool.has_side_effects for tool in (tools.get(d.tool) for d in before.deeds))
     if has_effects and not found:
@@ -261,7 +261,7 @@ def _has_alike(deed: ToolUse, others: Sequence[ToolUse], alike: Callable[[object
 
 
 def _is_alike(memory: Memory, similarity: float, one: object, other: object) -> bool:
-    """Whether two values mean the same: equal, or texts with the same numbers whose meaning is as near as wanted."""
+    """Whether two values mean the same: equal, or texts with the same numbers and at least this similarity."""
     if not isinstance(one, str) or not isinstance(other, str):
         return one == other
     if " ".join(one.casefold().split()) == " ".join(other.casefold().split()):
@@ -273,7 +273,7 @@ def _is_alike(memory: Memory, similarity: float, one: object, other: object) -> 
 
 
 def tool_uses_of(nodes: Sequence[Episode], tools: ToolRegistry) -> tuple[ToolUse, ...]:
-    """What the nodes did that an answer can rest on; calls that failed, and notes a node takes for itself, are none."""
+    """The tool calls of the nodes that contributed to the answer, without failed calls and a node's own notes."""
     return tuple(
         ToolUse(tool=step.tool, arguments=dict(step.arguments))
         for node in nodes
@@ -286,5 +286,5 @@ def tool_uses_of(nodes: Sequence[Episode], tools: ToolRegistry) -> tuple[ToolUse
 
 
 def sources_of(text: str) -> frozenset[str]:
-    """The pages and files that a text cites."""
+    """The pages and files cited in a text."""
     return frozenset(each.rstrip(".,;:!?").casefold() for each in _SOURCE.findall(text))

@@ -1,6 +1,6 @@
-"""`goodbot bench attack`: a few people against what everybody else taught.
+"""`goodbot bench attack`: measures how far a few attackers can spoil what everybody else taught.
 
-Either they teach a wrong answer to some questions, or they refuse right answers that follow what a teacher taught.
+They either teach a wrong answer to some questions, or reject right answers that follow from a teacher's lessons.
 """
 
 import asyncio
@@ -30,13 +30,13 @@ from memory.ports import Embedder
 from memory.services import Memory
 
 TEAM = 40
-"""How many honest people teach."""
+"""The number of honest people who teach."""
 LESSONS = 5
 """Honest lessons for each label that is attacked ..."""
 AROUND = 3
 """... and for each other one."""
 ATTACKS = 10
-"""What is done against each label: lessons with one wrong answer, or answers that are refused."""
+"""The number of attacks on each label: lessons with one wrong answer, or rejected answers."""
 CONTEXT = frozenset({f"platform:{CHANNEL.platform}", f"channel:{CHANNEL.channel}", "person:victim"})
 _PACE = timedelta(minutes=2)
 _MONTH = timedelta(days=30)
@@ -48,40 +48,40 @@ class AttackKind(StrEnum):
     POISON = "poison"
     """They teach a wrong answer on the label's own wordings."""
     REFUSE = "refuse"
-    """They refuse the right answers that a teacher's lessons lead to, which nobody judged."""
+    """They reject right answers that follow from a teacher's lessons and that nobody judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttackArm:
-    """What is tried out."""
+    """The parameters of an attack."""
 
     kind: AttackKind = AttackKind.POISON
     attackers: int = 1
-    """Two of them approve each other's lessons, or both refuse the same answers."""
+    """The number of attackers. Two approve each other's lessons, or both reject the same answers."""
     newcomers: bool = False
-    """They begin the day they come; else a month later."""
+    """Whether they attack on the day they join; else a month later."""
     labels: int = 50
     """How many labels are attacked, each by attackers of its own ..."""
     everywhere: bool = False
-    """... or all by the same, who so say much else than each lie."""
+    """... or all by the same attackers, whose votes then concern many other things too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttackDamage:
-    """What victims met, as shares of their messages."""
+    """What the victims got, as shares of their messages."""
 
     right: float
     """The right answer is believed most."""
     poison: float
-    """The wrong one is: it decides where an answer has to be chosen."""
+    """The wrong answer is believed most, and would be chosen if one must be."""
     given: float
-    """It would be given without asking back."""
+    """The wrong answer would be given without asking back."""
     offered: float
-    """It would be among what is asked about, where nothing is given."""
+    """The wrong answer would be among the options, where none is given."""
     right_offered: float
-    """The right answer would be."""
+    """The right answer would be among the options."""
     in_prompt: float
-    """A lesson to repeat in the prompt has it."""
+    """A lesson to repeat in the prompt has the wrong answer."""
     called_wrong: float
     """A lesson in the prompt says that the right answer is wrong."""
 
@@ -104,7 +104,7 @@ def attack(
     settings: Settings,
     show: ShowsStage,
 ) -> list[AttackResult]:
-    """Run the attack once for each seed. Embeds all texts first. Raises `InvalidInput` for too few messages."""
+    """Run the attack once per seed, after embedding all texts. Raises `InvalidInput` for too few messages."""
     _require_enough(lessons, arm)
     embedder = PreparedEmbedder(make_embedder(settings))
     battles = [_AttackRun(lessons, messages, arm, seed) for seed in seeds]
@@ -175,17 +175,17 @@ class _AttackRun:
 
     @property
     def texts(self) -> list[str]:
-        """What is embedded."""
+        """The texts to embed."""
         taught = [text for label in self._labels for text in self._taught[label.label][: self._count(label)]]
         against = [text for each in self._attacked for text in self._taught[each.label][LESSONS : LESSONS + ATTACKS]]
         return [*taught, *against, *(text for each in self._attacked for text in self._asked[each.label])]
 
     def _count(self, label: Label) -> int:
-        """How many honest lessons it has."""
+        """The number of honest lessons for a label."""
         return LESSONS if label in self._attacked else AROUND
 
     async def run(self, settings: Settings, embedder: Embedder, step: ShowsStep) -> AttackResult:
-        """Teach, look, attack, look again."""
+        """Teach, measure, attack, measure again."""
         self._step = step
         with fresh_memory(settings, embedder, self._clock, self.seed) as memory:
             model = OfflineModel(embedder.embed, must_choose=True)
@@ -229,7 +229,7 @@ class _AttackRun:
         return [f"attacker-{number} of {at}" for number in range(self._arm.attackers)]
 
     def _poison(self, label: Label) -> str:
-        """The answer of another label, which nobody else gives to these questions."""
+        """The wrong answer: that of another label, which nobody else gives to these questions."""
         return self._labels[(self._labels.index(label) + 1) % len(self._labels)].text
 
     async def _attack(self, running: Running, memory: Memory, label: Label) -> None:
@@ -267,7 +267,7 @@ class _AttackRun:
         return memory.answers.newest(CHANNEL) or ""
 
     def _damage(self, memory: Memory) -> AttackDamage:
-        """What somebody meets who never taught anything."""
+        """Measure what a person gets who never taught anything."""
         victim = replace(CHANNEL, person="victim")
         met: list[AttackDamage] = []
         for label in self._attacked:
@@ -296,6 +296,6 @@ class _AttackRun:
 
 
 def _offered(beliefs: Sequence[Belief]) -> set[str]:
-    """The answers that a person would be asked about."""
+    """The answers among which a person would be asked to choose."""
     likeliest = sorted(beliefs, key=lambda each: -max(each.value, each.suggested))
     return {each.text for each in likeliest[: on_offer([(each.value, each.suggested) for each in likeliest])]}

@@ -1,4 +1,4 @@
-"""An embedder that embeds no text twice, so that the messages of a benchmark can be embedded before it begins."""
+"""A caching embedder, so that the messages of a benchmark can be embedded before it begins."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -9,13 +9,13 @@ _BATCH = 256
 
 
 class PreparedEmbedder:
-    """Keeps every vector of another embedder. Safe to share between threads."""
+    """Caches all vectors of another embedder. Thread-safe."""
 
     def __init__(self, inner: Embedder) -> None:
         self._inner = inner
         self._known: dict[str, Vector] = {}
         self.late = 0
-        """Texts that had to be embedded while something waited for them."""
+        """The number of texts that were embedded only when needed."""
 
     @property
     def name(self) -> str:
@@ -28,7 +28,7 @@ class PreparedEmbedder:
         return self._inner.dimension
 
     def prepare(self, texts: Iterable[str], on_progress: Callable[[int], None]) -> None:
-        """Embed these texts now. `on_progress` hears how many are done."""
+        """Embed these texts now. `on_progress` is called with the number done."""
         missing = [text for text in dict.fromkeys(texts) if text not in self._known]
         for start in range(0, len(missing), _BATCH):
             self._learn(missing[start : start + _BATCH])

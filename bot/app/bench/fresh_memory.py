@@ -16,23 +16,23 @@ from memory.services import Memory
 
 
 class SimulatedClock:
-    """Stands still until it is moved."""
+    """A clock that stands still until it is advanced."""
 
     def __init__(self) -> None:
         self._now = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
     def __call__(self) -> datetime:
-        """The present moment of the simulation."""
+        """The current time of the simulation."""
         return self._now
 
     def advance(self, by: timedelta) -> None:
-        """Let this time pass."""
+        """Advance the clock by this time."""
         self._now += by
 
 
 @contextmanager
 def fresh_memory(settings: Settings, embedder: Embedder, clock: SimulatedClock, seed: int) -> Iterator[Memory]:
-    """The memory as the settings make it, but empty; it is deleted afterwards. Ids depend on clock and seed alone."""
+    """An empty memory with the given settings, deleted afterwards. Ids depend only on clock and seed."""
     with (
         tempfile.TemporaryDirectory(prefix="goodbot-bench-") as folder,
         closing(SqlStore.open(f"sqlite:///{Path(folder) / 'bench.db'}")) as store,

@@ -11,12 +11,12 @@ from memory.errors import InvalidInput
 
 _ROW = '["how do you say fly in Italian", "translate"]'
 _LARGEST = 256 << 20
-"""Bytes of a file that is read."""
+"""The largest file that is read, in bytes."""
 _SYMBOLS = re.compile(r"[^A-Za-z0-9_-]+")
 _SPACES = re.compile(r"[\W_]+")
 _LONGEST_NAME = 60
 _TAKEN = frozenset({"answer", "expand", "fail", "ask_person", "think", "none"})
-"""Names with a meaning of their own where tools are named."""
+"""Reserved names, which a tool cannot have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,11 +25,11 @@ class Label:
 
     label: str
     tool: str
-    """The label as a tool may be named."""
+    """The label as the name of a tool."""
     words: str
     """The label as people write it."""
     text: str
-    """What the bot says when it used this tool, or gives this answer; of no other label."""
+    """What the bot says when it uses this tool or gives this answer; unique to the label."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +115,7 @@ def _pair(row: object, where: str) -> tuple[str, str]:
 
 
 def _labels(names: Sequence[str] | dict[str, None], path: Path) -> dict[str, Label]:
-    """Every label once. Numbers tell apart what would look alike to somebody who compares words."""
+    """The labels, each once. Labels that would be equal by their words get numbers."""
     if len(names) < 2:
         raise InvalidInput(f"{path}: every message has the label {next(iter(names))!r}; give at least two labels")
     labels: dict[str, Label] = {}

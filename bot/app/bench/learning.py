@@ -1,4 +1,4 @@
-"""`goodbot bench learning`: one arm over several shuffles, beside the same without reactions where that is wanted."""
+"""`goodbot bench learning`: one arm over several shuffles, optionally compared with the same without reactions."""
 
 import asyncio
 from collections.abc import Sequence
@@ -18,13 +18,13 @@ from bot.config import Settings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learning:
-    """Every stream of one arm."""
+    """The streams of one arm."""
 
     arm: Arm
     embedder: str
     results: tuple[StreamResult, ...]
     without: tuple[StreamResult, ...]
-    """The same shuffles without any reaction; none where they were not asked for."""
+    """The same shuffles without any reaction; empty if not requested."""
 
     @property
     def summaries(self) -> list[Summary]:
@@ -114,10 +114,10 @@ def learn(
     settings: Settings,
     show: ShowsStage,
 ) -> Learning:
-    """Run the arm on the first `count` messages of every shuffle. Embeds all texts before anything is measured.
+    """Run the arm on the first `count` messages of every shuffle, after embedding all texts.
 
-    The first `of_each` messages of every label among those `to_teach` are taught before, which ones depends on the
-    shuffle; `outside` are asked at the end.
+    Of those `to_teach`, the first `of_each` messages of every label, in the order of the shuffle, are taught before;
+    `outside` are asked at the end.
     """
     embedder = PreparedEmbedder(make_embedder(settings))
     labels = {message.label.label: message.label for message in [*messages, *to_teach]}.values()

@@ -1,4 +1,4 @@
-"""A messenger within the process: the last answer is all that is kept of what the bot says."""
+"""The messenger of benchmarks, within the process, which keeps only the bot's last answer."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from bot.ports import EventSink
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostedAnswer:
-    """An answer as it was posted."""
+    """A posted answer."""
 
     message_id: str
     text: str
@@ -18,26 +18,26 @@ class PostedAnswer:
 
 @dataclass(slots=True)
 class BenchMessenger:
-    """Implements `bot.ports.Messenger`. What people do is given to the sink directly."""
+    """Implements `bot.ports.Messenger`. Events are passed to the sink directly."""
 
     platform: str = "bench"
     answer: PostedAnswer | None = None
-    """The last one."""
+    """The last answer."""
     notice: str = ""
-    """The last thing said that was no answer."""
+    """The text of the last message that was no answer."""
     _posts: int = 0
     _closed: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def run(self, sink: EventSink) -> None:
-        """Nothing arrives by itself."""
+        """Wait until `close`, as no events arrive by themselves."""
         await self._closed.wait()
 
     def split(self, text: str) -> list[str]:
-        """There is no limit."""
+        """The text as one part, as there is no limit."""
         return [text]
 
     def spell(self, command: str) -> str:
-        """As it is."""
+        """The command itself."""
         return command
 
     async def post(self, message: BotMessage) -> MessageRef:
@@ -54,13 +54,13 @@ class BenchMessenger:
         """Nobody looks."""
 
     async def ask_correction(self, event: PersonReaction | PersonVote, ref: MessageRef, question: str) -> None:
-        """People here correct without being asked."""
+        """Do nothing: the people of a benchmark correct without being asked."""
 
     async def progress(self, workspace: str, channel: str, thread: str, text: str) -> None:
         """Nobody looks."""
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
-        """Nobody asks for files."""
+        """Do nothing: nobody asks for files."""
 
     async def close(self) -> None:
         """End `run`."""

@@ -1,4 +1,4 @@
-"""The people of a benchmark: one who asks, and those who react to the answers and correct them."""
+"""The simulated people of a benchmark: askers, and those who react to answers and correct them."""
 
 import random
 from dataclasses import dataclass, replace
@@ -9,18 +9,18 @@ from memory.model import Role, Scope
 from memory.ports import Clock, NewId
 
 CHANNEL = Scope(workspace="bench:local", channel="general", person="asker", place="#general")
-"""The place everything happens in, as who asks sees it."""
+"""The scope of the asker, in the channel where everything happens."""
 
 
 class AnswerWorth(StrEnum):
-    """What an answer was worth."""
+    """The worth of an answer."""
 
     RIGHT = "right"
     TAP = "tap"
-    """The bot asked, and what is right was among what it offered: one tap away."""
+    """The bot asked back, and the right answer was among the options."""
     WRONG = "wrong"
     NEITHER = "neither"
-    """The bot asked, and what is right was not among what it offered."""
+    """The bot asked back, and the right answer was not among the options."""
     UNKNOWN = "unknown"
     """The bot said that it does not know."""
 
@@ -32,25 +32,25 @@ class Habits:
     reacted: float = 1.0
     """Share of answers that get a thumb: up if the answer was right, else down."""
     tapped: float = 1.0
-    """Share of questions that are tapped by the asker: what is right, else "none of these"."""
+    """Share of the bot's questions that the asker answers by a tap: the right option, else "none of these"."""
     corrected: float = 0.0
     """Share of answers that were not right that the asker corrects."""
     flipped: float = 0.0
-    """Share of thumbs that are the wrong way round, for each person by chance."""
+    """Share of thumbs that are the wrong way round, drawn for each person."""
     people: int = 1
-    """How many react to one answer: one is the asker; several are others than the asker."""
+    """How many people react to one answer: one is the asker, several are people other than the asker."""
     role: Role = Role.MEMBER
-    """What they are, all of them."""
+    """The role of all of them."""
     askers: int = 1
-    """How many ask, one of them by chance each time; each reacts to what they asked where `people` is 1."""
+    """The number of askers, one drawn each time; each reacts to the answers to their questions if `people` is 1."""
     channels: int = 1
-    """In how many channels they ask, one of them by chance each time."""
+    """The number of channels in which they ask, one drawn each time."""
 
 
 class People:
-    """Makes the events of everybody in one stream. The same seed makes the same ones, whatever the habits are.
+    """Makes the events of all people in one stream, the same for the same seed whatever the habits.
 
-    How many questions there are depends on what was learned, so taps have chances of their own.
+    Taps are drawn from a random sequence of their own, because the number of questions depends on what was learned.
     """
 
     def __init__(self, habits: Habits, *, seed: int, clock: Clock, new_id: NewId) -> None:
@@ -68,19 +68,19 @@ class People:
         self._others = _numbered("colleague", habits.people, start=1) if habits.people > 1 else []
 
     def ask(self, text: str) -> PersonMessage:
-        """The next message, of somebody who asks."""
+        """The next message, by one of the askers."""
         self._next_asker()
         return self.repeat(text)
 
     def repeat(self, text: str) -> PersonMessage:
-        """The same message once more, by who asked last."""
+        """The same message again, by the last asker."""
         name = self._new_id()
         return PersonMessage(
             event_id=name, scope=self._asker, message_id=name, text=text, at=self._clock(), role=self._habits.role
         )
 
     def teach(self, question: str, answer: str) -> PersonTeaching:
-        """Somebody who asks teaches an answer."""
+        """One of the askers teaches an answer."""
         self._next_asker()
         return PersonTeaching(
             event_id=self._new_id(),
@@ -96,13 +96,13 @@ class People:
             self._asker = self._chance.choice(self._scopes)
 
     def tap(self, run_id: str, number: int | None) -> list[PersonCommand]:
-        """What the asker chooses of what a question offered, by its number; None for none of these."""
+        """The asker's choice of an option by its number; None for "none of these"."""
         if self._tapping.random() >= self._habits.tapped:
             return []
         return [self._command("choose", f"{run_id} {number or 'none'}")]
 
     def judge_part(self, node_id: str, *, is_right: bool) -> PersonCommand:
-        """The asker taps what a part of an answer was worth."""
+        """The asker's tap on whether a part of an answer was right."""
         return self._command("part", f"{node_id} {'right' if is_right else 'wrong'}")
 
     def _command(self, name: str, argument: str) -> PersonCommand:
@@ -116,13 +116,13 @@ class People:
         )
 
     def respond(self, message_id: str, answered: AnswerWorth, correction: str) -> list[PersonEvent]:
-        """What people do about an answer, in this order. `correction` is what would have been right.
+        """What people do about an answer, in order. `correction` is what would have been right.
 
-        A question gets no thumb (`tap`); one that offered nothing right is corrected like a wrong answer.
+        A question of the bot's gets no thumb (`tap`); one without the right option is corrected like a wrong answer.
         """
         habits, is_right = self._habits, answered in (AnswerWorth.RIGHT, AnswerWorth.TAP)
         is_question = answered in (AnswerWorth.TAP, AnswerWorth.NEITHER)
-        # Every draw is made for every answer, so that habits can be compared on the same chances.
+        # All random numbers are drawn for every answer, so that habits are compared on the same ones.
         reacts, corrects = self._chance.random() < habits.reacted, self._chance.random() < habits.corrected
         reacting = [replace(self._asker, person=name) for name in self._others] or [self._asker]
         flips = [self._chance.random() < habits.flipped for _ in reacting]
@@ -157,5 +157,5 @@ class People:
 
 
 def _numbered(name: str, count: int, start: int = 0) -> list[str]:
-    """The name, and as many more with a number as are wanted: asker, asker-1, asker-2; with `start` all numbered."""
+    """`count` names: asker, asker-1, asker-2; with `start` all are numbered."""
     return [f"{name}-{number}" if number else name for number in range(start, start + count)]

@@ -5,7 +5,7 @@ from typing import Protocol
 
 
 class ShowsStage(Protocol):
-    """Shows how far something is that takes long."""
+    """Shows the progress of a long task."""
 
     def __call__(self, what: str, total: int) -> "AbstractContextManager[ShowsStep]":
         """Begin a stage of `total` steps."""
@@ -13,8 +13,8 @@ class ShowsStage(Protocol):
 
 
 class ShowsStep(Protocol):
-    """Moves a stage on."""
+    """Updates the progress of a stage."""
 
     def __call__(self, done: int, note: str = "") -> None:
-        """So many steps are done by now."""
+        """Show that `done` steps are done."""
         ...

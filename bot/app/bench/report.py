@@ -1,4 +1,4 @@
-"""What came of the streams, in numbers: shares, the worst window, times, the learning curve."""
+"""The results of streams as numbers: shares, the worst window, times, the learning curve."""
 
 import statistics
 from collections.abc import Iterable, Sequence
@@ -9,32 +9,32 @@ from bot.app.bench.people import AnswerWorth
 from bot.app.bench.stream import StreamResult
 
 WINDOW = 500
-"""Messages of a window that is compared with the same one without reactions."""
+"""The number of messages in a window that is compared with the same one without reactions."""
 _MOST_LAST = 1000
 _POINTS = 90
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shares:
-    """Parts of the messages, which add up to 1."""
+    """The shares of messages by the worth of their answers, which add up to 1."""
 
     right: float
     tap: float
-    """Asked, and what is right was one tap away."""
+    """The bot asked back, with the right option."""
     wrong: float
     neither: float
-    """Asked, and it was not."""
+    """The bot asked back, without the right option."""
     unknown: float
 
     @property
     def wrong_of_answered(self) -> float:
-        """Share of wrong answers among those that were given; 0 where none was."""
+        """The share of wrong answers among those that were given; 0 without any."""
         return self.wrong / (self.right + self.wrong or 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Times:
-    """Milliseconds by the clock on the wall."""
+    """Elapsed times in milliseconds."""
 
     median: float
     p95: float
@@ -46,20 +46,20 @@ class Summary:
 
     overall: Shares
     last: Shares
-    """Of the last third of the messages, at most 1,000."""
+    """The shares among the last third of the messages, at most 1,000."""
     worst_window: float | None
-    """The least that the share of right answers in `WINDOW` messages in a row was above (or, below 0, under) that of
-    the same messages without any reaction; None where there was nothing to compare with."""
+    """The smallest difference, over windows of `WINDOW` messages, between the share of right answers and that of the
+    same messages without reactions; None without a comparison."""
     message_ms: Times
     reaction_ms: Times
     outside: Shares | None = None
-    """Of the messages that nothing is right for; None without any."""
+    """The shares among messages without a right answer; None without any."""
     wrong_of_answered: float = 0.0
-    """Share of wrong answers among those that were given, also to a message nothing is right for."""
+    """The share of wrong answers among those given, including those to messages without a right answer."""
 
 
 def last_count(messages: int) -> int:
-    """How many of the messages are the last ones."""
+    """How many of the messages count as the last ones."""
     return min(_MOST_LAST, max(1, messages // 3))
 
 
@@ -78,7 +78,7 @@ def summary(result: StreamResult, without: StreamResult | None = None) -> Summar
 
 
 def mean(summaries: Sequence[Summary]) -> Summary:
-    """The mean of several streams; of the worst window the worst of all."""
+    """The mean of several streams; for the worst window the minimum."""
     outside = [each.outside for each in summaries if each.outside is not None]
     worst = [each.worst_window for each in summaries if each.worst_window is not None]
     return Summary(
@@ -93,7 +93,7 @@ def mean(summaries: Sequence[Summary]) -> Summary:
 
 
 def worst_window(answered: Sequence[AnswerWorth], without: Sequence[AnswerWorth], size: int = WINDOW) -> float:
-    """The least difference in right answers between two streams over `size` messages in a row, as a share."""
+    """The smallest difference in the share of right answers between two streams over `size` messages in a row."""
     size = min(size, len(answered))
     gains = (
         (one is AnswerWorth.RIGHT) - (other is AnswerWorth.RIGHT) for one, other in zip(answered, without, strict=True)
@@ -103,7 +103,7 @@ def worst_window(answered: Sequence[AnswerWorth], without: Sequence[AnswerWorth]
 
 
 def curve(answered: Sequence[AnswerWorth]) -> list[tuple[int, float]]:
-    """How many messages were sent, and the share of right answers among the latest tenth of them."""
+    """The learning curve: the number of messages sent, and the share of right answers among the latest tenth."""
     count = len(answered)
     window = min(WINDOW, max(20, count // 10))
     sums = list(accumulate((each is AnswerWorth.RIGHT for each in answered), initial=0))
@@ -112,7 +112,7 @@ def curve(answered: Sequence[AnswerWorth]) -> list[tuple[int, float]]:
 
 
 def mean_curve(curves: Sequence[Sequence[tuple[int, float]]]) -> list[tuple[int, float]]:
-    """The mean of curves that are as long as each other."""
+    """The mean of curves of the same length."""
     return [(points[0][0], statistics.fmean(share for _, share in points)) for points in zip(*curves, strict=True)]
 
 

@@ -1,4 +1,4 @@
-"""`goodbot bench retrieval`: answers are taught, then it is measured whether recall believes in the right ones."""
+"""`goodbot bench retrieval`: teaches answers, then measures whether recall believes in the right ones."""
 
 import asyncio
 import time
@@ -28,19 +28,19 @@ _CONTEXT = frozenset({f"platform:{CHANNEL.platform}", f"channel:{CHANNEL.channel
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieval:
-    """What recall found."""
+    """The measured quality of recall."""
 
     lessons: int
     messages: int
     outside: int
-    """Messages that no lesson is about."""
+    """The number of messages that no lesson is about."""
     hit_at_1: float
-    """Share of messages for which the right answer is believed in most."""
+    """The share of messages for which the right answer has the highest belief."""
     mrr: float
-    """Mean of 1 / (place of the right answer by belief), 0 where it is not among the beliefs that are handed out."""
+    """The mean reciprocal rank of the right answer by belief, 0 where it is not among the beliefs returned."""
     auroc: float | None
-    """How well the cosine of the nearest lesson plus the best belief tells messages that lessons are about from those
-    outside: the chance that it is higher for the former. None without messages outside."""
+    """How well the cosine of the nearest lesson plus the best belief separates messages with lessons from those
+    outside: the probability that it is higher for the former. None without messages outside."""
     teaching_ms: Times
     recall_ms: Times
 
@@ -61,7 +61,7 @@ def retrieve(
     settings: Settings,
     show: ShowsStage,
 ) -> Retrieval:
-    """Measure it once, with everything embedded before."""
+    """Measure once, after embedding everything."""
     embedder = PreparedEmbedder(make_embedder(settings))
     texts = dict.fromkeys([*(each.text for each in [*lessons, *messages]), *outside])
     with show("embedding", len(texts)) as step:
@@ -91,7 +91,7 @@ async def measure(
     embedder: Embedder,
     on_step: Callable[[], None],
 ) -> Retrieval:
-    """Teach every lesson to an empty bot, then recall for every message as its asker. `on_step` hears of each."""
+    """Teach every lesson to an empty bot, then recall for every message as its asker. `on_step` is called for each."""
     clock = SimulatedClock()
     teaching_ms: list[float] = []
     with fresh_memory(settings, embedder, clock, seed=0) as memory:
@@ -157,12 +157,12 @@ def _recalled(
 
 
 def familiarity(evidence: Evidence) -> float:
-    """How far anything is known about a goal: what is near, and what is believed; either alone tells less."""
+    """How much is known about a goal: the nearest cosine plus the best belief, which together separate better."""
     return evidence.nearest + max((belief.value for belief in evidence.beliefs), default=0.0)
 
 
 def auroc(inside: Sequence[float], outside: Sequence[float]) -> float:
-    """The chance that one of `inside` is above one of `outside`; equal ones count half (Mann and Whitney 1947)."""
+    """The probability that one of `inside` is above one of `outside`; ties count half (Mann and Whitney 1947)."""
     scored = sorted([(score, True) for score in inside] + [(score, False) for score in outside])
     wins, below, place = 0.0, 0, 0
     while place < len(scored):

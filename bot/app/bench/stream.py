@@ -24,48 +24,48 @@ from memory.rules.evidence.judged_lesson import ANSWER
 from memory.services import Memory
 
 _EVENT = timedelta(milliseconds=1)
-"""What passes between two events about one answer."""
+"""The time between two events about one answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arm:
-    """What is tried out in a stream."""
+    """The parameters of a stream."""
 
     habits: Habits = field(default_factory=Habits)
     as_answers: bool = False
-    """The labels are answers that nobody has taught yet, not tools on offer."""
+    """Whether the labels are answers that nobody has taught yet, instead of available tools."""
     must_choose: bool = False
-    """The offline model never says that it does not know, unless there is nothing to choose from."""
+    """Whether the offline model must answer, unless there is nothing to choose from."""
     pace: timedelta = timedelta(minutes=2)
-    """From one message to the next, which matters for limits on votes and for age."""
+    """The time from one message to the next, which matters for vote limits and for ageing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamResult:
-    """How one stream went."""
+    """The result of one stream."""
 
     seed: int
     answered: tuple[AnswerWorth, ...]
     """In the order of the messages."""
     message_ms: tuple[float, ...]
-    """From the message's arrival until nothing is left to do about it."""
+    """The time from each message's arrival until it is completely processed."""
     reaction_ms: tuple[float, ...]
-    """The same for each reaction and correction."""
+    """The time for each reaction and correction."""
     confidences: tuple[float, ...] = ()
-    """How sure of its best candidate the bot was before each answer."""
+    """The confidence in the best candidate before each answer."""
     outside: tuple[AnswerWorth, ...] = ()
-    """What came of the messages that no label is right for, asked at the end: any answer to them is wrong."""
+    """The worth of the answers to messages without a right label, asked at the end, to which any answer is wrong."""
 
 
 def shuffled(messages: Sequence[LabelledMessage], seed: int, count: int | None) -> list[LabelledMessage]:
-    """The first `count` messages in an order of their own for each seed."""
+    """The first `count` messages after shuffling them with this seed."""
     order = list(messages)
     random.Random(seed).shuffle(order)
     return order[:count]
 
 
 def texts_of(messages: Iterable[LabelledMessage]) -> list[str]:
-    """What is embedded while these messages are answered, as far as can be told before."""
+    """The texts that will be embedded while these messages are answered, as far as known before."""
     texts: list[str] = []
     for message in messages:
         texts += [message.text, *_parts(message.text), message.label.words]
@@ -73,7 +73,7 @@ def texts_of(messages: Iterable[LabelledMessage]) -> list[str]:
 
 
 def _parts(text: str) -> list[str]:
-    """What the offline model may look at as a part of a message, whether it finds that a part stands alone or not."""
+    """The texts that the offline model may consider as parts of a message, whatever it decides about each part."""
     parts: list[str] = []
 
     def accept(part: str) -> bool:
@@ -91,7 +91,7 @@ def _parts(text: str) -> list[str]:
 
 
 def _without_conversation(settings: Settings) -> Settings:
-    """Every message is for itself: none goes on from the one before."""
+    """The settings with each message on its own, not continuing the one before."""
     return settings.model_copy(update={"conversation": ConversationSettings(pause_hours=0.0)})
 
 
@@ -109,7 +109,8 @@ async def stream(
 ) -> StreamResult:
     """Send the messages one after another to a bot that knows only what is `taught`, and let people react to each.
 
-    `outside` is asked at the end. Other settings than database, model, tools hold. `BotError`: one was not answered.
+    `outside` is asked at the end. The settings apply except for database, model and tools. Raises `BotError` if a
+    message is not answered.
     """
     clock = SimulatedClock()
     by_text = {label.text: label for label in labels}
@@ -165,16 +166,16 @@ def _bot(settings: Settings, memory: Memory, arm: Arm, labels: Iterable[Label]) 
 
 
 def _taught(label: Label, arm: Arm) -> str:
-    """What people say would be right."""
+    """What people give as a correction."""
     return label.text if arm.as_answers else label.tool
 
 
 def judged(
     answer: str, right: Label | None, by_text: Mapping[str, Label], offered: Sequence[tuple[str, str]] = ()
 ) -> AnswerWorth:
-    """What an answer was worth. One that says more than what is right is wrong, and so is one no label stands for.
+    """The worth of an answer. An answer with more than what is right is wrong, and so is one that matches no label.
 
-    `offered` are the actions, each with the text of an answer, that it offers where it asks.
+    `offered` are the options, as actions with the text of an answer, if the bot asks back.
     """
     named = {part for part in answer.split("\n\n") if part in by_text}
     if right is not None and named == {right.text}:
@@ -198,7 +199,7 @@ def _right_option(offered: Sequence[tuple[str, str]], right: Label) -> int | Non
 def _outcome(
     memory: Memory, answer: PostedAnswer | None, right: Label | None, by_text: Mapping[str, Label]
 ) -> tuple[AnswerWorth, list[tuple[str, str]]]:
-    """What an answer was worth, and the candidates that it offers."""
+    """The worth of an answer, and the options that it offers."""
     if answer is None:
         return AnswerWorth.WRONG, []
     offered = _offered(memory, answer)
@@ -226,9 +227,9 @@ def _offered(memory: Memory, answer: PostedAnswer) -> list[tuple[str, str]]:
 
 
 async def _ask(running: Running, messenger: BenchMessenger, people: People, text: str) -> PostedAnswer | None:
-    """The answer. A person who is told something else instead sends it once more, as they are asked to.
+    """Send a message and return the answer. If a notice comes instead, the message is sent once more, as it asks for.
 
-    None if they are told something else again: the message was taken for what it is not. `BotError`: nothing was said.
+    None if a notice comes again, because the message was taken for something else. Raises `BotError` without any reply.
     """
     sink = running.goodbot.sink(messenger)
     for send in (people.ask, people.repeat):
@@ -243,7 +244,7 @@ async def _ask(running: Running, messenger: BenchMessenger, people: People, text
 
 
 def _confidence(memory: Memory, answer: PostedAnswer | None) -> float:
-    """That of the evidence for the whole message; 0 where none was weighed."""
+    """The confidence of the evidence for the whole message; 0 if none was weighed."""
     evidence = memory.audit.evidence(CHANNEL.workspace, answer.run_id) if answer is not None else None
     return evidence.confidence if evidence else 0.0
 

@@ -1,1 +1,1 @@
-"""`goodbot bench peers`: the same vectors in other memories, each in an environment of its own."""
+"""`goodbot bench peers`: measures other memory libraries on the same vectors, each in its own environment."""

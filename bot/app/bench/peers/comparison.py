@@ -1,4 +1,4 @@
-"""The same vectors in Goodbot and in other memories, each in a process of its own, at several sizes."""
+"""Compares Goodbot with other memory libraries on the same vectors, each in its own process, at several sizes."""
 
 import json
 import os
@@ -20,13 +20,13 @@ _OWN = "bot.app.bench.peers.own"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """One memory at one size."""
+    """The measurement of one memory library at one size."""
 
     rows: int
     memory: str
     is_durable: bool = True
     numbers: dict[str, float]
-    """As `worker.measure` gives them; none where it could not be measured."""
+    """The numbers by `worker.measure`; empty if it could not be measured."""
     failure: str = ""
 
     def row(self, ahead: float) -> list[str]:
@@ -47,7 +47,7 @@ HEAD = ["rows", "memory", "search ms", "p95", "times", "own ms", "recall@10", "a
 def compare(
     sizes: Sequence[int], questions: int, names: Sequence[str], cache: Path, show: Callable[[str], None]
 ) -> list[Measured]:
-    """Measure one memory after another. One that cannot be installed or breaks is told, and the others go on."""
+    """Measure one library after another. One that cannot be installed or fails is reported, and the others go on."""
     found = []
     for rows in sizes:
         with tempfile.TemporaryDirectory() as name:
@@ -64,7 +64,7 @@ def compare(
 
 
 def table(found: Sequence[Measured]) -> list[list[str]]:
-    """A row for each; what a search takes is given in times of what Goodbot's takes at the same size."""
+    """A row for each; the time of a search is also given relative to Goodbot's at the same size."""
     own = {each.rows: each.numbers["search_ms"] for each in reversed(found) if each.numbers and _is_search(each)}
     return [each.row(each.numbers.get("search_ms", 0.0) / own.get(each.rows, 1.0)) for each in found]
 
@@ -97,6 +97,6 @@ def _measured(rows: int, title: str, command: list[str], folder: Path, *, is_dur
 
 
 def _environment(home: str) -> dict[str, str]:
-    """One thread for numbers, as a search has in a busy process, and no home of a person's."""
+    """The environment variables: one thread for numerical libraries, as in a busy process, and a home of its own."""
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     return {**os.environ, **threads, "HOME": home, "PYTHONDONTWRITEBYTECODE": "1"}

@@ -1,7 +1,7 @@
-"""The vectors that every memory is measured with: made by chance, the same each time, and what is nearest in truth.
+"""The dataset of the comparison: pseudorandom vectors, the same each time, and the true nearest neighbours.
 
-People ask as they are heard: by Zipf's law a few have most of the rows. Rows lie about as close together as questions
-of one team do, each near one of a few hundred topics.
+By Zipf's law a few people have most of the rows. Rows are about as close together as the questions of one team, each
+near one of a few hundred topics.
 """
 
 import json

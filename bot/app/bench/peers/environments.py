@@ -1,4 +1,4 @@
-"""The environments of other memories: made when they are first measured, kept in a folder, and none of Goodbot's."""
+"""The Python environments of other memory libraries, created at the first measurement and kept in a folder."""
 
 import os
 import shutil
@@ -15,15 +15,15 @@ _STAMP = "installed.txt"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peer:
-    """Another memory."""
+    """Another memory library."""
 
     name: str
     title: str
     packages: tuple[str, ...]
     is_durable: bool = True
-    """Whether what was added is on the disk at once, without writing everything anew."""
+    """Whether an added row is on disk at once, without rewriting everything."""
     needs: str = "pass"
-    """What an interpreter must be able to run."""
+    """Code that an interpreter must be able to run."""
 
 
 PEERS = (
@@ -45,7 +45,7 @@ PEERS = (
 
 
 def python_of(peer: Peer, cache: Path) -> Path:
-    """The interpreter of the peer's environment, which is made if need be. Raises `BotError`."""
+    """The interpreter of the peer's environment, which is created if needed. Raises `BotError`."""
     folder = cache / peer.name
     python = folder / "bin" / "python"
     wanted = "\n".join(peer.packages)

@@ -33,7 +33,7 @@ class _Lookup:
 
 
 class Search:
-    """The store alone: the ten nearest lessons in a person's reach, and these lessons whole."""
+    """The store alone: the ten nearest lessons in a person's reach, read in full."""
 
     def __init__(self, folder: Path, vectors: Vectors) -> None:
         self._vectors, self._embedder = vectors, _Lookup(vectors)
@@ -60,7 +60,7 @@ class Search:
                 tx.episodes.change_index(lessons[0].workspace, put=entries, remove=[])
 
     def search(self, person: str, text: str) -> list[str]:
-        """Nothing but the store."""
+        """Search the store only."""
         scope = self.of(person).scope
         with self._memory.store.read() as tx:
             near = tx.episodes.nearest(

@@ -1,9 +1,9 @@
-"""One memory, measured in a process of its own: loaded, asked, added to. Runs in a peer's environment too.
+"""Measures one memory library in its own process: loading, searching, adding. Runs in a peer's environment too.
 
     python worker.py ENGINE FOLDER
 
-It needs numpy and what the engine needs, nothing of Goodbot but for Goodbot's own engine. FOLDER has `data.json` and
-`vectors.npy` (see `dataset`); what was measured is printed as one line of JSON.
+It needs numpy and the engine's library, and Goodbot only for Goodbot's own engine. FOLDER has `data.json` and
+`vectors.npy` (see `dataset`); the measurement is printed as one line of JSON.
 """
 
 import gc
@@ -24,10 +24,10 @@ K = 10
 
 
 class Engine(Protocol):
-    """A memory as it is measured."""
+    """The interface of a memory library in the comparison."""
 
     def load(self, people: Sequence[str]) -> None:
-        """Take row `i` for `people[i]`, all at once."""
+        """Add row `i` for `people[i]`, all at once."""
         ...
 
     def search(self, person: str, text: str) -> list[str]:
@@ -35,7 +35,7 @@ class Engine(Protocol):
         ...
 
     def add(self, person: str, text: str) -> None:
-        """Take one more row."""
+        """Add one row."""
         ...
 
 
@@ -204,7 +204,7 @@ ENGINES: dict[str, Callable[[Path, Vectors], Engine]] = {
 
 
 def measure(make: Callable[[Path, Vectors], Engine], folder: Path) -> dict[str, float]:
-    """Milliseconds of searches and adds, what of the ten nearest was found, and what it took."""
+    """Measure the milliseconds of searches and adds, the recall of the ten nearest, and the resources used."""
     data = json.loads((folder / "data.json").read_text(encoding="utf-8"))
     people, asked, nearest = data["people"], data["asked"], data["nearest"]
     vectors = Vectors(np.load(folder / "vectors.npy", mmap_mode="r"), len(people))
@@ -242,9 +242,9 @@ def measure(make: Callable[[Path, Vectors], Engine], folder: Path) -> dict[str, 
 
 
 def most_memory() -> float:
-    """The most MiB of memory that this program had resident."""
+    """The peak resident memory of this process in MiB."""
     status = Path("/proc/self/status")
-    if status.is_file():  # what `getrusage` tells is no less than what the process had that started this one
+    if status.is_file():  # `getrusage` includes the peak of the parent process
         return int(status.read_text(encoding="utf-8").split("VmHWM:")[1].split()[0]) / 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 

@@ -1,1 +1,1 @@
-"""Office tasks of several steps in a scripted world, done by the whole bot: what tree and memories are worth."""
+"""Office tasks of several steps in a scripted world, to measure what the agent tree and the memories are worth."""

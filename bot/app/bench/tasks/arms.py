@@ -1,4 +1,4 @@
-"""`goodbot bench tasks`: the tree beside a flat agent, with and without episodic and working memory."""
+"""`goodbot bench tasks`: compares the agent tree with a flat agent, with and without episodic and working memory."""
 
 import asyncio
 import random
@@ -31,18 +31,18 @@ _WINDOW = 36
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskArm:
-    """One way to set the agent up."""
+    """One configuration of the agent."""
 
     is_tree: bool = True
-    """Goals may be split into nodes; if not, one node does all of it."""
+    """Whether goals may be split into nodes; if not, one node does everything."""
     episodic: bool = True
-    """People react to what it does, so that there are lessons."""
+    """Whether people react to its answers, so that there are lessons."""
     working: bool = True
-    """Its nodes have a board with tools to read and write it."""
+    """Whether its nodes have working memory, with tools to read and write it."""
 
     @property
     def name(self) -> str:
-        """As it is shown."""
+        """The name shown in tables."""
         memory = {(True, True): "both", (True, False): "episodic", (False, True): "working", (False, False): "none"}
         return f"{'tree' if self.is_tree else 'flat'}, {memory[self.episodic, self.working]}"
 
@@ -57,31 +57,31 @@ ARMS = tuple(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskOutcome:
-    """What came of one task."""
+    """The outcome of one task."""
 
     difficulty: Difficulty
     is_done: bool
-    """Everything was done and said that was asked for, and nothing else had effects."""
+    """Whether everything requested was done and said, and nothing else with side effects."""
     decisions: int
     steps: int
-    """Uses of the office's tools."""
+    """The number of uses of the office's tools."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmResult:
-    """One arm: for each seed, round by round, what came of every task. Its memory lasts through the rounds."""
+    """The results of one arm: for each seed and round, the outcome of every task. Memory is kept across rounds."""
 
     arm: TaskArm
     streams: tuple[tuple[tuple[TaskOutcome, ...], ...], ...]
 
     def success(self, number: int, difficulty: Difficulty | None = None) -> float:
-        """The share of tasks that were done in one round, by its place; of one difficulty or of all."""
+        """The share of tasks done in one round, given by its index; of one difficulty or of all."""
         of_round = [each for stream in self.streams for each in stream[number]]
         wanted = [each for each in of_round if difficulty in (None, each.difficulty)]
         return mean(each.is_done for each in wanted) if wanted else 0.0
 
     def row(self) -> list[str]:
-        """Its row of the table."""
+        """The row of the table."""
         rounds = range(len(self.streams[0]))
         shares = [*map(self.success, rounds), *(self.success(-1, each) for each in Difficulty)]
         spread = [mean(each.is_done for each in stream[-1]) for stream in self.streams]
@@ -95,7 +95,7 @@ class ArmResult:
         ]
 
     def curves(self) -> NamedCurves:
-        """The share of the last tasks that were done, by how many came before."""
+        """The share of recent tasks that were done, by the number of tasks before."""
         return NamedCurves(
             name=self.arm.name,
             curves=[_moving([each.is_done for one in stream for each in one]) for stream in self.streams],
@@ -103,7 +103,7 @@ class ArmResult:
 
 
 def _moving(done: Sequence[bool]) -> list[tuple[int, float]]:
-    """Over the last thirty-six, half a round; a point for every fourth."""
+    """The share done among the last thirty-six (half a round), with a point for every fourth task."""
     counts = sorted({*range(4, len(done), 4), len(done)})
     return [(count, mean(done[max(0, count - _WINDOW) : count])) for count in counts]
 
@@ -131,7 +131,7 @@ def compare_arms(
     show: Callable[[str], None],
     arms: Sequence[TaskArm] = ARMS,
 ) -> list[ArmResult]:
-    """Run every arm through the tasks as often as there are rounds, for each seed; `count` of them, all by default."""
+    """Run every arm through the tasks in each round, for each seed; only the first `count` tasks if given."""
     found: list[ArmResult] = []
     for arm in arms:
         streams: list[tuple[tuple[TaskOutcome, ...], ...]] = []
@@ -186,7 +186,7 @@ async def _stream(
 
 @dataclass(slots=True, kw_only=True)
 class _Asking:
-    """Who gives the tasks, and reacts to what comes of each."""
+    """The person who gives the tasks and reacts to the answers."""
 
     memory: Memory
     running: Running
@@ -197,7 +197,7 @@ class _Asking:
     messenger: BenchMessenger = field(default_factory=BenchMessenger)
 
     async def give(self, task: OfficeTask, *, reacts: bool) -> TaskOutcome:
-        """Give one task. `BotError`: nothing was said to it."""
+        """Give one task. Raises `BotError` if there was no reply."""
         self.office.begin()
         self.messenger.answer, self.model.decisions = None, 0
         await self._do(self.people.ask(task.text))
@@ -221,7 +221,7 @@ class _Asking:
         await self.running.goodbot.idle()
 
     def _reactions(self, task: OfficeTask, answer: PostedAnswer, *, is_done: bool) -> list[PersonEvent]:
-        """A thumb; after one that is down, a tap on each part that did something: right, or the wrong way."""
+        """A thumb; after a thumb down, also a tap on each part that did something: right or wrong."""
         thumb = self.people.respond(answer.message_id, AnswerWorth.RIGHT if is_done else AnswerWorth.WRONG, "")
         nodes = self.memory.audit.nodes(CHANNEL.workspace, answer.run_id) if not is_done else ()
         taps = [
@@ -233,12 +233,12 @@ class _Asking:
 
 
 async def _let_run(_: Tool, __: Mapping[str, object], ___: ToolContext) -> Permission | None:
-    """Their people let everything run: asked about is something else."""
+    """Permit every tool, as approvals are not measured here."""
     return Permission(grant=Grant.ALWAYS, by="teacher")
 
 
 def is_done(task: OfficeTask, answer: str, acts: Sequence[Act]) -> bool:
-    """Whether everything was done and said that was asked for, and nothing else had effects."""
+    """Whether everything requested was done and said, and nothing else with side effects."""
     beside = [act for act in acts if act not in task.acts and BY_TOOL[act[0]].has_effects]
     twice = [act for act in set(acts) if BY_TOOL[act[0]].has_effects and acts.count(act) > 1]
     is_all = set(task.acts) <= set(acts) and all(result in answer for result in task.results)
@@ -246,7 +246,7 @@ def is_done(task: OfficeTask, answer: str, acts: Sequence[Act]) -> bool:
 
 
 def _acts(node: Episode) -> list[Act]:
-    """What a node used of the office."""
+    """The office's tools that a node used."""
     return [
         (step.tool, str(next(iter(step.arguments.values()), "")))
         for step in node.trajectory

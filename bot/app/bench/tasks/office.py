@@ -1,7 +1,7 @@
 """A small office: people, projects, rooms, suppliers, things, and the sixteen tools of its systems.
 
-The tools are named and described as the systems of an office are: tersely, in their own words. What people call these
-things has to be learned. Everything a tool does is written down, so that an outcome is judged by what was done.
+The tools are named and described tersely, as the systems of an office are. What people call these things has to be
+learned. Every use of a tool is recorded, so that an outcome is judged by what was done.
 """
 
 from collections.abc import Mapping
@@ -18,12 +18,12 @@ PEOPLE = (
 PROJECTS = ("audit", "relaunch", "migration", "trade fair", "onboarding", "warehouse", "newsletter", "payroll")
 ROOMS = ("Oslo", "Kyoto", "Lima", "Cairo", "Porto", "Quito", "Turin", "Malmo")
 TAKEN = ROOMS[:4]
-"""Rooms that somebody has already."""
+"""Rooms that are taken already."""
 SUPPLIERS = ("Bellini", "Nordwind", "Vesta", "Kappa", "Tulipan", "Orbital")
 THINGS = ("projector", "label printer", "flip chart", "spare laptop", "ladder", "trolley", "microphone", "scanner")
 
 Act = tuple[str, str]
-"""A tool and what it was used on."""
+"""A tool and the thing that it was used on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,15 +33,15 @@ class Operation:
     tool: str
     description: str
     of: str
-    """What it takes: `person`, `project`, `room`, `supplier` or `thing`."""
+    """The kind of its argument: `person`, `project`, `room`, `supplier` or `thing`."""
     tells: str
-    """What it says, with `{of}` and `{value}`."""
+    """The text of its result, with `{of}` and `{value}`."""
     values: tuple[str, ...]
     asked_as: tuple[str, ...]
-    """How people say it, with `{of}`."""
+    """How people ask for it, with `{of}`."""
     has_effects: bool = False
     names_person: bool = False
-    """Its result names a person, whom a later part may mean by "that person"."""
+    """Whether its result names a person, to whom a later part may refer by "that person"."""
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -49,7 +49,7 @@ class Operation:
         return {"person": PEOPLE, "project": PROJECTS, "room": ROOMS, "supplier": SUPPLIERS, "thing": THINGS}[self.of]
 
     def result(self, of: str) -> str:
-        """What it says of one thing."""
+        """The result for one thing."""
         of_each = dict(zip(self.options, cycle(self.values), strict=False))
         return self.tells.format(of=of, value=of_each[of])
 
@@ -280,20 +280,20 @@ BY_TOOL = {each.tool: each for each in OPERATIONS}
 
 @dataclass(slots=True)
 class Office:
-    """The office during one task: what was done in it."""
+    """The office during one task, with a record of what was done."""
 
     acts: list[Act] = field(default_factory=list[Act])
-    """Every use of a tool that came to something, in order."""
+    """The successful uses of tools, in order."""
     attempts: int = 0
-    """Every use."""
+    """The number of all uses."""
 
     def begin(self) -> None:
-        """Forget what was done: another task begins."""
+        """Clear the record, for another task."""
         self.acts.clear()
         self.attempts = 0
 
     def tools(self) -> list[Tool]:
-        """The tools of its systems. Those with effects are let run by their people."""
+        """The tools of its systems. Those with side effects are always permitted."""
         return [self._tool(each) for each in OPERATIONS]
 
     def _tool(self, operation: Operation) -> Tool:

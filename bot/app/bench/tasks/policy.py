@@ -1,9 +1,9 @@
-"""The model of the tasks: the offline model's way to split and to choose, as a language model would use them here.
+"""The model for the tasks: it splits and chooses as the offline model does.
 
-It sees what stands in its prompt, no more: lessons, tools, what was done so far. Where it may split a goal, each part
-is for a node of its own. Where it may not (the flat agent), it does the same parts one after the other in the one
-context that it has, and takes from each lesson which tool did which part. "That person" is whom the part before found:
-the flat agent has read it in its context, a node asks working memory.
+It sees only its prompt: lessons, tools, and what was done so far. If it may split a goal, each part gets its own node.
+If not (the flat agent), it does the same parts one after another in its one context, and takes from each lesson which
+tool did which part. "That person" is the one found by the part before: the flat agent finds it in its context, a node
+in working memory.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ _NOTES = frozenset({_RECALL, "remember"})
 
 
 class TaskModel:
-    """Made to choose: it does what fits best, sure or not. Counts its decisions."""
+    """A model that always does what fits best, sure or not. Counts its decisions."""
 
     name = "offline"
 
@@ -38,7 +38,7 @@ class TaskModel:
         """Nothing to load."""
 
     async def close(self) -> None:
-        """Nothing to give up."""
+        """Nothing to close."""
 
     async def reply(self, request: ModelRequest) -> ModelReply:
         """One decision."""
@@ -66,7 +66,7 @@ class _Decision:
         self._outputs = outputs
 
     def make(self) -> ModelTurn:
-        """What to do or say next."""
+        """Decide what to do or say next."""
         parts = _parts(self._prompt.goal)
         if parts is not None and EXPAND in self._names:
             if self._outputs:  # the parts came to nothing
@@ -79,7 +79,7 @@ class _Decision:
         return self._next_part(self._prompt.keys[-1] if noted else "", noted[-1] if noted else "")
 
     def _next_part(self, asked: str, found: str) -> ModelTurn:
-        """The first part that was not done yet; once all of one way are, what they found."""
+        """Do the first part that was not done yet; once all parts of one way are done, say what they found."""
         left = [output for output in self._outputs if output.name not in _NOTES]
         for way in ways(self._prompt.goal):
             before, results = (asked, found), list[str]()
@@ -97,17 +97,17 @@ class _Decision:
         return _fail(self._outputs[-1].content)
 
     def _meant(self, part: str, asked: str, found: str) -> str:
-        """The part with the name of "that person": whom the result names and its question does not."""
+        """The part with "that person" replaced by the name in the result that is not in its question."""
         named = [each for each in self._people if each in found and each not in asked]
         return part.replace(THAT_PERSON, named[0]) if named else part
 
     def _with_person(self, asked: str, found: str) -> tuple[str, str] | None:
-        """A question and its result, if that names somebody new."""
+        """A question and its result, if the result names another person."""
         return (asked, found) if any(each in found and each not in asked for each in self._people) else None
 
     @property
     def _people(self) -> list[str]:
-        """Everybody whom the tools know, by their schemas."""
+        """The people known to the tools, from their schemas."""
         shapes = [properties(tool).get("person") for tool in self._tools]
         named = next((shape.get("enum") for shape in shapes if isinstance(shape, Mapping)), None)
         return [str(each) for each in named] if isinstance(named, list) else []
@@ -127,13 +127,13 @@ class _Decision:
 
 
 def properties(tool: ToolSpec) -> Mapping[str, object]:
-    """What a tool takes, by name."""
+    """The parameters of a tool, by name."""
     found = tool.parameters.get("properties")
     return found if isinstance(found, Mapping) else {}
 
 
 def _parts(goal: str) -> Split | None:
-    """By its words alone: nothing is known of a part before it is pursued."""
+    """Split a goal by its words alone, as nothing is known of a part before it is pursued."""
     return split(goal, lambda part: False)
 
 
@@ -149,7 +149,7 @@ def ways(goal: str) -> list[tuple[str, ...]]:
 
 
 def by_part(lessons: Iterable[PromptLesson]) -> Iterable[PromptLesson]:
-    """Of each approved lesson about several parts one for each part, with the tool that did it; others as they are."""
+    """Split each approved lesson about several parts into one per part, with the tool that did it; keep the others."""
     for lesson in lessons:
         parts = [part for way in ways(lesson.goal) for part in way]
         done = [step.partition("(")[0] for step in lesson.steps.split("; ") if "(" in step]

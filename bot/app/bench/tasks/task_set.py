@@ -1,8 +1,8 @@
-"""The tasks: seventy-two, a third of them of each difficulty, drawn once by chance from what the office can do.
+"""The tasks: seventy-two, a third of each difficulty, drawn at random, but always the same, from the office's tools.
 
-Easy ones have two parts that have nothing to do with each other. Medium ones have three: the second is about the person
-whom the first finds. Hard ones have four: two parts and what follows from one of them, or two ways to the same end of
-which the first is barred. No two are the same, and which words stand for a part is drawn for each.
+Easy tasks have two independent parts. Medium tasks have three: the second is about the person found by the first. Hard
+tasks have four: two parts and one that follows from one of them, or two ways to the same goal of which the first is
+blocked. No two are the same, and the wording of each part is drawn too.
 """
 
 import random
@@ -17,7 +17,7 @@ _SEED = 20_260
 
 
 class Difficulty(StrEnum):
-    """How much a task asks for."""
+    """The difficulty of a task."""
 
     EASY = "easy"
     MEDIUM = "medium"
@@ -26,14 +26,14 @@ class Difficulty(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfficeTask:
-    """One task, and what has to be done for it."""
+    """One task, with what has to be done and said."""
 
     text: str
     difficulty: Difficulty
     acts: tuple[Act, ...]
-    """Each of these once, in any order, and nothing else that has effects."""
+    """The required uses of tools, each once, in any order, and nothing else with side effects."""
     results: tuple[str, ...]
-    """What the answer must say."""
+    """The texts that the answer must contain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,14 @@ class _Part:
 
 
 class _Drawing:
-    """Draws parts; no kind twice in one task."""
+    """Draws parts, no kind twice in one task."""
 
     def __init__(self, chance: random.Random) -> None:
         self._chance = chance
         self._used: set[str] = set()
 
     def part(self, *, of: str = "", names_person: bool = False, about: str = "") -> _Part:
-        """A part of a kind that was not drawn yet; `about` is the person that an earlier part finds."""
+        """Draw a part of a new kind; `about` is the person that an earlier part finds."""
         fitting = [
             each
             for each in OPERATIONS
@@ -71,14 +71,14 @@ class _Drawing:
         return _Part(words=words, act=(operation.tool, of), result=result, person=person)
 
     def way(self, room: str) -> _Part:
-        """To get one room."""
+        """A way to get one room."""
         operation = next(each for each in OPERATIONS if each.tool == "fac_hold")
         self._used.add(operation.tool)
         return self._made(operation, room)
 
 
 def tasks() -> list[OfficeTask]:
-    """All of them, by difficulty; always the same."""
+    """All tasks, by difficulty; always the same."""
     chance = random.Random(_SEED)
     found: dict[str, OfficeTask] = {}
     for make in (_easy, _medium, _hard):
