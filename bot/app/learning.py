@@ -284,7 +284,7 @@ class _Routes:
         return Audience.CHANNEL if is_of_a_channel else Audience.WORKSPACE
 
     def _person(self, known: str) -> str:
-        """The id of a person here. In a file from another workspace, unmapped ids are prefixed to equal nobody's here."""
+        """The id of a person here. Unmapped ids of another workspace are prefixed, to equal nobody's here."""
         if not known:
             return "unknown"
         here = self.target.people.get(known)
