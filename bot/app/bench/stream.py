@@ -109,8 +109,7 @@ async def stream(
 ) -> StreamResult:
     """Send the messages one after another to a bot that knows only what is `taught`, and let people react to each.
 
-    `outside` is asked at the end. The settings apply except for database, model and tools. Raises `BotError` if a
-    message is not answered.
+    `outside` is asked at the end. The settings' database, model and tools are not used. Raises `BotError`.
     """
     clock = SimulatedClock()
     by_text = {label.text: label for label in labels}
