@@ -28,7 +28,7 @@ BOUNDARIES = {
     ("bot/app/health_checks.py", "results"),
     ("bot/app/processes/shards.py", "look"),
     ("bot/cli/faults.py", "_noted"),
-    ("bot/conversation/goodbot.py", "take"),
+    ("bot/conversation/goodbot.py", "handle"),
     ("bot/conversation/goodbot.py", "_answer"),
     ("bot/conversation/goodbot.py", "_answer_unseen"),
     ("bot/conversation/answers/sharing.py", "look"),

@@ -59,9 +59,9 @@ from memory.services import Memory
 
 log = logging.getLogger(__name__)
 
-NOTED_WITH_IT = (PersonMessage, PersonReaction, PersonVote, ReactionsCleared)
+_CHECKED_BY_MEMORY = (PersonMessage, PersonReaction, PersonVote, ReactionsCleared)
 """Events with which memory itself stores the channel's visibility and checks who may use the bot."""
-_OF_PLACES = (BotInvited, ChannelChanged, PersonArrived)
+_NOT_BY_A_PERSON = (BotInvited, ChannelChanged, PersonArrived)
 """Events that are no request of a person, so that nobody is told of a failure."""
 
 
@@ -88,7 +88,7 @@ class Goodbot:
         self._new_id = new_id
         self.conversations = Conversations(self._answer)
         self._choices = ChoiceHandler(memory, executor)
-        self._teaching = FeedbackHandler(memory, executor, emoji, answering.actions)
+        self._feedback = FeedbackHandler(memory, executor, emoji, answering.actions)
         listening = listening or ListeningPolicy()
         self._mute_emoji = frozenset(map(normalised_emoji, listening.mute_emoji))
         self._listener = Listener(memory, executor, self.conversations, listening.mode)
@@ -111,10 +111,10 @@ class Goodbot:
     def sink(self, messenger: Messenger) -> EventSink:
         """The function to call with each event. Raises only if nothing was stored and nobody was told."""
 
-        async def take(event: PersonEvent) -> None:
+        async def handle(event: PersonEvent) -> None:
             lost: StoreUnavailable | None = None
             try:
-                await self._take(messenger, event)
+                await self._handle(messenger, event)
             except InvalidInput as error:
                 await tell(messenger, event, str(error))
             except Exception as error:  # noqa: BLE001 - the event boundary
@@ -125,21 +125,19 @@ class Goodbot:
                 # So that a platform that repeats unacknowledged events sends it again.
                 raise lost
 
-        return take
+        return handle
 
-    async def _take(self, messenger: Messenger, event: PersonEvent) -> None:  # noqa: C901 - one line for each event
+    async def _handle(self, messenger: Messenger, event: PersonEvent) -> None:
         if event.role is Role.BOT or (isinstance(event, PersonReaction) and not self.knows(event.emoji)):
             return
         if not event.scope.is_visibility_known:
             event = replace(event, scope=await self._scope_of(event))
-        if not isinstance(event, NOTED_WITH_IT):
-            admitted = await self._admitter.admitted(messenger, event)
-            if admitted is None:
-                return
-            event = admitted
-        is_of_no_place = isinstance(event, PersonEdit) and not event.is_addressed
-        if not isinstance(event, NOTED_WITH_IT) and not is_of_no_place:
-            await self._executor(self._memory.channels.note, event.scope)
+        is_checked = isinstance(event, _CHECKED_BY_MEMORY)
+        admitted = event if is_checked else await self._admitter.admitted(messenger, event)
+        if admitted is not None:
+            await self._dispatch(messenger, admitted)
+
+    async def _dispatch(self, messenger: Messenger, event: PersonEvent) -> None:  # noqa: C901 - one case for each event
         match event:
             case ChannelChanged():
                 pass
@@ -158,15 +156,15 @@ class Goodbot:
             case PersonReaction() if self._mutes(event.emoji):
                 await self._listener.on_reaction(event)
             case PersonReaction():
-                await self._teaching.on_reaction(messenger, event)
+                await self._feedback.on_reaction(messenger, event)
             case PersonVote():
-                await self._teaching.on_vote(messenger, event)
+                await self._feedback.on_vote(messenger, event)
             case ReactionsCleared():
-                await self._teaching.on_cleared(messenger, event)
+                await self._feedback.on_cleared(messenger, event)
             case PersonCorrection():
                 await self._on_correction(messenger, event)
             case PersonTeaching():
-                await self._teaching.on_teaching(messenger, event)
+                await self._feedback.on_teaching(messenger, event)
                 await self._tell_news(messenger, event)
             case PersonSave():
                 await self._saver.on_save(messenger, event)
@@ -189,7 +187,7 @@ class Goodbot:
         short_id = short(self._new_id())
         known = isinstance(error, MemoryFault)
         log.error("event %s failed [%s]: %s", event.event_id, short_id, error, exc_info=None if known else error)
-        if isinstance(event, _OF_PLACES):
+        if isinstance(event, _NOT_BY_A_PERSON):
             return False
         return await tell(messenger, event, messages.apology(short_id, error))
 
@@ -205,7 +203,7 @@ class Goodbot:
 
     def teaches(self, emoji: str) -> bool:
         """Whether an emoji on an answer is a vote."""
-        return self._teaching.teaches(emoji)
+        return self._feedback.teaches(emoji)
 
     def knows(self, emoji: str) -> bool:
         """Whether an emoji on an answer has a meaning: it votes, or mutes."""
@@ -224,7 +222,7 @@ class Goodbot:
         if is_mention and dismisses_bot(text):
             await self._listener.mute(scope)
             return
-        if await self._teaching.explains_correcting(messenger, event):
+        if await self._feedback.explains_correcting(messenger, event):
             return
         incoming = Incoming(
             scope=scope,
@@ -251,7 +249,7 @@ class Goodbot:
     async def _on_correction(self, messenger: Messenger, event: PersonCorrection) -> None:
         """Handle a correction. Without a mention it counts only in a thread that the bot takes part in."""
         if event.address is not Address.FOLLOW_UP or await self._takes_part_in(event.scope):
-            await self._teaching.on_correction(messenger, event)
+            await self._feedback.on_correction(messenger, event)
             await self._tell_news(messenger, event)
 
     async def _takes_part_in(self, scope: Scope) -> bool:
@@ -273,7 +271,7 @@ class Goodbot:
             else:
                 overtaken = await self._answering.deliver(messenger, current)
             if overtaken:
-                await self._teaching.refresh_mark(messenger, incoming.scope.workspace, overtaken)
+                await self._feedback.refresh_mark(messenger, incoming.scope.workspace, overtaken)
             if current.is_suspect and current.progress is not Progress.SET_ASIDE:
                 await self._executor(self._memory.recovering.clear, current)
         except Exception as error:  # noqa: BLE001 - the event boundary
@@ -357,7 +355,7 @@ class Goodbot:
             else:
                 await messenger.post(message)
         for run_id in reply.changed_runs:
-            await self._teaching.refresh_mark(messenger, event.scope.workspace, run_id)
+            await self._feedback.refresh_mark(messenger, event.scope.workspace, run_id)
         await self._decisions.tell(messenger, event.scope.workspace, reply.decided_for)
 
     async def _on_choice(self, messenger: Messenger, event: PersonCommand) -> None:
@@ -371,7 +369,7 @@ class Goodbot:
         elif reply := reply_to_choice(chosen, messenger.spell):
             await say(messenger, event, reply)
         for run_id in chosen.changed_runs:
-            await self._teaching.refresh_mark(messenger, event.scope.workspace, run_id)
+            await self._feedback.refresh_mark(messenger, event.scope.workspace, run_id)
 
     async def _on_feedback_decision(self, messenger: Messenger, event: PersonCommand) -> None:
         """Handle the author's answer to the question whether their message was feedback."""
@@ -384,7 +382,7 @@ class Goodbot:
         if settled.message is not None:
             self.conversations.enqueue(messenger, settled.message)
         if settled.changed_run:
-            await self._teaching.refresh_mark(messenger, event.scope.workspace, settled.changed_run)
+            await self._feedback.refresh_mark(messenger, event.scope.workspace, settled.changed_run)
 
     async def _tell_news(self, messenger: Messenger, event: PersonEvent) -> None:
         """Tell a person once that lessons of theirs need a new question."""

@@ -17,7 +17,7 @@ from bot.model import (
 from bot.ports import Messenger
 from memory.services import Memory
 
-_OF_NOBODY = (ChannelChanged, PersonDeletion, PersonEdit)
+_ADMITTED_ALWAYS = (ChannelChanged, PersonDeletion, PersonEdit)
 """Events that are handled regardless of who may use the bot."""
 OWN_DATA = frozenset({"forget", "export", "privacy", "stop", "undo", "ratings", "reminders", "unrate"})
 """Commands by which anybody may see, take back and erase their own data."""
@@ -33,11 +33,15 @@ class Admitter:
         self._executor = executor
 
     async def admitted(self, messenger: Messenger, event: PersonEvent) -> PersonEvent | None:
-        """The event with its person's role; None if they may not use the bot there.
+        """The event with its person's role; None if they may not use the bot there. Stores the channel's visibility."""
+        admitted = await self._with_role(messenger, event)
+        is_unaddressed_edit = isinstance(event, PersonEdit) and not event.is_addressed
+        if admitted is not None and not is_unaddressed_edit:
+            await self._executor(self._memory.channels.note, event.scope)
+        return admitted
 
-        Messages, reactions and votes do not come here: memory checks them as it stores them.
-        """
-        if isinstance(event, _OF_NOBODY):
+    async def _with_role(self, messenger: Messenger, event: PersonEvent) -> PersonEvent | None:
+        if isinstance(event, _ADMITTED_ALWAYS):
             return event
         may = await self._executor(self._memory.chat_settings.admission, event.scope, event.role)
         if not may.is_admitted and not (isinstance(event, PersonCommand) and event.name in OWN_DATA):
