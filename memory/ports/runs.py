@@ -1,4 +1,4 @@
-"""What a run leaves in a store: events, the message it answers with what is sent, its recalls and what these count."""
+"""The tables of runs: the event log, incoming and outgoing messages, and recalls."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -26,14 +26,14 @@ class EventLog(Protocol):
     """The append-only log and the register of platform events already handled."""
 
     def claim(self, workspace: str, source_event_id: str, at: datetime) -> bool:
-        """Mark a platform event as handled in this transaction. False if it already was: do nothing then.
+        """Mark a platform event as handled in this transaction. False if it was handled already.
 
-        Kept is a digest of the id, which may name a person.
+        Only a digest of the id is stored, because the id may name a person.
         """
         ...
 
     def give_back(self, workspace: str, source_event_ids: Iterable[str]) -> None:
-        """Take claims back, of what was not done after all."""
+        """Release the claims of events that were not handled after all."""
         ...
 
     def sweep_claims(self, before: datetime) -> int:
@@ -56,7 +56,7 @@ class EventLog(Protocol):
         ...
 
     def gradings(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, list[Event]]:
-        """What changed the verdicts of these, by episode, for those that have any. Costs nothing for other events."""
+        """The events that changed the verdicts of these, by episode, for those that have any. Reads no other events."""
         ...
 
     def of_run(self, workspace: str, run_id: str) -> list[Event]:
@@ -74,7 +74,7 @@ class EventLog(Protocol):
         ...
 
     def erase_actor(self, workspace: str, actor: str) -> list[str]:
-        """Erase everything one person did from the log. Returns the episodes it was about, for refolding."""
+        """Erase one person's events from the log. Returns the episodes concerned, to be computed anew."""
         ...
 
     def by_actor(self, workspace: str, actor: str, kinds: Sequence[EventKind], limit: int = 100) -> list[Event]:
@@ -86,9 +86,9 @@ class DeliveryTable(Protocol):
     """Messages on their way: in from people, out to them."""
 
     def accept(self, message: Incoming) -> Incoming | None:
-        """Store an incoming message; the message with what the store knows of its channel and its sender.
+        """Store an incoming message. Returns it with what the store knows of its channel and sender.
 
-        None if its event id or its message id is known: it is already being handled.
+        None if its event id or message id is known, so that it is handled already.
         """
         ...
 
@@ -101,7 +101,7 @@ class DeliveryTable(Protocol):
         ...
 
     def reword(self, workspace: str, event_id: str, text: str) -> None:
-        """Replace the text of an accepted message; what it was understood as is gone with the old one."""
+        """Replace the text of an accepted message, and delete its `understood`."""
         ...
 
     def exchanges(
@@ -116,14 +116,14 @@ class DeliveryTable(Protocol):
         limit: int,
         oldest_first: bool = False,
     ) -> list[Exchange]:
-        """Answered messages up to this time, newest first; of one thread, one person or one run where these are given.
+        """Answered messages up to this time, newest first; of one thread, one person or one run if given.
 
-        Without what was deleted, or from before its author began anew: everywhere, or for one person's in this channel.
+        Without deleted messages, and without those from before their author began a new conversation.
         """
         ...
 
     def begin_anew(self, workspace: str, person: str, channel: str, at: datetime) -> None:
-        """What the person said in this channel up to this time belongs to no later conversation; empty: in any."""
+        """End the person's conversation in this channel (empty: in all channels) at this time."""
         ...
 
     def has_sent(self, workspace: str, channel: str, thread: str) -> bool:
@@ -131,7 +131,7 @@ class DeliveryTable(Protocol):
         ...
 
     def asker_in(self, workspace: str, channel: str, thread: str) -> str:
-        """Whose question the newest answer in this thread answers; empty where none was put."""
+        """The asker of the newest answer in this thread; empty if there is none."""
         ...
 
     def incoming_of_run(self, workspace: str, run_id: str) -> Incoming | None:
@@ -143,28 +143,28 @@ class DeliveryTable(Protocol):
         ...
 
     def tapped(self, workspace: str) -> int:
-        """How many questions their asker chose from."""
+        """The number of questions with options in which the asker chose one."""
         ...
 
     def advance(self, workspace: str, event_id: str, before: Progress, after: Progress, run_id: str = "") -> bool:
-        """Move an accepted message on, if it is at `before`; returns whether. Without `run_id` the stored one stays."""
+        """Advance a message from `before` to `after`; False if it is elsewhere. Keeps the run id if not given."""
         ...
 
     def answer(self, workspace: str, event_id: str, run_id: str, understood: str = "") -> Incoming | None:
-        """Move an accepted message on to `ANSWERED`, by this run; the message then. None if it is not `ACCEPTED`.
+        """Advance a message from `ACCEPTED` to `ANSWERED`, by this run. Returns it; None if it was not `ACCEPTED`.
 
-        `understood` is what it was taken to mean, where that is more than it says.
+        `understood` is what it was taken to mean, if that is more than it says.
         """
         ...
 
     def advance_run(self, workspace: str, run_id: str, before: Progress, after: Progress) -> bool:
-        """Move on the message that a run answers, if it is at `before`; returns whether."""
+        """Advance the message that a run answers from `before` to `after`; False if it is elsewhere."""
         ...
 
     def unfinished(self, workspace: str | None = None) -> list[Incoming]:
-        """Messages accepted or answered but not delivered, oldest first: what a restart must finish.
+        """The messages that a restart must finish, oldest first: accepted or answered, but not delivered.
 
-        And those set aside whose asker was not told yet.
+        Includes those set aside whose asker was not told yet.
         """
         ...
 
@@ -177,13 +177,13 @@ class DeliveryTable(Protocol):
         ...
 
     def put_exit_counts(self, workspace: str, event_id: str, *, crashes: int, kills: int) -> None:
-        """Set how often the process ended while this message was in work. Nothing happens if there is no such one."""
+        """Set how often the process died while answering this message. Does nothing for an unknown message."""
         ...
 
     def messages_of(self, workspace: str, channel: str, person: str, limit: int) -> list[Incoming]:
         """The messages of one person in one channel, newest first; in every channel if `channel` is empty.
 
-        Without those they only tried again: these are others' words.
+        Without retries of other people's questions.
         """
         ...
 
@@ -192,7 +192,7 @@ class DeliveryTable(Protocol):
         ...
 
     def post(self, workspace: str, run_id: str, part: int, message_id: str, at: datetime) -> Posted | None:
-        """Note that a part was sent, as this message. None if there is no such part, or it was sent before."""
+        """Store that a part was sent, as this message. None for an unknown part, or if it was sent before."""
         ...
 
     def outgoing(self, workspace: str, run_id: str) -> list[Outgoing]:
@@ -208,17 +208,17 @@ class DeliveryTable(Protocol):
         ...
 
     def delete_runs(self, workspace: str, run_ids: Iterable[str]) -> None:
-        """Erase the outgoing parts of these runs, and what the messages were understood as; the messages stay."""
+        """Erase the outgoing parts of these runs, and `understood` of their messages, which stay."""
         ...
 
     def delete_by(self, workspace: str, person: str) -> int:
-        """Erase what one person sent, what others tried again of theirs, and the answers. Returns how many messages."""
+        """Erase one person's messages, others' retries of them, and the answers. Returns the number of messages."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LessonUse:
-    """What being shown, and used or not, does to a lesson (`memory.rules.fold`)."""
+    """The effect on a lesson of being shown, and used or not (`memory.rules.fold`)."""
 
     workspace: str
     episode_id: str
@@ -229,7 +229,7 @@ class LessonUse:
 
 
 class Attention(NamedTuple):
-    """The salience of an episode, and what decides who finds it."""
+    """The salience of an episode, and the values that decide who finds it."""
 
     id: str
     goal: str
@@ -243,7 +243,7 @@ class Attention(NamedTuple):
 
 
 class RetrievalTable(Protocol):
-    """What was injected where, and how it fared."""
+    """Recalls: which episodes were shown where, and how they were used."""
 
     def put(self, retrieval: Retrieval, items: Sequence[RetrievalItem]) -> None:
         """Record a recall with its items."""
@@ -274,7 +274,7 @@ class RetrievalTable(Protocol):
         ...
 
     def of_episode(self, workspace: str, episode_id: str, limit: int = 50) -> list[tuple[Retrieval, RetrievalItem]]:
-        """Where an episode was injected, newest first."""
+        """The recalls in which an episode was shown, newest first."""
         ...
 
     def of_episodes(
@@ -288,7 +288,7 @@ class RetrievalTable(Protocol):
         ...
 
     def attention(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, Attention]:
-        """Of those that exist, by id."""
+        """The attention of those that exist, by id."""
         ...
 
     def attend(self, workspace: str, changed: Sequence[Attention]) -> None:
@@ -296,8 +296,9 @@ class RetrievalTable(Protocol):
         ...
 
     def use(self, uses: Sequence[LessonUse]) -> bool:
-        """Count that lessons were shown and how that fared: salience, nudge, strength and counts, nothing else.
+        """Store the effects of lessons being shown and used: only salience, nudge, strength and counts.
 
-        False if one is gone or its question is another: give the transaction up, the others may be counted.
+        False if a lesson was deleted or its question changed: the transaction must then be given up, as others may have
+        been counted.
         """
         ...

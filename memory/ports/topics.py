@@ -8,7 +8,7 @@ from memory.model.topic import Revision, Topic, TopicEvent, TopicField, TopicLin
 
 
 class TopicTable(Protocol):
-    """The world of topics. Every call names the workspace."""
+    """Topics with their fields, revisions, edges and audit trails. Every call names the workspace."""
 
     def put(self, topic: Topic) -> None:
         """Insert, or replace the topic with this workspace and id, which keeps its `seq`."""
@@ -31,11 +31,11 @@ class TopicTable(Protocol):
         ...
 
     def merged_into(self, workspace: str, topic_ids: Iterable[str]) -> list[Topic]:
-        """Topics that one of these stands for, by id."""
+        """The topics that were merged into one of these, by id."""
         ...
 
     def of_person(self, workspace: str, person: str) -> list[Topic]:
-        """What one person brought up, in order of arrival."""
+        """The topics that one person brought up, in order of arrival."""
         ...
 
     def count(self, workspace: str) -> int:
@@ -113,11 +113,11 @@ class TopicTable(Protocol):
         ...
 
     def changes(self, workspace: str, *, actor: str = "", before: int = 0, limit: int) -> list[TopicEvent]:
-        """What happened to any topic but that it was attended to, newest first: of one person, before this `seq`."""
+        """The audit trail of all topics without changes of salience, newest first: of one person, before this `seq`."""
         ...
 
     def erase_words(self, workspace: str, person: str) -> list[str]:
-        """Erase what one person said in topics of others, and take their name off what they caused.
+        """Erase what one person contributed to topics of others, and their name on other entries.
 
         Their revisions and edges go, their fields where nobody else gave a value, their `revised`, `confirmed` and
         `linked` events; other events stay without an actor. Returns the topics that were touched, by id.
@@ -125,16 +125,16 @@ class TopicTable(Protocol):
         ...
 
     def move(self, workspace: str, from_id: str, to_id: str) -> None:
-        """Give a topic's fields, values, edges and audit log to another, which has none; numbers stay as they are.
+        """Move a topic's fields, values, edges and audit log to another, which has none; `seq` numbers are kept.
 
         Raises `NotFound` without the other.
         """
         ...
 
     def naming(self, workspace: str, topic_ids: Iterable[str]) -> list[TopicEvent]:
-        """Every entry of an audit log whose detail names one of these topics, in order."""
+        """The entries of audit logs whose detail names one of these topics, in order."""
         ...
 
     def retell(self, event: TopicEvent) -> None:
-        """Replace the detail of the entry with this `seq`: only to take words out of it that are to be erased."""
+        """Replace the detail of the entry with this `seq`, only to erase words from it."""
         ...

@@ -1,4 +1,4 @@
-"""Counts over a whole workspace, made where the rows are: for overviews, which must not read every text."""
+"""Counts over a whole workspace, made in the database, for overviews that must not read every text."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from memory.model import Audience, EventKind, Origin, Termination, Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeCount:
-    """Episodes that were made in one week and are alike."""
+    """The number of episodes of one week with the same properties."""
 
     week: date
     is_root: bool
     origin: Origin
     has_asked: bool
-    """They asked back which of a few things was meant."""
+    """Whether they asked back which of a few things was meant."""
     termination: Termination
     verdict: Verdict
     is_archived: bool
@@ -28,7 +28,7 @@ class NodeCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VoteCount:
-    """Votes that were cast in one week."""
+    """The number of votes cast in one week."""
 
     week: date
     approvals: int
@@ -37,7 +37,7 @@ class VoteCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallCount:
-    """Recalls of one week, and how many of them found something."""
+    """The number of recalls in one week, and how many of them found something."""
 
     week: date
     number: int
@@ -46,7 +46,7 @@ class RecallCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictCount:
-    """Episodes of every workspace that count as one thing for one audience, and are not archived."""
+    """The number of unarchived episodes, of all workspaces, with one verdict for one audience."""
 
     audience: Audience
     verdict: Verdict
@@ -55,7 +55,7 @@ class VerdictCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpendingCount:
-    """What the models of one day's answers cost, by who asked where, and by model."""
+    """The cost of one day's answers, by person, channel and model."""
 
     day: date
     person: str
@@ -64,13 +64,13 @@ class SpendingCount:
     answers: int
     tokens: int
     unpriced_tokens: int
-    """Tokens of nodes that cost nothing, for their model has no known price."""
+    """Tokens of nodes without a cost, because their model has no known price."""
     cost_usd: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArmCount:
-    """The runs with lessons, or those of the control arm, since the first one of that."""
+    """The counts of one arm, with lessons or without, since the control arm's first run."""
 
     is_control: bool
     answers: int = 0
@@ -100,19 +100,19 @@ class TotalsTable(Protocol):
         ...
 
     def failures(self, workspace: str, since: datetime, limit: int) -> list[tuple[str, int]]:
-        """Why answers failed or were given up, in the words kept with them, the most frequent reason first."""
+        """The stored reasons of failed answers with their numbers, the most frequent first."""
         ...
 
     def verdicts(self) -> list[VerdictCount]:
-        """What episodes of every workspace count as, by audience."""
+        """The numbers of episodes of all workspaces, by verdict and audience."""
         ...
 
     def event_counts(self, workspace: str, after: int) -> tuple[int, dict[EventKind, int]]:
-        """How many events of each kind are behind the one with this `seq` in the log, and the last one's `seq`."""
+        """The last event's `seq`, and the number of events of each kind after the one with this `seq`."""
         ...
 
     def episode_counts(self, workspace: str) -> dict[str, int]:
-        """Episodes of a workspace by where they come from and what became of them, archived ones too.
+        """The numbers of a workspace's episodes by origin and state, archived ones included.
 
         `episodes`, `archived`, `answers` (`.without_model`), `asked`, each `origin.` and, of what is not archived, each
         `verdict.`; how often they were shown (`retrieval`), `used` and `ignored`; `questions` and of these `.answered`,
@@ -121,11 +121,11 @@ class TotalsTable(Protocol):
         ...
 
     def arms(self, workspace: str) -> list[ArmCount]:
-        """The control arm and the other one; nothing where no run was in it."""
+        """The counts of both arms; empty if no run was in the control arm."""
         ...
 
     def spending(self, workspace: str, since: datetime) -> list[SpendingCount]:
-        """What models cost, by day (UTC)."""
+        """The costs of models, by day (UTC)."""
         ...
 
     def add_spent(self, workspace: str, more: Mapping[str, int]) -> None:
