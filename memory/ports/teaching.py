@@ -1,4 +1,4 @@
-"""What people teach, in a store: reactions, votes, judgements and what is counted from them; messages made lessons."""
+"""The tables of teaching: reactions, votes, the ledger of sent messages, judgements and thresholds, saved messages."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -10,17 +10,17 @@ from memory.model.saved import SavedMessage
 
 
 class TeachingTable(Protocol):
-    """Reactions (registers), votes (their fold), and the ledger of sent messages."""
+    """Reactions (registers), the votes computed from them, and the ledger of sent messages."""
 
     def put_reaction(self, reaction: Reaction) -> None:
-        """Write a register; the caller has decided that this value is the latest one.
+        """Write a register; the caller has decided that this value is the latest.
 
-        Its `seq` is that of the event which tells of it; those without are numbered as they come.
+        Its `seq` is that of its event; a reaction without an event is numbered on arrival.
         """
         ...
 
     def put_reactions(self, *given: Reaction, events: int) -> None:
-        """The same of several of one workspace, each with the number of its event.
+        """The same for several of one workspace, each with the number of its event.
 
         Their events are, in this order, the first of the `events` newest ones of the log.
         """
@@ -47,20 +47,20 @@ class TeachingTable(Protocol):
         ...
 
     def delete_runs(self, workspace: str, run_ids: Iterable[str]) -> None:
-        """Erase the ledger rows, registers and votes of these runs, and what the votes prove."""
+        """Erase the ledger rows, registers, votes and trust evidence of these runs."""
         ...
 
     def polls(self, workspace: str, run_ids: Iterable[str], *, people: Iterable[str] = ()) -> dict[str, Poll]:
-        """What people said about each of these answers, by run, in one statement.
+        """Everything that people said about each of these answers, by run, in one SQL statement.
 
-        With what is known of those who reacted, and of `people`, and the records of those who voted, and of `people`.
+        Includes what is known of those who reacted, and the records of those who voted; both also of `people`.
         """
         ...
 
     def set_votes(
         self, workspace: str, run_id: str, votes: Sequence[Vote], *, known: Sequence[Vote] | None = None
     ) -> None:
-        """Replace the run's votes. `known` are the stored ones, if they were read before: only others are written."""
+        """Replace the run's votes. `known` are the stored votes, if already read: only changed ones are written."""
         ...
 
     def put_votes(self, *votes: Vote) -> None:
@@ -76,24 +76,24 @@ class TeachingTable(Protocol):
         ...
 
     def mark_limited(self, workspace: str, marks: Mapping[tuple[str, str, str], bool]) -> None:
-        """Store of votes, by run, node and voter, whether each is beyond its voter's limit."""
+        """Store for votes, by run, node and voter, whether each exceeds its voter's limit."""
         ...
 
     def votes_around(self, votes: Sequence[Vote], *, window: timedelta, limit: int) -> list[PlacedVote]:
-        """The stored votes of the same people around each of these, which need not be stored.
+        """The stored votes of the same people around each of these, which need not be stored themselves.
 
-        Only votes that may be limited (`memory.rules.verdict.may_be_limited`); however many others stand among them, it
-        costs the same. Of each those cast less than a window before or after it: the last `limit` before, and those
-        from it on (itself, if it stands) and at most `limit` more. Each once, in order of time, then run and node.
+        Only votes that may be limited (`memory.rules.verdict.may_be_limited`), at a cost independent of other votes.
+        For each vote these are those cast less than a window before or after it: the last `limit` before it, and from
+        it on (including itself, if stored) at most `limit` more. Each once, ordered by time, run and node.
         """
         ...
 
     def runs_voted_on(self, workspace: str, actors: Iterable[str], *, within_limit: bool = False) -> set[str]:
-        """Every run that one of these people has a vote on; only where it is within their limit, if asked for."""
+        """The runs on which one of these people has a vote, optionally only votes within their limit."""
         ...
 
     def votes_between(self, workspace: str, start: datetime, end: datetime | None) -> list[Vote]:
-        """Members' votes cast from `start` on and before `end`, by run, node, then actor. Reads all votes there are."""
+        """Members' votes cast from `start` on and before `end`, by run, node, then actor. Reads all votes."""
         ...
 
     def set_evidence(self, workspace: str, run_id: str, evidence: Sequence[TrustEvidence]) -> None:
@@ -105,14 +105,11 @@ class TeachingTable(Protocol):
         ...
 
     def record_of(self, workspace: str, actors: Iterable[str]) -> dict[str, tuple[int, int]]:
-        """(proven right, proven wrong) of each of these people, over all runs of the workspace.
-
-        Costs the same however often that was.
-        """
+        """(proven right, proven wrong) of each of these people in the workspace, read from stored counts."""
         ...
 
     def recount(self, workspace: str, actors: Iterable[str]) -> None:
-        """Make these people's records what the evidence says, should they ever be something else."""
+        """Compute these people's records anew from the evidence."""
         ...
 
     def put_ledger(self, entry: LedgerEntry) -> None:
@@ -124,22 +121,22 @@ class TeachingTable(Protocol):
         ...
 
     def answer_of(self, workspace: str, channel: str, message_id: str, now: datetime) -> list[LedgerEntry]:
-        """Every sent part of the answer that this message is one of, by part, with who can read their channels now.
+        """The sent parts of the answer to which this message belongs, by part, with their channels' current visibility.
 
-        None if there is no entry for the message, or it has expired.
+        Empty if there is no entry for the message, or it has expired.
         """
         ...
 
     def ledger_of_run(self, workspace: str, run_id: str) -> list[LedgerEntry]:
-        """Every sent part of the answer, expired or not, by part."""
+        """The sent parts of the answer, expired or not, by part."""
         ...
 
     def newest_answer(self, workspace: str, channel: str, thread: str = "") -> str | None:
-        """The run of the last answer sent to a channel, or to this thread, that has its episodes. None without one."""
+        """The run of the last answer sent to a channel, or to this thread, that has episodes; None if there is none."""
         ...
 
     def newest_answer_to(self, workspace: str, channel: str, person: str, since: datetime) -> str | None:
-        """The run of the newest answer to this person outside of threads, if it was posted since then."""
+        """The run of the newest answer to this person outside threads, if it was posted since then."""
         ...
 
     def sweep_ledger(self, now: datetime) -> int:
@@ -157,9 +154,9 @@ class JudgementTable(Protocol):
         *,
         stored: Mapping[str, Sequence[Judgement]] | None = None,
     ) -> bool:
-        """Replace the judgements of these runs; whether that changed anything. Costs the same for many as for one.
+        """Replace the judgements of these runs. Returns whether that changed anything. Takes few SQL statements.
 
-        `stored` are those of the same runs as they were read already.
+        `stored` are the judgements of the same runs, if already read.
         """
         ...
 
@@ -172,17 +169,17 @@ class JudgementTable(Protocol):
         ...
 
     def counts(self, workspace: str, newest: int) -> list[JudgementCount]:
-        """How often each person judged alike, of the `newest` judgements by the time of the answer, then run, voter."""
+        """The counts of equal judgements by person, among the `newest` by time of the answer, then run and voter."""
         ...
 
     def put_threshold(self, threshold: Threshold) -> None:
-        """Keep a workspace's threshold; it replaces the one before."""
+        """Store a workspace's threshold; it replaces the one before."""
         ...
 
     def threshold(self, workspace: str) -> Threshold | None:
-        """The workspace's threshold, or None where nobody judged anything yet, or its row is damaged.
+        """The workspace's threshold; None if nobody judged anything yet, or if its row is damaged.
 
-        What is damaged is counted anew when somebody judges, and by `goodbot rebuild`.
+        A damaged threshold is computed anew at the next judgement, and by `goodbot rebuild`.
         """
         ...
 
@@ -192,20 +189,20 @@ class JudgementTable(Protocol):
 
 
 class SavedMessageTable(Protocol):
-    """Which messages of people became lessons. A row goes with its lesson."""
+    """People's messages that were saved as lessons. A row is deleted with its lesson."""
 
     def put(self, saved: SavedMessage) -> None:
-        """Keep it in place of what is kept of this message. Raises `NotFound` without the lesson."""
+        """Store a saved message, replacing the row of the same message. Raises `NotFound` without the lesson."""
         ...
 
     def get(self, workspace: str, channel: str, message_id: str) -> SavedMessage | None:
-        """What is kept of this message."""
+        """The row of this message; None if there is none."""
         ...
 
     def of_lessons(self, workspace: str, lesson_ids: Iterable[str]) -> dict[str, SavedMessage]:
-        """The message that each of these lessons was made of, by lesson; the others are left out."""
+        """The message from which each of these lessons was saved, by lesson; other lessons are left out."""
         ...
 
     def delete(self, saved: SavedMessage) -> None:
-        """Keep nothing of this message. Twice is once."""
+        """Delete the row of this message. Idempotent."""
         ...
