@@ -92,123 +92,100 @@ def shared_biases(
     import numpy as np
 
     opinions = _opinions(observations, judged)
-    approves, trust = opinions.sides % 2 == 1, opinions.trust[opinions.people]
-    nearness = kernel[0, 1:][opinions.verdicts]
-    own, nearest, people = _company(opinions, nearness)
+    verdicts, biases, approves = opinions.verdicts, opinions.biases, opinions.sides % 2 == 1
+    nearness = kernel[0, 1:][verdicts]
+    own = np.zeros(len(approves))
+    np.maximum.at(own, biases, nearness)
+    nearest, people = _company(opinions, own)
     alone = 1 - nearest
-    sizes = np.where(approves, np.minimum(2 / (trust + people), 1.0) ** agreement, 1.0)
+    sizes = np.where(approves, np.minimum(2 / (opinions.trust + people), 1.0) ** agreement, 1.0)
     # 1 if nobody agrees as near the goal, or two and more; 0 if one does.
     none_or_many = alone**4 + np.minimum(np.maximum(people - 1, 0.0), 1.0)
-    farther = np.maximum(own / nearness - elsewhere, 0.0)
-    deviations = np.sqrt(np.where(approves, sizes * none_or_many * farther, (lone_refusal - 1) * alone))
-    one, other = opinions.pairs()
-    rows, columns = opinions.verdicts[one], opinions.verdicts[other]
-    return SharedBiases(
-        length=len(observations),
-        verdicts=(rows, columns),
-        shares=opinions.shares[one] * opinions.shares[other],
-        approves=approves[one],
-        first=sizes[one],
-        second=deviations[one] * deviations[other] * kernel[1:, 1:][rows, columns],
-    )
+    seconds = np.where(approves, sizes * none_or_many, (lone_refusal - 1) * alone)
+    farther = np.where(approves[biases], np.maximum(own[biases] / nearness - elsewhere, 0.0), 1.0)
+    first, second = np.zeros((2, len(observations), len(own)))
+    first[verdicts, biases] = opinions.shares
+    second[verdicts, biases] = opinions.shares * np.sqrt(seconds[biases] * farther)
+    return SharedBiases(kernel=kernel[1:, 1:], first=first, second=second, sizes=sizes, approves=approves)
 
 
 class SharedBiases(NamedTuple):
-    """How far the biases of `n` verdicts vary together, in author effects, by `s` pairs of opinions with the same bias.
+    """How far the biases of `n` verdicts vary together, in author effects, by `m` biases and as many second ones."""
 
-    Most opinions have a bias that no other one has: they are a pair with themselves.
-    """
-
-    length: int
-    """n."""
-    verdicts: "tuple[Places, Places]"
-    """Shape (s,) each: the places of the verdicts that the two opinions are part of."""
-    shares: "Matrix"
-    """Shape (s,): how much their verdicts have of the bias, multiplied."""
-    approves: "Bools"
-    """Shape (s,): whether they are approvals."""
+    kernel: "Matrix"
+    """Shape (n, n): by which the second biases fade with distance."""
     first: "Matrix"
-    """Shape (s,): the variance of the bias."""
+    """Shape (n, m): how much of each bias each verdict has."""
     second: "Matrix"
-    """Shape (s,): the covariance of their second biases, which fades with distance."""
+    """Shape (n, m): the same of the second ones, times their standard deviation."""
+    sizes: "Matrix"
+    """Shape (m,): the variance of each bias."""
+    approves: "Bools"
+    """Shape (m,): whether it is one of approvals."""
 
     def believed(self) -> "Matrix":
         """Shape (n, n): the covariances for what is believed."""
-        return self._summed(self.first + self.second)
+        covariances: Matrix = (self.first * self.sizes) @ self.first.T
+        covariances += self.kernel * (self.second @ self.second.T)
+        return covariances
 
     def suggested(self) -> "Matrix":
         """Shape (n, n): those for what is only suggested. There it does not matter how many agree."""
-        import numpy as np
-
-        return self._summed(np.where(self.approves, 1.0, 1.0 + self.second))
-
-    def _summed(self, covariances: "Matrix") -> "Matrix":
-        import numpy as np
-
-        found: Matrix = np.zeros((self.length, self.length))
-        np.add.at(found, self.verdicts, covariances * self.shares)
-        return found
+        refusing = self.second[:, ~self.approves]
+        covariances: Matrix = self.first @ self.first.T
+        covariances += self.kernel * (refusing @ refusing.T)
+        return covariances
 
 
 class _Opinions(NamedTuple):
-    """What each voice of a verdict says of each candidate that it is about: `p` opinions.
+    """What each voice of a verdict says of each candidate that it is about: `p` opinions, which have `m` biases.
 
     A verdict without voices is somebody else's, who has no share in any bias.
     """
 
     verdicts: "Places"
     """Shape (p,): the place of the verdict that it is part of."""
-    people: "Places"
-    """Shape (p,): the number of whoever has it."""
-    sides: "Places"
-    """Shape (p,): twice the number of the candidate that it is about, and one more if it approves."""
+    biases: "Places"
+    """Shape (p,): the number of its bias."""
     shares: "Matrix"
-    """Shape (p,): how much the verdict has of the bias that whoever has it has for this side."""
+    """Shape (p,): how much the verdict has of the bias."""
+    sides: "Places"
+    """Shape (m,): what the bias is for: twice the number of a candidate, and one more if it is approved. Each person
+    has one for each side."""
     trust: "Matrix"
-    """Shape (people,): how far each is trusted, at most as a member nothing is proven of: 1."""
-
-    def pairs(self) -> "tuple[Places, Places]":
-        """The places of all two opinions that have the same bias, each with itself as well."""
-        import numpy as np
-
-        biases = self.sides * len(self.trust) + self.people
-        return np.divmod((biases[:, None] == biases).ravel().nonzero()[0], len(biases))
+    """Shape (m,): how far whoever has it is trusted, at most as a member nothing is proven of: 1."""
 
 
 def _opinions(observations: Sequence[NoisyVerdict], judged: Sequence[Sequence[int]]) -> _Opinions:
     import numpy as np
 
-    number_of: dict[str, int] = {}
-    trust: list[float] = []
-    opinions: list[tuple[int, int, int, float]] = []
+    trust_of: dict[str, float] = {}
+    number_of: dict[tuple[str, int], int] = {}
+    opinions: list[tuple[int, int, float]] = []
     for row, (verdict, about) in enumerate(zip(observations, judged, strict=True)):
         for author, weight, share in verdict.shares or _NOBODY:
-            person = number_of.setdefault(author, len(trust))
-            if person == len(trust):
-                trust.append(weight)
-            elif weight > trust[person]:
-                trust[person] = weight
+            if weight > trust_of.get(author, 0.0):
+                trust_of[author] = weight
             if len(about) > 1:
                 share /= math.sqrt(len(about))
             for candidate in about:
                 side = 2 * candidate + verdict.approves
-                opinions.append((row, person, side, share))
-    verdicts, people, sides, shares = zip(*opinions, strict=True)
-    return _Opinions(np.array(verdicts), np.array(people), np.array(sides), np.array(shares), np.minimum(trust, 1.0))
+                opinions.append((row, number_of.setdefault((author, side), len(number_of)), share))
+    verdicts, biases, shares = zip(*opinions, strict=True)
+    sides, trust = [side for _, side in number_of], [trust_of[author] for author, _ in number_of]
+    return _Opinions(np.array(verdicts), np.array(biases), np.array(shares), np.array(sides), np.minimum(trust, 1.0))
 
 
-def _company(opinions: _Opinions, nearness: "Matrix") -> "tuple[Matrix, Matrix, Matrix]":
-    """How near the goal whoever has an opinion says the same; the nearest of others who do, and how many these are.
+def _company(opinions: _Opinions, own: "Matrix") -> "tuple[Matrix, Matrix]":
+    """The nearest of others who say the same as whoever has a bias, and how many these are. Shape (m,) each.
 
-    Each of shape (p,). Others count by how near they are beside whoever has the opinion, and by the trust in them.
+    `own`, of the same shape, is how near the goal whoever has it says it. Others count by how near they are beside
+    that, and by the trust in them.
     """
     import numpy as np
 
-    people, sides, trust = opinions.people, opinions.sides, opinions.trust
-    nearest = np.zeros((1 + sides.max(), len(trust)))
-    np.maximum.at(nearest, (sides, people), nearness)
-    own, others = nearest[sides, people], nearest[sides]
-    others /= own[:, None]
-    np.minimum(others, 1.0, out=others)
-    others[np.arange(len(people)), people] = 0.0
-    return own, (others * trust).max(axis=1), (others * others) @ trust
+    sides, trust = opinions.sides, opinions.trust
+    others = np.minimum(own / own[:, None], 1.0)
+    others *= sides[:, None] == sides
+    others.ravel()[:: len(others) + 1] = 0.0
+    return (others * trust).max(axis=1), (others * others) @ trust
