@@ -6,11 +6,12 @@ rows in the target are kept if they are the first ones of the source, and delete
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 
 from sqlalchemy import Connection, Table, delete, text
+from sqlalchemy.exc import SQLAlchemyError
 
 from memory.adapters.sql.copies.whole_tables import Content, batches, content_in, content_of, count, split, write
 from memory.adapters.sql.engines.partitioning import partition_tables
@@ -83,15 +84,19 @@ def move(
                     "of the bot, and give the same command again: it brings what is missing."
                 )
             also()
+            _mark(writing, HEAD_REVISION)
             if writing.dialect.name == "postgresql":
                 _gather_statistics(writing)
-            _mark(writing, HEAD_REVISION)
     return moved
 
 
 def _gather_statistics(connection: Connection) -> None:
-    """Gather the planner's statistics now: the server would do so a minute later or more, and assume empty tables."""
-    with begin(connection, writes=True):
+    """Gather the planner's statistics now: the server would do so a minute later or more, and assume empty tables.
+
+    Where it cannot, because a table is locked, they are left to the server.
+    """
+    with suppress(SQLAlchemyError), begin(connection, writes=True):
+        connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
         connection.exec_driver_sql(f"ANALYZE {', '.join(metadata.tables)}")
 
 

@@ -59,6 +59,10 @@ DECLARE
     here text;
     made text := 'goodbot.' || TG_ARGV[0];
 BEGIN
+    IF TG_OP = 'TRUNCATE' THEN
+        UPDATE lesson_versions SET mark = (random() * {2**62})::bigint;
+        RETURN NULL;
+    END IF;
     IF TG_OP = 'DELETE' THEN here := OLD.workspace; ELSE here := NEW.workspace; END IF;
     IF current_setting(made, true) IS DISTINCT FROM here THEN
         INSERT INTO lesson_versions VALUES (here, 0) ON CONFLICT DO NOTHING;
@@ -71,6 +75,8 @@ BEGIN
     RETURN NULL;
 END $$
 """  # noqa: S608 - numbers of our own
+
+_MARK_ALL = "FOR EACH STATEMENT EXECUTE FUNCTION mark_lessons('erased')"
 
 
 def erasures(mark: int) -> int:
@@ -101,7 +107,7 @@ def sqlite_triggers() -> list[str]:
 
 
 def postgres_triggers() -> list[str]:
-    """The SQL of PostgreSQL's triggers: as SQLite's, and one more for updates of texts, which erase the old ones."""
+    """The SQL of PostgreSQL's triggers: as SQLite's, one more for updates of texts, and one for TRUNCATE."""
     found: list[str] = []
     for table, names, change in _triggers():
         columns, words = _change_conditions(names, "IS DISTINCT FROM")
@@ -114,6 +120,7 @@ def postgres_triggers() -> list[str]:
                 f"CREATE TRIGGER {name} AFTER {_of(change, names)} ON {table} FOR EACH ROW {condition}"
                 f"EXECUTE FUNCTION mark_lessons('{kind}')"
             )
+    found += [f"CREATE TRIGGER {_name(table, 'truncate')} AFTER TRUNCATE ON {table} {_MARK_ALL}" for table in WEIGHED]
     return found
 
 

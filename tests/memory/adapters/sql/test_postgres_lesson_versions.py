@@ -95,6 +95,13 @@ def test_whoever_adds_or_deletes_marks_it(connection: Connection, url: str, tabl
     assert (mark(connection) == before) is (table == "episodes")  # a new one is known to nobody
 
 
+@pytest.mark.parametrize("table", WEIGHED)
+def test_whoever_empties_a_table_marks_it(connection: Connection, table: str) -> None:
+    before = mark(connection)
+    connection.execute(f"TRUNCATE {table}".encode())
+    assert erasures(mark(connection)) != erasures(before)
+
+
 def test_a_transaction_makes_one_mark_of_each_kind(connection: Connection) -> None:
     with connection.transaction():
         connection.execute("UPDATE votes SET at = at + 1")

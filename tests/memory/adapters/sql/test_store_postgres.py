@@ -447,6 +447,21 @@ def test_the_server_plans_for_what_was_moved_into_it(tmp_path: Path) -> None:
     assert {("episodes",), ("votes",), ("recall_index",)} <= set(known)
 
 
+def test_what_is_moved_is_there_even_if_the_server_cannot_look_at_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory.adapters.sql.engines.postgres.LOCK_SECONDS", 0.1)
+    file, url = f"sqlite:///{tmp_path / 'file'}.db", new_database()
+    with closing(SqlStore.open(file)) as before, before.write() as tx:
+        fill(tx, "w")
+    SqlStore.open(url).close()
+    with psycopg.connect(url) as other:
+        other.execute("LOCK TABLE episodes IN SHARE UPDATE EXCLUSIVE MODE")  # as VACUUM does
+        move(file, url, lambda *_: None)
+    with closing(SqlStore.open(url)) as after:
+        assert dump(after, "w")
+
+
 # keys
 
 
