@@ -15,15 +15,32 @@ import httpcore2
 
 from bot.errors import ToolFailed, ToolRetry
 
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+_Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
 _MOST_REDIRECTS = 5
 _LONGEST_URL = 2_000
 _REDIRECTS = (301, 302, 303, 307, 308)
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 _UNICAST6 = ipaddress.ip_network("2000::/3")
 """The public addresses of IPv6."""
-_AZURE = ipaddress.ip_address("168.63.129.16")
-"""The metadata service of Azure, whose address looks public."""
-_AWS6 = ipaddress.ip_address("fd00:ec2::254")
+_LOOK_PUBLIC = tuple(map(ipaddress.ip_network, ("168.63.129.16", "192.0.0.0/24", "3fff::/20")))
+"""Networks that some versions of Python call global: the metadata service of Azure, and reserved ones."""
+_CLOUD_SERVICES = tuple(
+    map(
+        ipaddress.ip_network,
+        (
+            "168.63.129.16",  # Azure
+            "100.100.100.200",  # Alibaba
+            "192.0.0.192",  # Oracle
+            "fd00:c1::a9fe:a9fe",  # Oracle
+            "fd00:ec2::/32",  # Amazon
+            "fd20:ce::254",  # Google
+            "fd00:42::42",  # Scaleway
+        ),
+    )
+)
+"""The metadata services of clouds whose addresses are not link-local."""
 _UNQUOTED = "/:?#[]@!$&'()*+,;=%~"
 """Characters of a URL that are not percent-encoded, besides letters and digits."""
 _HEADERS = {
@@ -55,7 +72,7 @@ class Fetched:
 def is_no_cloud_service(address: str) -> bool:
     """Whether an IP address is not one of the clouds' metadata services, which tell a machine its secrets."""
     ip = _unwrapped(address)
-    return ip is not None and not ip.is_link_local and ip not in (_AZURE, _AWS6)
+    return ip is not None and not ip.is_link_local and not _is_in(ip, _CLOUD_SERVICES)
 
 
 def is_public(address: str) -> bool:
@@ -63,10 +80,14 @@ def is_public(address: str) -> bool:
     ip = _unwrapped(address)
     if ip is None or (ip.version == 6 and ip not in _UNICAST6):
         return False
-    return ip.is_global and not ip.is_multicast and ip != _AZURE
+    return ip.is_global and not ip.is_multicast and not _is_in(ip, _LOOK_PUBLIC)
 
 
-def _unwrapped(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+def _is_in(ip: _Address, networks: Iterable[_Network]) -> bool:
+    return any(ip in network for network in networks)
+
+
+def _unwrapped(address: str) -> _Address | None:
     """The IP address, or the IPv4 address that an IPv6 form contains; None if it is none."""
     try:
         ip = ipaddress.ip_address(address.partition("%")[0])

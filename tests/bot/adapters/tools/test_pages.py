@@ -105,6 +105,9 @@ async def server(pages: dict[str, bytes]) -> AsyncIterator[tuple[str, list[str]]
             "::ffff:0:127.0.0.1",
             "fec0::1",
             "168.63.129.16",
+            "192.0.0.192",
+            "::ffff:192.0.0.192",
+            "3fff::1",
             "not an ip",
             "",
         ),
@@ -118,7 +121,8 @@ def test_what_is_not_the_public_internet(address: str) -> None:
     "host",
     [
         *("169.254.169.254", "[::ffff:169.254.169.254]", "[fe80::1]", "[fd00:ec2::254]", "168.63.129.16"),
-        *("[64:ff9b::a9fe:a9fe]", "[2002:a9fe:a9fe::]"),
+        *("[64:ff9b::a9fe:a9fe]", "[2002:a9fe:a9fe::]", "100.100.100.200", "[::ffff:100.100.100.200]"),
+        *("192.0.0.192", "[fd00:ec2::23]", "[fd20:ce::254]", "[fd00:c1::a9fe:a9fe]", "[fd00:42::42]"),
     ],
 )
 async def test_services_of_clouds_are_never_asked(host: str) -> None:
