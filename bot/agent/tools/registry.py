@@ -193,7 +193,7 @@ class ToolRegistry:
             async with asyncio.timeout(self._timeout_s):
                 return ToolResult(content=await tool.run(call.arguments, context), is_outside=tool.is_outside)
         except ToolRetry as retry:
-            return _mistake(str(retry))
+            return _mistake(str(retry), is_outside=tool.is_outside)
         except ToolFailed as failure:
             return ToolResult(content=str(failure), is_error=True, is_outside=tool.is_outside)
         except TimeoutError:
@@ -225,8 +225,8 @@ def text_argument(arguments: Mapping[str, object], name: str) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def _mistake(content: str) -> ToolResult:
-    return ToolResult(content=content, is_error=True, is_mistake=True)
+def _mistake(content: str, *, is_outside: bool = False) -> ToolResult:
+    return ToolResult(content=content, is_error=True, is_outside=is_outside, is_mistake=True)
 
 
 def _are_wanted_texts(schema: Mapping[str, object], arguments: Mapping[str, object]) -> bool:

@@ -1,5 +1,6 @@
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, strategies as st
@@ -107,6 +108,12 @@ async def test_errors_of_a_tool_are_observations() -> None:
         content="spell it", is_error=True, is_mistake=True
     )
     assert await registry.run(tool_call("failed", text="a"), CONTEXT) == ToolResult(content="closed", is_error=True)
+
+
+@pytest.mark.parametrize("fault", [ToolRetry("spell it"), ToolFailed("closed")])
+async def test_errors_of_a_tool_from_outside_come_from_outside(fault: Exception) -> None:
+    registry = ToolRegistry([replace(echo(raises=fault), is_outside=True)])
+    assert (await registry.run(tool_call("echo", text="a"), CONTEXT)).is_outside
 
 
 async def test_a_bug_of_a_tool_is_not_hidden() -> None:
