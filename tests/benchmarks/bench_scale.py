@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from importlib import import_module
+from math import ceil, floor, log10
 from pathlib import Path
 
 import numpy as np
@@ -116,13 +117,13 @@ def measure(path: Path, episodes: int, rounds: int) -> tuple[list[Row], dict[str
         assert store._plane_cache is not None
         store._plane_cache.wait()
         facts = {"first recall of all lessons, ms": first_ms, "planes ready, s": time.perf_counter() - first}
-        rows = [
-            timed("recall, over all people, first touch included", episodes, lambda n: recall(askers[n], n), rounds)
-        ]
+        rows = [timed("recall over all people, with first touch", episodes, lambda n: recall(askers[n], n), rounds)]
         facts |= {f"{name}, while all people ask": size - before[name] for name, size in _memory().items()}
         rows += [
-            timed("recall in one scope, warm", episodes, lambda n: recall(askers[n % 20], n), rounds, 40),
-            timed("the same without evidence", episodes, lambda n: recall(askers[n % 20], n, None), rounds, 40),
+            timed("recall in one scope", episodes, lambda n: recall(askers[n % 20], n), rounds, 40),
+            timed(
+                "recall in one scope, without evidence", episodes, lambda n: recall(askers[n % 20], n, None), rounds, 40
+            ),
             timed("recall over all lessons", episodes, lambda n: recall(everything, n), rounds, 5),
         ]
         facts |= {name: size - before[name] for name, size in _memory().items()}
@@ -150,8 +151,8 @@ def _written(world: World, goals: Sequence[str], askers: Sequence[Scope], episod
 
     return [
         timed("whole message, answers of real length", episodes, message, rounds // 3, 5),
-        timed("reaction to committed verdict, minutes apart", episodes, lambda n: react(n, 7), rounds // 3),
-        timed("the same, one a second", episodes, lambda n: react(n, 1 / 60), rounds // 3),
+        timed("reaction, minutes apart", episodes, lambda n: react(n, 7), rounds // 3),
+        timed("reaction, one a second", episodes, lambda n: react(n, 1 / 60), rounds // 3),
     ]
 
 
@@ -222,38 +223,49 @@ def main() -> None:
         options.plot.write_text(plot(everything), encoding="utf-8")
 
 
-WIDTH, HEIGHT, MARGIN = 720, 420, 60
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
+WIDTH, HEIGHT, MARGIN = 860, 420, 50
+NAMES = 330
+"""Room for the names of the lines, beside their ends."""
+LINE_HEIGHT = 15
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#7f7f7f")
 
 
 def plot(rows: Sequence[Row]) -> str:
     """The medians by the number of episodes, both axes logarithmic, as SVG."""
-    across = np.log10([row.episodes for row in rows])
-    up = np.log10([max(row.median, 0.01) for row in rows])
+    sizes = sorted({row.episodes for row in rows})
+    decades = range(floor(log10(min(row.median for row in rows))), ceil(log10(max(row.median for row in rows))) + 1)
 
-    def place(row: Row) -> tuple[float, float]:
-        x = (np.log10(row.episodes) - across.min()) / max(1e-9, across.max() - across.min())
-        y = (np.log10(max(row.median, 0.01)) - up.min()) / max(1e-9, up.max() - up.min())
-        return MARGIN + x * (WIDTH - 2 * MARGIN), HEIGHT - MARGIN - y * (HEIGHT - 2 * MARGIN - 90)
+    def x_of(episodes: int) -> float:
+        share = log10(episodes / sizes[0]) / max(1e-9, log10(sizes[-1] / sizes[0]))
+        return MARGIN + share * (WIDTH - 2 * MARGIN - NAMES)
+
+    def y_of(ms: float) -> float:
+        return HEIGHT - MARGIN - (log10(ms) - decades[0]) / (len(decades) - 1 or 1) * (HEIGHT - 2 * MARGIN)
 
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif">']
     parts.append(f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>')
-    for number, operation in enumerate(dict.fromkeys(row.operation for row in rows)):
-        own, colour = [row for row in rows if row.operation == operation], COLOURS[number % len(COLOURS)]
-        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in map(place, own))
+    for decade in decades:
+        y = y_of(10.0**decade)
+        parts.append(f'<path d="M{MARGIN} {y:.1f}H{x_of(sizes[-1]):.1f}" stroke="#dddddd"/>')
+        parts.append(f'<text x="{MARGIN - 6}" y="{y + 4:.1f}" font-size="12" text-anchor="end">{10.0**decade:g}</text>')
+    parts += [
+        f'<text x="{x_of(size):.1f}" y="{HEIGHT - MARGIN + 20}" font-size="12" text-anchor="middle">{size:,}</text>'
+        for size in sizes
+    ]
+    lines: dict[str, list[Row]] = {}
+    for row in rows:
+        lines.setdefault(row.operation, []).append(row)
+    below = 0.0
+    for number, (name, own) in enumerate(sorted(lines.items(), key=lambda line: -line[1][-1].median)):
+        colour, last = COLOURS[number % len(COLOURS)], own[-1]
+        points = " ".join(f"{x_of(row.episodes):.1f},{y_of(row.median):.1f}" for row in own)
         parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        parts += [
-            f'<text x="{x:.1f}" y="{y - 4:.1f}" font-size="10" fill="{colour}">{row.median:.1f}</text>'
-            for row in own
-            for x, y in (place(row),)
-        ]
-        parts.append(f'<text x="{MARGIN}" y="{18 + 14 * number}" font-size="12" fill="{colour}">{operation}</text>')
-    for episodes in sorted({row.episodes for row in rows}):
-        (x, _) = place(next(row for row in rows if row.episodes == episodes))
-        parts.append(f'<text x="{x:.1f}" y="{HEIGHT - 30}" font-size="12" text-anchor="middle">{episodes:,}</text>')
-    parts.append(
-        f'<text x="{WIDTH / 2}" y="{HEIGHT - 10}" font-size="12" text-anchor="middle">episodes; ms</text></svg>'
-    )
+        below = max(below + LINE_HEIGHT, y_of(last.median) + 4)
+        parts.append(
+            f'<text x="{x_of(sizes[-1]) + 8:.1f}" y="{below:.1f}" font-size="12" fill="{colour}">'
+            f"{last.median:.1f}  {name}</text>"
+        )
+    parts.append(f'<text x="{MARGIN}" y="{HEIGHT - 8}" font-size="12">milliseconds (median) by episodes</text></svg>')
     return "\n".join(parts)
 
 
