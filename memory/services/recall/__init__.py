@@ -1,1 +1,1 @@
-"""What a run is given: the lessons most like its goal, their evidence, the rules behind them."""
+"""Recall: the lessons nearest to a goal, their evidence, and the rules they support."""

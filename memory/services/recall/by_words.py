@@ -1,4 +1,4 @@
-"""Recall without an embedder: lessons compared with a goal by their words."""
+"""Recall without an embedder: compares lessons with the goal by their words."""
 
 from memory.model import Scope
 from memory.ports import EpisodeFilter, Neighbour, Neighbourhood, Transaction
@@ -7,9 +7,10 @@ from memory.rules.retrieval.likeness import likeness
 
 
 def nearest_by_words(tx: Transaction, scope: Scope, goal: str, gate: float, most: int) -> Neighbourhood:
-    """Of all lessons the asker may find those most like the goal, at least as much as the gate says.
+    """The `most` lessons in the asker's partitions that are most like the goal, best first.
 
-    Slow on a large memory, and only for as long as nothing can be embedded.
+    `gate` is the least likeness. Reads all lessons of the workspace, so it is slow on a large memory; used only while
+    the embedder fails.
     """
     named = partitions_for(scope)
     searched = 0

@@ -1,4 +1,4 @@
-"""How often a workspace's taught answers are confused with each other, by asking for each with its lesson left out."""
+"""Estimates how often a workspace's taught answers are confused with each other, by leave-one-out cross-validation."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,31 +21,31 @@ log = logging.getLogger(__name__)
 
 JOB = "confusion"
 _AT_MOST_EVERY = timedelta(hours=1)
-"""How often a workspace is estimated, as it takes a second or more of the processor."""
+"""The least time between two estimates of a workspace; each takes a second or more of CPU time."""
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _ASKED = 400
-"""How many lessons are asked for: about a second's work."""
+"""How many lessons are sampled: about a second's work."""
 _AT_ONCE, _PAGES = 2_000, 10
-"""Among how many that people wrote they are chosen, and how often so many more are looked through at most."""
+"""The size of a page of written lessons from which the sample is taken, and how many pages are read at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConfusionEstimate:
-    """The use case: the threshold of a workspace is counted by it until people have judged enough answers."""
+    """The use case that estimates a workspace's confusion, from which its first threshold is computed."""
 
     _core: Core
     _weighing: Weighing
 
     @classmethod
     def of(cls, core: Core) -> "ConfusionEstimate":
-        """With a weighing of its own."""
+        """The use case with its own `Weighing`."""
         return cls(core, Weighing(core))
 
     def update(self, workspace: str) -> float:
-        """Estimate it anew, and count the threshold by it; 1 where nothing was taught that something can be told by.
+        """Estimate the confusion, recompute the threshold, and return the confusion; 1 if there is nothing to go by.
 
-        It stays what it was while lessons wait to be embedded by the embedder in use, and where somebody else began to
-        estimate it meanwhile, or something was erased or purged (`drop`). No transaction lasts as long as the estimate.
+        The old value is kept if lessons are not embedded by the current embedder yet, if another estimate started
+        meanwhile, or if something was erased or purged meanwhile (`drop`). The estimate uses many short transactions.
         """
         started = self._core.clock()
         with self._core.store.write() as tx:
@@ -69,7 +69,7 @@ class ConfusionEstimate:
         return found
 
     def waits_since(self, workspace: str) -> datetime | None:
-        """When it was last tried, if that was long enough ago and something happened since; None if it is not due."""
+        """When the estimate was last tried, if it is due: long enough ago, with new events since. None if not due."""
         with self._core.store.read() as tx:
             newest, last = tx.log.newest(workspace, limit=1), tx.upkeep.progress(workspace, JOB)
         if not newest or last is None:
@@ -78,9 +78,9 @@ class ConfusionEstimate:
         return last.tried_at if newest[0].seq > last.seq and not was_just_now else None
 
     def drop(self, tx: Transaction, workspace: str) -> bool:
-        """Keep no number that what is erased or purged in this transaction has part in; whether there was any.
+        """Drop the estimate, as data it rests on is erased or purged in this transaction. False if there was none.
 
-        An estimate under way comes to nothing.
+        The result of an estimate that is under way is discarded.
         """
         tx.upkeep.drop_progress(workspace, JOB)
         stored = tx.judgements.threshold(workspace)
@@ -90,7 +90,7 @@ class ConfusionEstimate:
         return True
 
     def update_without(self, workspace: str) -> None:
-        """The same as `update`, after `drop`. It may fail here: what is gone stays so, and the job tries it again."""
+        """`update` after `drop`. An error is only logged, as the job will try again."""
         try:
             self.update(workspace)
         except MemoryFault as error:
@@ -99,7 +99,7 @@ class ConfusionEstimate:
     def _left_out(
         self, sample: Sequence[tuple[str, Episode]], vectors: Mapping[str, tuple[str, Vector]], *, is_known: bool
     ) -> Iterator[LeftOut]:
-        """Each in a transaction of its own: where readers take turns, nobody waits for all of them."""
+        """The leave-one-out result of each embedded lesson, each in its own transaction so that none is long."""
         for author, lesson in sample:
             if lesson.id in vectors:
                 with self._core.store.read() as tx:
@@ -107,10 +107,10 @@ class ConfusionEstimate:
                 yield LeftOut(author, is_known, confidence, is_right=is_right)
 
     def _sample(self, tx: Transaction, workspace: str) -> tuple[list[tuple[str, Episode]], bool]:
-        """Of the lessons that count for others the newest, as many of each author as can be, and whether there are any.
+        """The newest lessons that count for others, with their authors, taken from all authors in turn.
 
-        Where there are none it is those that count for their authors. What corrects an answer is left out: people
-        correct what is hard, so it would look harder than it is.
+        Returns them and True; if there are none, the newest lessons that count for nobody else, and False. Corrections
+        are left out: people correct hard questions, so they would overstate the confusion.
         """
         known, unknown, after = dict[str, list[Episode]](), dict[str, list[Episode]](), ""
         for _ in range(_PAGES):
@@ -129,7 +129,7 @@ class ConfusionEstimate:
         return list(islice(in_turn, _ASKED)), bool(known)
 
     def _behind(self, lesson: LessonSummary) -> str:
-        """By whose word the lesson counts for others: its author's before anybody else's; empty if by nobody's."""
+        """The person whose vote makes the lesson count for others, preferably its author; empty if there is none."""
         policy = self._core.policy
         people = [
             vote.actor
@@ -141,9 +141,9 @@ class ConfusionEstimate:
         return lesson.author if lesson.author in people else min(people, default="")
 
     def _without(self, tx: Transaction, lesson: Episode, vector: Vector) -> tuple[float, bool]:
-        """How sure what would be answered to its author without it is, and if it is right.
+        """The confidence of the answer its author would get without this lesson, and whether that answer is right.
 
-        0 if no other lesson says the same, or the lesson does not count.
+        (0, False) if no other lesson says the same, or if the lesson is not found as a success.
         """
         near = self._weighing.near(tx, lesson.scope, vector)
         own = next((hit for hit in near.hits if hit.episode_id == lesson.id), None)

@@ -1,4 +1,4 @@
-"""The evidence for one goal: what all lessons in reach say together about what could be done or said."""
+"""The evidence for one goal: how far all lessons in reach speak for each action and answer."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -23,28 +23,28 @@ from memory.services.core import Core
 from memory.services.embedders import merged
 from memory.services.verdicts.tally import threshold_of
 
-# By names of their own: to look up a member of an enumeration takes as long as all that is done with it here.
+# Module constants, because enum member look-ups are slow here.
 _RUN, _PERSONAL, _WORKSPACE, _SUCCESS = Origin.RUN, Audience.PERSONAL, Audience.WORKSPACE, Verdict.SUCCESS
 _EXPAND = Termination.EXPAND
 _DECIDED = frozenset(verdict for verdict in Verdict if verdict.is_validated)
 _ALL_RELIABLE: Mapping[str, float] = MappingProxyType({})
 _MOST_JUDGED = 8
-"""In how many ways what is made of one lesson is kept."""
+"""How many judged forms of one lesson are cached."""
 _PROMOTING = frozenset(role for role in Role if role.may_promote)
 
 _DependsOn = tuple["Weighing", Audience, Verdict, frozenset[str], tuple[float, ...]]
-"""What else than the lesson it depends on how it is judged: the last are how far its voters can be relied on."""
+"""Cache key of a judged lesson: weighing, audience, verdict, action names, and the reliability of each voter."""
 WeightOf = Callable[[Standing, int, int, Role], float]
-"""What a vote of somebody with this standing, and proven right and wrong so often, weighs for others."""
+"""The weight for others of a voter with this standing, times proven right, times proven wrong, and role."""
 
 
 class Weighing:
-    """The use case of evidence. The descriptions of a set of actions are embedded once."""
+    """The use case that weighs lessons. Embedded descriptions of actions are cached."""
 
     def __init__(self, core: Core, config: EvidenceConfig | None = None) -> None:
         self._core = core
         self.config = config or core.evidence
-        # By the voter alone: to look the policy up as well takes longer than its rule.
+        # Cached by the voter alone: hashing the policy takes longer than computing the weight.
         self._weight_of: WeightOf = lru_cache(maxsize=4096)(
             lambda standing, right, wrong, role: voice_weight(standing, right, wrong, role, core.policy)
         )
@@ -56,7 +56,7 @@ class Weighing:
         )
 
     def weigh(self, scope: Scope, goal: str, actions: Sequence[ActionText], *, run_id: str = "") -> Evidence:
-        """The evidence for a goal; none where nothing can be embedded."""
+        """The evidence for a goal; empty if the embedder fails."""
         vector = self._core.embedded(goal)
         if vector is None:
             return Evidence()
@@ -73,9 +73,9 @@ class Weighing:
         actions: Sequence[ActionText] = (),
         others: Mapping[str, Vector] = MappingProxyType({}),
     ) -> Neighbourhood:
-        """The lessons that are weighed for a goal: the nearest in reach, best first, and what approves the actions.
+        """The nearest lessons in the asker's reach, best first, and how well lessons fit each action.
 
-        `others` is the goal as `OtherEmbedders` embedded it. Runs that found no answer say nothing of what is right.
+        `others` is the goal as embedded by `OtherEmbedders`. Runs that found no answer are left out.
         """
         partitions, model, count = partitions_for(scope), self._core.embedder.name, self.config.lessons
         beside = proposals_for(scope) if self.config.proposals else []
@@ -109,10 +109,10 @@ class Weighing:
         *,
         run_id: str = "",
     ) -> tuple[Evidence, WeighingInput]:
-        """The evidence of the nearest lessons for a goal, and what was read for it, in one statement.
+        """The evidence of the nearest lessons (`near`) for a goal, and the input that one statement read for it.
 
-        `near` is what was found in the asker's partitions; `run_id` is the run that asks, whose own episodes do not
-        count. None where the descriptions of the actions cannot be embedded.
+        Episodes of the run `run_id`, which asks, do not count. The evidence is empty if the descriptions of the actions
+        cannot be embedded.
         """
         most = self.config.lessons
         ids, vectors = near.ids[:most], near.vectors[:most]
@@ -152,7 +152,7 @@ class Weighing:
 
     @cached_property
     def _first_threshold(self) -> float:
-        """Where nobody judged anything yet."""
+        """The threshold of a workspace without judgements."""
         return first_threshold(self._core.policy.error_budget)
 
     def _threshold(self, tx: Transaction, workspace: str, stored: Threshold | None) -> float:
@@ -163,7 +163,7 @@ class Weighing:
 
 
 def _keep(summary: LessonSummary, depends_on: _DependsOn, judged: Sequence[JudgedLesson]) -> None:
-    """Keep the lesson as it is judged: for everybody alike, unless a vote counts for its voter only."""
+    """Cache a judged lesson, unless a vote counts for its voter only: then it differs between askers."""
     if not any(vote.is_limited for vote in summary.votes):
         known = summary.judged if len(summary.judged) < _MOST_JUDGED else ()
         summary.judged = (*known, (depends_on, judged))
@@ -178,11 +178,10 @@ def _judged(
     weight_of: WeightOf,
     config: EvidenceConfig,
 ) -> list[JudgedLesson]:
-    """The lesson as those who approve and as those who refuse judge it, for one asker.
+    """A lesson as judged for one asker: none, one, or for a proposal one for those who approve and one for the others.
 
-    None if it speaks about nothing that can be done here: an action, or an answer. What was decided, for the asker or
-    for more, speaks for itself; of what is only proposed everybody speaks whose vote does something for others,
-    unless as many refuse as approve.
+    None if it is about no action of this agent and no answer. A decided lesson has its verdict. A proposed one is
+    judged by all voters with a weight for others; it is left out if both sides weigh the same, unless it is a question.
     """
     action = summary.action
     if action == ANSWER and summary.origin is not _RUN:
@@ -205,10 +204,10 @@ def _judged(
         return []
     found: list[JudgedLesson] = []
     for approves, behind, voices in sides:
-        # Of what the asker alone decided, nothing goes by the voice; and whoever agrees makes it no less.
+        # An own decision counts in full, even if one who agrees weighs less.
         if is_decided and is_own and (len(behind) < 2 or _weight(voices) < 1):
             voices = ()
-        says_nothing = is_question and approves  # that the question was liked is no opinion of what it offered
+        says_nothing = is_question and approves  # a liked question says nothing about its options
         if (is_decided or voices) and not says_nothing:
             one = JudgedLesson(
                 id=summary.id,
@@ -236,12 +235,15 @@ def _observation(
     reliability: Mapping[str, float],
     config: EvidenceConfig,
 ) -> NoisyVerdict:
-    """What the verdict of those behind it is worth; `voices` are what they weigh for others, where that matters."""
+    """The verdict with its noise variance and the biases of its voices.
+
+    `behind` are the votes for it, `voices` their weights for others; empty if these do not matter.
+    """
     is_own, is_decided = hit.audience is _PERSONAL, hit.verdict in _DECIDED
     is_promoted = is_decided and hit.audience is _WORKSPACE
     is_trusted = is_promoted or not _PROMOTING.isdisjoint([vote.role for vote in behind])
     together = 1.0 if is_trusted or not reliability else _together(behind, reliability)
-    # What was decided for others several agree on, or a teacher promoted it.
+    # A lesson decided for others has a quorum or a teacher behind it, so its voices have no bias.
     biased = () if is_own or is_decided or is_trusted else voices
     noise = noise_of(
         config,
@@ -256,12 +258,11 @@ def _observation(
 
 
 def _weight(voices: Sequence[Voice]) -> float:
-    """What they weigh together."""
     return sum([voice.weight for voice in voices])
 
 
 def _voices(votes: Sequence[Ballot], weight_of: WeightOf) -> tuple[Voice, ...]:
-    """Each voter once, with what they weigh for others: newcomers, and those whose trust is used up, have no voice."""
+    """The voters with a weight for others, each once. Newcomers and people who lost all trust have none."""
     weights: dict[str, float] = {}
     for actor, role, _, _, _, standing, right, wrong, _ in votes:
         weight = weight_of(standing, right, wrong, role)
@@ -271,15 +272,15 @@ def _voices(votes: Sequence[Ballot], weight_of: WeightOf) -> tuple[Voice, ...]:
 
 
 def _together(votes: Sequence[Ballot], reliability: Mapping[str, float]) -> float:
-    """How far those who agree can be relied on together; whoever chose among several, or corrected, wholly.
+    """The joint reliability of voters who agree, in (0, 1]; 1 if one of them chose among options or corrected.
 
-    They are all wrong, or none: with the probabilities u of that, 1 - 2u of each is the tanh of half its log odds,
-    and log odds add up. Nobody who joins lowers it.
+    They are all right or all wrong. With the probability u of being wrong, the reliability 1 - 2u is the tanh of half
+    the log odds, and log odds add up, so a further voter never lowers it.
     """
     thumbs = [vote.actor for vote in votes if vote.source != TAP and not is_implied(vote.source)]
     if len(thumbs) < len(votes):
         return 1.0
-    # Whatever is stored: a share of 0 would leave nothing to divide by.
+    # Stored values may be out of range, and a share of 0 would make the noise infinite.
     shares = [max(LEAST_RELIABLE, min(1.0, reliability.get(actor, 1.0))) for actor in thumbs]
     odds = prod([(1 - each) / (1 + each) for each in shares])
     return (1 - odds) / (1 + odds) if thumbs else 1.0

@@ -1,4 +1,4 @@
-"""Recall: the validated episodes most like a goal, for one person in one place."""
+"""Recall: the validated episodes nearest to a goal, for one person in one channel."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -49,18 +49,17 @@ from memory.services.verdicts.model_grading import guessed_exemplars
 
 @dataclass(frozen=True, slots=True)
 class Recalling:
-    """The use case of recall."""
+    """The use case that recalls lessons for a goal."""
 
     _core: Core
     config: RetrievalConfig
     candidates: int
     """How many of the nearest episodes enter the pipeline."""
     guesses: bool = False
-    """Whether the asker's own answers that only a model judged fill places that are left."""
+    """Whether the asker's own answers that only a model judged fill up the exemplars."""
     rule_from: int = UpkeepPolicy().rule_from
     """How many different goals with one lesson make a rule."""
     weighing: Weighing = field(kw_only=True)
-    """What all lessons near a goal say together."""
 
     def recall(
         self,
@@ -74,10 +73,10 @@ class Recalling:
     ) -> Recollection:
         """The exemplars for a goal, best first, with the count after every stage and the goal's embedding.
 
-        Nothing pending or disputed, nothing outside the asker's partitions. When the embedder fails, goals are compared
-        by their words: a fault must not keep anybody from an answer. With `actions`, those the agent may choose, there
-        is evidence, and the exemplars are the lessons that say most in it; without, what the retriever chooses, nothing
-        below the similarity gate.
+        They are validated lessons of the asker's partitions. With `actions` (those the agent may choose) there is
+        evidence, and the exemplars are its most influential lessons, including proposed ones it is sure of. Without, or
+        with another retriever or a baseline config, the retriever chooses among lessons above the similarity gate. If
+        the embedder fails, goals are compared by their words, without evidence.
         """
         recall = self.prepared(scope, goal, run_id=run_id, context=context, config=config, actions=actions)
         with self._core.store.read() as tx:
@@ -93,7 +92,7 @@ class Recalling:
         config: RetrievalConfig | None = None,
         actions: Sequence[ActionText] | None = None,
     ) -> Callable[[Transaction], Recollection]:
-        """`recall`, to be made in a transaction: the embedding, which needs none, is done."""
+        """`recall` as a function of a transaction. The goal is embedded at once, outside of the transaction."""
         vector = self._core.embedded(goal)
         others = {} if vector is None else self._core.others.embedded(scope.workspace, goal)
         situation = RetrievalInput(current_env=context, current_state_embedding=vector, goal=goal, scope=scope)
@@ -150,7 +149,7 @@ class Recalling:
         )
 
     def _known_answers(self, evidence: Evidence | None, read: WeighingInput | None) -> bool | None:
-        """What was decided for the channel, where there is a known answer; None: nobody did, or there is none."""
+        """The channel's setting `KNOWN_ANSWERS`, if there is a known answer; None if there is none, or no setting."""
         best = evidence.best if evidence is not None and evidence.is_sure else None
         if best is None or read is None or not best.text:
             return None
@@ -158,47 +157,46 @@ class Recalling:
         return switch.value == ON if switch else None
 
     def as_seen_by(self, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
-        """The episodes without the text of corrections that nobody has approved where this person looks."""
+        """The episodes without corrections that are not approved in the partitions of this person."""
         with self._core.store.read() as tx:
             return as_seen_by(tx, scope, episodes)
 
 
 @dataclass(kw_only=True)
 class _Search:
-    """One recall within its transaction: the source of its candidates, and what is made of those that were chosen.
+    """One recall within its transaction: loads the candidates, and turns the chosen ones into exemplars.
 
-    Only partitions the asker may search are looked at, and candidates are only what is above the gate. What was read of
-    them is kept, so that no later step reads it again.
+    Searches only the asker's partitions. Keeps what it reads, so that no later step reads it again.
     """
 
     core: Core
     tx: Transaction
     scope: Scope
     others: Mapping[str, Vector]
-    """The goal as other models embed it."""
+    """The goal's embeddings by other models, by model name."""
     candidates: int
     searched: int = 0
     found: dict[str, Neighbour] = field(default_factory=dict[str, Neighbour])
     stored: Mapping[str, Episode] = field(default_factory=dict[str, Episode])
-    """The episodes found, as they are stored."""
+    """The found episodes by id, as stored."""
     approved: Sequence[Episode] = ()
-    """Those that may disagree with each other."""
+    """Approved episodes among the exemplars, which may disagree with each other."""
     lessons: Mapping[str, LessonSummary] = field(default_factory=dict[str, LessonSummary])
-    """What was read to weigh lessons."""
+    """Summaries of the weighed lessons, by id."""
     corrections: frozenset[tuple[str, str]] = frozenset()
-    """Of those that were chosen: a correction and the mistake that it corrects."""
+    """Ids of visible corrections and the chosen mistakes that they correct."""
     influential: Mapping[str, InfluentialLesson] | None = None
-    """What may be shown as the evidence has it; None where that did not choose."""
+    """Lessons that the evidence allows to show, by id; None if the evidence did not choose the exemplars."""
 
     def load(
         self, session_id: str, current_run_id: str, situation: RetrievalInput, config: RetrievalConfig
     ) -> Sequence[MemoryCandidate[Episode]]:
-        """The nearest validated episodes. The current run has none: it is stored when it is over."""
+        """The nearest episodes as candidates, without archived ones, questions, and the current run's."""
         vector = situation.current_state_embedding
         if vector is None:
             near = nearest_by_words(self.tx, self.scope, situation.goal, config.min_intent, self.candidates)
         else:
-            near = self._nearest(cast("Vector", vector), config.min_intent)  # the use case above put it there
+            near = self._nearest(cast("Vector", vector), config.min_intent)  # set by `prepared`
         self.searched = near.searched
         self.found = {hit.episode_id: hit for hit in near.hits}
         self.stored = self.tx.episodes.get_many(self.scope.workspace, self.found)
@@ -228,7 +226,7 @@ class _Search:
         return merged(near, more, self.candidates)
 
     def exemplars(self, chosen: Sequence[ScoredMemory[Episode]]) -> tuple[Exemplar, ...]:
-        """What was chosen, with the audience that each was reached through."""
+        """The chosen memories with a validated verdict as exemplars, each with the audience it was found through."""
         entries = {scored.memory.id: self.found.get(scored.memory.id) for scored in chosen}
         return tuple(
             self._weighed(
@@ -249,7 +247,7 @@ class _Search:
         )
 
     def _weighed(self, exemplar: Exemplar) -> Exemplar:
-        """The exemplar with what the evidence says of it, where that chose."""
+        """The exemplar with its candidate's belief, if the evidence chose it."""
         influential = (self.influential or {}).get(exemplar.episode.id)
         if influential is None:
             return exemplar
@@ -259,7 +257,7 @@ class _Search:
     def most_influential(
         self, near: Neighbourhood, evidence: Evidence, context: frozenset[str], config: RetrievalConfig
     ) -> RetrievalOutput[Episode]:
-        """The lessons that say most in the evidence, and the nearest one that split such a goal into parts."""
+        """The most influential lessons of the evidence, and the nearest lesson that split such a goal into parts."""
         named = [each.episode_id for each in evidence.influential] + [evidence.plan] * bool(evidence.plan)
         hits = {each: near.hit(near.ids.index(each)) for each in named}
         influential = [
@@ -300,12 +298,12 @@ class _Search:
         return RetrievalOutput(memories=memories, debug=counts)
 
     def with_corrections(self, exemplars: tuple[Exemplar, ...], per_author: int | None) -> tuple[Exemplar, ...]:
-        """Follow the links of mistakes to their corrections.
+        """The exemplars, each mistake followed by its corrections.
 
-        A correction the asker may see, and that was not chosen by itself, joins right behind its mistake, unless
-        its author has `per_author` lessons already. One that waits for review stays unseen, and so does one that the
-        evidence speaks against: its text is taken off the mistake as well. Where another lesson says what it says, the
-        mistake alone names it.
+        A correction is added if the asker may see it, it is not chosen already, and no chosen lesson has the same
+        candidate. If the evidence chose the exemplars, it must also allow the correction; if not, the correction's
+        author must be the asker or have fewer than `per_author` lessons. A mistake names the newest of its corrections
+        that passed these limits, else none.
         """
         by_author = Counter(e.episode.author for e in exemplars if e.lesson is Lesson.REPEAT)
         if all(exemplar.lesson is not Lesson.AVOID for exemplar in exemplars):
@@ -337,13 +335,13 @@ class _Search:
         return tuple(expanded)
 
     def _is_covered(self, episode_id: str, chosen: Collection[str]) -> bool:
-        """Whether one of those chosen speaks about the same as this lesson."""
+        """Whether a chosen lesson has the same candidate as this one."""
         influential = self.influential or {}
         candidates = {influential[each].candidate for each in chosen if each in influential}
         return episode_id in influential and influential[episode_id].candidate in candidates
 
     def settled(self, exemplars: tuple[Exemplar, ...]) -> tuple[Exemplar, ...]:
-        """What contradicts each other is settled or marked, and a mistake names no correction that is not settled."""
+        """Settle or mark disagreements. Mistakes no longer name overruled or disputed corrections."""
         self.approved = [e.episode for e in exemplars if e.lesson is Lesson.REPEAT]
         if len({episode.signature for episode in self.approved}) < 2:
             return exemplars
@@ -361,13 +359,13 @@ class _Search:
         return voice_of(exemplar, self._votes.get(exemplar.episode.run_id, ()), self.scope.person)
 
     def _similarity(self, one: Episode, other: Episode) -> float:
-        """The cosine of their goals' embeddings; without them, by words."""
+        """The cosine of their goals' embeddings, or their likeness by words without embeddings of one model."""
         first, second = self._vectors.get(one.id), self._vectors.get(other.id)
         if first is None or second is None or first[0] != second[0]:
             return likeness(one.goal, other.goal)
         return unit_cosine(first[1], second[1])
 
-    # Read once for all lessons, and only where some disagree: most lessons agree.
+    # Read once for all lessons, and only if some disagree.
 
     @cached_property
     def _votes(self) -> dict[str, list[Vote]]:
@@ -375,14 +373,14 @@ class _Search:
 
     @cached_property
     def _vectors(self) -> dict[str, tuple[str, Vector]]:
-        """(model, vector) of each; what was found by its vector was so by one of the embedder that asked."""
+        """(model, vector) by episode id. The model is empty if all vectors come from the search."""
         known = {name: ("", hit.vector) for name, hit in self.found.items() if hit.vector is not None}
         if all(each.id in known for each in self.approved):
             return known
         return self.tx.episodes.vectors(self.scope.workspace, [each.id for each in self.approved])
 
     def rules(self, found: Sequence[Exemplar], settled: Sequence[Exemplar], at_least: int) -> tuple[RuleLine, ...]:
-        """The rules behind the exemplars that are settled; what was overruled or is disputed is no part of any."""
+        """The rules behind the settled exemplars. Overruled and disputed lessons support no rule."""
         undisputed = {exemplar.episode.id for exemplar in settled if not exemplar.is_disputed}
         unsettled = {exemplar.episode.id for exemplar in found} - undisputed
         return rule_lines(self.tx, self.scope, settled, unsettled, at_least, self.stored) if undisputed else ()

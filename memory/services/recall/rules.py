@@ -1,4 +1,4 @@
-"""Rules behind what was recalled: many lessons that say the same, as one line, for one asker."""
+"""The rules behind recalled lessons: many lessons that say the same, as one line for one asker."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -10,7 +10,7 @@ from memory.rules.audience import nearest_entry, partitions_for, partitions_of
 from memory.rules.consolidation import active_lessons, advice_of, could_support, rule_id, rule_line
 
 LESSONS_READ = 20
-"""How many lessons of one rule are looked at for its line: what a rule costs does not grow with what it rests on."""
+"""How many lessons of one rule are read for its line at most."""
 
 _LESSONS = {Lesson.REPEAT: Verdict.SUCCESS, Lesson.AVOID: Verdict.FAILURE}
 
@@ -23,12 +23,12 @@ def rule_lines(
     at_least: int,
     stored: Mapping[str, Episode],
 ) -> tuple[RuleLine, ...]:
-    """The rules that rest on at least one of these exemplars, those behind the best exemplars first.
+    """The rules that at least one of these exemplars supports, those of the best exemplars first.
 
-    A line is made only of lessons that still say it, in a partition the asker may search, and that count the same for
-    the asker by their most specific partition. `unsettled` lessons (overruled or disputed just now) are not among them.
-    What was corrected says only what the exemplars, which were looked through for this asker, say. Of a rule's lessons
-    the exemplars and the oldest others are looked at, `LESSONS_READ` in all. `stored` are episodes read already.
+    A line is made only of lessons that still say it, in a partition the asker may search, and with the same verdict in
+    the asker's most specific partition. `unsettled` lessons (overruled or disputed in this recall) are left out. The
+    correction in a line is that of the best exemplar, as the asker may see it. Of a rule's lessons the exemplars and
+    the oldest others are read, `LESSONS_READ` in all. `stored` are episodes that were read already.
     """
     resting = {exemplar.episode.id: exemplar for exemplar in exemplars if exemplar.lesson in _LESSONS}
     if not resting:
@@ -60,7 +60,7 @@ def rule_lines(
             place = (order[best], named.index(rule.partition))
             rule_shown = RuleLine(rule_id=rule.id, line=line, lesson_ids=ids, goals=goals)
             found.append((place, (rule.verdict, advice_of(alive[-1])), rule_shown))
-    # The same advice may be a rule in several partitions: the most specific one speaks.
+    # The same advice may be a rule in several partitions: the first one is kept.
     distinct: dict[tuple[object, ...], RuleLine] = {}
     for _, what, line_found in sorted(found, key=lambda each: (each[0], each[2].rule_id)):
         distinct.setdefault(what, line_found)
@@ -70,21 +70,21 @@ def rule_lines(
 def _as_stored(
     tx: Transaction, workspace: str, resting: Mapping[str, Exemplar], stored: Mapping[str, Episode]
 ) -> list[Episode]:
-    """The exemplars' episodes. A mistake comes with the correction that its asker may see, not with its own."""
+    """The exemplars' episodes as stored: a mistake has its own correction, not only what the asker may see."""
     mistakes = [episode_id for episode_id, exemplar in resting.items() if exemplar.lesson is Lesson.AVOID]
     stored = {**stored, **tx.episodes.get_many(workspace, [each for each in mistakes if each not in stored])}
     return [stored.get(episode_id, exemplar.episode) for episode_id, exemplar in resting.items()]
 
 
 def _ids(lessons: Iterable[Episode], named: Sequence[str]) -> set[str]:
-    """Of the rules that one of these lessons says, in one of these partitions."""
+    """The ids of the rules that these lessons may support, in these partitions."""
     return {rule_id(entry, lesson) for lesson in lessons for entry in partitions_of(lesson) if entry.partition in named}
 
 
 def invalid_rules(tx: Transaction, workspace: str, rules: Iterable[Rule]) -> list[Rule]:
-    """Stored rules that the job cannot have written: a lesson is missing, or does not support the rule.
+    """Stored rules that the job cannot have written: a lesson is missing, or cannot ever have supported the rule.
 
-    A rule that is only behind the times is none of these: its line is made of what its lessons say now.
+    A rule that is only out of date is valid: its line is made from its lessons as they are now.
     """
     wrong: list[Rule] = []
     for rule in rules:
@@ -101,7 +101,7 @@ def _corrections(tx: Transaction, lesson: Episode) -> list[str]:
 
 
 def drop_invalid_rules(tx: Transaction, workspace: str) -> int:
-    """Delete invalid rules and return their number; the job makes what is left of them again."""
+    """Delete invalid rules and return their number. The job makes them again from the lessons that are left."""
     stored = tx.upkeep.rules(workspace)
     wrong = {rule.id for rule in invalid_rules(tx, workspace, stored)}
     if wrong:

@@ -1,4 +1,4 @@
-"""Corrections as a person may see them: those that somebody approved where this person looks."""
+"""The corrections that a person may see: those approved in the person's partitions."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -16,9 +16,9 @@ def corrections_for(
     known: Mapping[str, Episode] = MappingProxyType({}),
     lessons: Mapping[str, LessonSummary] = MappingProxyType({}),
 ) -> dict[str, list[Episode]]:
-    """The corrections of each of these episodes that are approved where this person looks, the newest last.
+    """The corrections of each of these episodes that are approved in the person's partitions, the newest last.
 
-    `known` are episodes, `lessons` summaries that this transaction has read already.
+    `known` are episodes and `lessons` are summaries that this transaction has read already, by id.
     """
     pairs = [(each, mistake) for mistake in episode_ids if mistake in lessons for each in lessons[mistake].corrected_by]
     unread = [each for each in episode_ids if each not in lessons]
@@ -36,9 +36,9 @@ def corrections_for(
 
 
 def as_seen_by(tx: Transaction, scope: Scope, episodes: Sequence[Episode]) -> list[Episode]:
-    """The episodes without the text of corrections that nobody has approved where this person looks.
+    """The episodes without corrections that are not approved in the partitions of this person.
 
-    The rule of every list, explanation and copy that a person is given.
+    All lists, explanations and exports for a person use this.
     """
     seen = corrections_for(tx, scope, [episode.id for episode in episodes if episode.correction])
     texts = {episode_id: lessons[-1].output for episode_id, lessons in seen.items()}
