@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.adapters.web.envelope import problem
+from bot.adapters.web.numbers import whole_number
 from bot.errors import AccessDenied
 from memory.model import Scope as Place, Visibility
 from memory.model.api_key import ApiKey, Right
@@ -178,8 +179,8 @@ def _as_json(headers: Sequence[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]
 
 async def _body(headers: Headers, receive: Receive) -> bytes | None:
     """The body, or None if it is too large."""
-    announced = headers.get("content-length", "0")
-    if not announced.isdecimal() or int(announced) > BODY_BYTES:
+    announced = whole_number(headers.get("content-length", "0"))
+    if announced is None or announced > BODY_BYTES:
         return None
     parts, size, is_more = [], 0, True
     while is_more:

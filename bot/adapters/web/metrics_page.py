@@ -40,7 +40,7 @@ class TimedRequests:
         try:
             await self._app(scope, receive, sent)
         finally:
-            area = _AREAS.get(scope["path"].split("/", 2)[1], "other")
+            area = _AREAS.get(scope["path"].removeprefix("/").partition("/")[0], "other")
             self._requests.labels(area=area, status=f"{status // 100}xx").observe(time.perf_counter() - begun)
 
 

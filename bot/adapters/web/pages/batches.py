@@ -4,6 +4,7 @@ from datetime import datetime
 
 from starlette.responses import Response
 
+from bot.adapters.web.numbers import whole_number
 from bot.adapters.web.pages.cookies import Notice
 from bot.adapters.web.pages.page import Visit
 from bot.conversation.counts import count
@@ -95,4 +96,4 @@ def _back(visit: Visit, view: BatchView, notice: Notice) -> Response:
 
 
 def _page(text: str) -> int:
-    return int(text) if text.isascii() and text.isdecimal() and int(text[:6]) > 0 else 1
+    return whole_number(text) or 1

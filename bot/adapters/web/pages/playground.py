@@ -11,6 +11,7 @@ from starlette.responses import Response, StreamingResponse
 
 from bot.adapters import forms
 from bot.adapters.command_words import COMMANDS
+from bot.adapters.web.numbers import whole_number
 from bot.adapters.web.pages.access import WebRole
 from bot.adapters.web.pages.page import AdminPage, PageRoute, Redirect, Visit
 from bot.adapters.web.pages.rendering import marked
@@ -91,13 +92,14 @@ def events(visit: Visit) -> Response:
 
 async def _stream(place: _Place, after: str) -> AsyncIterator[str]:
     """Yield events for messages and progress, and comments while nothing changes."""
-    process, _, number = after.rpartition("-")
-    if process != place.messages.name or not number.isdecimal():
+    process, _, text = after.rpartition("-")
+    number = whole_number(text)
+    if process != place.messages.name or number is None:
         yield _event("restart", {}, after)
         return
     card = place.visit.templates.get_template("playground_message.html")
     values = place.values()
-    async for news in place.messages.follow(place.persona.channel_id, place.persona.person, int(number)):
+    async for news in place.messages.follow(place.persona.channel_id, place.persona.person, number):
         at = _after(place, news.number)
         for message in news.messages:
             content = {"id": message.id, "beside": message.beside, "html": card.render(message=message, **values)}
@@ -140,11 +142,11 @@ async def _react(intake: Intake, persona: Persona, visit: Visit) -> None:
 
 
 async def _choose(intake: Intake, persona: Persona, visit: Visit) -> None:
-    number = visit.form.get("number", "")
+    number = whole_number(visit.form.get("number", ""))
     await intake.choose(
         persona,
         visit.form.get("message", ""),
-        int(number) if number.isdecimal() and len(number) < 4 else -1,
+        -1 if number is None else number,
         visit.form.get("text", ""),
     )
 

@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from bot.adapters.web.numbers import whole_number
 from bot.adapters.web.pages import (
     episode,
     episodes,
@@ -259,8 +260,8 @@ class Site:
 
 async def _form(request: Request) -> FormData:
     """The fields of a form; empty if it is too large."""
-    announced = request.headers.get("content-length", "")
-    if not announced.isdecimal() or int(announced) > FORM_BYTES:
+    announced = whole_number(request.headers.get("content-length", ""))
+    if announced is None or announced > FORM_BYTES:
         return FormData()
     return await request.form(max_files=0, max_fields=1000)
 

@@ -5,6 +5,7 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
+from bot.adapters.web.numbers import whole_number
 from bot.adapters.web.pages.access import WebRole
 from bot.adapters.web.pages.cookies import Notice
 from bot.adapters.web.pages.page import AdminPage, PageRoute, Visit
@@ -23,8 +24,7 @@ _NAME_CHARACTERS, _VALUE_CHARACTERS = 200, 2000
 
 def show(visit: Visit) -> Response:
     """Show a part of the list, by title."""
-    text, start = visit.query.get("text", "").strip(), visit.query.get("after", "")
-    after = int(start) if start.isascii() and start.isdecimal() and len(start) < 7 else 0
+    text, after = visit.query.get("text", "").strip(), whole_number(visit.query.get("after", "")) or 0
     known, total = visit.memory.facts.every(
         visit.workspace, public_only=visit.public_only, after=after, limit=PAGE_ROWS, text=text
     )

@@ -1,5 +1,6 @@
 """`/metrics`: what is counted, who may read it, and that it names nobody."""
 
+import asyncio
 import json
 import logging
 import re
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.parser import text_string_to_metric_families
+from starlette.types import Message
 
 from bot.adapters.web.metrics import FRESH_S, Metrics
 from bot.app.wiring.metering import Metering
@@ -175,6 +177,27 @@ def test_it_is_read_from_this_machine_or_with_an_administrators_key(world: World
     passed_on = {"Host": "localhost:8080", "X-Forwarded-For": "192.0.2.7"}
     assert here.get("/metrics", headers=passed_on).status_code == 401
     assert here.get("/metrics", headers={"Host": "goodbot.example.org"}).status_code == 401
+
+
+def test_a_request_for_the_whole_server_is_timed_as_any_other(world: World) -> None:
+    metrics = Metrics(world.memory)
+    web = WebClient(world.memory, metrics=metrics)
+
+    async def answered() -> Message:
+        sent: list[Message] = []
+
+        async def receive() -> Message:
+            return {"type": "http.request"}
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+
+        asked = {"type": "http", "method": "OPTIONS", "path": "*", "root_path": "", "headers": [], "query_string": b""}
+        await web.http.app(asked, receive, send)
+        return sent[0]
+
+    assert asyncio.run(answered())["status"] == 404
+    assert told(metrics.text().decode())['goodbot_http_seconds_count{"area": "other", "status": "4xx"}'] == 1
 
 
 def test_no_label_names_anybody_or_anything_said(world: World) -> None:

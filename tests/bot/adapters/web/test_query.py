@@ -102,6 +102,12 @@ def test_a_body_without_end_is_not_read_to_its_end(store: Store) -> None:
     assert response.status_code == 413
 
 
+@pytest.mark.parametrize("length", ["9" * 5000, "-1", "many"])
+def test_a_body_of_no_known_length_is_refused(length: str, store: Store) -> None:
+    headers = {"X-API-Key": SECRET, "Content-Length": length}
+    assert over(recorded({}, store)).http.post("/v1/query", content=b"{}", headers=headers).status_code == 413
+
+
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "no/such"])
 def test_a_body_is_json_whatever_it_is_called(kind: str, store: Store) -> None:
     headers = {"X-API-Key": SECRET, "Content-Type": kind}

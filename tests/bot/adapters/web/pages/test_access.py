@@ -59,6 +59,13 @@ def test_the_cookie_is_kept_from_scripts_other_sites_and_plain_http(world: World
     assert "Secure" in away.log_in().headers["set-cookie"]
 
 
+@pytest.mark.parametrize("length", ["9" * 5000, "-1", "many"])
+def test_a_form_of_no_known_length_is_not_read(admin: Visitor, length: str) -> None:
+    sent = {"token": admin.token()}
+    assert admin.http.post("/logout", data=sent, headers={"Content-Length": length}).status_code == 403
+    assert admin.http.post("/logout", data=sent).status_code == 303
+
+
 def test_a_cookie_that_was_changed_or_is_too_old_lets_nobody_in(world: World, admin: Visitor) -> None:
     world.clock.tick(hours=11)
     assert admin.page("overview")

@@ -196,7 +196,7 @@ async def test_nothing_leaks_into_a_real_workspace(playing: Playing) -> None:
 
 async def test_a_page_of_an_earlier_process_is_loaded_anew(playing: Playing) -> None:
     ana = await playing.tab("ana")
-    for after in ("", "other-5", "id000001-x"):
+    for after in ("", "other-5", "id000001-x", f"id000001-{'9' * 5000}"):
         stream = await ana.http.get(f"{PAGE}/events", params={**ana.persona, "after": after})
         assert stream.text.startswith("event: restart")
 
