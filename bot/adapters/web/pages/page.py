@@ -53,8 +53,6 @@ class Visit:
     form: Mapping[str, str] = field(default_factory=dict[str, str])
     chosen: tuple[str, ...] = ()
     """The values of the form's checked boxes named `chosen`."""
-    here: str = ""
-    """The path of the request."""
 
     @property
     def memory(self) -> Memory:

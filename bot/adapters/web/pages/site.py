@@ -227,7 +227,6 @@ class Site:
             query=request.query_params,
             form={name: value for name, value in form.items() if isinstance(value, str)},
             chosen=tuple(str(each) for each in form.getlist("chosen")),
-            here=request.url.path,
         )
         response = await run_in_threadpool(self._answered, page, route, visit)
         self._keep_login(request, response, visit)
