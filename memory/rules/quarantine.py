@@ -90,12 +90,19 @@ def flags(text: str, *, limit: int | None = None) -> tuple[Flag, ...]:
 
 def flags_of(episode: Episode, *, limit: int | None = None) -> tuple[Flag, ...]:
     """The reasons to review an episode, by the texts of its run. Reason and correction are not checked."""
-    shown = [episode.goal, episode.output, episode.task_incomplete, episode.place]
+    shown = [
+        episode.goal,
+        episode.action,
+        episode.action_target,
+        episode.output,
+        episode.task_incomplete,
+        episode.place,
+    ]
     for step in episode.trajectory:
         if step.kind is StepKind.EXPAND:
-            shown += step.subgoals
+            shown += (step.flow, *step.subgoals)
         elif step.kind is StepKind.ACT:
-            shown += map(str, step.arguments.values())
+            shown += (step.tool, *step.arguments, *map(str, step.arguments.values()))
     return merged(flags(text, limit=limit) for text in dict.fromkeys(shown) if text)
 
 

@@ -13,7 +13,7 @@ from memory.library.lifecycle.entries import entries_of
 from memory.library.lifecycle.grades import cast
 from memory.library.lifecycle.importing_episodes import AT_ONCE, EpisodeImport
 from memory.library.lifecycle.persisting import embedded, store_steps
-from memory.library.lifecycle.redacting import clean_entry
+from memory.library.lifecycle.redacting import clean_entry, clean_episode
 from memory.model import (
     Episode,
     EventKind,
@@ -53,7 +53,7 @@ def import_memories(text: str, *, episodic: EpisodicMemory | None = None, sessio
     records, errors = read_export(text)
     redactor = memory.memory.core.redactor.for_run()
     memories = [
-        redactor.episode(each) if isinstance(each, Episode) else clean_entry(redactor, each) for each in records
+        clean_episode(redactor, each) if isinstance(each, Episode) else clean_entry(redactor, each) for each in records
     ]
     unplaced: list[Unreadable] = []
     imported = skipped = 0

@@ -1,10 +1,10 @@
-"""Redacts secrets in steps and grades, and drops flagged texts of graders, before they are stored."""
+"""Redacts secrets in episodes, steps and grades, and drops flagged texts of graders, before they are stored."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 
 from memory.library.grading import GradingResult
-from memory.model import EnvironmentState, Grade, MemoryEntry
+from memory.model import EnvironmentState, Episode, Grade, MemoryEntry
 from memory.rules.quarantine import flags
 from memory.rules.redaction import Redactor
 
@@ -18,6 +18,15 @@ def clean_environment(redactor: Redactor, seen: EnvironmentState) -> Environment
         url=redactor.text(seen.url),
         details=details if isinstance(details, Mapping) else {},
     )
+
+
+def clean_episode(redactor: Redactor, episode: Episode) -> Episode:
+    """An imported episode without secrets, and without a flagged reason or correction."""
+    kept = redactor.episode(episode)
+    reason, correction = _unflagged(kept.outcome_reason), _unflagged(kept.correction)
+    if (reason, correction) == (kept.outcome_reason, kept.correction):
+        return kept  # most often; `replace` is slow
+    return replace(kept, outcome_reason=reason, correction=correction)
 
 
 def clean_entry(redactor: Redactor, entry: MemoryEntry) -> MemoryEntry:
@@ -57,6 +66,10 @@ def clean_result(redactor: Redactor, result: GradingResult) -> GradingResult:
 
 
 def _clean(redactor: Redactor, text: str) -> str:
-    """A grader's text without secrets; empty if it is flagged, as it enters prompts without review."""
-    kept = redactor.text(text)
-    return "" if flags(kept) else kept
+    """A grader's text without secrets; empty if it is flagged."""
+    return _unflagged(redactor.text(text))
+
+
+def _unflagged(text: str) -> str:
+    """A grader's text; empty if it is flagged, as it enters prompts without review."""
+    return "" if flags(text) else text
