@@ -41,10 +41,21 @@ class BatchedCalls:
         while not mine.is_done:
             with self._encode_lock:
                 if not mine.is_done:
-                    self._run(self._next_batch())
+                    self._lead(mine)
         if mine.error is not None:
             raise mine.error
         return mine.rows
+
+    def _lead(self, mine: _Request) -> None:
+        """Run the next batch. If that ends this thread, the requests of others are left to their threads."""
+        batch = self._next_batch()
+        try:
+            self._run(batch)
+        except BaseException:
+            with self._waiting_lock:
+                waiting = (*batch, *self._waiting)
+                self._waiting = [each for each in waiting if each is not mine and not each.is_done]
+            raise
 
     def _next_batch(self) -> list[_Request]:
         """The requests of the next batch, oldest first, which leave the queue."""

@@ -25,6 +25,8 @@ class Model:
             assert self.go_on.wait(10)
         if "bad" in texts:
             raise ValueError("bad")
+        if self.calls.count(list(texts)) == 1 and "end" in texts:
+            raise SystemExit
         return np.array([[len(text)] for text in texts], np.float32)
 
 
@@ -62,3 +64,10 @@ def test_a_text_that_fails_fails_for_whoever_brought_it() -> None:
     assert (one, other) == ([[3]], [[5]])
     with pytest.raises(ValueError, match="bad"):
         raise bad
+
+
+def test_a_thread_that_ends_in_the_model_takes_nobody_elses_texts_with_it() -> None:
+    model = Model()
+    ended, *others = while_busy(model, ["end"], ["a", "bb"], ["ccc"])
+    assert isinstance(ended, SystemExit)
+    assert others == [[[1], [2]], [[3]]]
