@@ -25,6 +25,7 @@ from memory.library.agent import AgentMemory
 from memory.library.episodic import EpisodicMemory
 from memory.library.items import ItemKey, ItemMemory, NewItem, StoredItem
 from memory.model import Episode, Vector
+from memory.rules.retrieval.likeness import cosine
 
 LESSONS = ("goodbot", "lessons")
 """The namespace of lessons: read-only, searched by meaning only, and not listed."""
@@ -103,7 +104,7 @@ class LangGraphStore(BaseStore):
             return [(each, None) for each in items]
         asked = vectors[query]
         scores = {
-            key: max(_cosine(asked, vectors[text]) for text in of_item) for key, of_item in texts.items() if of_item
+            key: max(cosine(asked, vectors[text]) for text in of_item) for key, of_item in texts.items() if of_item
         }
         scored: Scored = [(each, scores.get((each.path, each.key))) for each in items]
         return sorted(scored, key=lambda pair: -2.0 if pair[1] is None else pair[1], reverse=True)
@@ -196,10 +197,3 @@ def _holds(value: object, operator: str, operand: object) -> bool:
         raise ValueError(f"{operator} is no operator; use $eq, $ne, {', '.join(_ORDERS)}")
     kinds: tuple[type[Any], ...] = (int, float) if isinstance(operand, int | float) else (str,)
     return isinstance(value, kinds) and isinstance(operand, kinds) and _ORDERS[operator](value, operand)
-
-
-def _cosine(one: Vector, other: Vector) -> float:
-    import numpy as np
-
-    size = float(np.linalg.norm(one) * np.linalg.norm(other))
-    return float(np.dot(one, other)) / size if size else 0.0
