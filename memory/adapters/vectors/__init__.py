@@ -1,1 +1,1 @@
-"""Search among vectors in this process: exact over whole partitions, by planes of bits over large ones."""
+"""Vector search in this process: exact, and by sign-bit planes in large partitions."""

@@ -1,4 +1,4 @@
-"""What rows of a partition approve, and how like a goal those are that approve each of some actions."""
+"""Which actions the rows of a partition approve, with their number and summed cosines for each action."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -13,36 +13,36 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FROM_ONE = 10
-"""How many rows of one person count for one action; if there are more, each counts less."""
+"""The most that one person's rows count for one action. If there are more, each counts less."""
 
 
 class RowApproval(NamedTuple):
-    """What a row approves."""
+    """The action that a row approves, and who wrote the row."""
 
     action: str
     words: str
-    """What a person wrote as the right answer, if it is short: it may name an action. Empty for what the agent did."""
+    """A short answer that a person wrote, which may name an action; empty for what the agent did."""
     author: str
 
 
 NOTHING_FOUND = RowApproval(GAVE_UP, "", "")
-"""What stands for a row of a run that found no answer, whatever its verdict."""
+"""Marks a row of a run that found no answer, whatever its verdict."""
 
 
 class ActionRows:
-    """The rows of one partition by the action that they approve, of some actions, and by their author."""
+    """Groups the rows of one partition by approved action and author, for one set of actions."""
 
     def __init__(self, actions: Sequence[str]) -> None:
         self._actions = tuple(actions)
         self._column = {name: column for column, name in enumerate(actions)}
         self._groups: dict[tuple[int, str], int] = {}
         self._group_of: list[int] = []
-        """By the number of an approval; 0 for one of none of the actions."""
+        """The group of each approval, by the approval's number; 0 if it approves none of the actions."""
         self._of_row = np.zeros(0, np.intp)
         self._is_current = False
 
     def forget_rows(self) -> None:
-        """The rows are others now."""
+        """Group the rows again at the next `totals`, as they changed."""
         self._is_current = False
 
     def totals(
@@ -50,7 +50,8 @@ class ActionRows:
     ) -> "NDArray[np.float64]":
         """Shape (2, actions): how many rows approve each action, and the sum of their cosines.
 
-        Of each row the number of what it approves among what is `known`, to which more may have come at the end.
+        `numbers` has the index of each row's approval in `known`, to which items may only be appended. Both values are
+        weighted if an author has more than `FROM_ONE` rows for an action.
         """
         if not self._is_current:
             self._group_of += map(self._group, islice(known, len(self._group_of), None))

@@ -1,8 +1,7 @@
-"""Vectors in four bits a dimension, which tell a cosine to about 0.006 where a row takes a quarter of its bytes.
+"""Vectors quantized to four bits a dimension: a quarter of the bytes of float16, with cosines exact to about 0.006.
 
-Each number is the nearest of fifteen steps, as wide as the row's largest number needs. What that leaves out of a row is
-about the same in all dimensions, and nothing to do with the query: of a cosine it has the standard deviation
-step / sqrt(12), which `Codes.cosines` tells with it.
+Each number is rounded to one of fifteen steps, whose size depends on the row's largest number. The rounding errors are
+about uniform and independent of the query, so a cosine has an error with the standard deviation step / sqrt(12).
 """
 
 from dataclasses import dataclass
@@ -14,28 +13,28 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MIDDLE, _MOST = 8, 7.49
-"""The code of 0, and how many steps a row's largest number is away from it."""
+"""The code of 0, and the distance in steps of a row's largest number from 0."""
 _SLACK = 3.0 / 12**0.5
-"""By how many steps a cosine may well be above what its code says: three standard deviations."""
+"""The slack of a cosine in steps: three standard deviations of its error."""
 _DAMAGED = 3.0
-"""By how many times as much it is not, unless the row or its code is damaged."""
+"""An error of more than so many slacks means that the row or its code is damaged."""
 _AT_ONCE = 1024
-"""How many rows are looked at together: what is made of them stays in the processor's cache."""
+"""How many rows are processed at once, so that intermediate results stay in the CPU cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class Codes:
-    """Those of some rows."""
+    """The codes of some rows."""
 
     packed: "NDArray[np.uint8]"
     """Shape (rows, half of the dimensions): the first half in the low bits, the second in the high ones."""
     steps: "NDArray[np.float32]"
-    """Of each row."""
+    """The step of each row."""
 
     def cosines(
         self, places: "NDArray[np.intp]", query: "NDArray[np.float32]"
     ) -> "tuple[NDArray[np.float32], NDArray[np.float32]]":
-        """About those of the rows at these places with a query, of shape (1, dimension); how far above they may be."""
+        """Approximate cosines of the rows at these places with a query of shape (1, dimension), and their slacks."""
         half = self.packed.shape[1]
         low, high = query[0, :half], query[0, half:]
         found = np.empty(len(places), np.float32)
@@ -55,7 +54,10 @@ class Codes:
         cosines: "NDArray[np.float32]",
         query: "NDArray[np.float32]",
     ) -> bool:
-        """Whether what the cosines of these rows may be agrees with what they are."""
+        """Whether the exact cosines of these rows agree with their bounds (approximate cosine plus slack).
+
+        False means that a row or its code is damaged.
+        """
         slack = self._slack(places, query)
         return bool(np.all(np.abs(cosines - (bounds - slack)) <= _DAMAGED * slack + np.float32(1e-6)))
 
@@ -65,7 +67,7 @@ class Codes:
 
 
 def packed(vectors: "NDArray[np.float32]") -> "tuple[NDArray[np.uint8], NDArray[np.float32]]":
-    """The codes of vectors with an even number of dimensions, and the step of each row."""
+    """The codes (`Codes.packed`) of vectors with an even number of dimensions, and the step of each row."""
     half = vectors.shape[1] // 2
     steps: NDArray[np.float32] = np.abs(vectors).max(axis=1, initial=0.0) / np.float32(_MOST)
     levels = vectors / np.where(steps > 0, steps, np.float32(1.0))[:, None]

@@ -1,4 +1,4 @@
-"""Numbers of 16 bits as numbers of 32, and back: numpy's own conversion takes two to five times as long."""
+"""Converts float16 to float32 and back, two to five times faster than numpy."""
 
 import mmap
 from contextlib import suppress
@@ -11,19 +11,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SCALE = np.float32(2.0**112)
-"""By which `widened` is too small."""
+"""The factor that the result of `widened` has to be multiplied by."""
 _EXPONENT = np.uint16(0x7C00)
-"""What is set in a number that is not finite."""
+"""The exponent bits of a float16, all set in a number that is not finite."""
 _AT_ONCE = 256
-"""How many rows at once need no memory that the system would have to give first."""
-
+"""How many rows are converted at once, so that temporary arrays need no new memory from the system."""
 
 _MAPPED, _HUGE = 1 << 16, 1 << 22
-"""How many bytes are memory of their own, and in large pages where there are any, as numpy has it."""
+"""From how many bytes on `room` maps memory of its own, and asks for huge pages (as numpy does)."""
 
 
 def room(shape: tuple[int, ...], kind: "type[np.number[Any]]") -> "NDArray[Any]":
-    """Memory for numbers, which the system has back once they are gone; of what is freed otherwise, C may keep much."""
+    """An uninitialized array. A large one is returned to the system when freed, while malloc may keep its memory."""
     nbytes = prod(shape) * np.dtype(kind).itemsize
     if nbytes < _MAPPED:
         return np.empty(shape, kind)
@@ -35,10 +34,7 @@ def room(shape: tuple[int, ...], kind: "type[np.number[Any]]") -> "NDArray[Any]"
 
 
 def widened(halves: "NDArray[np.uint16]", into: "NDArray[np.float32] | None" = None) -> "NDArray[np.float32]":
-    """Finite float16 numbers, of which these are the bits, as float32 divided by `SCALE`: exact.
-
-    The exponent is left as it is.
-    """
+    """Finite float16 numbers, given as their bits, as float32 divided by `SCALE`. Exact, as the exponent is copied."""
     found: NDArray[np.float32] = room(halves.shape, np.float32) if into is None else into
     wide = found.view(np.int32)
     wide[:] = halves.view(np.int16)
@@ -48,14 +44,14 @@ def widened(halves: "NDArray[np.uint16]", into: "NDArray[np.float32] | None" = N
 
 
 def floats(halves: "NDArray[np.float16]", into: "NDArray[np.float32] | None" = None) -> "NDArray[np.float32]":
-    """Finite numbers as float32, exact; best so many rows at once that they stay in the processor's cache."""
+    """Finite float16 numbers as float32, exact. Fastest with so few rows at once that they stay in the CPU cache."""
     found = widened(halves.view(np.uint16), into)
     found *= SCALE
     return found
 
 
 def halves(numbers: "NDArray[np.float32]") -> "NDArray[np.float16]":
-    """Numbers that are finite ones of 16 bits, as such."""
+    """Numbers as float16; they must be finite and exact in float16."""
     found: NDArray[np.uint16] = room(numbers.shape, np.uint16)
     for start in range(0, len(numbers), _AT_ONCE):
         bits = (numbers[start : start + _AT_ONCE] / SCALE).view(np.uint32)
@@ -67,7 +63,7 @@ def halves(numbers: "NDArray[np.float32]") -> "NDArray[np.float16]":
 
 
 def finite_rows(matrix: "NDArray[np.floating]") -> "tuple[NDArray[np.float32], NDArray[np.bool_]]":
-    """A float32 copy, exact for float16, and which of its rows are finite; what the others have is undefined."""
+    """A float32 copy, and which of its rows are finite. Rows of float16 that are not finite have undefined values."""
     if matrix.dtype != np.float16:
         found = np.array(matrix, np.float32)
         return found, np.logical_and.reduce(np.isfinite(found), axis=1)

@@ -1,4 +1,4 @@
-"""What a search among vectors goes through: rows in partitions, and how like the query they are."""
+"""Interfaces of vector search: partitions that can be searched, their rows, and candidates."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class RowKind(NamedTuple):
-    """What many rows have in common: how they are found, and what they approve."""
+    """The audience, verdict and approval of a row, shared by many rows."""
 
     audience: Audience
     verdict: Verdict
@@ -22,34 +22,37 @@ class RowKind(NamedTuple):
 
 
 class Rows(Protocol):
-    """Where vectors lie, each at a place that it has until the next change."""
+    """Rows of a partition by place. Places are valid until the next change."""
 
     def at(self, places: "NDArray[np.intp]") -> "tuple[Iterable[str], Iterable[RowKind], Iterable[Vector]]":
-        """Whose the rows at these places are, their kinds, and their vectors, which may change with the next change."""
+        """The episode ids, kinds and vectors of the rows at these places.
+
+        The vectors may be views, which are valid until the next change.
+        """
         ...
 
 
 class Candidates(NamedTuple):
-    """Rows of different episodes, some of which may be the best."""
+    """Rows of different episodes that may be among the best."""
 
     cosines: "NDArray[np.float32]"
-    """Of each by its place; below every other of one that is not to be found."""
+    """The cosine of each row, by place; -inf for a row that must not be found."""
     rows: Rows
 
 
 class Partition(Protocol):
-    """What can be searched."""
+    """A partition that can be searched."""
 
     def __len__(self) -> int:
-        """How many rows it has."""
+        """The number of rows."""
         ...
 
     def find(
         self, query: "Vector", k: int, least: Callable[[], float], actions: tuple[str, ...], *, gave_up: bool
     ) -> "tuple[Sequence[Candidates], NDArray[np.float64] | None]":
-        """Among others the k rows most like the query with the least cosine, and those that are as like it as the last.
+        """Candidates that include the k nearest rows with at least the cosine `least()`, and ties with the k-th.
 
-        All are of different episodes. Without `gave_up`, none of `NOTHING_FOUND` is to be found. And, if there are
-        actions, of shape (2, actions): how many rows approve each, and the sum of their cosines.
+        Each row is of another episode. Without `gave_up`, rows marked `NOTHING_FOUND` are left out. The second value,
+        if there are actions, has the shape (2, actions): how many rows approve each, and the sum of their cosines.
         """
         ...

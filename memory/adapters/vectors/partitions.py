@@ -1,4 +1,4 @@
-"""Exact vector search in the process: one partition's vectors side by side, and the merge of several partitions."""
+"""Exact vector search in one partition, and the search over several partitions."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -20,26 +20,25 @@ if TYPE_CHECKING:
 
 
 _SETS_OF_ACTIONS = 4
-"""For how many sets of actions a partition keeps which rows approve them."""
+"""For how many sets of actions a partition caches its `ActionRows`."""
 _BYTES_OF_ROW, _BYTES_OF_PLACE = 100, 120
-"""About what a row takes beside its vector, and what more once it is known by its id where it lies."""
-
+"""Approximate bytes of a row without its vector, and of its entry in the map from ids to places."""
 
 BLOCK = 1024
-"""How many rows lie side by side: a partition that grows copies no more than these."""
+"""Rows in a block of vectors. A partition that grows copies at most one block."""
 _AT_ONCE = 256
-"""How many rows of 16 bits are widened at once: they stay in the processor's cache."""
+"""How many float16 rows are widened at once, so that they stay in the CPU cache."""
 _SPARE = 8
-"""How many more rows are looked at than are wanted, for some may be of one episode."""
+"""How many more rows are read than wanted, as some may be of the same episode."""
 
 Hit = tuple[float, str, RowKind, "Vector"]
-"""A row that was found: its cosine, its episode, its kind, and its vector."""
+"""A found row: cosine, episode id, kind, vector."""
 
 
 class VectorPartition:
-    """The vectors of one partition, all of one model, exact. What else is known of rows lies in columns.
+    """The rows of one partition: vectors of one model, and columns with ids and kinds.
 
-    They are float32, which takes least time to search, or as they are stored, in half of the memory (`narrow`).
+    The vectors are float32, which is fastest to search, or float16 as stored, in half of the memory (`narrow`).
     """
 
     def __init__(self, dimension: int) -> None:
@@ -47,18 +46,18 @@ class VectorPartition:
         self._blocks: list[NDArray[np.float32]] = []
         self._is_narrow = False
         self._narrow: list[NDArray[np.float16]] = []
-        """The same, instead of those."""
+        """Replaces `_blocks` while narrow."""
         self._ids: list[str] = []
         self._narrow_ids = np.zeros(0, np.bytes_)
-        """The same, instead of those."""
+        """Replaces `_ids` while narrow."""
         self._place: dict[str, int] | None = None
-        """Where each episode's row lies; None until somebody asks."""
+        """Places by episode id; None until they are needed."""
         self._kinds: list[RowKind] = []
         self._number_of: dict[RowKind, int] = {}
         self._numbers = np.zeros(0, np.int32)
-        """Of each row the number of its kind."""
+        """The number of each row's kind."""
         self._found_nothing: list[int] = []
-        """The numbers of the kinds that are of `NOTHING_FOUND`."""
+        """The numbers of kinds with the approval `NOTHING_FOUND`."""
         self._approved: dict[tuple[str, ...], ActionRows] = {}
 
     def __len__(self) -> int:
@@ -66,7 +65,7 @@ class VectorPartition:
 
     @property
     def nbytes(self) -> int:
-        """About how many bytes it holds."""
+        """The approximate size in bytes."""
         of_row = _BYTES_OF_ROW if self._place is None else _BYTES_OF_ROW + _BYTES_OF_PLACE
         of_ids = of_row * len(self._ids) + self._narrow_ids.nbytes + self._numbers.nbytes
         return sum([block.nbytes for block in self._blocks]) + sum([each.nbytes for each in self._narrow]) + of_ids
@@ -77,7 +76,7 @@ class VectorPartition:
         return self._is_narrow
 
     def narrow(self) -> None:
-        """Keep the vectors as the float16 that they came as, and little else, until a row is added or removed."""
+        """Store the vectors as the float16 that they came as, and ids as bytes, until a row is added or removed."""
         if not self._is_narrow:
             count = len(self._ids)
             whole = zip(self._blocks, range(0, count, BLOCK), strict=False)
@@ -86,7 +85,7 @@ class VectorPartition:
             self._blocks, self._ids, self._place, self._is_narrow = [], [], None, True
 
     def widen(self) -> None:
-        """Keep them as float32 again."""
+        """Store the vectors as float32 again."""
         if self._is_narrow:
             self._blocks, self._ids = list(map(floats, self._narrow)), self._ids_at(np.arange(len(self)))
             self._narrow, self._narrow_ids, self._is_narrow = [], np.zeros(0, np.bytes_), False
@@ -96,7 +95,7 @@ class VectorPartition:
     ) -> None:
         """Append rows of shape (len(ids), dimension), each replacing the episode's earlier one.
 
-        `of_row` says which of the kinds each is of. A row that is not finite is like nothing, so it is not kept.
+        `of_row` has the index in `kinds` for each row. Rows that are not finite are dropped.
         """
         self.widen()
         self.remove(ids)
@@ -134,7 +133,7 @@ class VectorPartition:
             self._forget_rows()
 
     def cosines(self, vector: "Vector") -> "NDArray[np.float32]":
-        """Those of all rows with a finite vector; one without length has the cosine 0 with every row."""
+        """The cosines of all rows with a finite vector. A zero vector has the cosine 0 with every row."""
         # vecdot uses no BLAS threads, which spin when the machine is busy; numpy's float32 is as fast for one query.
         count = len(self)
         found = np.empty(count, np.float32)
@@ -156,7 +155,7 @@ class VectorPartition:
     def find(
         self, query: "Vector", _k: int, _least: Callable[[], float], actions: tuple[str, ...], *, gave_up: bool
     ) -> "tuple[Sequence[Candidates], NDArray[np.float64] | None]":
-        """As `Partition.find`: all of the rows."""
+        """`Partition.find`, with all rows as candidates."""
         if not len(self):
             return (), None
         cosines = self.cosines(query)
@@ -174,7 +173,6 @@ class VectorPartition:
         return found.totals(cosines, self._numbers[: len(cosines)], (kind.approves for kind in self._kinds))
 
     def at(self, places: "NDArray[np.intp]") -> "tuple[Iterable[str], Iterable[RowKind], Iterable[Vector]]":
-        """As `Rows.at`."""
         kinds = map(self._kinds.__getitem__, self._numbers[places].tolist())
         if self._is_narrow:
             vectors = [floats(self._narrow[place // BLOCK][place % BLOCK]) for place in places.tolist()]
@@ -192,8 +190,8 @@ class VectorPartition:
         return found
 
     def _numbered(self, kinds: Sequence[RowKind]) -> "NDArray[np.int32]":
-        """The numbers of these kinds."""
-        if len(self._kinds) > 2 * len(self._ids) + BLOCK:  # most of them no row has any more
+        """The numbers of these kinds; new kinds get one."""
+        if len(self._kinds) > 2 * len(self._ids) + BLOCK:  # most kinds are unused
             self._renumber()
         return self._added(kinds)
 
@@ -218,7 +216,7 @@ class VectorPartition:
             approved.forget_rows()
 
     def _put(self, start: int, matrix: "NDArray[np.float32]") -> None:
-        """Write rows behind those that are there; the first ones are taken as they are."""
+        """Write rows from the place `start` on. Into an empty partition they are not copied."""
         if not start:
             self._blocks = [matrix[place : place + BLOCK] for place in range(0, len(matrix), BLOCK)]
             return
@@ -230,7 +228,7 @@ class VectorPartition:
             taken += some
 
     def _block(self, number: int, rows: int) -> "NDArray[np.float32]":
-        """A block with room for so many rows: it grows by doubling until it is full."""
+        """The block with this number, with room for at least so many rows. Blocks grow by doubling up to `BLOCK`."""
         if number == len(self._blocks):
             self._blocks.append(room((rows, self._dimension), np.float32))
         block = self._blocks[number]
@@ -251,10 +249,10 @@ def search(
     *,
     gave_up: bool = True,
 ) -> Neighbourhood:
-    """The k best of several partitions; an episode in several of them counts as its row in the first.
+    """The k nearest rows of several partitions. An episode in several of them counts as its row in the first.
 
-    Of those `beside`, which come last, only the rows count, and no action that they approve. Without `gave_up`, rows
-    of runs that found no answer are left out. Exact. A vector without a finite length is like nothing.
+    Partitions `beside` come last, and do not count for the fits of actions. Without `gave_up`, rows of runs that found
+    no answer are left out. A vector whose length is not finite finds nothing.
     """
     query = np.asarray(vector, np.float32)
     found: list[Candidates] = []
@@ -284,13 +282,13 @@ def search(
         cosines=cosines,
         audiences=audiences,
         verdicts=verdicts,
-        vectors=np.concatenate(vectors).reshape(len(ids), -1),  # their own, for a row may move in its partition
+        vectors=np.concatenate(vectors).reshape(len(ids), -1),  # a copy, as rows move in their partition
         fits=fits,
     )
 
 
 def _best(found: Sequence[Candidates], k: int, min_cosine: float) -> list[Hit]:
-    """The k best, best first; equal ones by later id, and of an episode the first of its rows."""
+    """The k best hits, best first, ties by later id. Of an episode's rows the first one counts."""
     if not found or k < 1:
         return []
     cosines = np.concatenate([each.cosines for each in found]) if len(found) > 1 else found[0].cosines
@@ -311,7 +309,7 @@ def _hits(candidates: Candidates, least: float) -> Iterator[Hit]:
 
 
 def kth_highest(cosines: "NDArray[np.float32]", k: int, least: float) -> float:
-    """The k-th highest of those that are at least `least`; where there are not so many, `least`."""
+    """The k-th highest of the cosines that are at least `least`; `least` if there are fewer than k."""
     high = cosines[cosines >= least]
     if not 0 < k <= len(high):
         return least
@@ -320,5 +318,5 @@ def kth_highest(cosines: "NDArray[np.float32]", k: int, least: float) -> float:
 
 
 def _least_of_best(found: Sequence[Candidates], k: int, least: float) -> float:
-    """What is less like the query than k others is not among the k best."""
+    """The least cosine that may still be among the k best, given the candidates found so far."""
     return max([least, *(kth_highest(each.cosines, k, least) for each in found)])

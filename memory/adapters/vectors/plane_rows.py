@@ -1,7 +1,7 @@
-"""What a file of planes has of each row beside its codes: whose it is, of what kind, and its vector.
+"""The ids, kinds and vectors of the rows in a planes file.
 
-Of a million rows a search needs about a hundred, so their vectors are read one by one and not mapped into memory, where
-each would bring its neighbours with it.
+A search needs the vectors of about a hundred rows of a million, so they are read one by one. Mapped into memory, each
+would load a whole page.
 """
 
 import os
@@ -25,32 +25,32 @@ if TYPE_CHECKING:
 KINDS = tuple(
     (RowKind(audience, verdict), gave_up) for audience in Audience for verdict in Verdict for gave_up in (0, 1)
 )
-"""What rows have in common, and whether they are of runs that found no answer; a file has their numbers."""
+"""All kinds of rows, each with whether it is of a run that found no answer. Files store indexes into this."""
 KINDS_DIGEST = zlib.crc32(
     repr([(kind.audience.value, kind.verdict.value, gave_up) for kind, gave_up in KINDS]).encode()
 )
-"""Says which kinds the numbers of a file are of."""
+"""A digest of `KINDS`, stored in each file, so that one with other kinds is not read."""
 _GAVE_UP = [number for number, (_, gave_up) in enumerate(KINDS) if gave_up]
 _NUMBERS = {(kind.audience.value, kind.verdict.value, gave_up): n for n, (kind, gave_up) in enumerate(KINDS)}
 
 
 def kind_number(audience: str, verdict: str, action: str) -> int:
-    """The number of a kind, in the words of the database. Raises `KeyError` for what is none."""
+    """The index in `KINDS` for these values of database columns. Raises `KeyError` for unknown values."""
     return _NUMBERS[audience, verdict, int(action == GAVE_UP)]
 
 
 class RowBatch(NamedTuple):
-    """Some rows, as they come to be written."""
+    """A batch of rows to be written."""
 
     seqs: "NDArray[np.int64]"
     records: "NDArray[np.void]"
-    """Their ids and kinds."""
+    """Ids and kinds, of `record_type`."""
     vectors: bytes
-    """As float16, side by side."""
+    """The concatenated float16 vectors."""
 
 
 def row_batch(seqs: Sequence[int], ids: Sequence[str], kinds: Sequence[int], vectors: Sequence[bytes]) -> RowBatch:
-    """Of rows as the database has them. Raises what Python does if one is damaged (`Session.readable`)."""
+    """A batch of rows from the database. For damaged rows it raises errors that `Session.readable` handles."""
     names = np.array([each.encode() for each in ids], np.bytes_)
     records = np.empty(len(names), record_type(names.itemsize))
     records["id"], records["kind"] = names, kinds
@@ -63,12 +63,12 @@ def gave_up(records: "NDArray[np.void]") -> "NDArray[np.intp]":
 
 
 def record_type(id_bytes: int) -> "np.dtype[np.void]":
-    """Of rows whose ids have at most so many bytes."""
+    """The dtype of records whose ids have at most so many bytes."""
     return np.dtype([("id", f"S{id_bytes}"), ("kind", "u1")])
 
 
 class OpenFile:
-    """A file that is open for reading until nobody has this any more. Raises `OSError`."""
+    """A file that stays open for reading as long as this object exists. Raises `OSError`."""
 
     def __init__(self, path: Path) -> None:
         self.descriptor = open_private(str(path), os.O_RDONLY | os.O_CLOEXEC)
@@ -80,17 +80,17 @@ class OpenFile:
 
 @dataclass(frozen=True, slots=True)
 class RowFile:
-    """The rows of a file that is open."""
+    """The rows of an open file."""
 
     file: OpenFile
     start: int
-    """Where in it the vectors are."""
+    """The offset of the vectors in the file."""
     dimension: int
     records: "NDArray[np.void]"
-    """Of each row."""
+    """The id and kind of each row."""
 
     def found(self, places: "NDArray[np.intp]") -> "FoundRows":
-        """The rows at these places; a vector of a file that was cut off is short. Raises `OSError`."""
+        """Read the rows at these places. Raises `OSError`, and `ValueError` if the file was cut off."""
         size, descriptor, records = 2 * self.dimension, self.file.descriptor, self.records[places]
         content = b"".join([os.pread(descriptor, size, self.start + size * place) for place in places.tolist()])
         vectors = np.frombuffer(content, "<f2").reshape(len(places), self.dimension).astype(np.float32)
@@ -99,14 +99,13 @@ class RowFile:
 
 @dataclass(frozen=True, slots=True)
 class FoundRows:
-    """Rows that were read, as `memory.adapters.vectors.hits.Rows`, by the place among them."""
+    """Rows that were read from a file (a `memory.adapters.vectors.hits.Rows`)."""
 
     ids: Sequence[str]
     kinds: Sequence[int]
-    """The numbers of their kinds."""
+    """Indexes into `KINDS`."""
     vectors: "NDArray[np.float32]"
 
     def at(self, places: "NDArray[np.intp]") -> "tuple[Iterable[str], Iterable[RowKind], Iterable[Vector]]":
-        """As `Rows.at`."""
         some = places.tolist()
         return [self.ids[place] for place in some], [KINDS[self.kinds[place]][0] for place in some], self.vectors[some]

@@ -1,10 +1,10 @@
-"""Sign-bit planes: 48 bytes for each row of a large partition, searched at once; a file that processes share.
+"""Sign-bit planes of a large partition, in a file that processes share: approximate search with 48 bytes a row.
 
-A plane has 64 bits of every row, so that how many signs differ from a query's is counted column by column. They are
-the signs after a fixed rotation, so that each bit says as much as any other, whatever a model's dimensions mean: of two
-rows with the angle a, each differs with the probability a / pi. Rows whose signs differ least are candidates, which
-are compared by what the same file has of their vectors, four bits a dimension (`codes`); and as many more as the
-nearest of those show to be needed. The vectors are in the file too, for the few that may be nearest (`plane_rows`).
+A plane has 64 sign bits of every row, so the Hamming distances to a query are counted plane by plane. The signs are
+taken after a fixed random rotation, so that all bits are equally informative: for two rows at the angle a, each bit
+differs with the probability a / pi. The rows at the least distances are candidates. They are compared by four-bit codes
+of their vectors (`codes`), and so are as many more as the nearest of them show to be needed. The file also has the
+vectors, for the few rows that may be nearest (`plane_rows`).
 """
 
 import mmap
@@ -34,55 +34,53 @@ if TYPE_CHECKING:
 
 _MAGIC = b"GBPLANE5"
 _HEADER = struct.Struct("<8sQQQQQQQQ")
-"""Magic, token, epoch, seq, most rows, rows, dimension, bytes of an id, digest of the kinds. Then codes, with room for
-most rows; vectors; seqs, planes, steps and records; and a checksum of these four and the header."""
+"""Magic, token, epoch, seq, most rows, rows, dimension, bytes of an id, digest of the kinds. Then follow codes, with
+room for most rows; vectors; seqs, planes, steps and records; and a checksum of the header and these last four."""
 _STRIDE = 1 << 16
-"""How many rows are counted at once: what is added up stays in the processor's cache."""
+"""How many distances are counted at once, so that they stay in the CPU cache."""
 _FAR = 0xFFFF
-"""What none of the signs' differences is."""
+"""A distance above all others, for rows that are left out."""
 _WORD = 64
 _TURNED = 32
 MOST_CANDIDATES = 1 << 15
-"""How many rows are compared exactly at most: where nothing is near, no more of what is far are told apart."""
+"""The most further candidates of a search. It limits the work if no row is near."""
 _ERASED = 1 << 20
-"""How many bytes are overwritten at once."""
+"""How many bytes `erase` overwrites at once."""
 _SURE, _DEVIATIONS, _CERTAIN = 10, 2.2, 3.5
-"""The nearest ten are found although their signs differ by so many standard deviations more than expected; a candidate
-whose signs differ by so many more is surely not as near as it would have to be."""
+"""The search finds the nearest ten (`_SURE`) even if their distances are `_DEVIATIONS` standard deviations above the
+expected ones. A candidate `_CERTAIN` standard deviations above the distance of the least cosine is dropped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planes:
-    """The signs of one partition as it was at one `seq`."""
+    """The planes of one partition as of one `seq`."""
 
     token: int
-    """Names this version of them; the database says which is valid."""
+    """Identifies this version of the planes; the database stores the valid one."""
     epoch: int
     seq: int
-    """Of the newest change that they have."""
+    """The `seq` of the newest row."""
     seqs: "NDArray[np.int64]"
-    """Of each row, ascending."""
+    """The `seq` of each row, ascending."""
     planes: "NDArray[np.uint64]"
     """Shape (words, rows)."""
     codes: Codes
-    """Of each row."""
     rows: RowFile
-    """Whose each row is, and its vector."""
     gave_up: "NDArray[np.intp]"
     """The places of the rows of runs that found no answer."""
     content: mmap.mmap
-    """The file they are in."""
+    """The mapped file."""
 
     @property
     def nbytes(self) -> int:
-        """How much of the file is looked at again and again."""
+        """The bytes of the file that searches read often."""
         arrays = (self.seqs, self.planes, self.codes.packed, self.codes.steps, self.rows.records, self.gave_up)
         return sum([each.nbytes for each in arrays])
 
     @property
     def is_whole(self) -> bool:
-        """Whether the file was neither cut off meanwhile nor erased, which begins with its beginning."""
-        is_long = os.fstat(self.rows.file.descriptor).st_size == len(self.content)  # a look beyond its end would kill
+        """Whether the file was neither cut off nor erased meanwhile; `erase` overwrites its start first."""
+        is_long = os.fstat(self.rows.file.descriptor).st_size == len(self.content)  # reading beyond its end kills
         return is_long and self.content[: len(_MAGIC)] == _MAGIC
 
     def __len__(self) -> int:
@@ -91,9 +89,9 @@ class Planes:
     def nearest(
         self, query: "Vector", most: int, least: float = -1.0, without: "Sequence[NDArray[np.intp]]" = ()
     ) -> "tuple[NDArray[np.intp], NDArray[np.float32]]":
-        """The places of the `most` rows that may be nearest, and what none of their cosines is above, highest first.
+        """The places of up to `most` rows that may be nearest, and upper bounds of their cosines, highest first.
 
-        None of the places that are left out, and few with a cosine below the least.
+        The places `without` are left out, and so are most rows with a cosine below `least`.
         """
         turned = _rotated(query)
         distances = self._distances(turned)
@@ -109,22 +107,22 @@ class Planes:
             of_more = self.codes.cosines(more, turned)
             cosines, slack = np.concatenate([cosines, of_more[0]]), np.concatenate([slack, of_more[1]])
         cosines += slack
-        if len(places) > most:  # to sort them all takes long
+        if len(places) > most:  # sorting them all is slow
             is_near = cosines >= np.partition(cosines, -most)[-most]
             places, cosines = places[is_near], cosines[is_near]
         best = np.argsort(-cosines, kind="stable")[:most]
         return places[best], cosines[best]
 
     def cosines(self, query: "Vector", seqs: "NDArray[np.int64]") -> "NDArray[np.float32]":
-        """About those of some of the rows, whichever of these they are."""
+        """Approximate cosines of the rows with these seqs."""
         found = np.searchsorted(self.seqs, seqs)
-        found[found == len(self)] = 0  # of a file that is being erased
+        found[found == len(self)] = 0  # if the file is being erased
         return self.codes.cosines(found, _rotated(query))[0]
 
     def _within_reach(
         self, distances: "NDArray[np.uint16]", known: "NDArray[np.intp]", cosine: float
     ) -> "NDArray[np.intp]":
-        """The other rows that may well have this cosine at least, by how many of their signs differ."""
+        """Other rows whose distances allow at least this cosine, at most `MOST_CANDIDATES`."""
         reach = self._reach(cosine, _DEVIATIONS)
         if reach < distances[known].max(initial=0):
             return np.empty(0, np.intp)
@@ -134,7 +132,7 @@ class Planes:
         return more if len(more) <= MOST_CANDIDATES else more[_least(distances[more], MOST_CANDIDATES)]
 
     def _reach(self, cosine: float, deviations: float) -> float:
-        """How many of the signs differ from those of a row with this cosine, or so many standard deviations more."""
+        """The expected distance of a row with this cosine, plus so many standard deviations."""
         bits, share = _WORD * len(self.planes), acos(max(-1.0, min(1.0, cosine))) / pi
         return bits * share + deviations * sqrt(bits * share * (1 - share))
 
@@ -148,10 +146,10 @@ class Planes:
 
 
 def _least(distances: "NDArray[np.uint16]", most: int) -> "NDArray[np.intp]":
-    """The places of the `most` smallest, if there are as many, in their order."""
+    """The places of the `most` smallest distances, ascending by place; all if there are fewer."""
     if most >= len(distances):
         return np.arange(len(distances))
-    # The most-th smallest distance, guessed by a sample and then found among those below the guess.
+    # A sample gives an upper limit for the most-th smallest distance; only places below it are partitioned.
     sample = distances[:: max(1, len(distances) // 16384)]
     share = min(len(sample) - 1, 4 + 2 * most * len(sample) // len(distances))
     near = np.flatnonzero(distances <= np.partition(sample, share)[share])
@@ -162,13 +160,13 @@ def _least(distances: "NDArray[np.uint16]", most: int) -> "NDArray[np.intp]":
 
 @cache
 def _rotation() -> "NDArray[np.float32]":
-    """The same in every process, but for its last digits."""
+    """The rotation of 64 dimensions times `SCALE`, of shape (64, 64). Equal in all processes up to rounding."""
     turned, _ = np.linalg.qr(np.random.default_rng(1).standard_normal((_WORD, _WORD)))
     return np.asarray(turned * SCALE, np.float32)
 
 
 def rotated(halves: "NDArray[np.uint16]") -> "NDArray[np.float32]":
-    """The vectors of which these are the bits as float16, turned: shape (rows, 64 times the words)."""
+    """Rotated vectors, from the bits of float16 vectors. Shape (rows, 64 * words); zeros fill up the dimensions."""
     rows, dimension = halves.shape
     words = -(-dimension // _WORD)
     wide = widened(halves)
@@ -184,7 +182,7 @@ def _rotated(query: "Vector") -> "NDArray[np.float32]":
 
 @lru_cache(maxsize=2)
 def _rotated_half(query: bytes) -> "NDArray[np.float32]":
-    """Of a query as float16: several partitions are asked the same."""
+    """The rotation of a query, given as float16 bytes. Cached, as several partitions search for the same query."""
     return rotated(np.frombuffer(query, np.uint16).reshape(1, -1))
 
 
@@ -194,7 +192,7 @@ def sign_words(turned: "NDArray[np.float32]") -> "NDArray[np.uint64]":
 
 
 def _turned(part: "NDArray[np.float32]") -> "NDArray[np.float32]":
-    """Up to 64 dimensions of each row, rotated: so few rows at once that BLAS begins no threads, which would spin."""
+    """Rotate up to 64 dimensions of each row, few rows at once so that BLAS starts no threads, which would spin."""
     rotation = _rotation()[: part.shape[1]]
     whole = len(part) // _TURNED * _TURNED
     many = part[:whole].reshape(-1, _TURNED, part.shape[1]) @ rotation
@@ -202,16 +200,16 @@ def _turned(part: "NDArray[np.float32]") -> "NDArray[np.float32]":
 
 
 def size_of(rows: int, dimension: int) -> int:
-    """About how many bytes a file takes."""
+    """The approximate size of a file in bytes."""
     return rows * (_codes_of_row(dimension) * 5 // 4 + 2 * dimension + 64)
 
 
 def write(
     path: Path, batches: Iterable[RowBatch], dimension: int, *, token: int, epoch: int, seq: int, most: int
 ) -> None:
-    """Write rows that come in batches, no more than `most` of them, to a file that is there and empty.
+    """Write batches with at most `most` rows in all to an existing empty file, and sync it to disk.
 
-    What is not finite is like nothing, so it is left out. The file survives a power failure. Raises `OSError`.
+    Rows that are not finite are left out. Raises `OSError`.
     """
     codes_of_row = _codes_of_row(dimension)
     seqs, steps = np.empty(most, np.int64), np.empty(most, np.float32)
@@ -249,9 +247,9 @@ def write(
 
 
 def read(path: Path, known: int = 0) -> Planes | None:
-    """The planes of a file, mapped into memory; None where there is none, or it is no whole one.
+    """Map the planes of a file into memory. None if the file is missing, incomplete or damaged.
 
-    Those with the `known` token were read before, so their checksum is not counted again.
+    The checksum is not computed if the file has the `known` token, which was read before.
     """
     try:
         file = OpenFile(path)
@@ -289,7 +287,7 @@ def read(path: Path, known: int = 0) -> Planes | None:
 
 
 def _codes_of_row(dimension: int) -> int:
-    """How many bytes."""
+    """The bytes of a row's codes."""
     return -(-dimension // _WORD) * _WORD // 2
 
 
@@ -298,7 +296,7 @@ def _checksum(content: mmap.mmap, start: int, end: int) -> int:
 
 
 def token_of(path: Path) -> int:
-    """The token of the planes in a file; 0 for one that does not say so."""
+    """The token of the planes in a file; 0 if it cannot be read or is not a planes file."""
     try:
         with path.open("rb") as file:
             head = file.read(_HEADER.size)
@@ -308,7 +306,7 @@ def token_of(path: Path) -> int:
 
 
 def erase(path: Path) -> None:
-    """Overwrite a file with nothing, and remove it, also where that cannot be done. One that is not there is erased.
+    """Overwrite a file with zeros and remove it, even if overwriting fails. A missing file is no error.
 
     Raises `OSError`.
     """

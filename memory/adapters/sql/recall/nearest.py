@@ -1,11 +1,11 @@
-"""Searches in the recall index: exact in small partitions, by planes and then exact in large ones.
+"""Nearest-neighbour search in the recall index: exact in small partitions, by sign-bit planes in large ones.
 
-The process's copies are checked against the database in every search (`seq` after the last one seen), so they are never
-stale, whoever wrote. Planes are checked in the same statement; what changed since they were made is searched beside
-them, and counts instead of what they have of the same episodes.
+Every search compares the process's copies with the database by `seq`, and reads newer rows, so copies are never stale.
+The same statement checks the planes. Rows that changed since the planes were made are searched in a copy beside them,
+which replaces what the planes have of these episodes.
 
-Most searches find nothing changed. In SQLite the first row of the statement tells so, and SQLite looks for the other
-rows, of what is new, only when they are asked for. In PostgreSQL these have a statement of their own.
+Most searches find nothing changed. In SQLite the first row of the statement says so, and the rows with changes are only
+computed if they are fetched. In PostgreSQL a second statement reads them.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -40,11 +40,12 @@ if TYPE_CHECKING:
     from memory.model import Vector
 
 CANDIDATES = 1024
-"""How many rows that planes lead to are compared by their codes at least, and exactly at most."""
+"""How many candidates from the planes are compared by their codes at least. The exact comparison gets the best
+`max(CANDIDATES, 4 * k)` of them at most."""
 EXACT_ROWS = 10_000
-"""Up to how many rows a partition is searched exactly, and how many are read at most on the way to an answer."""
+"""The most rows of a partition that is searched exactly, and the most changes of one that a search reads."""
 _SPARE = 16
-"""How many more rows are read than are wanted, for some may have changed."""
+"""How many more rows are read than wanted, as some may have changed."""
 SCANNED = 20_000
 """How many of a large partition's newest rows are searched while its planes are not ready."""
 
@@ -54,8 +55,8 @@ _COUNT = text("SELECT count(*) FROM (SELECT 1 FROM recall_index WHERE workspace 
 class RecallIndex:
     """The process's copies of the partitions of one database, up to `budget` bytes (one is always kept).
 
-    Safe for threads. A transaction whose first statement is the search takes its snapshot under the lock, so that the
-    snapshot is never older than the copies; where it is, they are read anew.
+    Thread-safe. If a transaction's first statement is the search, its snapshot is taken under the lock, so it is not
+    older than the copies. With an older snapshot the partition is read again.
     """
 
     def __init__(self, budget: int, plane_cache: PlaneCache | None = None, exact_rows: int = EXACT_ROWS) -> None:
@@ -84,7 +85,7 @@ class RecallIndex:
         """`EpisodeTable.nearest` in the snapshot of this transaction."""
         names, others = list(dict.fromkeys(partitions)), list(dict.fromkeys(beside))
         with self._lock:
-            # What a transaction filed itself may yet be rolled back: no other one may find it in the copies.
+            # Rows that this transaction has written may be rolled back, so they must not get into shared copies.
             copies = PartitionCache() if workspace in session.filed else self._copies
             reader = _Reader(
                 session, copies, self._plane_cache, self._large, self._exact_rows, workspace, model, len(vector)
@@ -97,7 +98,7 @@ class RecallIndex:
 
 @dataclass(slots=True)
 class _Source:
-    """What a partition is searched in: a copy of all its rows, or planes and a copy of what came after them."""
+    """Where a partition is searched: in a copy of all its rows, or in planes and a copy of later rows."""
 
     key: Key
     copy: CachedPartition
@@ -106,7 +107,7 @@ class _Source:
 
 @dataclass(slots=True)
 class _Reader:
-    """Brings what one search needs up to date with the transaction's snapshot."""
+    """Brings the partitions of one search up to date with the transaction's snapshot."""
 
     session: Session
     copies: PartitionCache
@@ -119,7 +120,7 @@ class _Reader:
     dimension: int
 
     def loaded(self, names: Sequence[str]) -> list[Partition]:
-        """The partitions as they are in the snapshot."""
+        """The partitions as of the snapshot, in the order of the names."""
         if not names:
             return []
         held = {name: self._held(name) for name in names}
@@ -145,7 +146,7 @@ class _Reader:
                 else:
                     ready[name] = source_or_scan
         if anew:
-            # Of the others nothing, but in the same statement: to put together one more takes long.
+            # The other partitions are in it, too, without rows, so that the same compiled statement is used.
             since = {name: anew[name].copy.seq if name in anew else state.numbers.get(name, 0) for name in held}
             again = self._read(since, EVERY)
             news = again.news()
@@ -168,7 +169,7 @@ class _Reader:
         return read(self.session, self.workspace, since, self._counters(since), self.model, self.dimension, most)
 
     def _counters(self, names: Iterable[str]) -> list[str]:
-        """Those that name the valid planes, where a partition may have any."""
+        """The names of the counters with the tokens of valid planes; none if no partition can have planes."""
         if not self.large:
             return []
         keys = list(map(self._key, names))
@@ -188,7 +189,7 @@ class _Reader:
         return is_valid and is_of_now and (self.plane_cache is None or newest - copy.seq <= self.exact_rows)
 
     def _anew(self, name: str, state: State) -> "_Source | Partition":
-        """What to search instead of what is no longer current, or too far behind."""
+        """The replacement for a source that is not current or too far behind: planes, a new copy, or a scan."""
         newest = state.numbers.get(name, 0)
         if self.plane_cache is not None and newest > self.exact_rows:
             planes = self.plane_cache.valid(self._key(name), self._token(name, state), state.epoch)
@@ -202,7 +203,7 @@ class _Reader:
         return _Source(key, self.copies.held(key, state.epoch))
 
     def _token(self, name: str, state: State) -> int:
-        """What the database calls the valid planes; 0 without any."""
+        """The token of the valid planes in the database; 0 if there are none."""
         key = self._key(name)
         if key not in self.large:
             self.large.add(key)
@@ -215,7 +216,7 @@ class _Reader:
 
     def _updated(self, source: _Source, state: State, news: Sequence[News]) -> Partition:
         name, copy = source.key.partition, source.copy
-        self.copies.drop(source.key)  # whatever interrupts this, no copy is kept that is neither old nor new
+        self.copies.drop(source.key)  # so that no half-updated copy stays if this is interrupted
         for each in news:
             with self.session.readable():
                 changed = apply(each, copy.vectors, self.dimension)
@@ -226,7 +227,7 @@ class _Reader:
         return self._searched(source)
 
     def _searched(self, source: _Source) -> Partition:
-        """What is searched; what is missing for that to be fast is made in the background."""
+        """The partition to search. Missing or outdated planes are made in the background."""
         name, copy = source.key.partition, source.copy
         if self.plane_cache is None:
             return copy.vectors
@@ -243,7 +244,7 @@ class _Reader:
 
 @dataclass(frozen=True, slots=True)
 class _PlanePartition:
-    """A large partition: planes, the rows that came after them, and some of those they have."""
+    """A large partition: its planes, later rows, and a sample of the rows in the planes."""
 
     session: Session
     key: Key
@@ -258,10 +259,10 @@ class _PlanePartition:
     def find(
         self, query: "Vector", k: int, least: Callable[[], float], actions: tuple[str, ...], *, gave_up: bool
     ) -> "tuple[Sequence[Candidates], NDArray[np.float64] | None]":
-        """As `Partition.find`; how like the query what approves an action is, is told by a sample."""
+        """`Partition.find`, with the totals of actions from a sample of the planes' rows and all later rows."""
         near = self._nearest(query, k, least(), gave_up=gave_up)
         some = self.planes.cosines(query, self.some.seqs) if actions and self.some is not None else None
-        if not self.plane_cache.is_usable(self.planes):  # any more: erased since the database was asked, or damaged
+        if not self.plane_cache.is_usable(self.planes):  # erased meanwhile, or damaged
             return scanned(self.session, self.key, SCANNED).find(query, k, least, actions, gave_up=gave_up)
         found, totals = self.later.vectors.find(query, k, least, actions, gave_up=gave_up)
         if some is not None and self.some is not None:
@@ -270,9 +271,9 @@ class _PlanePartition:
         return [*found, *near], totals
 
     def _nearest(self, query: "Vector", k: int, least: float, *, gave_up: bool) -> list[Candidates]:
-        """Among others the k nearest rows of the planes of which nothing changed, and those as near as the last.
+        """Candidates with the k nearest unchanged rows of the planes, and those as near as the k-th.
 
-        What turns out to have changed is left out of the next search, so that it is in nobody's way.
+        Repeats the search without the changed rows it met, until it meets no new ones.
         """
         without = [np.empty(0, np.intp) if gave_up else self.planes.gave_up]
         while True:
@@ -296,7 +297,7 @@ class _PlanePartition:
         return found
 
     def _compared(self, query: "Vector", places: "NDArray[np.intp]", bounds: "NDArray[np.float32]") -> Candidates:
-        """These rows, but for those of which something changed."""
+        """These rows with exact cosines; changed rows get -inf."""
         rows = self.planes.rows.found(places)
         cosines = np.vecdot(rows.vectors, query)
         if not self.planes.codes.are_sound(places, bounds, cosines, query[None]):

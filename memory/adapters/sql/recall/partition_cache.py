@@ -1,4 +1,4 @@
-"""Which copies of partitions this process keeps, and in how much memory."""
+"""The process's cache of partition copies, with a memory budget."""
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -9,44 +9,44 @@ from memory.adapters.vectors.partitions import VectorPartition
 
 
 class Key(NamedTuple):
-    """What a copy is of."""
+    """The key of a copy."""
 
     workspace: str
     partition: str
     model: str
     dimension: int
     planes: int = 0
-    """The token of the planes that it has the later rows of; 0: it has all of them."""
+    """The token of the planes whose later rows it has; 0 if it has all rows."""
 
 
 @dataclass(slots=True)
 class CachedPartition:
-    """The rows of a partition as they were at an epoch and a `seq`."""
+    """The rows of a partition as of an epoch and a `seq`."""
 
     epoch: int
     seq: int
     vectors: VectorPartition
     changed: set[str] = field(default_factory=set[str])
-    """The episodes whose rows came, changed or went since the planes that it is beside."""
+    """Episodes whose rows were added, changed or removed since the planes were made."""
     outdated: set[int] = field(default_factory=set[int])
-    """The places in those planes of what changed, as far as searches met it."""
+    """Places in the planes of changed rows that searches have met."""
     used: int = 0
-    """At which search of the cache."""
+    """The number of the cache's search that used it last."""
 
 
 IDLE = 256
-"""What so many searches did not use takes half of the memory until it is used twice again."""
+"""A copy that so many searches did not use is narrowed to half of its memory, until it is used twice again."""
 _NARROWED = 4
-"""Of how many partitions that is seen to after one search."""
+"""How many copies are checked for this after each search."""
 
 
 class PartitionCache:
-    """Partitions in order of use."""
+    """Copies of partitions, least recently used first. Not thread-safe."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[Key, tuple[CachedPartition, int]] = OrderedDict()
         self._wide: OrderedDict[Key, CachedPartition] = OrderedDict()
-        """Those that are not narrow, in the same order."""
+        """The copies that are not narrow, in the same order."""
         self._nbytes = 0
         self._searches = 0
 
@@ -54,7 +54,10 @@ class PartitionCache:
         return len(self._kept)
 
     def held(self, key: Key, epoch: int = 0, seq: int = 0) -> CachedPartition:
-        """As the one used last; an empty one, at this epoch and `seq`, if it is not here. Not to be changed here."""
+        """The copy, now the most recently used; a new empty one at this epoch and `seq` if there is none.
+
+        To change its rows, `drop` it first and `put` it back, so that its size is counted again.
+        """
         if key not in self._kept:
             self.put(key, CachedPartition(epoch, seq, VectorPartition(key.dimension)))
         self._kept.move_to_end(key)
@@ -68,18 +71,21 @@ class PartitionCache:
         return copy
 
     def drop(self, key: Key) -> None:
-        """Keep it no longer."""
+        """Drop a copy, if it is here."""
         if kept := self._kept.pop(key, None):
             self._nbytes -= kept[1]
             self._wide.pop(key, None)
 
     def put(self, key: Key, copy: CachedPartition) -> None:
-        """As the one used last; it is not here."""
+        """Add a copy that is not here, as the most recently used."""
         copy.used = self._searches
         self._count(key, copy)
 
     def shrink(self, budget: int) -> None:
-        """After a search: drop those used longest ago, until the bytes are within the budget or one is left."""
+        """After a search: narrow idle copies, then drop the least recently used ones until the budget holds.
+
+        One copy is always kept.
+        """
         self._searches += 1
         for key, copy in list(islice(self._wide.items(), _NARROWED)):
             if self._searches - copy.used > IDLE:
@@ -89,8 +95,8 @@ class PartitionCache:
             self.drop(next(iter(self._kept)))
 
     def _count(self, key: Key, copy: CachedPartition) -> None:
-        """Where it is among those that are kept; else as the one used last."""
-        nbytes = copy.vectors.nbytes + 1000  # even an empty one, of which there may be many, is no nothing
+        """Update a copy's size; a new one becomes the most recently used."""
+        nbytes = copy.vectors.nbytes + 1000  # of empty copies there may be many
         self._nbytes += nbytes - self._kept.get(key, (copy, 0))[1]
         self._kept[key] = copy, nbytes
         self._wide.pop(key, None)

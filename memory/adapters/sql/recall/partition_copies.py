@@ -1,7 +1,7 @@
-"""Copies of partitions of the recall index in this process: how they are read.
+"""Reads partitions of the recall index into copies in this process.
 
-They are read by columns, which SQLite itself puts together: a row of its own for each would take most of the time that
-a copy takes. Of nothing that is in a column by itself the order is known, but it is the same in all columns.
+The database aggregates each column into one value, as fetching single rows would take most of the time. The order of
+the rows is undefined, but the same in all columns.
 """
 
 import json
@@ -52,33 +52,33 @@ if TYPE_CHECKING:
 EVERY = 2**62
 """No limit."""
 _AT_ONCE = 100000
-"""How many numbers of a partition's changes one statement reads: all vectors of a statement are one value."""
+"""How large a range of `seq` one statement reads of a partition, as all its vectors are one value."""
 
 _t = recall_index.c
 _w, _m = (bindparam(name, type_=String()) for name in "wm")
 _TEXTS = ("episode_id", "audience", "verdict", "action", "words", "author")
 _WIDTH = len(_TEXTS) + 3
-"""Of a row: a partition, these texts and the vectors of what came, and what is gone."""
+"""Columns of a row of changes: partition, these texts, vectors of new rows, ids of rows that cannot be found."""
 AUDIENCES = {each.value: each for each in Audience}
 VERDICTS = {each.value: each for each in Verdict}
 _JSON = json.JSONDecoder()
 
 
 def _listed_json(column: ColumnElement[Any], *, is_sqlite: bool) -> ColumnElement[str]:
-    """What a column has in all rows, as a list in JSON; in the same order as all that is made of these rows at once."""
+    """A column's values in all rows as a JSON list, in the same order as other aggregates of the same rows."""
     text = type_coerce(column, String())
     return func.json_group_array(text) if is_sqlite else cast(func.json_agg(text), Text)
 
 
 def _columns(rows: FromClause, *, is_sqlite: bool = True) -> list[Any]:
-    """What is read of these rows: lists of texts, and the vectors' bytes one after the other."""
+    """Aggregates of these rows: a JSON list for each of `_TEXTS`, and the concatenated bytes of the vectors."""
     vector = type_coerce(rows.c.vector, LargeBinary)
     joined = func.group_concat(vector, literal_column("''")) if is_sqlite else func.string_agg(vector, literal(b""))
     return [*(_listed_json(rows.c[name], is_sqlite=is_sqlite) for name in _TEXTS), cast(joined, LargeBinary)]
 
 
 _is_found = and_(_t.model == _m, func.length(type_coerce(_t.vector, LargeBinary)) == bindparam("n", type_=Integer()))
-"""By a vector of the model and the dimension that are asked for; a row that only says that one is gone has none."""
+"""Rows with a vector of the wanted model and dimension. Rows that mark a removed episode have no vector."""
 
 
 def _newest_of(n: int) -> ColumnElement[int | None]:
@@ -88,9 +88,9 @@ def _newest_of(n: int) -> ColumnElement[int | None]:
 
 
 def _of_partition(n: int, *, is_sqlite: bool) -> Select[Any]:
-    """What came to the n-th partition after a `seq`, and what of it can be found no longer.
+    """The rows of the n-th partition after a `seq`, and the ids of those that cannot be found.
 
-    Neither if that is more than `most`.
+    Empty if the newest `seq` is more than `most` after it.
     """
     name, since = bindparam(f"p{n}", type_=String()), bindparam(f"s{n}", type_=BigInteger())
     is_new = and_(
@@ -108,7 +108,7 @@ def _of_partition(n: int, *, is_sqlite: bool) -> Select[Any]:
 
 @cache
 def _numbers(count: int, counted: int) -> Select[Any]:
-    """A row of the workspace's mark if it has any, the newest `seq` of each of `count` partitions, and each counter."""
+    """One row: the workspace's mark or NULL, the newest `seq` of each of `count` partitions, and `counted` counters."""
     return select(*_number_columns(count, counted))
 
 
@@ -119,15 +119,15 @@ def _number_columns(count: int, counted: int) -> list[ColumnElement[Any]]:
 
 @cache
 def _news(count: int) -> CompoundSelect[Any]:
-    """A row for each of `count` partitions."""
+    """The changes of `count` partitions, one row each."""
     return union_all(*(_of_partition(n, is_sqlite=False) for n in range(count)))
 
 
 @cache
 def _numbers_and_news(count: int, counted: int) -> CompoundSelect[Any]:
-    """Both for SQLite, which looks for a row when it is asked for one, so that no more is looked for than is taken.
+    """Both in one statement, for SQLite, which computes a row only when it is fetched.
 
-    Between them is a row of nothing, because the driver is a row ahead.
+    An empty row separates them, because the driver fetches one row ahead.
     """
     numbers = _number_columns(count, counted)
     width = max(len(numbers), _WIDTH)
@@ -144,20 +144,20 @@ def _counter(n: int) -> ColumnElement[int | None]:
 
 
 News = Sequence[Any]
-"""Of some rows the columns above, and which episodes are found no longer."""
+"""Aggregated columns of new rows (`_columns`), and a JSON list of ids that cannot be found any more, or None."""
 
 
 class State(NamedTuple):
-    """What one reading found."""
+    """The result of `read`."""
 
     numbers: Mapping[str, int]
     """The newest `seq` of each partition, and counters by name."""
     news: Callable[[], Mapping[str, Sequence[News]]]
-    """By partition, in the order in which they came. Read when they are asked for, once."""
+    """Reads the changes, by partition, oldest first. May be called once."""
 
     @property
     def epoch(self) -> int:
-        """The one the index is in."""
+        """The current epoch of the index."""
         return self.numbers.get(EPOCH, 0)
 
 
@@ -170,10 +170,10 @@ def read(
     dimension: int = 0,
     most: int = EVERY,
 ) -> State:
-    """The newest `seq` of each partition, the epoch, and counters; and the rows after a `seq`.
+    """Read the newest `seq` of each partition, the epoch, counters (named by `planes`), and rows after a `seq`.
 
-    No rows of a partition with more than `most` changes. In SQLite it is one statement, in PostgreSQL another one where
-    rows are asked for; of a partition with very many some statements more.
+    `since` has the `seq` by partition. Partitions with more than `most` changes have no rows. SQLite takes one
+    statement, PostgreSQL a second one for rows; both take more for each `_AT_ONCE` changes of a partition.
     """
     given: dict[str, Any] = {
         "w": workspace,
@@ -192,7 +192,7 @@ def read(
 def _begun(
     session: Session, given: dict[str, Any], since: Mapping[str, int], counted: Sequence[str]
 ) -> tuple[dict[str, int], Iterable[Sequence[Any]]]:
-    """Numbers by name, and the rows of what is new, which are yet to be read."""
+    """The numbers by name, and an iterator that reads the rows of changes."""
     given |= {f"s{n}": seq for n, seq in enumerate(since.values())}
     if session.is_sqlite:
         rows = session.each_driver_row(_numbers_and_news(len(since), len(counted)), given)
@@ -213,7 +213,7 @@ def _rest(
     counted: Sequence[str],
     most: int,
 ) -> Mapping[str, Sequence[News]]:
-    """What came to each partition: by a statement that was begun, and by further ones."""
+    """The changes of each partition, from the statement that was begun and as many more as needed."""
     news: dict[str, list[News]] = {name: [] for name in since}
     while True:
         for name, *columns in (row[:_WIDTH] for row in rows):
@@ -228,7 +228,7 @@ def _rest(
 
 
 def apply(news: News, vectors: VectorPartition, dimension: int) -> list[str]:
-    """Bring the copy of one partition up to date with what is new; whose rows that are."""
+    """Apply changes to the copy of a partition. Returns the ids of removed and added episodes."""
     *texts, content, gone = news
     lost: list[str] = [] if gone is None else json.loads(gone)
     vectors.remove(lost)
@@ -244,7 +244,7 @@ def apply(news: News, vectors: VectorPartition, dimension: int) -> list[str]:
 
 
 def _listed(text: str, count: int) -> Iterable[Any]:
-    """What a list in JSON has; of one thing again and again, as most are, each is not looked at."""
+    """The items of a JSON list of `count` items. A list of equal items, as most are, is not parsed whole."""
     first, end = _JSON.raw_decode(text, 1)
     return repeat(first, count) if text == f"[{','.join([text[1:end]] * count)}]" else json.loads(text)
 
@@ -263,15 +263,15 @@ _SCAN = select(*_columns(_newest.limit(bindparam("most")).subquery()))
 
 
 class RowSample(NamedTuple):
-    """Some rows of a partition."""
+    """A sample of the rows of a partition."""
 
     seqs: "NDArray[np.int64]"
     rows: VectorPartition
-    """In the same order, and without vectors."""
+    """In the same order, without vectors."""
 
 
 def sample(session: Session, key: Key, seqs: Sequence[int]) -> RowSample:
-    """Those with these seqs that are there."""
+    """The rows of a partition with these seqs, as far as they exist."""
     rows, there = VectorPartition(0), list[str]()
     if row := session.row(_SAMPLE, {**_where(key), "seqs": seqs}):
         with session.readable():
@@ -281,7 +281,7 @@ def sample(session: Session, key: Key, seqs: Sequence[int]) -> RowSample:
 
 
 def scanned(session: Session, key: Key, most: int) -> VectorPartition:
-    """A copy of the newest rows of a partition."""
+    """A copy of the `most` newest rows of a partition."""
     return _copied(session, key, _SCAN, {"most": most})
 
 
