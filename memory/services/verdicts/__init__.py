@@ -1,1 +1,1 @@
-"""What counts as a lesson, and for whom: votes, verdicts, a model's grades, quarantine, archive, channels."""
+"""Decides what counts as a lesson, and for whom: votes, verdicts, model grades, quarantine, archive, channels."""

@@ -1,6 +1,7 @@
-"""Lessons that nobody needs go to the archive, and come back when somebody reacts to them.
+"""Archives lessons that are not used, and restores them when somebody reacts to them.
 
-So do lessons that another one stands for (`memory.services.upkeep.jobs`): they come back when it stands no more.
+Lessons merged into another one (`memory.services.upkeep.jobs`) are archived, too, and restored when that lesson no
+longer represents them.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -22,7 +23,7 @@ _ARCHIVE_EVENTS = (EventKind.ARCHIVED, EventKind.RESTORED)
 
 
 def archive_idle(store: Store, workspace: str, now: datetime, policy: UpkeepPolicy) -> int:
-    """Archive what is weak, unloved and idle, and was not brought back lately. Returns how many lessons."""
+    """Archive lessons ready for it (`is_ready_for_archive`) that were not moved lately. Returns how many."""
     with store.read() as tx:
         lessons = tx.episodes.search(workspace, EpisodeFilter(limit=None))
     ready = [lesson.id for lesson in lessons if is_ready_for_archive(lesson, now, policy)]
@@ -42,7 +43,7 @@ def archive_idle(store: Store, workspace: str, now: datetime, policy: UpkeepPoli
 
 
 def _last_move(tx: Transaction, lesson: Episode) -> Event | None:
-    """The last time somebody or something put the lesson into the archive or took it out, and no purge undid it."""
+    """The last event that archived or restored the lesson and was not undone by a purge."""
     return _last_move_in(tx.log.of_episode(lesson.workspace, lesson.id))
 
 
@@ -51,41 +52,41 @@ def _last_move_in(log: Sequence[Event]) -> Event | None:
 
 
 def is_restored_by_a_person(tx: Transaction, lesson: Episode) -> bool:
-    """Whether somebody asked for the lesson to be back, knowing it: upkeep does not overrule that by joining it."""
+    """Whether a person restored the lesson on purpose. Upkeep does not merge such a lesson."""
     moved = _last_move(tx, lesson)
     return moved is not None and moved.kind is EventKind.RESTORED and "reason" not in moved.detail
 
 
 def archive_whole(tx: Transaction, lesson: Episode, now: datetime, detail: dict[str, object]) -> None:
-    """Put a whole lesson into the archive, saying why."""
+    """Archive a whole lesson; `detail` has the reason."""
     act(tx, lesson, EventKind.ARCHIVED, ACTOR, now, detail)
 
 
 def restore_whole(tx: Transaction, lesson: Episode, actor: str, now: datetime, reason: str) -> None:
-    """Bring a whole lesson back, saying why."""
+    """Restore a whole lesson, with a reason."""
     act(tx, lesson, EventKind.RESTORED, actor, now, {"reason": reason})
 
 
 def why_archived(tx: Transaction, episode: Episode) -> dict[str, object]:
-    """What upkeep noted when it archived the episode; empty if a person did, or nobody."""
+    """The detail of the event by which upkeep archived the episode; empty if it did not."""
     return why_archived_in(tx.log.of_episode(episode.workspace, episode.id)) if episode.archived_at else {}
 
 
 def why_archived_in(log: Sequence[Event]) -> dict[str, object]:
-    """The same of an archived episode by its events."""
+    """The same for an archived episode, from its events."""
     moved = _last_move_in(log)
     return dict(moved.detail) if moved is not None and moved.actor == ACTOR else {}
 
 
 def restored_by_reaction(tx: Transaction, episode: Episode, actor: str, now: datetime) -> Event | None:
-    """The event that restores an episode archived as idle, now that somebody reacted; None for others."""
+    """The event that restores an idle episode because of a reaction; None if it was not archived as idle."""
     if why_archived(tx, episode).get("reason") != IDLE:
         return None
     return event(episode, EventKind.RESTORED, actor, now, detail={"reason": "reaction"})
 
 
 def merged_into(tx: Transaction, workspace: str, keeper_ids: Iterable[str]) -> list[str]:
-    """The lessons that were ever joined to one of these, by id."""
+    """The ids of lessons that were ever merged into one of these, sorted."""
     wanted = set(keeper_ids)
     links = tx.episodes.links(workspace, wanted)
     return sorted({link.from_id for link in links if link.kind is LinkKind.SAME_GOAL and link.to_id in wanted})
@@ -94,9 +95,9 @@ def merged_into(tx: Transaction, workspace: str, keeper_ids: Iterable[str]) -> l
 def unmerge(
     tx: Transaction, workspace: str, joined_ids: Iterable[str], now: datetime, *, changed: Collection[str] = ()
 ) -> int:
-    """Bring back those of these lessons that were joined to one that does not stand for them now. Returns how many.
+    """Restore merged lessons that their keeper no longer represents. Returns how many.
 
-    None of the `changed` stands for any: they have another question than when they were joined.
+    Keepers in `changed` represent none, as their question changed after the merge.
     """
     parted = 0
     for joined in tx.episodes.get_many(workspace, joined_ids).values():
@@ -111,7 +112,7 @@ def unmerge(
 
 
 def represents(keeper: Episode, joined: Episode) -> bool:
-    """Whether the one is found, and says the same, wherever the other would be."""
+    """Whether the keeper is found wherever the merged lesson would be, with the same verdicts and correction."""
     return (
         keeper.archived_at is None
         and not keeper.quarantine

@@ -1,7 +1,7 @@
-"""A model's judgement of answers nobody reacted to: found, stored, and shown to the asker alone.
+"""A model's grades of answers without reactions: which answers to grade, storing grades, recalling the answers.
 
-It is a grade with the source MODEL and never a vote: no verdict, strength, rate or mark follows from it. Whatever any
-person says of the answer stands in its place at once, and it counts again when they take that back.
+A grade has the source MODEL and is never a vote: it affects no verdict, strength, rate or mark, and only the asker
+recalls the answer. Any person's vote on the answer replaces it, and it counts again if the vote is withdrawn.
 """
 
 from collections.abc import Sequence
@@ -37,30 +37,30 @@ from memory.rules.retrieval.pipeline import overlap
 from memory.services.core import Core
 
 LOOKED_AT = 500
-"""How many of a workspace's newest undecided answers are looked at for one nobody has judged."""
+"""How many of a workspace's newest undecided answers are searched for ones to grade."""
 
 OWN_LOOKED_AT = 200
-"""How many of the asker's newest undecided answers recall looks at: an exact search that stays short."""
+"""How many of the asker's newest undecided answers recall searches, exactly."""
 
 CONFIDENCE = 0.5
-"""What a model's good or bad is worth; 0 is its "unsure"."""
+"""The confidence of a model's "good" or "bad"; "unsure" has 0."""
 
 _REASON_CHARACTERS = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guess:
-    """What a model said of an answer."""
+    """A model's judgement of an answer."""
 
     is_good: bool | None
-    """None: it could not tell."""
+    """None if unsure."""
     reason: str = ""
     grader: str = ""
     """The model's name."""
 
 
 def guess_of(grades: Sequence[StoredGrade]) -> Grade | None:
-    """The last guess of a model, unless it was unsure, or a person graded as well."""
+    """The last grade by a model; None if it is unsure, there is none, or a person graded, too."""
     guesses = [each.grade for each in grades if each.grade.source is GradeSource.MODEL]
     if not guesses or len(guesses) < len(grades) or not guesses[-1].confidence:
         return None
@@ -69,15 +69,15 @@ def guess_of(grades: Sequence[StoredGrade]) -> Grade | None:
 
 @dataclass(frozen=True, slots=True)
 class ModelGrades:
-    """The use cases of a model that grades."""
+    """The use cases of grading by a model."""
 
     _core: Core
 
     def waiting(self, idle: timedelta, limit: int) -> list[tuple[Episode, ...]]:
-        """Answers that have stood for `idle` without anybody's reaction or a model's grade, the newest first.
+        """Answers older than `idle` without votes and grades, the newest of each workspace first, up to `limit`.
 
-        Each with all its nodes, the root first. Only answers to people, posted whole, that are no failure, are not held
-        back, and rest on no other guess.
+        Each comes with all its nodes, the root first. Failures, archived or quarantined answers, answers that are not
+        fully posted, and answers based on another guess are left out.
         """
         before = self._core.clock() - idle
         found: list[tuple[Episode, ...]] = []
@@ -96,9 +96,9 @@ class ModelGrades:
         return [root for root in roots if root.id not in graded]
 
     def put(self, answer: Episode, guess: Guess) -> bool:
-        """Store what a model said of an answer. False if meanwhile somebody voted, or it was judged or erased.
+        """Store a model's judgement of an answer. False if it was voted on, graded or erased meanwhile.
 
-        A reason that speaks to the model, which only a foreign text would make one write, makes it unsure.
+        A flagged reason (it may come from a prompt injection) is not kept, and makes the grade unsure.
         """
         reason = self._core.redactor.text(guess.reason)[:_REASON_CHARACTERS]
         is_flagged = bool(flags(reason))
@@ -120,9 +120,9 @@ class ModelGrades:
 
 
 def _judgeable(tx: Transaction, workspace: str, roots: Sequence[Episode]) -> list[Episode]:
-    """Those for which a model's word may stand: nobody's does, and they rest on nothing but people's.
+    """The answers that a model's grade may count for: without votes, and based only on lessons of people.
 
-    A constant number of statements, however many there are.
+    Takes a constant number of statements.
     """
     finished = {root.run_id: root for root in roots if _is_unjudged_answer(root)}
     parts = tx.deliveries.outgoing_of_runs(workspace, finished)
@@ -146,9 +146,9 @@ def _is_unjudged_answer(root: Episode) -> bool:
 
 
 def _resting_on_people(tx: Transaction, workspace: str, roots: Sequence[Episode]) -> list[Episode]:
-    """The answers of which every lesson they repeat is still approved by people: a guess must not confirm a guess.
+    """The answers whose used lessons are all still approved by people, as a guess must not confirm a guess.
 
-    So what was learned from a lesson that somebody takes back, or that a purge withdraws, is no exemplar any more.
+    So an answer learned from a lesson that is later withdrawn or purged is not an exemplar any more.
     """
     used = {
         run_id: {
@@ -177,11 +177,11 @@ def guessed_exemplars(
     run_id: str,
     taught: Sequence[Exemplar],
 ) -> tuple[Exemplar, ...]:
-    """The asker's own answers that only a model judged, for the places that people's lessons left.
+    """The asker's own answers that only a model judged, for exemplar places that `taught` lessons left free.
 
-    From conversations of the same kind, and only where the asker's own lessons from there would be found. Where people
-    said anything about the same question the guess is silent, and guesses that contradict each other are, too. `model`
-    is the embedder that asks.
+    They come from conversations of the same visibility, where the asker's own lessons would be found, too. A guess is
+    left out if a taught lesson is about the same question, or if guesses on it contradict each other. `model` names the
+    embedder of the goal.
     """
     places = config.final_k - len(taught)
     if places <= 0 or situation.scope is None:
@@ -207,7 +207,7 @@ def guessed_exemplars(
 def _near(
     tx: Transaction, scope: Scope, situation: RetrievalInput, config: RetrievalConfig, model: str
 ) -> list[Exemplar]:
-    """The judged ones above the similarity gate, best first."""
+    """The asker's answers graded by a model, above the similarity gate, best first."""
     wanted = EpisodeFilter(person=scope.person, verdict=Verdict.PENDING, roots_only=True, limit=OWN_LOOKED_AT)
     ids = [each.id for each in tx.episodes.search(scope.workspace, wanted)]
     guesses = {
@@ -244,7 +244,7 @@ def _near(
 
 
 def _is_own_here(episode: Episode, scope: Scope) -> bool:
-    """Whether the asker's own approval would let them find it here, and both conversations are of one kind."""
+    """Whether the asker would find the episode here if they approved it, and the visibility is the same."""
     if episode.person != scope.person or visibility_of(episode) is not scope.visibility:
         return False
     as_if = replace(episode, verdicts=Verdicts(personal=Verdict.SUCCESS))

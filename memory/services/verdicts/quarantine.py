@@ -1,4 +1,4 @@
-"""Holding a lesson back until somebody looked at it, and letting it go."""
+"""Quarantine: holds lessons back until a person has reviewed them, and releases them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,14 +14,14 @@ from memory.services.core import Core, act, event, existing, record, update_inde
 from memory.services.verdicts.archive import why_archived
 
 SYSTEM = "goodbot"
-"""Who acts where nobody did."""
+"""The actor of events that no person caused."""
 
 _ABOUT_ITS_QUESTION = {Flag.NEEDS_QUESTION, Flag.RESTATED}
-"""Reasons that say nothing against the text of a correction."""
+"""Flags that do not question the text of a correction."""
 
 
 def hold_back(tx: Transaction, episode: Episode, flags: Sequence[Flag], at: datetime) -> Episode:
-    """Put an episode in quarantine, for these reasons too; nothing happens without one."""
+    """Put an episode in quarantine for these flags; nothing happens without any."""
     for each in quarantining(episode, flags, at):
         episode = record(tx, episode, each)
         update_index(tx, episode)
@@ -29,31 +29,31 @@ def hold_back(tx: Transaction, episode: Episode, flags: Sequence[Flag], at: date
 
 
 def quarantining(episode: Episode, flags: Sequence[Flag], at: datetime) -> list[Event]:
-    """The event of it; none without a reason."""
+    """The event that puts an episode in quarantine; none without flags."""
     detail = {"flags": [flag.value for flag in flags]}
     return [event(episode, EventKind.QUARANTINED, SYSTEM, at, detail=detail)] if flags else []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
-    """Why somebody judged as they did, as far as it may be shown to a model."""
+    """A person's reason for a judgement, as far as a model may see it."""
 
     text: str
     withheld: tuple[Flag, ...] = ()
 
 
 def usable_reason(core: Core, reason: str) -> Reason:
-    """A reason without secrets; an empty one if its words are flagged, for a reason enters prompts unreviewed."""
+    """A reason without secrets. Empty if it is flagged, because reasons enter prompts without review."""
     kept = core.redactor.text(reason.strip())
     flagged = flags_in(kept)
     return Reason(text="" if flagged else kept, withheld=flagged)
 
 
 def release(core: Core, workspace: str, episode_id: str, *, actor: str, role: Role) -> Episode:
-    """Let a quarantined episode be recalled again as far as its verdicts allow. Releasing twice is once.
+    """Release an episode from quarantine, so that its verdicts decide who recalls it. Idempotent.
 
-    A correction that was held back now stands on the answer it corrects. Raises `NotFound`, and `InvalidInput` for
-    anybody but a teacher or administrator, and for a lesson that only lacks its question.
+    The text of a released correction is put on the answers it corrects. Raises `NotFound`, and `InvalidInput` if the
+    role is neither teacher nor administrator, or if the lesson only needs its question restated.
     """
     if not role.may_promote:
         raise InvalidInput("only a teacher may release a lesson from quarantine; ask one to look at it")
@@ -71,9 +71,10 @@ def release(core: Core, workspace: str, episode_id: str, *, actor: str, role: Ro
 
 
 def hold_again(core: Core, workspace: str, episode_id: str, *, actor: str, role: Role) -> Episode:
-    """Take a release back: the episode waits for the reasons for which it waited before. Twice is once.
+    """Take a release back: the episode is held back for the same flags as before. Idempotent.
 
-    Raises `NotFound`, and `InvalidInput` for anybody but a teacher or administrator, and for what was never released.
+    Raises `NotFound`, and `InvalidInput` if the role is neither teacher nor administrator, or if the episode was never
+    released.
     """
     if not role.may_promote:
         raise InvalidInput("only a teacher may take back the release of a lesson; ask one to do it")
@@ -86,7 +87,7 @@ def hold_again(core: Core, workspace: str, episode_id: str, *, actor: str, role:
 
 
 def release_undone(tx: Transaction, episode: Episode, actor: str, role: Role, now: datetime) -> Episode:
-    """The episode held back as it was before it was released last; as it is, if it never was."""
+    """Hold an episode back as before its last release. Returns it unchanged if it was never released."""
     log = tx.log.of_episode(episode.workspace, episode.id)
     last = max((place for place, each in enumerate(log) if each.kind is EventKind.RELEASED), default=0)
     before = replace(episode, quarantine=())
@@ -100,9 +101,10 @@ def release_undone(tx: Transaction, episode: Episode, actor: str, role: Role, no
 
 
 def restore_text(tx: Transaction, failed: Episode, actor: str, now: datetime) -> None:
-    """Put the newest correction that stands on the failed episode, in its author's name; or none.
+    """Set the failed episode's correction to the newest valid one, in its author's name.
 
-    What upkeep put away still stands. Without any, what the episode was imported with holds again.
+    Corrections that upkeep archived are valid. Without any, the correction that the episode was imported with is
+    restored, else it has none.
     """
     links = tx.episodes.links(failed.workspace, [failed.id], LinkKind.CORRECTS)
     ids = [link.from_id for link in links if link.to_id == failed.id]
@@ -118,20 +120,20 @@ def restore_text(tx: Transaction, failed: Episode, actor: str, now: datetime) ->
 
 
 def restore_texts(tx: Transaction, lesson: Episode, actor: str, now: datetime) -> None:
-    """Put the newest correction that still stands on each answer this lesson corrected."""
+    """`restore_text` for each answer that this lesson corrects."""
     for failed in corrected_by(tx, lesson):
         restore_text(tx, failed, actor, now)
 
 
 def corrected_by(tx: Transaction, lesson: Episode) -> list[Episode]:
-    """The answers a lesson says to have been wrong."""
+    """The answers that a lesson corrects."""
     links = tx.episodes.links(lesson.workspace, [lesson.id], LinkKind.CORRECTS)
     ids = [link.to_id for link in links if link.from_id == lesson.id]
     return list(tx.episodes.get_many(lesson.workspace, ids).values())
 
 
 def _imported(tx: Transaction, failed: Episode, actor: str) -> tuple[str, str]:
-    """The text that no lesson brought, and whose it is: then it was told before any lesson's."""
+    """The correction that the episode came with, and its author; an empty text if its first one is from a lesson."""
     log = tx.log.of_episode(failed.workspace, failed.id)
     first = next((each for each in log if each.kind is EventKind.CORRECTED), None)
     if first is None or "lesson" in first.detail:

@@ -1,7 +1,7 @@
-"""Votes of the registers: what they prove about voters, which are within a limit, and the threshold they count up to.
+"""Turns registers into votes, trust evidence, limits, judgements and the workspace's threshold.
 
-All of it is a function of the votes that stand and of their times, whatever the order they arrived in. One vote can
-touch other answers: a late one uses up a limit, an administrator's one changes how far other voters are trusted.
+All results depend on the current votes and their times only, not on the order in which they arrived. A vote can affect
+other answers: a late one uses up a limit, and an administrator's one changes the trust in other voters.
 """
 
 from bisect import bisect_left
@@ -25,31 +25,31 @@ from memory.rules.evidence.threshold import (
 from memory.rules.verdict import evidence_of, fold_votes, is_beyond_limit, may_be_limited, standing, weight, weights
 
 _AT_ONCE = 2
-"""How many changes of one voter are looked around at once: a vote that moved has an old place and a new one."""
+"""For how many changes of one voter neighbouring votes are read at once; a moved vote has two places."""
 
 _MANY = 16
-"""From so many changes on, as a file brings them, all are looked around at once."""
+"""From so many changes on, as in an import, the neighbours of all are read at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """The votes of some runs, by run: as they stood, as they stand now, and the other runs that this touches."""
+    """The votes of some runs before and after an update, by run, and other runs that the update affects."""
 
     before: Mapping[str, Sequence[Vote]]
     votes: Mapping[str, Sequence[Vote]]
     records: Mapping[str, TrustRecord]
-    """How often each of their voters was proven right and wrong."""
+    """How often each voter was proven right and wrong."""
     other_runs: frozenset[str]
-    """Where verdicts may be different now: a vote came into or went out of its voter's limit, or its voter is trusted
-    more or less than before."""
+    """Other runs whose verdicts may change: a voter's limit now covers other votes, or a voter's standing or weight
+    changed."""
 
 
 def update_votes(
     tx: Transaction, workspace: str, polls: Mapping[str, Poll], policy: TeachingPolicy, *, from_scratch: bool = False
 ) -> Tally:
-    """Make the stored votes and evidence of these runs what their registers say.
+    """Update the stored votes and trust evidence of these runs from their registers.
 
-    What no changed vote can touch is taken to be right already, unless all is counted `from_scratch`.
+    Only what changed votes can affect is recomputed, or everything with `from_scratch`.
     """
     before = {run_id: poll.votes for run_id, poll in polls.items()}
     votes = {run_id: _votes_of_registers(poll, poll.people) for run_id, poll in polls.items()}
@@ -68,7 +68,7 @@ def update_votes(
 def _store(
     tx: Transaction, workspace: str, before: Mapping[str, Sequence[Vote]], votes: Mapping[str, Sequence[Vote]]
 ) -> None:
-    """Write the votes that are others than before: those of all runs at once, but where one is gone."""
+    """Write changed votes, all at once; the votes of a run that lost one are replaced."""
     new: list[Vote] = []
     for run_id, cast in votes.items():
         stood = {(vote.node_id, vote.actor): vote for vote in before[run_id]}
@@ -80,7 +80,7 @@ def _store(
 
 
 def _votes_of_registers(poll: Poll, known: KnownPeople) -> list[Vote]:
-    """What the registers say, with the marks that the votes had, but for those that have no limit any more."""
+    """The votes of the registers. They keep their `is_limited` marks, except votes that cannot be limited any more."""
     limited = {(vote.node_id, vote.actor) for vote in poll.votes if vote.is_limited}
     votes: list[Vote] = []
     for vote in fold_votes(poll.reactions):
@@ -98,13 +98,13 @@ def _update_standings(
     votes: dict[str, list[Vote]],
     taught_from: datetime | None,
 ) -> set[str]:
-    """Mark anew what members' votes may do, also in `votes`, where the first teacher came or went, or came earlier.
+    """Update the standings of votes, also in `votes`, if the time of the workspace's first teacher vote changed.
 
-    Returns the runs where a mark changed.
+    Returns the runs with a changed standing.
     """
     taught = [vote.at for by in (before, votes) for cast in by.values() for vote in cast if vote.role is Role.TEACHER]
     if not taught or (taught_from is not None and min(taught) > taught_from):
-        return set()  # the first teacher's vote is another one
+        return set()  # the first teacher vote is not among them
     touched = _cast_between(tx, workspace, taught_from)
     if not touched:
         return set()
@@ -121,7 +121,7 @@ def _update_standings(
 
 
 def _cast_between(tx: Transaction, workspace: str, taught_from: datetime | None) -> Sequence[Vote]:
-    """The votes between the first teacher's as it was at this time and as it is now; none where it did not move."""
+    """The votes between `taught_from` and the current time of the first teacher vote; none if these are equal."""
     times = {taught_from, tx.people.known_people(workspace, ()).taught_from}
     if len(times) == 1:
         return ()
@@ -130,7 +130,7 @@ def _cast_between(tx: Transaction, workspace: str, taught_from: datetime | None)
 
 
 def runs_with_changed_standing(tx: Transaction, workspace: str, taught_from: datetime | None) -> set[str]:
-    """The runs with votes that may do more or less for others since the first teacher's vote was at this time."""
+    """The runs with votes whose standing may have changed since the first teacher vote was at `taught_from`."""
     return {vote.run_id for vote in _cast_between(tx, workspace, taught_from)}
 
 
@@ -144,10 +144,10 @@ def _update_trust_evidence(
     *,
     from_scratch: bool,
 ) -> set[str]:
-    """Store what the votes prove of their voters, also in `records`. Returns the runs of those who weigh otherwise."""
+    """Store what the votes prove about voters, also in `records`. Returns the runs of voters whose weight changed."""
     changed = {}
     for run_id, cast in votes.items():
-        # Only an administrator's or a teacher's vote proves anything, and only of others.
+        # Only the vote of an administrator or teacher proves anything, and only about others.
         all_votes = (*before[run_id], *cast)
         is_proof = len({vote.actor for vote in all_votes}) > 1 and any(vote.role.may_promote for vote in all_votes)
         if from_scratch or is_proof:
@@ -156,7 +156,7 @@ def _update_trust_evidence(
                 changed[run_id] = proven
     if not changed:
         return set()
-    # Of everybody who voted or votes now: a first vote here may prove somebody right or wrong who voted elsewhere.
+    # All voters before and after: a first vote here may prove somebody right or wrong who also voted on other runs.
     voters = {vote.actor for run_id in changed for vote in (*before[run_id], *votes[run_id])}
     known = tx.teaching.record_of(workspace, voters)
     for run_id, proven in changed.items():
@@ -164,21 +164,21 @@ def _update_trust_evidence(
     proven_now = tx.teaching.record_of(workspace, voters)
     records.update(proven_now)
     others = [actor for actor in voters if _weighs_otherwise(known[actor], proven_now[actor], policy)]
-    # What is beyond a limit counts for nobody else, whatever its voter weighs.
+    # Votes beyond a limit never count for others, so a changed weight does not matter there.
     return tx.teaching.runs_voted_on(workspace, others, within_limit=True)
 
 
 def _weighs_otherwise(known: TrustRecord, now: TrustRecord, policy: TeachingPolicy) -> bool:
-    """Whether a new record changes a vote's weight, in whatever role: elsewhere the voter may have had another one."""
+    """Whether a new record changes the voter's weight in any role, as roles may differ between votes."""
     return any(weight(*known, role, policy) != weight(*now, role, policy) for role in (Role.MEMBER, Role.TEACHER))
 
 
 def _changed(
     before: Mapping[str, Sequence[Vote]], votes: Mapping[str, Sequence[Vote]], *, from_scratch: bool
 ) -> dict[str, list[Vote]]:
-    """The votes that came, went or moved, by voter, in order; all of them, if all is counted `from_scratch`.
+    """Added, removed and moved votes by voter, in order; all votes if `from_scratch`.
 
-    Only those that may be limited: the others touch none.
+    Only votes that may be limited, as others affect no limit.
     """
     stood, stand = (
         {(*_place(vote), vote.actor): vote for each in by.values() for vote in each if may_be_limited(vote)}
@@ -192,7 +192,7 @@ def _changed(
 
 
 def _place(vote: Vote | PlacedVote) -> tuple[datetime, str, str]:
-    """Where the vote stands among those of its voter."""
+    """The sort key of a vote among those of its voter."""
     return vote.at, vote.run_id, vote.node_id
 
 
@@ -203,9 +203,9 @@ def _update_limits(
     changed: Mapping[str, Sequence[Vote]],
     policy: TeachingPolicy,
 ) -> set[str]:
-    """Mark anew every vote that these changes, by voter, may push over its voter's limit, or back, also in `votes`.
+    """Update `is_limited` of all votes that these changes (by voter) may affect, also in `votes`.
 
-    Returns the runs where a mark changed.
+    Returns the runs with a changed mark.
     """
     marks: dict[tuple[str, str, str], bool] = {}
     waiting = {actor: deque(own) for actor, own in changed.items()}
@@ -235,10 +235,10 @@ def _marked(vote: Vote, marks: Mapping[tuple[str, str, str], bool]) -> Vote:
 def _recounted(
     waiting: deque[Vote], around: Sequence[PlacedVote], policy: TeachingPolicy, at_once: int | None
 ) -> Iterator[tuple[PlacedVote, bool]]:
-    """The votes of one voter that the first of the waiting changes touch, with whether each is beyond the limit now.
+    """The votes of one voter that the first waiting changes affect, with whether each is beyond the limit now.
 
-    The vote that fills up another one's window stands as many places before it as the limit says. So a change touches
-    the vote itself and no more than that many after it, if they are within a window.
+    A vote is limited by the vote `votes_per_window` places before it. So a change affects the vote itself and at most
+    that many after it, within one window.
     """
     most = policy.votes_per_window
     for first in list(islice(waiting, at_once)):
@@ -249,25 +249,25 @@ def _recounted(
         stretch = [vote for vote in around[start : start + most + 1] if vote.at < first.at + policy.window]
         for number, vote in enumerate(stretch, start):
             yield vote, is_beyond_limit(number, around, policy)
-        # Of other changes in this stretch, the last one touches all beyond it that any of them does.
+        # Of further changes within this stretch, only the last one affects votes beyond it.
         end = _place(stretch[-1] if stretch else first)
         while len(waiting) > 1 and _place(waiting[1]) <= end:
             waiting.popleft()
 
 
 def weights_of(tx: Transaction, workspace: str, votes: Sequence[Vote], policy: TeachingPolicy) -> dict[str, float]:
-    """What each of these voters weighs for others."""
+    """The weight for others of each of these voters."""
     return weights(votes, tx.teaching.record_of(workspace, [vote.actor for vote in votes]), policy)
 
 
 def with_standings(tx: Transaction, workspace: str, votes: Sequence[Vote]) -> list[Vote]:
-    """The same votes, marked with what each may do for others."""
+    """The same votes with their standings."""
     known = tx.people.known_people(workspace, {vote.actor for vote in votes})
     return [replace(vote, standing=standing(vote, known)) for vote in votes]
 
 
 def with_limits(tx: Transaction, votes: Sequence[Vote], policy: TeachingPolicy) -> list[Vote]:
-    """The same votes, marked where their voter had said too much before. All of them must be stored."""
+    """The same votes with `is_limited`. All of them must be stored."""
     counted = [vote for vote in votes if may_be_limited(vote)]
     around: dict[str, list[PlacedVote]] = {}
     for each in tx.teaching.votes_around(counted, window=policy.window, limit=policy.votes_per_window):
@@ -282,14 +282,14 @@ def with_limits(tx: Transaction, votes: Sequence[Vote], policy: TeachingPolicy) 
 
 
 def runs_of_voters(tx: Transaction, workspace: str, run_ids: Iterable[str]) -> set[str]:
-    """Every run in which somebody voted who voted in one of these: what an erasure of these may touch."""
+    """All runs with votes of people who voted on these runs, which an erasure of these may affect."""
     polls = tx.teaching.polls(workspace, run_ids)
     return tx.teaching.runs_voted_on(workspace, {vote.actor for poll in polls.values() for vote in poll.votes})
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedRun:
-    """One answer's first node, with the votes on the answer and what each of the voters weighs for others."""
+    """An answer's first node, with the votes on the answer, the voters' weights for others, and the reactions."""
 
     root: Episode
     votes: Sequence[Vote]
@@ -297,12 +297,12 @@ class JudgedRun:
     reactions: Sequence[Reaction]
 
     def judgements(self, evidence: EvidenceRecord) -> list[Judgement]:
-        """What the votes say of the best candidate that this evidence has."""
+        """The votes' judgements of the best candidate in this evidence."""
         return judgements_of(self.root, evidence, without_implied(self.votes, self.reactions), self.weights)
 
 
 def fold_judgements(tx: Transaction, workspace: str, runs: Sequence[JudgedRun]) -> dict[str, list[Judgement]]:
-    """What the votes on these answers say of the best candidates, by run: nothing where there was no evidence."""
+    """The votes' judgements of the best candidates, by run; none for runs without evidence."""
     evidence = tx.retrievals.evidence_of_runs(workspace, [each.root.run_id for each in runs])
     nothing = EvidenceRecord()
     return {each.root.run_id: each.judgements(evidence.get(each.root.run_id, nothing)) for each in runs}
@@ -311,9 +311,9 @@ def fold_judgements(tx: Transaction, workspace: str, runs: Sequence[JudgedRun]) 
 def keep_judgements(
     tx: Transaction, workspace: str, runs: Sequence[JudgedRun], polls: Mapping[str, Poll], budget: float
 ) -> None:
-    """Make the stored judgements of these answers what their votes say; if they changed, count the threshold anew.
+    """Update the stored judgements of these answers, and the threshold if any changed.
 
-    `polls` has what is stored about each of them.
+    `polls` has the stored state of each run.
     """
     stored = {each.root.run_id: polls[each.root.run_id].judgements for each in runs}
     given = {each.root.run_id: each.judgements(polls[each.root.run_id].evidence) for each in runs}
@@ -322,7 +322,7 @@ def keep_judgements(
 
 
 def erase_judgements(tx: Transaction, workspace: str, run_ids: Collection[str], budget: float) -> None:
-    """Erase the judgements of answers that are erased, and count the threshold without them."""
+    """Erase the judgements of erased answers, and recompute the threshold."""
     if tx.judgements.delete_runs(workspace, run_ids):
         count_threshold(tx, workspace, budget, stored=tx.judgements.threshold(workspace))
 
@@ -330,7 +330,10 @@ def erase_judgements(tx: Transaction, workspace: str, run_ids: Collection[str], 
 def count_threshold(
     tx: Transaction, workspace: str, budget: float, *, stored: Threshold | None, confusion: float | None = None
 ) -> None:
-    """Store the workspace's threshold for this budget, unless it is `stored`; with this `confusion`, if given."""
+    """Compute the workspace's threshold for this error budget, and store it unless it equals `stored`.
+
+    `confusion` is the one of `stored` by default, or 1.
+    """
     if confusion is None:
         confusion = stored.confusion if stored else 1.0
     new = counted_threshold(workspace, tx.judgements.counts(workspace, newest_counted(budget)), budget, confusion)
@@ -339,7 +342,7 @@ def count_threshold(
 
 
 def threshold_of(tx: Transaction, workspace: str, budget: float) -> float:
-    """The workspace's threshold; where it was counted for another budget, what it is for this one."""
+    """The workspace's threshold for this error budget: the stored one, or computed if stored for another budget."""
     stored = tx.judgements.threshold(workspace)
     if stored is not None and stored.budget == budget:
         return stored.value

@@ -1,8 +1,8 @@
-"""From a reaction to what is a lesson: the register it writes, the votes, what they weigh, the verdicts, the index.
+"""From a reaction to a lesson: registers, votes, their weights, verdicts, the recall index.
 
-To be read from top to bottom. `write_votes` takes reactions in; `memory.services.verdicts.tally` makes votes of the
-registers; `_rejudge` makes verdicts of the votes; `Changes` writes what came of it. `settle` and `refold` do the same
-without a new reaction, `take_signals` with those on many answers.
+Read it from top to bottom. `write_votes` takes reactions in; `memory.services.verdicts.tally` turns registers into
+votes; `_rejudge` turns votes into verdicts; `Changes` collects the results and writes them. `settle` and `refold` do
+the same without a new reaction, `take_signals` for reactions on many answers.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -47,34 +47,34 @@ class VoteResult:
     is_known: bool
     """Whether the message belongs to an answer at all."""
     changed: bool = False
-    """Whether anything was stored: False for repeats, late deliveries and emoji without effect."""
+    """Whether anything was stored. False for repeats, late deliveries and emoji without effect."""
     is_new_opinion: bool = False
-    """Whether the person's standing vote is another one than before."""
+    """Whether the value of the person's vote changed."""
     root: Episode | None = None
-    """The answer's first node as it is now."""
+    """The answer's first node after the act."""
     is_limited: bool = False
-    """Whether the vote is beyond what its voter may say in the window: it counts for their own scope alone."""
+    """Whether the vote is beyond the voter's limit in the window, so that it counts for their own scope only."""
     was: Verdicts = field(default_factory=Verdicts)
-    """Its verdicts before."""
+    """The first node's verdicts before."""
     parts: Sequence[Episode] = ()
     """The answer's other nodes."""
     other_nodes: Sequence[tuple[Verdicts, Episode]] = ()
-    """(verdicts before, episode after) of every node of other answers that moved with it: by trust, or by limits."""
+    """(verdicts before, episode after) of all nodes of other answers whose verdicts changed by trust or limits."""
     marks: Sequence[LessonMark] = ()
-    """The answers that became a lesson with it, or stopped being one. Only of a reaction on a message."""
+    """The answers that became a lesson or stopped being one. Only for a reaction on a message."""
     is_first_objection: bool = False
-    """Whether the person speaks against this answer for the first time. Only of a reaction on a message."""
+    """Whether it is the person's first vote against this answer. Only for a reaction on a message."""
     is_first_beyond_limit: bool = False
-    """Whether it is the first vote beyond the person's limit in this hour. Only of a reaction on a message."""
+    """Whether it is the person's first vote beyond the limit in this hour. Only for a reaction on a message."""
 
     @property
     def is_lesson(self) -> bool:
-        """Whether the answer is a lesson now, in any audience."""
+        """Whether the answer is a lesson after the act, in any audience."""
         return self.root is not None and self.root.is_lesson
 
     @property
     def was_lesson(self) -> bool:
-        """Whether it was one before."""
+        """Whether it was a lesson before."""
         return self.was.overall.is_validated
 
 
@@ -83,11 +83,11 @@ class RegradeResult:
     """A run after its reactions were folded."""
 
     nodes: Sequence[tuple[Verdicts, Episode]]
-    """(verdicts before, episode after) of every node, the root first."""
+    """(verdicts before, episode after) of all nodes, the root first."""
     before: Sequence[Vote]
     votes: Sequence[Vote]
     other_nodes: Sequence[tuple[Verdicts, Episode]] = ()
-    """The same of every node of other runs whose verdicts moved with it."""
+    """The same for all nodes of other runs whose verdicts changed."""
 
 
 # Registers --------------------------------------------------------------------------------------------------------
@@ -101,9 +101,10 @@ def write_votes(
     reason: str = "",
     detail: Mapping[str, object] | None = None,
 ) -> VoteResult:
-    """Write registers of one run, log each (with more `detail`), and let votes, verdicts and the index follow.
+    """Write reactions on one run to registers and log, and update votes, verdicts and the index.
 
-    What says no more than its register does is left out. The result is about the last one.
+    `detail` is added to each event. Reactions that bring no news to their register are ignored. The result is about the
+    last reaction.
     """
     last = reactions[-1]
     nodes = tx.episodes.of_run(last.workspace, last.run_id)
@@ -132,31 +133,31 @@ def write_votes(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signals:
-    """Reactions on one answer that are taken in at one time."""
+    """Reactions on one answer, taken in at the same time."""
 
     reactions: Sequence[Reaction]
     at: datetime
     reason: str = ""
     detail: Mapping[str, object] = field(default_factory=dict[str, object])
-    """More for the event of each."""
+    """Added to the detail of each event."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """What signals on some answers changed."""
+    """The result of `take_signals`."""
 
     news: Sequence[Reaction]
-    """Those that say more than their register did. Their events are the first of the changes."""
+    """Reactions that change their register. Their events are the first of the changes."""
     runs: Mapping[str, RegradeResult]
-    """What became of each answer; of none where there was no news."""
+    """The result for each answer with news, by run."""
 
 
 def take_signals(
     core: Core, tx: Transaction, nodes: Mapping[str, Sequence[Episode]], signals: Sequence[Signals], changes: Changes
 ) -> Taken:
-    """Put into `changes`, which has no events yet, what follows from signals on the answers with these nodes, by run.
+    """Compute what signals on answers change, and add it to `changes`, which must have no events yet.
 
-    The votes are stored, the registers are not.
+    `nodes` has the answers' nodes, by run. The votes are stored, the registers are not.
     """
     workspace = next(iter(nodes.values()))[0].workspace
     beside = {EVERYBODY, *(each.actor for signal in signals for each in signal.reactions)}
@@ -178,7 +179,7 @@ def take_signals(
             detail = reaction_detail(each) | dict(signal.detail)
             changes.events.append(event(root, kind, each.actor, signal.at, detail=detail))
         if new:
-            # Where it has narrowed, the reason would be read by more once its channel is as open as it was.
+            # In a channel that has narrowed, more people could read the reason once it opens again.
             cause = Cause(last.actor, signal.at, "" if has_narrowed(root) else signal.reason)
             causes.setdefault(last.run_id, {}).update({"": cause, last.node_id: cause})
             news += new
@@ -206,7 +207,7 @@ def withdraw_votes(
     at: datetime,
     detail: Mapping[str, object] | None = None,
 ) -> VoteResult:
-    """Take back signals on one answer that stand, `at` the earliest. The result is about all of them."""
+    """Withdraw active reactions on one answer, at the time `at` or theirs if later. The result is about all of them."""
     result = VoteResult(is_known=True)
     for each in reactions:
         after = write_votes(core, tx, now, replace(each, is_active=False, at=max(at, each.at)), detail=detail)
@@ -215,7 +216,7 @@ def withdraw_votes(
 
 
 def _with_news(poll: Poll, news: Sequence[Reaction], people: KnownPeople) -> Poll:
-    """The poll as it is once these reactions of these people have arrived, in this order: of each register the last."""
+    """The poll with these reactions added in this order; of each register the last one is kept."""
     registers = {each.key: each for each in poll.reactions}
     newest = max((each.seq for each in poll.reactions), default=0)
     for seq, each in enumerate(news, newest + 1):
@@ -225,7 +226,7 @@ def _with_news(poll: Poll, news: Sequence[Reaction], people: KnownPeople) -> Pol
 
 
 def _vote_of(votes: Sequence[Vote], reaction: Reaction) -> Vote | None:
-    """The person's vote on what the reaction is about."""
+    """The vote of the reaction's person on the reaction's node."""
     mine = (vote for vote in votes if (vote.actor, vote.node_id) == (reaction.actor, reaction.node_id))
     return next(mine, None)
 
@@ -240,7 +241,7 @@ def _value(vote: Vote | None) -> int:
 def settle(
     tx: Transaction, workspace: str, run_id: str, actor: str, at: datetime, policy: TeachingPolicy
 ) -> RegradeResult:
-    """Make votes and verdicts of a run what its registers say, log what changed, and file it anew; also elsewhere."""
+    """Update votes, verdicts and the index from a run's registers, also in other runs it affects, and log changes."""
     changes, nodes = Changes(), tx.episodes.of_run(workspace, run_id)
     poll = tx.teaching.polls(workspace, [run_id])[run_id]
     causes = {run_id: {"": Cause(actor, at)}}
@@ -250,7 +251,7 @@ def settle(
 
 
 def settle_joined(core: Core, tx: Transaction, workspace: str, run_id: str, actor: str) -> None:
-    """What people say of a whole run holds for the episodes that somebody just added to it, too."""
+    """Apply votes on a whole run to episodes that were just added to it."""
     if any(not vote.node_id for vote in tx.teaching.votes(workspace, run_id)):
         settle(tx, workspace, run_id, actor, core.clock(), core.policy)
 
@@ -263,9 +264,9 @@ def _settle(
     policy: TeachingPolicy,
     causes: Mapping[str, Mapping[str, Cause]],
 ) -> dict[str, RegradeResult]:
-    """Store the votes of runs, and put into `changes` what follows from them, there and elsewhere.
+    """Store the votes of runs, and add the resulting changes to `changes`, also those in other runs.
 
-    `causes` are those of each run, by the node that they are about; that of the last signal by an empty name.
+    `causes` has each run's causes by node id; the empty id has that of the last signal.
     """
     workspace = next(iter(runs.values()))[0].workspace
     tally = update_votes(tx, workspace, polls, policy)
@@ -309,7 +310,7 @@ def _rejudge(
             continue
         was, now = _words(before), _words(verdicts)
         if was == now:
-            after = changes.keep(episode, verdicts)  # nothing is decided: the votes' own events tell it
+            after = changes.keep(episode, verdicts)  # no verdict changed: the events of the votes are enough
         else:
             by, at, reason = causes.get(episode.id, causes[""])
             kind = EventKind.GRADED if episode.graded_at is None else EventKind.REGRADED
@@ -325,13 +326,13 @@ def _words(verdicts: Verdicts) -> str:
     return f"{verdicts.personal} {verdicts.channel} {verdicts.workspace}"
 
 
-# Anew, after an erasure or for a proof ----------------------------------------------------------------------------
+# Recomputing, after an erasure or for a proof --------------------------------------------------------------------
 
 
 def refold(tx: Transaction, workspace: str, run_ids: Collection[str], policy: TeachingPolicy) -> None:
-    """Make these runs, and all others that this touches, what the log says, without logging anything.
+    """Recompute these runs, and others they affect, from registers and log, without logging anything.
 
-    For after an erasure, a purge or a repair: as if what is gone had never been there.
+    Used after an erasure, a purge or a repair: the result is as if the erased data had never existed.
     """
     tally = update_votes(tx, workspace, tx.teaching.polls(workspace, run_ids), policy, from_scratch=True)
     runs = sorted({*run_ids, *tally.other_runs})
@@ -353,7 +354,7 @@ def refold(tx: Transaction, workspace: str, run_ids: Collection[str], policy: Te
 
 
 def lesson_marks(tx: Transaction, result: VoteResult, parts: Sequence[LedgerEntry]) -> list[LessonMark]:
-    """The answers that became a lesson, or stopped being one; `parts` are the messages of the one voted on."""
+    """The answers that became a lesson or stopped being one. `parts` are the messages of the answer voted on."""
     marks: list[LessonMark] = []
     if result.root is not None and result.is_lesson != result.was_lesson:
         marks.append(_mark(result.root, parts))
@@ -364,7 +365,7 @@ def lesson_marks(tx: Transaction, result: VoteResult, parts: Sequence[LedgerEntr
 
 
 def lesson_mark(tx: Transaction, workspace: str, run_id: str) -> LessonMark | None:
-    """The mark of one answer as it is now; None if there is no such answer."""
+    """The current mark of an answer; None if there is no such answer."""
     nodes = tx.episodes.of_run(workspace, run_id)
     return _mark(nodes[0], tx.teaching.ledger_of_run(workspace, run_id)) if nodes else None
 

@@ -1,4 +1,4 @@
-"""A person's own votes: what they are, and taking one back."""
+"""A person's own votes: lists them, and takes one back."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from memory.services.verdicts.verdicts import VoteResult, withdraw_votes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rating:
-    """One vote of a person, with what it is about."""
+    """A vote of a person with the judged episode."""
 
     vote: Vote
     episode: Episode
@@ -22,24 +22,24 @@ class Rating:
 
 @dataclass(frozen=True, slots=True)
 class Ratings:
-    """Use cases of a person who looks at what they voted."""
+    """The use cases of a person's own votes."""
 
     _core: Core
 
     def count(self, workspace: str, person: str) -> int:
-        """How many votes of theirs stand."""
+        """The number of the person's votes."""
         with self._core.store.read() as tx:
             return len(_votes(tx, workspace, person))
 
     def of(self, workspace: str, person: str, *, skip: int = 0, limit: int = 20) -> list[Rating]:
-        """Their standing votes, newest first."""
+        """The person's votes, newest first, without those on erased answers."""
         with self._core.store.read() as tx:
             votes = _votes(tx, workspace, person)[skip : skip + limit]
             rated = [(vote, _judged(tx, vote)) for vote in votes]
         return [Rating(vote=vote, episode=episode) for vote, episode in rated if episode is not None]
 
     def is_active(self, reaction: Reaction) -> bool:
-        """Whether the register of this signal holds one that was not withdrawn."""
+        """Whether the register of this reaction holds one that is not withdrawn."""
         with self._core.store.read() as tx:
             given = tx.teaching.reaction(reaction.key)
         return given is not None and given.is_active
@@ -47,9 +47,9 @@ class Ratings:
     def take_back(
         self, workspace: str, person: str, episode_id: str, *, at: datetime, event_id: str = ""
     ) -> tuple[Rating, VoteResult] | None:
-        """Withdraw the person's vote on what ends with this id: every thumb of theirs, whatever way it came by.
+        """Withdraw the person's vote on the episode whose id ends with `episode_id`, with all reactions behind it.
 
-        None if no vote of theirs is about it, or more than one is. A repeated event changes nothing.
+        None if no vote of the person matches, more than one does, or the event was handled before.
         """
         now = self._core.clock()
         with self._core.store.write() as tx:
@@ -64,7 +64,7 @@ class Ratings:
 
 
 def _judgements(reactions: Sequence[Reaction]) -> list[Reaction]:
-    """Those that stand and judge an answer: what an author says of their own lesson by writing it does not."""
+    """Active reactions that judge an answer. An author's vote for their own lesson, cast by writing it, does not."""
     return [each for each in reactions if each.is_active and each.run_id and each.source != CORRECTION]
 
 
