@@ -68,7 +68,7 @@ _COUNTRIES = {
 }
 """Other names of countries, by code."""
 _OFFSET = re.compile(r"(?:utc|gmt)\s*(?P<sign>[+-])\s*(?P<hours>\d{1,2})(?::?(?P<minutes>\d{2}))?", re.IGNORECASE)
-_FURTHEST_OFFSET = timedelta(hours=14)
+_FIRST_OFFSET, _LAST_OFFSET = timedelta(hours=-12), timedelta(hours=14)
 _AND = re.compile(r"\band\b")
 _BETWEEN = re.compile(r",|&|\band\b", re.IGNORECASE)
 _LONGEST = 200
@@ -185,11 +185,13 @@ def _city(zone: str) -> str:
 
 
 def _fixed(match: re.Match[str]) -> ZonedPlace:
-    size = timedelta(hours=int(match["hours"]), minutes=int(match["minutes"] or 0))
-    if size > _FURTHEST_OFFSET:
+    minutes = int(match["minutes"] or 0)
+    size = timedelta(hours=int(match["hours"]), minutes=minutes)
+    offset = -size if match["sign"] == "-" else size
+    if minutes > 59 or not _FIRST_OFFSET <= offset <= _LAST_OFFSET:
         raise ToolRetry(f"No place is {match[0]}: offsets go from UTC-12 to UTC+14.")
     label = match[0].replace(" ", "").upper()
-    return ZonedPlace(label=label, zone=timezone(-size if match["sign"] == "-" else size), zone_name=label)
+    return ZonedPlace(label=label, zone=timezone(offset), zone_name=label)
 
 
 def _folded(name: str) -> str:

@@ -55,6 +55,8 @@ async def say(place: str | None, now: datetime = NOW) -> str:
         ("Calcutta", f"It is 15:30 on {SATURDAY} in Calcutta (Asia/Calcutta, UTC+5:30)."),
         ("UTC+5:45", f"It is 15:45 on {SATURDAY} in UTC+5:45."),
         ("gmt -3", f"It is 07:00 on {SATURDAY} in GMT-3."),
+        ("UTC-12", "It is 22:00 on Friday 20 November 2026 in UTC-12."),
+        ("UTC+14", "It is 00:00 on Sunday 22 November 2026 in UTC+14."),
         (
             "Tokyo, Mumbai and in the UK",
             f"It is 19:00 on {SATURDAY} in Tokyo (Asia/Tokyo, UTC+9).\n"
@@ -85,7 +87,7 @@ async def test_summer_time() -> None:
         ("Tokyo and Utopia", "I know no place named 'Utopia'."),
         ("Utopia", "I know no place named 'Utopia'. Name a large city, a country or a zone (Europe/Paris)."),
         ("USA", "United States has several time zones. Name a city, for example New York, Chicago"),
-        ("UTC+20", "offsets go from"),
+        *((offset, "offsets go from") for offset in ("UTC+20", "UTC-12:01", "UTC-13", "UTC+14:30", "UTC+5:75")),
         ("../../etc/passwd", "I know no place"),
         ("\0", "I know no place"),
         ("x" * 10_000, "I know no place"),
