@@ -78,7 +78,6 @@ def _is_inside(path: Path, root: Path) -> bool:
 
 
 def _read(path: Path, name: str, known: Document | None, converters: Converters) -> Document:
-    mtime_ns = size = 0
     try:
         status = path.stat()
         mtime_ns, size = status.st_mtime_ns, status.st_size
@@ -88,8 +87,8 @@ def _read(path: Path, name: str, known: Document | None, converters: Converters)
         if size > largest:
             return _unusable(name, mtime_ns, size, f"larger than {largest} bytes")
         content = path.read_bytes()
-    except OSError as error:
-        return _unusable(name, mtime_ns, size, f"cannot be read: {error.strerror or error}")
+    except OSError as error:  # without time and size, as the file may be readable later and otherwise the same
+        return _unusable(name, 0, 0, f"cannot be read: {error.strerror or error}")
     digest = sha256(content).hexdigest()
     if known is not None and known.digest == digest:
         chunks, problem = known.chunks, known.problem

@@ -247,6 +247,18 @@ async def test_what_cannot_be_used_is_left_out_with_a_note(
     )
 
 
+async def test_what_can_be_read_again_is_read(tmp_path: Path, search: Search, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    (tmp_path / "locked.md").write_text("deploy")
+    with monkeypatch.context() as locked:
+        locked.setattr(Path, "read_bytes", refuse)
+        assert await search("deploy") == NOTHING
+    assert await search("deploy") == "deploy\n(from locked.md)"
+    assert search.base.notes == ()
+
+
 async def test_too_many_files_are_noted(tmp_path: Path, search: Search, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder_module, "MAX_FILES", 1)
     (tmp_path / "a.txt").write_text("deploy")
