@@ -95,9 +95,10 @@ class Archive:
 def opened(path: Path) -> Iterator[Archive]:
     """Open an archive. Raises `InvalidInput` if it is none."""
     try:
-        with zipfile.ZipFile(path) as file:
-            yield Archive(file)
+        file = zipfile.ZipFile(path)
     except zipfile.BadZipFile as exc:
         raise InvalidInput(f"{path} is no zip archive, or a damaged one: {exc}") from exc
     except OSError as exc:
         raise InvalidInput(f"cannot read {path}: {exc.strerror or exc}") from exc
+    with file:
+        yield Archive(file)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from bot.adapters.discord.archive import is_export, read, read_archive
+from bot.adapters.sources.archive import opened
 from memory.errors import InvalidInput
 from memory.model import Visibility
 from memory.model.teaching import EmojiMap
@@ -145,3 +146,12 @@ def test_an_archive_has_many_channels_of_one_server(place: Place, tmp_path: Path
         pass
     with pytest.raises(InvalidInput, match="neither"):
         read_archive(tmp_path / "empty.zip", EMOJI, lambda what, done, total: None)
+
+
+def test_a_fault_of_the_reader_is_not_one_of_the_archive(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "all.zip", "w"):
+        pass
+    with pytest.raises(BrokenPipeError), opened(tmp_path / "all.zip"):
+        raise BrokenPipeError
+    with pytest.raises(InvalidInput, match="cannot read"), opened(tmp_path / "none.zip"):
+        pass
