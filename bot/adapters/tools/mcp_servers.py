@@ -9,7 +9,7 @@ import logging
 import os
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
@@ -73,9 +73,13 @@ class McpServers:
             await asyncio.to_thread(link.tried.wait, 2 * link.timeout_s)
 
     async def close(self) -> None:
-        """Close all connections and end their processes; what takes too long is abandoned."""
-        for link in self._links:
-            self._loop.call_soon_threadsafe(link.stop)
+        """Close all connections and end their processes; what takes too long is abandoned. May be called again."""
+        if not self._thread.is_alive():
+            self._loop.close()
+            return
+        with suppress(RuntimeError):  # the loop was closed meanwhile
+            for link in self._links:
+                self._loop.call_soon_threadsafe(link.stop)
         await asyncio.to_thread(self._thread.join, _END_S)
 
     async def resources(self) -> dict[str, str]:

@@ -13,6 +13,7 @@ from bot.adapters.tools.mcp_servers import RESULT_CHARACTERS, McpServers
 from bot.adapters.tools.untrusted_schema import described, safe_schema, tool_name
 from bot.agent.tools.registry import Tool, ToolRegistry, ToolResult
 from bot.config.mcp_settings import McpServer
+from bot.errors import ToolFailed
 from tests import CHECKOUT
 from tests.bot.agent.test_tools_registry import CONTEXT
 from tests.doubles.fork_server import forked_command
@@ -173,6 +174,18 @@ async def test_what_a_server_says_is_cut_and_marked_and_it_may_change_its_tools(
         assert not (await link.call("office__echo", text="still there")).is_error
         await link.call("office__grow")
         await link.has("office__grown")
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("is_started", [False, True])
+async def test_closing_it_again_or_before_it_began_does_nothing(is_started: bool) -> None:
+    servers = McpServers([McpServer(name="gone", command=("false",))], lambda *_: None, environ={}, timeout_s=15)
+    if is_started:
+        servers.start()
+    await servers.close()
+    await servers.close()
+    with pytest.raises(ToolFailed, match="not connected"):
+        await servers.resources()
 
 
 def test_no_expression_of_a_stranger_is_run() -> None:
