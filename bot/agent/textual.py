@@ -60,7 +60,7 @@ def parse(text: str) -> Parsed:
         stripped = text.strip()
         choice: Choice = Answer(text=stripped) if stripped else Invalid(problem="Your reply was empty.")
         return Parsed(decision=Decision(choice=choice), prose=stripped)
-    thoughts = [text[: found[0].start()].strip()]
+    thoughts, read = [text[: found[0].start()].strip()], len(text)
     for position, match in enumerate(found):
         following = found[position + 1].start() if position + 1 < len(found) else len(text)
         label = match["label"].casefold()
@@ -68,6 +68,7 @@ def parse(text: str) -> Parsed:
         if label in ("think", "thought"):
             thoughts.append(body.strip())
         elif label == "observation":
+            read = match.start()
             break
         else:
             # An answer may itself contain "Act:" at the start of a line; the rest of the reply belongs to it.
@@ -77,8 +78,7 @@ def parse(text: str) -> Parsed:
     kept = [thought for thought in thoughts if thought]
     if not kept:
         return Parsed(decision=Decision(choice=Invalid(problem="Your reply decided nothing.")), prose="")
-    prose = "\n".join(f"Think: {thought}" for thought in kept)
-    return Parsed(decision=_decision(Think(text=kept[-1]), kept[:-1]), prose=prose)
+    return Parsed(decision=_decision(Think(text=kept[-1]), kept[:-1]), prose=text[:read].strip())
 
 
 def answer_in(text: str) -> str:

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from bot.agent.control import Flow, Policy
 from bot.agent.decision import Act, Answer, Ask, Choice, Expand, Fail, Invalid, Think
@@ -102,6 +102,7 @@ labels = st.sampled_from(
 
 
 @given(st.text() | st.lists(labels).map("".join))
+@example("0\nTHINK:0\nTHINK:0")
 def test_no_reply_can_break_the_reading(text: str) -> None:
     parsed = parse(text)
     assert len(parsed.prose) <= len(text) + 8
