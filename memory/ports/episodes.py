@@ -21,6 +21,7 @@ from memory.model import (
     Termination,
     Vector,
     Verdict,
+    Visibility,
 )
 from memory.model.chat_setting import ChatSetting
 from memory.model.evidence import Threshold
@@ -51,6 +52,8 @@ class EpisodeFilter:
     roots_only: bool = False
     include_archived: bool = False
     quarantined_only: bool = False
+    visibilities: tuple[Visibility, ...] = ()
+    """Only what was visible as one of these when it was said."""
     public_only: bool = False
     """Only what everybody of the workspace could read then, and can now as far as is known."""
     judged_only: bool = False

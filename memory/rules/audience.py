@@ -42,6 +42,11 @@ def visibility_of(item: Episode | Topic) -> Visibility:
     return narrower(item.visibility, item.channel_visibility or item.visibility)
 
 
+def changed_by(known: Visibility | None, now: Visibility) -> tuple[Visibility, ...]:
+    """The visibilities of items whose effective visibility changes when that of their channel does."""
+    return tuple(then for then in Visibility if narrower(then, known or then) is not narrower(then, now))
+
+
 def stays(then: Visibility, now: Visibility | None) -> bool:
     """Whether words from a channel may be repeated in it now: its readers are the same as then, or fewer.
 

@@ -20,7 +20,7 @@ from memory.services.teaching.correct import (
 )
 from memory.services.teaching.saving import SAVED, take_back
 from memory.services.verdicts.archive import why_archived
-from memory.services.verdicts.channels import note, note_change
+from memory.services.verdicts.channels import note
 from memory.services.verdicts.quarantine import hold_again, release, restore_texts, usable_reason
 from memory.services.verdicts.verdicts import (
     LessonMark,
@@ -301,12 +301,8 @@ class Teaching:
 
 def _note_place(tx: Transaction, place: Scope | None, parts: Sequence[LedgerEntry], now: datetime) -> None:
     """Store who can read the channel now."""
-    if place is None:
-        return
-    if not parts:
+    if place is not None and (not parts or place.is_news_of(parts[0].channel_visibility)):
         note(tx, place, now)
-    elif place.is_news_of(parts[0].channel_visibility):
-        note_change(tx, place, now)
 
 
 def _keep_until_posted(tx: Transaction, reaction: Reaction, *, on_own_message: bool) -> bool:

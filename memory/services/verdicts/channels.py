@@ -5,7 +5,7 @@ from datetime import datetime
 
 from memory.model import Channel, Scope, Visibility
 from memory.ports import EpisodeFilter, Transaction
-from memory.rules.audience import index_entries_of
+from memory.rules.audience import changed_by, index_entries_of
 from memory.services.core import Core, update_index
 from memory.services.verdicts.archive import merged_into, unmerge
 
@@ -39,16 +39,20 @@ class Channels:
 
 def note(tx: Transaction, scope: Scope, now: datetime) -> bool:
     """The same as `Channels.note`, in a transaction that writes anyway."""
-    is_news = scope.is_news_of(None) and scope.is_news_of(_known(tx, scope))
+    if not scope.is_news_of(None):
+        return False
+    known = _known(tx, scope)
+    is_news = scope.is_news_of(known)
     if is_news:
-        note_change(tx, scope, now)
+        _note_change(tx, scope, known, now)
     return is_news
 
 
-def note_change(tx: Transaction, scope: Scope, now: datetime) -> None:
-    """Take in the visibility of a place where it is news."""
+def _note_change(tx: Transaction, scope: Scope, known: Visibility | None, now: datetime) -> None:
+    """Take in the visibility of a place where another one or none was known."""
     workspace, channel = scope.workspace, scope.channel
-    before = tx.episodes.search(workspace, EpisodeFilter(channel=channel, limit=None))
+    changed = EpisodeFilter(channel=channel, visibilities=changed_by(known, scope.visibility), limit=None)
+    before = tx.episodes.search(workspace, changed) if changed.visibilities else []
     tx.channels.put(Channel(workspace=workspace, channel=channel, visibility=scope.visibility, since=now))
     after = [replace(episode, channel_visibility=scope.visibility) for episode in before]
     moved = [new for old, new in zip(before, after, strict=True) if index_entries_of(old) != index_entries_of(new)]

@@ -199,6 +199,9 @@ class EpisodesContract(StoreCase):
             (EpisodeFilter(roots_only=True), "a"),
             (EpisodeFilter(text="x" * 100_000), ""),
             (EpisodeFilter(person="bo", text="école"), ""),
+            (EpisodeFilter(visibilities=(Visibility.PRIVATE,)), "b"),
+            (EpisodeFilter(visibilities=(Visibility.PRIVATE, Visibility.PUBLIC)), "ab"),
+            (EpisodeFilter(visibilities=(Visibility.SHARED,)), ""),
         ],
     )
     def test_filters(self, store: Store, wanted: EpisodeFilter, found: str) -> None:
@@ -210,6 +213,7 @@ class EpisodesContract(StoreCase):
                 "person": "bo",
                 "output": "100% sure",
                 "parent_id": "a",
+                "visibility": Visibility.PRIVATE,
             }
             later: dict[str, Any] = {"created_at": NOW + timedelta(minutes=1)}
             graded: dict[str, Any] = {"status": EpisodeStatus.FAILURE, "verdicts": Verdicts(channel=Verdict.SUCCESS)}

@@ -48,7 +48,7 @@ def filtered(statement: Select[Any], workspace: str, wanted: EpisodeFilter) -> S
         conditions.append(_t.parent_id == "")
     if not wanted.include_archived:
         conditions.append(_t.archived_at.is_(None))
-    conditions += _by_state(workspace, wanted)
+    conditions += [*_by_state(workspace, wanted), *_by_visibility(wanted)]
     if wanted.after:
         seen, place = episodes.alias(), tuple_(_t.created_at, _t.id)
         last = select(seen.c.created_at, seen.c.id).where(seen.c.workspace == workspace, seen.c.id == wanted.after)
@@ -95,7 +95,7 @@ def _is_from_file(*more: ColumnElement[bool]) -> ColumnElement[bool]:
 
 
 def _by_state(workspace: str, wanted: EpisodeFilter) -> list[_Condition]:
-    """The conditions on verdict, age, batch, origin, quarantine and visibility."""
+    """The conditions on verdict, age, batch, origin and quarantine."""
     conditions: list[_Condition] = []
     if wanted.verdict is Verdict.DISPUTED:
         conditions.append(IS_DISPUTED)  # the literal, so that SQLite uses the partial index
@@ -111,12 +111,19 @@ def _by_state(workspace: str, wanted: EpisodeFilter) -> list[_Condition]:
         conditions.append(_t.origin.in_(_WRITTEN))
     if wanted.quarantined_only:
         conditions.append(_t.id.in_(select(quarantines.c.episode_id).where(quarantines.c.workspace == workspace)))
-    if wanted.public_only:
-        conditions.append(_t.visibility == Visibility.PUBLIC)
-        conditions.append(func.coalesce(channel_visibility(episodes).element, Visibility.PUBLIC) == Visibility.PUBLIC)
     if wanted.to_decide:
         verdicts = (_t.verdict, _t.verdict_channel, _t.verdict_proposed)
         is_unjudged = and_(_t.origin.in_(_WRITTEN), _t.verdict_channel == Verdict.PENDING, _t.promoted.is_(None))
         conditions.append(_t.visibility != Visibility.DIRECT)  # others do not decide about direct messages
         conditions.append(or_(*(each == Verdict.DISPUTED for each in verdicts), is_unjudged, QUARANTINE.is_not(None)))
+    return conditions
+
+
+def _by_visibility(wanted: EpisodeFilter) -> list[_Condition]:
+    conditions: list[_Condition] = []
+    if wanted.visibilities:
+        conditions.append(_t.visibility.in_(wanted.visibilities))
+    if wanted.public_only:
+        conditions.append(_t.visibility == Visibility.PUBLIC)
+        conditions.append(func.coalesce(channel_visibility(episodes).element, Visibility.PUBLIC) == Visibility.PUBLIC)
     return conditions

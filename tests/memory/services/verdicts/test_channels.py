@@ -1,0 +1,64 @@
+"""What is filed anew when a channel's visibility is noted, and how few episodes are read for that."""
+
+from itertools import product
+
+import pytest
+
+from memory.model import Episode, Origin, Verdict, Verdicts, Visibility
+from memory.ports import EpisodeFilter
+from memory.rules.audience import index_entries_of, visibility_of
+from memory.services.core import update_index
+from memory.services.verdicts import channels
+from tests.doubles.memory_world import World, scope
+from tests.memory.adapters.store_samples import episode
+
+W = "terminal:w"
+YES = Verdict.SUCCESS
+NOTED = [each for each in Visibility if each is not Visibility.DIRECT]
+KINDS: list[dict[str, object]] = [
+    {"verdicts": Verdicts(personal=YES, channel=YES, workspace=YES)},
+    {"verdicts": Verdicts(personal=YES), "author": "bo", "origin": Origin.CORRECTION},
+    {"verdicts": Verdicts(proposed=YES)},
+    {},
+]
+EVERY = EpisodeFilter(channel="c1", limit=None)
+
+
+def filled(known: Visibility | None) -> World:
+    """A world with episodes of every visibility and kind in one channel, of which this visibility is known."""
+    world = World()
+    with world.memory.store.write() as tx:
+        for number, (visibility, kind) in enumerate(product(Visibility, KINDS)):
+            tx.episodes.put(episode(f"e{number}", W, channel="c1", visibility=visibility, **kind))
+            tx.episodes.put_vector(W, f"e{number}", world.memory.embedder.name, world.memory.embedder.embed(["x"])[0])
+        if known is not None:
+            channels.note(tx, scope(visibility=known), world.clock())
+        for each in tx.episodes.search(W, EVERY):
+            update_index(tx, each)
+    return world
+
+
+@pytest.mark.parametrize("now", NOTED)
+@pytest.mark.parametrize("known", [None, *NOTED])
+def test_only_what_others_may_see_now_is_read_and_all_is_filed_as_it_should_be(
+    monkeypatch: pytest.MonkeyPatch, known: Visibility | None, now: Visibility
+) -> None:
+    world = filled(known)
+    read: set[str] = set()
+
+    def noted(each: Episode) -> object:
+        read.add(each.id)
+        return index_entries_of(each)
+
+    monkeypatch.setattr(channels, "index_entries_of", noted)
+    with world.memory.store.write() as tx:
+        before = {each.id: visibility_of(each) for each in tx.episodes.search(W, EVERY)}
+        channels.note(tx, scope(visibility=now), world.clock())
+        after = tx.episodes.search(W, EVERY)
+        assert {each.id: tx.episodes.index_of(W, each.id) for each in after} == {
+            each.id: index_entries_of(each) for each in after
+        }
+    assert {each.channel_visibility for each in after} == {now}
+    assert read == {each.id for each in after if visibility_of(each) is not before[each.id]}
+    if known is None:
+        assert not read & {each.id for each in after if each.visibility is now}
