@@ -46,8 +46,10 @@ def take_back(visit: Visit) -> Response:
     view = _view(visit)
     try:
         since = datetime.fromisoformat(visit.form.get("since", ""))
-    except ValueError as error:
-        raise InvalidInput("nothing says what is to be taken back") from error
+    except ValueError:
+        since = None
+    if since is None or since.tzinfo is None:
+        raise InvalidInput("nothing says what is to be taken back")
     decided = visit.memory.batch_review.take_back(visit.workspace, view.batch.id, _reviewer(visit), since)
     return _back(visit, view, Notice(f"Taken back: {count(decided.done, 'lesson')} again to decide about."))
 
