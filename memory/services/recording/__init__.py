@@ -1,1 +1,1 @@
-"""From a person's message to the answer they see: runs, questions with choices, tools' approvals, costs, recovery."""
+"""Records messages and their answers: runs, questions with choices, approvals of tools, costs, recovery."""

@@ -1,11 +1,11 @@
-"""Approvals: who may let a tool with effects run, and what people's verdicts let run without a question.
+"""Approvals of tools with effects: who may allow an action, and which actions run without asking.
 
-A question is decided once, by its asker or a teacher of the channel, while it is fresh. What runs is what was stored
-with the question and shown; a press carries nothing but which question and which button.
+A question is decided once, by its asker or a teacher of the channel, before it expires. The action that runs is the one
+stored with the question and shown; a press only names the question and the button.
 
-Without a question runs only what a teacher allowed here for a while or for good, or, where the channel lets that
-decide (`learned`), what is the same as an action that a teacher approved of here. A 👎 of anybody who is heard takes
-both back until a teacher allows it anew.
+Without a question, an action runs only if a teacher allowed it in the channel for some time or always, or, with the
+channel's setting `learned`, if it is the same as an action that a teacher approved of there. A 👎 by anybody but a
+guest revokes both until a teacher allows it again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,23 +40,23 @@ KIND = "goodbot/permission"
 SHORT_TIME = timedelta(minutes=10)
 _FOR_GOOD = datetime(9999, 1, 1, tzinfo=UTC)
 _NEAR = 0.6
-"""How like the goals must be that an approval, or a refusal, is about this one too."""
+"""The least cosine of two goals for which an approval or refusal of one counts for the other."""
 _LAST = "~"
-"""Behind every key."""
+"""Sorts after all keys."""
 _NEWEST = 500
-"""So many of the channel's newest uses of a tool are looked at, and as many of the newest that were judged."""
+"""How many of the channel's newest uses of a tool are read, and how many of the newest judged ones."""
 _DECISIONS = 5_000
-"""So many of a workspace's decisions are looked at, and of what is allowed for longer."""
+"""How many of a workspace's newest events of a kind are read, and how many standing permissions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Approvals:
-    """The use case of an agent that is about to do something with effects."""
+    """The use cases of permissions for tools with effects."""
 
     _core: Core
 
     def permission(self, scope: Scope, goal: str, tool: str, arguments: Mapping[str, object]) -> Permission | None:
-        """What lets this run now; None where a person must be asked. Raises `StoreUnavailable`."""
+        """The permission to run this now; None if a person must be asked. Raises `StoreUnavailable`."""
         vector = self._core.embedded(goal)
         now = self._core.clock()
         with self._core.store.read() as tx:
@@ -84,7 +84,7 @@ class Approvals:
             return _learned([each for each in same if each.node.id in near])
 
     def standing(self, scope: Scope) -> list[StandingPermission]:
-        """What teachers allowed in this channel for longer, the oldest first, as far as it has not ended."""
+        """Standing permissions of teachers in this channel that have not expired, the oldest first."""
         now = self._core.clock()
         with self._core.store.read() as tx:
             kept = tx.short.up_to(scope.workspace, KIND, _LAST, _DECISIONS)
@@ -104,7 +104,10 @@ class Approvals:
         ]
 
     def revoke(self, scope: Scope, role: Role, key: str) -> bool:
-        """Take back what was allowed for longer in this channel, by the beginning of its key. Teachers only."""
+        """Revoke the standing permission in this channel whose key starts with `key`.
+
+        False if the role is not a teacher's, or not exactly one permission matches.
+        """
         if not role.may_promote:
             return False
         found = [each.key for each in self.standing(scope) if each.key.startswith(key)]
@@ -115,14 +118,14 @@ class Approvals:
 
 
 def drop_permissions(tx: Transaction, workspace: str, person: str) -> int:
-    """Take back all that one person allowed for longer. Returns how much that was."""
+    """Revoke all standing permissions by one person. Returns how many."""
     keys = [each.key for each in tx.short.of_person(workspace, person, KIND)]
     return sum(tx.short.delete(workspace, KIND, key) for key in keys)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ToolUse:
-    """One node of the channel that used a tool, with the votes that speak about it."""
+    """A node of the channel that used or asked for a tool, with the votes about it."""
 
     node: Episode
     votes: tuple[Vote, ...]
@@ -137,10 +140,10 @@ class _ToolUse:
 
 
 def _uses(tx: Transaction, scope: Scope, tool: str) -> list[_ToolUse]:
-    """The channel's newest uses of the tool, and the questions about it that were answered with no."""
+    """The channel's newest uses of the tool, and the questions about it that were declined."""
     workspace = scope.workspace
     newest = EpisodeFilter(channel=scope.channel, action=tool, include_archived=True, limit=_NEWEST)
-    # What was refused long ago, before many other uses, is refused all the same.
+    # Judged uses are read separately, so that an old refusal is found behind many newer uses.
     judged = replace(newest, judged_only=True)
     ids = {each.id for wanted in (newest, judged) for each in tx.episodes.outlines(workspace, wanted)}
     ran = tx.log.newest(workspace, kind=EventKind.ALLOWED, limit=_DECISIONS)
@@ -185,7 +188,7 @@ def _learned(uses: Sequence[_ToolUse]) -> Permission | None:
 
 
 def why_not(core: Core, tx: Transaction, scope: Scope, offer: Offer, role: Role, grant: Grant) -> str:
-    """Why this person may not decide it so: `stranger`, `expired`, `teachers`; empty where they may."""
+    """Why this person may not decide with this grant: `stranger`, `expired` or `teachers`; empty if they may."""
     node = offer.node
     is_teacher = role.may_promote and scope.channel == node.channel
     if scope.person != node.person and not is_teacher:
@@ -198,7 +201,10 @@ def why_not(core: Core, tx: Transaction, scope: Scope, offer: Offer, role: Role,
 def decide(
     core: Core, tx: Transaction, scope: Scope, offer: Offer, tap: Tap, grant: Grant | None, event_id: str
 ) -> bool:
-    """Take the decision in, with the permission that lasts. False if there is one already. `grant` None: it may not."""
+    """Store a decision, with its standing permission if the grant lasts. False if the question was decided before.
+
+    `grant` is None if the action was declined.
+    """
     node, now = offer.node, core.clock()
     if not tx.log.claim(node.workspace, f"approval/{node.id}", now):
         return False
@@ -222,7 +228,7 @@ def decide(
 
 
 def decision_on(tx: Transaction, offer: Offer, number: int) -> Permission | None:
-    """Who let this run; None where nobody did, or who did was forgotten."""
+    """The permission by which this option was allowed; None if it was not, or its event is gone."""
     for each in tx.log.of_episode(offer.node.workspace, offer.node.id):
         if each.kind is EventKind.DECIDED and each.detail.get("number") == number and each.detail.get("grant"):
             return Permission(grant=Grant(str(each.detail["grant"])), by=each.actor, basis=offer.node.id)
@@ -230,6 +236,6 @@ def decision_on(tx: Transaction, offer: Offer, number: int) -> Permission | None
 
 
 def carried_out(tx: Transaction, offer: Offer, number: int) -> Offer | None:
-    """The offer as it may be carried out: with who let it run. None where nobody did."""
+    """The offer with the permission for its option; None if nobody allowed it."""
     permission = decision_on(tx, offer, number)
     return replace(offer, option=replace(offer.option, permission=permission)) if permission else None

@@ -1,7 +1,6 @@
-"""Choosing what a question offered: the asker's choice is answered, anybody else's is an opinion of theirs.
+"""Choices of a question's options: the asker's choice is answered, another person's is stored as an opinion.
 
-What was offered is read from the question's episodes, and what was chosen is kept with the accepted message, so that a
-restart loses neither.
+Offers are read from the question's episodes, and choices are stored with accepted messages, so both survive a restart.
 """
 
 from collections.abc import Collection, Sequence
@@ -43,30 +42,34 @@ from memory.services.verdicts.verdicts import withdraw_votes, write_votes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
-    """What came of a choice."""
+    """The result of a choice."""
 
     is_asker: bool
-    """Whether the question was put to this person."""
+    """Whether this person asked."""
     option: Option | None
     """None for "none of these"."""
     message: Incoming | None = None
-    """The asker's choice, accepted to be answered; None where nothing is to be answered."""
+    """The asker's choice as an accepted message; None if nothing is to be answered."""
     changed_runs: tuple[str, ...] = ()
-    """The answers that may have become a lesson with it, or stopped being one."""
+    """Runs whose answers may have become a lesson, or stopped being one."""
     refusal: str = ""
-    """Why it lets no tool with effects run: `stranger`, `expired`, `teachers` (it is theirs to say), `decided`."""
+    """Why the choice could not decide on a tool with effects: `stranger`, `expired`, `teachers` (only they may),
+    `decided` (before); else empty."""
     has_declined: bool = False
-    """Whether it says that a tool with effects may not run."""
+    """Whether the choice declines a tool with effects."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """The use case of a person who chooses."""
+    """The use cases of choices."""
 
     _core: Core
 
     def option(self, scope: Scope, tap: Tap) -> Option | None:
-        """What was chosen; None where the question is gone, or what it comes from does not hold for this person now."""
+        """The chosen option; None if the question is gone, or the option may not be shown to this person any more.
+
+        An option with a tool with effects has its permission; None if nobody allowed it.
+        """
         with self._core.store.read() as tx:
             offers = offers_of(tx.episodes.of_run(scope.workspace, tap.run_id))
             offer = offers[tap.number - 1] if tap.number <= len(offers) else None
@@ -75,15 +78,15 @@ class Asking:
             return offer.option if offer is not None and _still_holds(tx, scope, offer) else None
 
     def askers_role(self, scope: Scope, tap: Tap) -> Role | None:
-        """In what role the asker chose; None where somebody else let a tool run for them."""
+        """The role in which the asker chose; None if another person allowed a tool for them."""
         chosen = self.option(scope, tap)
         is_anothers = chosen is not None and chosen.permission is not None and chosen.permission.by != scope.person
         return None if is_anothers else tap.role
 
     def waiting(self, scope: Scope, tap: Tap) -> tuple[tuple[Episode, ...], str]:
-        """The nodes of the run that goes on with a choice, and the path of the one that asked; nothing where none does.
+        """The nodes of the run that a choice continues, and the path of the node that asked; empty if none continues.
 
-        It does where a tool with effects was let run, or later parts of a sequence wait for the one that asked.
+        It continues if the choice is about a tool with effects, or if later parts of a sequence wait for the node.
         """
         with self._core.store.read() as tx:
             nodes = tx.episodes.of_run(scope.workspace, tap.run_id)
@@ -96,7 +99,7 @@ class Asking:
             return (tuple(nodes), offer.node.node_path) if offer.option.is_approval or is_left else ((), "")
 
     def open_question(self, scope: Scope, run_id: str) -> tuple[tuple[Episode, ...], str]:
-        """The nodes of a run that waits for this person's words, and the path of the one that asked; else nothing."""
+        """The nodes of a run that waits for a text of this person, and the path of the node that asked; else empty."""
         with self._core.store.read() as tx:
             nodes = tx.episodes.of_run(scope.workspace, run_id)
         asking = next((each for each in nodes if asks_in_words(each.trajectory)), None)
@@ -114,14 +117,13 @@ class Asking:
         event_id: str,
         grant: Grant = Grant.ONCE,
     ) -> Chosen:
-        """Take in the choice of an option by its number, from 1; None, or the next number, is "none of these".
+        """Store the choice of an option by its number, from 1. None, or the number after the last, is "none of these".
 
-        The asker's own is accepted as a message of theirs: `Recording.finish` counts it as their vote on the answer.
-        Anybody else's, and "none", is a vote alone. A choice that stands already changes nothing, and another one takes
-        its place. A question whether a tool with effects may run is decided once, by its asker or a teacher there
-        (`memory.services.recording.approvals`), who may let the same run later too (`grant`). Raises `NotFound` where
-        there is no such option, the question may not be repeated to this person here, or what the option comes from
-        holds no more.
+        The asker's choice is accepted as a message, and `Recording.finish` counts it as a vote on the answer. Another
+        person's choice, and "none of these", are only votes. A repeated choice changes nothing, and another choice
+        replaces it. A question about a tool with effects is decided once, by its asker or a teacher of the channel, who
+        may also allow later runs (`grant`; `memory.services.recording.approvals`). Raises `NotFound` if there is no
+        such option, this person may not see the question here, or the option's lessons do not hold any more.
         """
         now = self._core.clock()
         with self._core.store.write() as tx:
@@ -159,7 +161,7 @@ class Asking:
         event_id: str,
         grant: Grant | None,
     ) -> Chosen:
-        """Take in whether a tool with effects may run. `grant` None: it may not."""
+        """Store the decision on a tool with effects. `grant` is None if it is declined."""
         offer = offers[min(tap.number, len(offers)) - 1]
         is_asker = scope.person == offer.node.person
         refusal = why_not(self._core, tx, scope, offer, tap.role, grant or Grant.ONCE)
@@ -177,7 +179,7 @@ class Asking:
     def _answer(
         self, tx: Transaction, scope: Scope, offers: Sequence[Offer], tap: Tap, at: datetime, event_id: str
     ) -> Chosen:
-        """Accept the asker's choice, and withdraw what they chose before for the same question."""
+        """Accept the asker's choice as a message, and withdraw earlier choices for the same question."""
         offer = offers[tap.number - 1]
         before = _taps(tx, scope.workspace, tap.run_id, offers, offer.node)
         last = before[-1] if before else None
@@ -203,7 +205,7 @@ class Asking:
     def _refuse(
         self, tx: Transaction, scope: Scope, offers: Sequence[Offer], tap: Tap, at: datetime, event_id: str
     ) -> tuple[str, ...]:
-        """A vote against every question of the run, which refuses all that it offered."""
+        """Vote against all questions of the run, which refuses all their options. Returns the changed runs."""
         asking = {offer.node.id: offer.node for offer in offers}
         changed = [
             self._withdrawn(tx, scope, each, at)
@@ -222,7 +224,7 @@ class Asking:
             withdraw_votes(self._core, tx, self._core.clock(), refused, at=at)
 
     def _withdrawn(self, tx: Transaction, scope: Scope, earlier: Incoming, at: datetime) -> str:
-        """The run that this choice led to, its vote withdrawn; empty where it had none."""
+        """Withdraw the votes of an earlier choice. Returns the run that it led to; empty without votes."""
         votes = _votes(tx, scope, earlier)
         if votes:
             withdraw_votes(self._core, tx, self._core.clock(), *votes, at=at)
@@ -231,7 +233,7 @@ class Asking:
     def _without_opinions(
         self, tx: Transaction, scope: Scope, offers: Sequence[Offer], tap: Tap, at: datetime, node_ids: set[str]
     ) -> list[str]:
-        """Withdraw what somebody else chose before of these questions. Returns the opinions' runs."""
+        """Withdraw the person's opinions on these questions, except for `tap`. Returns the opinions' runs."""
         others = [
             _opinion_ids(replace(tap, number=number), scope.person)[1]
             for number, offer in enumerate(offers, start=1)
@@ -243,7 +245,7 @@ class Asking:
         return [vote.run_id for vote in votes]
 
     def _opinion(self, tx: Transaction, scope: Scope, offer: Offer, tap: Tap, at: datetime, event_id: str) -> Episode:
-        """What somebody else would have chosen: an episode of theirs that nobody is answered with."""
+        """Store the choice of a person other than the asker as an episode and a vote. It is not answered."""
         asked, option, now = offer.node, offer.option, self._core.clock()
         episode_id, of_run = _opinion_ids(tap, scope.person)
         if known := tx.episodes.get(asked.workspace, episode_id):
@@ -271,10 +273,10 @@ class Asking:
 def count_choice(
     core: Core, tx: Transaction, run: FinishedRun, tap: Tap, nodes: Sequence[Episode], now: datetime
 ) -> None:
-    """Count the asker's choice as a vote for the answer it led to, in the transaction that commits it.
+    """Count the asker's choice as a vote for the resulting answer, in the transaction that commits it.
 
-    Not if the run did something else in the end, or another choice was made meanwhile. Raises `NotFound` where the
-    question is gone, whose words the answer holds.
+    It is not counted if the run did something else, or the choice was replaced meanwhile. Raises `NotFound` if the
+    question, whose words the answer has, is erased.
     """
     root = nodes[0]
     offers = offers_of(tx.episodes.of_run(run.workspace, tap.run_id))
@@ -299,7 +301,7 @@ def count_choice(
 def _count_approval(
     core: Core, tx: Transaction, run: FinishedRun, tap: Tap, offer: Offer, nodes: Sequence[Episode], at: datetime
 ) -> None:
-    """Who let a tool run approves of the node that ran it, if that came to a good end."""
+    """Count an approval as a vote for the node that ran the tool, by the person who allowed it, if it succeeded."""
     permission = decision_on(tx, offer, tap.number)
     ran = {each.node_id for each in run.allowed if permission and each.permission == permission}
     for node in nodes:
@@ -313,9 +315,9 @@ def _ended_well(node: Episode) -> bool:
 
 
 def note_offered(tx: Transaction, nodes: Sequence[Episode]) -> None:
-    """Note whose words a question holds that offers answers.
+    """Note whose words are in the options of questions.
 
-    Raises `NotFound` if one of them is erased since, or the question that an answer is offered for.
+    Raises `NotFound` if a lesson of an option, or the question that it was taught for, is erased.
     """
     for offer in offers_of(nodes):
         option = offer.option
@@ -333,18 +335,18 @@ def _is_last_part(above: Episode, part: Episode) -> bool:
 
 
 def _people_in(tx: Transaction, asked: Episode) -> set[str]:
-    """Everybody whose words a question of the bot's holds."""
+    """All people whose words are in this episode."""
     return {asked.author, *tx.episodes.words_of_others(asked.workspace, [asked.id]).get(asked.id, ())}
 
 
 def _taps(tx: Transaction, workspace: str, run_id: str, offers: Sequence[Offer], node: Episode) -> list[Incoming]:
-    """The asker's choices among what this node offered, oldest first."""
+    """The asker's choices among the options of this node, oldest first."""
     here = {number for number, offer in enumerate(offers, start=1) if offer.node.id == node.id}
     return [each for each in tx.deliveries.taps(workspace, run_id) if each.tap and each.tap.number in here]
 
 
 def _votes(tx: Transaction, scope: Scope, tapped: Incoming) -> list[Reaction]:
-    """The votes that stand for a choice."""
+    """The active votes of a choice."""
     return _tap_votes(tx, scope, tapped.run_id) if tapped.run_id else []
 
 
@@ -354,16 +356,16 @@ def _tap_votes(tx: Transaction, scope: Scope, run_id: str) -> list[Reaction]:
 
 
 def _opinion_ids(tap: Tap, person: str) -> tuple[str, str]:
-    """The ids of the episode and the run of this person's opinion: always the same, so that it is found again."""
+    """The ids of the episode and run of this person's opinion. They are deterministic, so that it is found again."""
     digest = sha256(f"{tap.run_id}/{tap.number}/{person}".encode()).hexdigest()
     return digest[:24], digest[24:48]
 
 
 def _still_holds(tx: Transaction, scope: Scope, offer: Offer) -> bool:
-    """Whether this person may still be told what was offered.
+    """Whether this option may still be shown to this person.
 
-    Where it comes from lessons, one of them, or what such a one was joined with, must be in their reach and in use, and
-    nobody have refused it since.
+    If it comes from lessons, at least one of them, or one that they were merged into, must be in the person's reach,
+    not archived, and not refused since.
     """
     asked, lessons = offer.node, offer.option.lessons
 
@@ -382,5 +384,5 @@ def _still_holds(tx: Transaction, scope: Scope, offer: Offer) -> bool:
 
 
 def _on(node: Episode, scope: Scope, value: int, role: Role, at: datetime) -> Reaction:
-    """The vote of a choice on one node."""
+    """A vote on a node, as cast by a choice."""
     return Reaction.on_run(node, scope.person, TAP, value, at, role=role, node_id="" if node.is_root else node.id)

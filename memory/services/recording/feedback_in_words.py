@@ -1,7 +1,7 @@
-"""Feedback in words: what an asker's message says of an answer is taken in as if it were their reaction or their form.
+"""Feedback in words: stores a message that judges an answer as a vote or correction.
 
-The message, the vote or correction, and the reply to it are one transaction. Everything it did carries the event id of
-the message, by which it is found again to be taken back.
+The vote or correction and the reply are stored in one transaction. All its effects carry the message's event id, by
+which they can be withdrawn.
 """
 
 from collections.abc import Callable
@@ -18,20 +18,20 @@ from memory.services.teaching.correct import Correcting, Prepared
 from memory.services.verdicts.verdicts import write_votes
 
 WORDS = "words"
-"""Source of a vote that was given in words."""
+"""The source of a vote given in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opinion:
-    """What a person says of an answer."""
+    """A person's judgement of an answer."""
 
     run_id: str
-    """The answer's."""
+    """The run of the answer."""
     value: int
     """+1 or -1."""
     role: Role
     correction: str = ""
-    """What would have been right; only with -1."""
+    """The right answer; only with -1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class FeedbackInWords:
     _core: Core
 
     def message(self, workspace: str, run_id: str) -> Incoming:
-        """The message that was replied to by this run. Raises `NotFound`."""
+        """The message that this run answered. Raises `NotFound`."""
         with self._core.store.read() as tx:
             message = tx.deliveries.incoming_of_run(workspace, run_id)
         if message is None:
@@ -57,10 +57,11 @@ class FeedbackInWords:
         understood: str,
         reply: Callable[[Episode], str],
     ) -> Answer | None:
-        """Take in an accepted message as feedback, and reply to it by `run_id`, which has no episode.
+        """Store an accepted message as feedback, and reply to it with the run `run_id`, which has no episode.
 
-        `reply` is what is said about the answer that was judged, or about the lesson that corrects it. None if the
-        message was answered or withdrawn meanwhile. Raises `NotFound` and `InvalidInput` as `Correcting.correct` does.
+        `reply` makes the text of the reply from the judged answer, or from the lesson that corrects it. None if the
+        message was answered or withdrawn meanwhile. Raises `NotFound` and `InvalidInput` as `Correcting.correct` does,
+        and `NotFound` if the message was edited or its feedback is stored already.
         """
         scope, prepared = message.scope, self._prepared(message, opinion)
         with self._core.store.write() as tx:
@@ -77,7 +78,10 @@ class FeedbackInWords:
             return Answer(parts=(part,), total=1, lessons=())
 
     def confirm(self, message: Incoming, opinion: Opinion, at: datetime) -> Episode | None:
-        """Take in what the author of a message says that it meant. None if it was before. Raises as `answer` does."""
+        """Store a message as feedback after its author confirmed it. None if it is stored already.
+
+        Raises `NotFound` and `InvalidInput` as `Correcting.correct` does.
+        """
         prepared = self._prepared(message, opinion)
         with self._core.store.write() as tx:
             return self._judge(tx, message, opinion, prepared, at)
@@ -86,7 +90,7 @@ class FeedbackInWords:
         if not opinion.correction:
             return None
         prepared = Correcting(self._core).prepared(message.scope, opinion.run_id, opinion.correction)
-        # A secret was taken out when the message was accepted.
+        # Secrets were replaced by the mark when the message was accepted.
         return replace(prepared, has_secret=prepared.has_secret or MARK in opinion.correction)
 
     def _judge(

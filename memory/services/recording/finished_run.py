@@ -1,4 +1,4 @@
-"""A finished run, ready to be committed at once: its nodes as stored, and how the lessons it was shown fared."""
+"""A finished run that is to be committed: its nodes as stored, and which shown lessons were used."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -35,45 +35,45 @@ from memory.services.verdicts.model_grading import guess_of
 from memory.services.verdicts.quarantine import SYSTEM
 
 _MOST_FOLLOWED = 3
-"""Lessons that an answer may name without having been shown them: one would often do."""
+"""The most lessons that an answer names as sources without having been shown them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedRun:
-    """An answer with everything that led to it, ready to be committed at once."""
+    """An answer with all data of its run, to be committed in one transaction."""
 
     workspace: str
     run_id: str
     event_id: str
-    """Of the message it answers; empty when there was none (a library's own run)."""
+    """The event id of the answered message; empty if there is none, as for a run of a library."""
     question: str = ""
-    """That message's text as it was answered; empty: whatever it is by now."""
+    """The text of the message that was answered. If it is empty, edits of the message are not checked."""
     nodes: Sequence[Episode] = ()
     recalls: Sequence[Recollection] = ()
     parts: Sequence[str]
     """The texts to post, in order."""
     channel: str = ""
+    """The channel in which they are posted."""
     thread: str = ""
-    """Where they are posted."""
     embedding_model: str = ""
     asked_by: str = ""
-    """Whose words the question is, where somebody tried another person's again (`Incoming.asked_by`)."""
+    """The author of the question, if another person asked it again (`Incoming.asked_by`)."""
     tap: Tap | None = None
     """The choice it answers (`Incoming.tap`)."""
     understood: str = ""
-    """What the message was taken to mean in its conversation, where that is more than it says."""
+    """The message's meaning in its conversation, if that is more than its text."""
     words_of: frozenset[str] = frozenset()
-    """Others whose words that holds."""
+    """Other people whose words are in `understood`."""
     usage: Usage = field(default_factory=Usage)
-    """What its models used, for the caps."""
+    """The usage of its models, for the caps."""
     prompts: str = ""
-    """What tells the prompts it was made with from others."""
+    """Identifies the version of the prompts."""
     allowed: tuple[Allowed, ...] = ()
-    """The tools with effects that ran, and who let them."""
+    """The tools with effects that ran, with their permissions."""
 
 
 def as_made(run: FinishedRun) -> tuple[list[Episode], list[Event]]:
-    """The nodes as the run leaves them, in quarantine where their text is flagged; and the events that say so."""
+    """The nodes as they are stored, those with flagged texts in quarantine, and the events of all nodes."""
     came_by = {name: value for name, value in (("event", run.event_id), ("prompts", run.prompts)) if value}
     nodes: list[Episode] = []
     events: list[Event] = []
@@ -95,7 +95,7 @@ def _let_run(node: Episode, allowed: Allowed) -> Event:
 
 
 def attach(tx: Transaction, run: FinishedRun, nodes: Sequence[Episode]) -> None:
-    """What hangs on the stored nodes: the goals' vectors, whose words they are, the links to the parents."""
+    """Store the vectors of the nodes' goals, whose words the nodes have, and links to their parents."""
     vectors = {recall.node_path: recall.vector for recall in run.recalls}
     known = {node.id: vector for node in nodes if (vector := vectors.get(node.node_path)) is not None}
     tx.episodes.add_vectors(run.workspace, run.embedding_model, known)
@@ -117,9 +117,9 @@ def attach(tx: Transaction, run: FinishedRun, nodes: Sequence[Episode]) -> None:
 
 
 def note_lessons_in(tx: Transaction, node: Episode, lessons: Collection[str]) -> dict[str, Episode]:
-    """Note whose words a node holds that repeats these lessons, which are returned.
+    """Note whose words are in a node that repeats these lessons. Returns the lessons by id.
 
-    Raises `NotFound` if one of them is erased since.
+    Raises `NotFound` if one of them is erased.
     """
     known = tx.episodes.get_many(node.workspace, lessons)
     if len(known) < len(set(lessons)):
@@ -133,7 +133,10 @@ def note_lessons_in(tx: Transaction, node: Episode, lessons: Collection[str]) ->
 def note_followed(
     tx: Transaction, run: FinishedRun, nodes: Iterable[Episode], shown: Iterable["LessonInPrompt"]
 ) -> tuple["UsedLesson", ...]:
-    """Note whose words an answer holds that the evidence had, though its lessons were not shown: what is proposed."""
+    """Note whose words are in an answer that repeats a candidate of the evidence without having used its lessons.
+
+    Returns the lessons that it repeats. Raises `NotFound` if a lesson of the candidate is erased.
+    """
     followed: list[UsedLesson] = []
     used = {each.exemplar.episode.id for each in shown if each.detected.signal is Signal.USED}
     evidence = {recall.node_path: recall.evidence for recall in run.recalls}
@@ -148,7 +151,7 @@ def note_followed(
 
 
 def _followed(node: Episode, lessons: Iterable[Episode]) -> list["UsedLesson"]:
-    """Lessons that a node's answer repeats without having been shown them."""
+    """The lessons with the same text as the node's answer, at most `_MOST_FOLLOWED`."""
     same = [each for each in lessons if each.output == node.output]
     return [
         UsedLesson(episode=each, relevance=None, is_proposed=is_only_proposed(each, node.scope))
@@ -157,7 +160,7 @@ def _followed(node: Episode, lessons: Iterable[Episode]) -> list["UsedLesson"]:
 
 
 def retrievals_of(tx: Transaction, run: FinishedRun, now: datetime) -> list[Retrieval]:
-    """The records of its recalls."""
+    """The records of the run's recalls."""
     before = tx.retrievals.of_run(run.workspace, run.tap.run_id) if run.tap is not None else []
     asked = {each.goal: each.evidence for each, _ in before if each.evidence is not None}
     return [
@@ -177,9 +180,10 @@ def retrievals_of(tx: Transaction, run: FinishedRun, now: datetime) -> list[Retr
 
 
 def _evidence(run: FinishedRun, recall: Recollection, asked: EvidenceRecord | None) -> EvidenceRecord | None:
-    """What is kept of it. `asked` is that of the question which the run answers by a choice, with no model.
+    """The record of a recall's evidence; None if there is none.
 
-    What could not be done then can not be done now.
+    `asked` is the evidence of the question whose option the run carries out. Actions that are not in it are left out,
+    as they were not possible then.
     """
     evidence = recall.evidence
     if evidence is None:
@@ -193,7 +197,7 @@ def _evidence(run: FinishedRun, recall: Recollection, asked: EvidenceRecord | No
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LessonInPrompt:
-    """A lesson in a node's prompt, and how it fared in what the node answered."""
+    """A lesson in a node's prompt, and whether the node's answer used it."""
 
     retrieval_id: str
     rank: int
@@ -203,11 +207,11 @@ class LessonInPrompt:
 
     @property
     def source(self) -> str:
-        """What the events about it have in common: a repeated one changes nothing."""
+        """The common part of its events' source ids, by which repeated events are ignored."""
         return f"{self.retrieval_id}/{self.exemplar.episode.id}"
 
     def events(self, run_id: str, now: datetime) -> list[Event]:
-        """That it was shown, and how it fared."""
+        """The events that it was shown, and whether it was used."""
         lesson, found = self.exemplar.episode, self.detected
         reached = {"audience": self.exemplar.audience.value}
         fared = {"ratio": round(found.ratio, 4), "run": run_id}
@@ -218,7 +222,7 @@ class LessonInPrompt:
         ]
 
     def use(self, now: datetime) -> LessonUse:
-        """What that does to the lesson."""
+        """The use to be counted for the lesson."""
         lesson = self.exemplar.episode
         return LessonUse(
             workspace=lesson.workspace,
@@ -229,7 +233,7 @@ class LessonInPrompt:
         )
 
     def item(self) -> RetrievalItem:
-        """Its place in the record of the recall."""
+        """Its item in the record of the recall."""
         exemplar = self.exemplar
         return RetrievalItem(
             workspace=exemplar.episode.workspace,
@@ -246,7 +250,7 @@ class LessonInPrompt:
 
 
 def lessons_shown(detector: OverlapDetector, run: FinishedRun) -> list[LessonInPrompt]:
-    """The lessons that the run's nodes were shown, each judged by what its node answered. Pure."""
+    """The lessons in the prompts of the run's nodes, each with the signal of its use. Pure."""
     nodes = {node.node_path: node for node in run.nodes}
     found: list[LessonInPrompt] = []
     for recall in run.recalls:
@@ -267,7 +271,7 @@ def lessons_shown(detector: OverlapDetector, run: FinishedRun) -> list[LessonInP
 
 
 def rules_shown(run: FinishedRun, now: datetime) -> list[Event]:
-    """Which rules were in the nodes' prompts: their ids and those of the lessons each was made of."""
+    """Events for the rules in the nodes' prompts, with the ids of the rules and their lessons."""
     nodes = {node.node_path: node for node in run.nodes}
     return [
         event(
@@ -289,7 +293,7 @@ def rules_shown(run: FinishedRun, now: datetime) -> list[Event]:
 
 
 def still_there(tx: Transaction, workspace: str, recalls: Iterable[Recollection], known: Collection[str]) -> bool:
-    """Whether the lessons a run was shown, also as part of a rule, have their questions still. Not of those `known`."""
+    """Whether all lessons shown to a run, also in rules, exist with the same goals; `known` ones are not checked."""
     shown: dict[str, str] = {}
     for recall in recalls:
         exemplars = (exemplar.episode for exemplar in recall.exemplars)
@@ -303,11 +307,11 @@ def still_there(tx: Transaction, workspace: str, recalls: Iterable[Recollection]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsedLesson:
-    """A remembered lesson that an answer rests on."""
+    """A lesson that an answer rests on."""
 
     episode: Episode
     relevance: float | None
-    """None where it was not shown, and the answer is what the evidence made of it and its like."""
+    """None if it was not shown, and the answer repeats its text because of the evidence."""
     is_guess: bool = False
     """Whether only a model judged it."""
     is_proposed: bool = False
@@ -315,7 +319,7 @@ class UsedLesson:
 
 
 def used_of(run: FinishedRun, shown: Sequence[LessonInPrompt]) -> tuple[UsedLesson, ...]:
-    """Those of a run that is being committed, most relevant first."""
+    """The lessons that a run used, before it is committed, most relevant first."""
     used = [
         UsedLesson(
             episode=each.exemplar.episode,
@@ -330,7 +334,7 @@ def used_of(run: FinishedRun, shown: Sequence[LessonInPrompt]) -> tuple[UsedLess
 
 
 def used_in(tx: Transaction, workspace: str, run_id: str) -> tuple[UsedLesson, ...]:
-    """The same of a run that was committed, as its lessons are now."""
+    """The lessons that a committed run used, as they are now, most relevant first."""
     recalls = tx.retrievals.of_run(workspace, run_id)
     used = [item for _, items in recalls for item in items if item.signal is Signal.USED]
     if not used:
@@ -356,7 +360,7 @@ def used_in(tx: Transaction, workspace: str, run_id: str) -> tuple[UsedLesson, .
 
 
 def _followed_in(tx: Transaction, workspace: str, run_id: str, recalls: Iterable[Retrieval]) -> tuple[UsedLesson, ...]:
-    """What `note_followed` found when the run was committed."""
+    """The lessons that `note_followed` found when the run was committed."""
     nodes = {node.node_path: node for node in tx.episodes.of_run(workspace, run_id) if node.action == ANSWER}
     weights = [
         (nodes[recall.node_path], [each.episode_id for each in belief.weights if each.approves and each.effect > 0])
@@ -374,10 +378,7 @@ def _followed_in(tx: Transaction, workspace: str, run_id: str, recalls: Iterable
 
 
 def _once(used: Sequence[UsedLesson], corrections: Iterable[tuple[str, str]]) -> tuple[UsedLesson, ...]:
-    """Each once, most relevant first.
-
-    A mistake whose correction was used as well is not named beside it: to a person they are one lesson.
-    """
+    """Each lesson once, most relevant first, without mistakes whose correction was used, too."""
     best: dict[str, UsedLesson] = {}
     for lesson in used:
         known = best.get(lesson.episode.id)

@@ -1,7 +1,7 @@
-"""The journal of a run under way: what it has done so far, so that the next process goes on and does nothing twice.
+"""The journal of an unfinished run, from which another process can continue it without doing anything twice.
 
-A short memory of the asker (`memory.model.ShortMemory`), so that it is forgotten with the rest. It is written before
-something has effects and after whatever costs, never for an ordinary answer, and taken away once the answer is there.
+It is a short memory of the asker (`memory.model.ShortMemory`), so it is forgotten with the asker's other data. It is
+written before effects and after costly steps, never for an ordinary answer, and deleted once the message is answered.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,13 +19,13 @@ _KEPT = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterruptedRun:
-    """A run that a process left."""
+    """A run that was interrupted by the end of its process."""
 
     nodes: tuple[Episode, ...]
-    """As far as they came; those that were not over have ended as aborted."""
+    """The nodes so far; unfinished ones are marked as aborted."""
     allowed: tuple[Allowed, ...]
     doing: tuple[str, Mapping[str, object]] | None
-    """Tool and arguments of what has effects and had begun: it may have happened, or not."""
+    """Tool and arguments of an action with effects that was started, and may have happened or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Journals:
         allowed: Sequence[Allowed],
         doing: tuple[str, Mapping[str, object]] | None,
     ) -> None:
-        """Keep what the run that answers this message has done so far. Secrets are taken out."""
+        """Store the state of the run that answers this message. Secrets are redacted."""
         scope, now = message.scope, self._core.clock()
         kept = list(map(self._core.redactor.episode, nodes))
         value = {
@@ -64,9 +64,9 @@ class Journals:
             )
 
     def read(self, message: Incoming) -> InterruptedRun | None:
-        """What an earlier process left of the run that answers this message; None if nothing, or it was edited since.
+        """The interrupted run of this message; None if there is none, or the message was edited since.
 
-        What may have had effects is told of an edited message, too.
+        A run that may have had effects is returned for an edited message, too.
         """
         with self._core.store.read() as tx:
             kept = tx.short.get(message.scope.workspace, KIND, message.event_id, self._core.clock())
@@ -83,7 +83,7 @@ class Journals:
         )
 
     def drop(self, message: Incoming) -> None:
-        """Take it away: the message is answered."""
+        """Delete the journal of an answered message."""
         with self._core.store.write() as tx:
             tx.short.delete(message.scope.workspace, KIND, message.event_id)
 

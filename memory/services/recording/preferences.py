@@ -1,6 +1,6 @@
-"""How people want to be answered: standing preferences, which say nothing about what is right.
+"""Standing preferences of people for how they are answered, which are no judgement of content.
 
-Each is a short memory of its person (`memory.model.ShortMemory`), so that it is exported and forgotten with the rest.
+Each is a short memory of its person (`memory.model.ShortMemory`), so it is exported and forgotten with other data.
 """
 
 from collections.abc import Sequence
@@ -16,20 +16,20 @@ from memory.services.verdicts.verdicts import withdraw_votes
 
 KIND = "goodbot/preference"
 MOST = 5
-"""How many a person has at most in a workspace; one more takes the place of the oldest."""
+"""The most preferences of a person in a workspace; a further one replaces the oldest."""
 _KEPT = timedelta(days=36_500)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preference:
-    """One standing preference of a person."""
+    """A standing preference of a person."""
 
     kind: str
-    """What it is about, for example `language`: a new one replaces the one before of its kind."""
+    """What it is about, for example `language`. A new preference replaces the one of the same kind."""
     text: str
-    """As an instruction to whoever answers, for example `Answer in German.`"""
+    """An instruction to the model, for example `Answer in German.`"""
     event_id: str = ""
-    """Of the message or form that it came by."""
+    """The event id of the message or form that it came from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +39,15 @@ class Preferences:
     _core: Core
 
     def of(self, workspace: str, person: str) -> tuple[Preference, ...]:
-        """The person's preferences, the oldest first."""
+        """The person's preferences, oldest first."""
         with self._core.store.read() as tx:
             return tuple(_read(each) for each in _stored(tx, workspace, person))
 
     def keep(self, scope: Scope, preference: Preference, *, at: datetime, run_id: str = "") -> bool:
-        """Keep it for `scope.person` in this workspace. False if its event was handled before.
+        """Store a preference of `scope.person`. False if its event was handled before.
 
-        `run_id` is the answer that it was said about: what the person said against that is withdrawn, for a wish how
-        to be answered does not make the content wrong.
+        `run_id` is the answer it was about, if any: the person's votes against it are withdrawn, as a preference does
+        not make the content wrong.
         """
         with self._core.store.write() as tx:
             now = self._core.clock()
@@ -66,9 +66,9 @@ class Preferences:
     def answer(
         self, message: Incoming, preference: Preference, *, run_id: str, understood: str, reply: str
     ) -> Answer | None:
-        """Take in an accepted message as a preference, and reply to it by `run_id`, which has no episode.
+        """Store an accepted message as a preference, and reply to it with the run `run_id`, which has no episode.
 
-        None if the message was answered or withdrawn meanwhile. Raises `NotFound` if it was edited or taken in before.
+        None if the message was answered or withdrawn meanwhile. Raises `NotFound` if it was edited or stored before.
         """
         scope = message.scope
         with self._core.store.write() as tx:
@@ -85,7 +85,7 @@ class Preferences:
             return Answer(parts=(part,), total=1, lessons=())
 
     def remove(self, workspace: str, person: str, *, kind: str = "", event_id: str = "") -> Preference | None:
-        """Remove the preference of a kind, or the one that came by an event. None if there is no such."""
+        """Remove the preference of a kind, or the one that came from an event. None if there is none."""
         with self._core.store.write() as tx:
             for stored in _stored(tx, workspace, person):
                 found = _read(stored)
@@ -97,7 +97,7 @@ class Preferences:
 
 def _put(tx: Transaction, workspace: str, person: str, preference: Preference, now: datetime) -> None:
     key = f"{person}/{preference.kind}"
-    # Deleted first, so that one said anew is the newest.
+    # Deleted first, so that a repeated preference becomes the newest.
     tx.short.delete(workspace, KIND, key)
     others = _stored(tx, workspace, person)
     for oldest in others[: max(0, len(others) - MOST + 1)]:

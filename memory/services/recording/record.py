@@ -1,4 +1,4 @@
-"""From a person's message to an answer that reactions can find: each step one transaction, each safe to repeat."""
+"""Records a message from acceptance to its delivered answer. Each step is one transaction and safe to repeat."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -51,20 +51,20 @@ from memory.services.verdicts.verdicts import write_votes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """A committed answer on its way to be posted."""
+    """A committed answer that is to be posted."""
 
     parts: tuple[Outgoing, ...]
-    """Those that were not posted yet, in order."""
+    """The parts that are not posted yet, in order."""
     total: int
-    """How many there are with those that were posted."""
+    """The number of parts, with those that are posted."""
     first_message: str = ""
-    """The message that the first part became; empty if that was not posted yet."""
+    """The id of the message with the first part; empty if that is not posted yet."""
     lessons: tuple[UsedLesson, ...]
-    """What it rests on, most relevant first."""
+    """The lessons it rests on, most relevant first."""
     options: tuple[Option, ...] = ()
-    """What it offers, where it asks the person."""
+    """The options of a question to the person."""
     is_from_people: bool = False
-    """Whether it is what people taught, and no model was asked."""
+    """Whether it is an answer that people taught, given without a model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,24 +77,22 @@ class Unsent:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """Use cases from acceptance to delivery."""
+    """The use cases from accepting a message to delivering its answer."""
 
     _core: Core
 
     def accept(self, message: Incoming, *, wakes: bool = False, role: Role | None = None) -> Incoming | None:
-        """Store a message before it is worked on; the message as it is now. None if it was accepted before.
+        """Store a message before it is worked on. Returns it as stored; None if it was accepted before.
 
-        `wakes`: it mentions the bot, which listens in its thread again if that was muted. With the author's `role`,
-        None also where the lists that people keep in chat do not let them use the bot there.
-
-        `InvalidInput`: it is too long.
+        `wakes`: the message mentions the bot, which unmutes its thread. With the author's `role`, None also if the
+        chat's access lists do not allow them to use the bot there. Raises `InvalidInput` if the message is too long.
         """
         self._core.require_short(message.text)
         kept = self._core.redactor.message(message)
         try:
             with self._core.store.write() as tx:
                 return self._accepted(tx, kept, wakes=wakes, role=role)
-        except NotAdmitted:  # nothing of it stays
+        except NotAdmitted:  # rolled back
             return None
 
     def _accepted(self, tx: Transaction, message: Incoming, *, wakes: bool, role: Role | None) -> Incoming | None:
@@ -112,11 +110,11 @@ class Recording:
         return replace(accepted, channel_visibility=scope.visibility) if accepted and is_news else accepted
 
     def accept_again(self, scope: Scope, message_id: str, *, event_id: str, at: datetime) -> Incoming | None:
-        """Store the question behind a sent answer once more, as a message of whoever wants it tried again.
+        """Store the question of a sent answer again, as a message of the person in `scope`.
 
-        Looked up and stored in one transaction, so that nobody is forgotten in between. None if the event was accepted
-        before. Raises `NotFound` for a message that is no answer, or whose question may not be repeated here or is
-        gone; `InvalidInput` if it is too long by now.
+        It is looked up and stored in one transaction, so that nobody is forgotten in between. None if the event was
+        accepted before. Raises `NotFound` if the message is no answer, or its question may not be repeated here or is
+        gone; `InvalidInput` if the question is longer than now allowed.
         """
         now = self._core.clock()
         with self._core.store.write() as tx:
@@ -136,15 +134,12 @@ class Recording:
             return again if tx.deliveries.accept(self._core.redactor.message(again)) else None
 
     def withdraw(self, workspace: str, event_id: str) -> None:
-        """Give up an accepted message: it will not be answered."""
+        """Withdraw an accepted message, so that it is not answered."""
         with self._core.store.write() as tx:
             tx.deliveries.advance(workspace, event_id, Progress.ACCEPTED, Progress.WITHDRAWN)
 
     def current(self, incoming: Incoming) -> Incoming | None:
-        """The message as it is now: reworded, answered meanwhile, its channel narrowed to fewer people.
-
-        None if nothing more is to be done about it.
-        """
+        """The message as stored now: text, progress, and visibility if its channel was narrowed. None if finished."""
         with self._core.store.read() as tx:
             now = tx.deliveries.incoming(incoming.scope.workspace, incoming.event_id)
         if now is None or now.progress not in UNFINISHED:
@@ -154,7 +149,7 @@ class Recording:
         return replace(now, scope=replace(now.scope, visibility=now.channel_visibility))
 
     def keep_back(self, incoming: Incoming) -> None:
-        """Answer a message no more, nor post more of its answer: others read its channel than when it was asked."""
+        """Withdraw a message, or the unsent parts of its answer, because its channel got other readers."""
         workspace = incoming.scope.workspace
         with self._core.store.write() as tx:
             tx.deliveries.advance(workspace, incoming.event_id, Progress.ACCEPTED, Progress.WITHDRAWN)
@@ -162,9 +157,10 @@ class Recording:
                 tx.deliveries.drop_unsent(workspace, incoming.run_id)
 
     def reword(self, workspace: str, channel: str, message_id: str, text: str) -> bool:
-        """Take in an edit of a question. False if it is answered, or none. `InvalidInput`: it is too long now.
+        """Store an edit of a question. False if it is answered, or the message is no question.
 
-        In the conversation an answered one says from now on what it says after the edit; what is too long, nothing.
+        An answered question gets the new text in the conversation, too, or none if it is too long. Raises
+        `InvalidInput` if a question that is not answered yet is too long.
         """
         with self._core.store.write() as tx:
             incoming = tx.deliveries.incoming_of_message(workspace, channel, message_id)
@@ -178,10 +174,10 @@ class Recording:
             return is_open
 
     def retract(self, workspace: str, channel: str, message_id: str, *, actor: str) -> bool:
-        """A question was deleted: it is not answered any more, and what it left undecided is archived.
+        """Handle a deleted message. False if it was no question; the text of a part of an answer is erased then.
 
-        It is gone from the conversation. Lessons that people approved or rejected stay: their votes are about the
-        answer. False if it was no question; a part of an answer is gone from the conversation too.
+        A question is withdrawn, its text is erased, and its pending episodes are archived. Lessons that people approved
+        or rejected stay, as the votes are about the answer.
         """
         now = self._core.clock()
         with self._core.store.write() as tx:
@@ -198,32 +194,32 @@ class Recording:
             return True
 
     def has_answered_in(self, workspace: str, channel: str, thread: str) -> bool:
-        """Whether the bot ever answered in this thread, so that replies there are meant for it."""
+        """Whether the bot has answered in this thread, so that replies there are meant for it."""
         with self._core.store.read() as tx:
             return tx.deliveries.has_sent(workspace, channel, thread)
 
     def messages_of(self, scope: Scope, limit: int) -> list[Incoming]:
-        """The newest `limit` messages of the person in this channel, of these what may be repeated there now."""
+        """Of the newest `limit` messages of the person in this channel, those that may be repeated there now."""
         with self._core.store.read() as tx:
             messages = tx.deliveries.messages_of(scope.workspace, scope.channel, scope.person, limit)
         return [each for each in messages if each.text and stays(each.scope.visibility, scope.visibility)]
 
     def first_time(self, workspace: str, occasion: str) -> bool:
-        """Whether this occasion has not come before: a claim that survives restarts."""
+        """Whether this is the first call for this occasion. Persistent."""
         with self._core.store.write() as tx:
             return tx.log.claim(workspace, occasion, self._core.clock())
 
     def finish(self, run: FinishedRun) -> Answer | None:
-        """Commit an answer: its pending episodes, what they were shown, how that fared, and the parts to post.
+        """Commit a run: its pending episodes, its recalls, the lessons shown and used, and the parts to post.
 
-        Secrets are taken out of all of it first. A node whose text is flagged is put in quarantine.
+        Secrets are redacted first. Nodes with flagged texts are put in quarantine.
 
-        None, and nothing is written, if the message was answered, withdrawn or forgotten meanwhile; or if it was edited
-        (`FinishedRun.question`), or a lesson it was shown is erased since, whose words the answer may repeat: the
-        message is then still accepted.
+        Returns None, and writes nothing, if the message was answered, withdrawn or forgotten meanwhile. The same if it
+        was edited (`FinishedRun.question`), or a lesson it was shown is erased, as the answer may repeat its words; the
+        message then stays accepted.
         """
         run = self._redacted(run)
-        shown = lessons_shown(self._core.detector, run)  # before the transaction: it takes longer than all of that
+        shown = lessons_shown(self._core.detector, run)  # outside of the transaction, as it is slow
         try:
             with self._core.store.write() as tx:
                 return self._commit(tx, run, shown, self._core.clock())
@@ -263,7 +259,7 @@ class Recording:
         parts = tuple(_outgoing(run, number, text, readers) for number, text in enumerate(run.parts, start=1))
         tx.deliveries.put_outgoing(*parts)
         if answered is not None and not parts:
-            # Nothing is said, so the question stands for the answer: people may still say what would be right.
+            # Without a message of the answer, reactions on the question count for it.
             tx.teaching.put_ledger(self._entry(run.workspace, run.channel, answered.message_id, run.run_id, now))
         return Answer(
             parts=parts,
@@ -274,7 +270,7 @@ class Recording:
         )
 
     def unsent(self, workspace: str, run_id: str) -> Answer:
-        """What is left to post of a committed answer."""
+        """A committed answer with its unsent parts."""
         with self._core.store.read() as tx:
             every = tx.deliveries.outgoing(workspace, run_id)
             parts = _unsent(every)
@@ -299,9 +295,10 @@ class Recording:
         )
 
     def sent(self, workspace: str, run_id: str, part: int, message_id: str, *, is_answer: bool = True) -> bool:
-        """Note that a part was posted: from now on a reaction on that message finds the answer, if it is one.
+        """Note that a part was posted, so that reactions on its message count for the answer (unless not `is_answer`).
 
-        Reactions that overtook this note are counted; returns whether there were any. The last makes it delivered.
+        Returns whether reactions had arrived before this; they are counted now. The last part marks the answer as
+        delivered.
         """
         now = self._core.clock()
         with self._core.store.write() as tx:
@@ -329,16 +326,16 @@ class Recording:
         )
 
     def give_up(self, workspace: str, run_id: str) -> bool:
-        """Offer the unsent parts of an answer no more: their place is gone. False if none was waiting.
+        """Give up the unsent parts of an answer whose channel is gone. False if none was waiting.
 
-        What was posted of it, and the episodes, stay as they are.
+        Posted parts and episodes stay.
         """
         with self._core.store.write() as tx:
             moved = tx.deliveries.advance_run(workspace, run_id, Progress.ANSWERED, Progress.UNDELIVERABLE)
             return moved or tx.deliveries.drop_unsent(workspace, run_id)
 
     def _link(self, tx: Transaction, posted: Posted, entry: LedgerEntry) -> None:
-        """Log that this message stands for the answer now, and count the reactions that came before."""
+        """Log that this message has a part of the answer, and count reactions that arrived before."""
         workspace, channel, now = entry.workspace, entry.channel, entry.posted_at
         linked = Event(
             workspace=workspace,
@@ -358,7 +355,7 @@ class Recording:
             write_votes(self._core, tx, now, *(replace(each, run_id=entry.run_id) for each in counted))
 
     def unfinished(self) -> list[Unsent]:
-        """What a restart must finish, oldest first: messages to answer, and answers with parts to post."""
+        """What a restart must finish, oldest first: messages to answer, and answers with unsent parts."""
         with self._core.store.read() as tx:
             return [
                 Unsent(incoming=each, parts=_unsent(tx.deliveries.outgoing(each.scope.workspace, each.run_id)))
@@ -371,7 +368,7 @@ def _options(nodes: Sequence[Episode]) -> tuple[Option, ...]:
 
 
 def _erase_part(tx: Transaction, workspace: str, channel: str, message_id: str, now: datetime) -> None:
-    """Erase the text of a part of an answer that was deleted."""
+    """Erase the text of a deleted part of an answer."""
     entry = tx.teaching.ledger(workspace, channel, message_id, now)
     parts = tx.deliveries.outgoing(workspace, entry.run_id) if entry else []
     tx.deliveries.put_outgoing(*(replace(each, text="") for each in parts if each.message_id == message_id))

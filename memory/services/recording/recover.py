@@ -11,14 +11,14 @@ from memory.services.core import Core
 
 @dataclass(frozen=True, slots=True)
 class Recovering:
-    """Counts abnormal exits of processes against the messages that were in work, and sets aside those that go on."""
+    """Counts abnormal exits against the messages in work, and sets aside messages that had too many."""
 
     _core: Core
 
     def count(self, exits: Sequence[AbnormalExit], note: str) -> list[Incoming]:
-        """Count each exit once, however often it is told. Returns the messages that were set aside because of it.
+        """Count each exit once, even if it is reported again. Returns the messages that are now set aside.
 
-        What their askers are told is `note`: it waits to be posted as an answer would.
+        `note` is the text for their askers, stored to be posted like an answer.
         """
         now = self._core.clock()
         aside: list[Incoming] = []
@@ -42,15 +42,15 @@ class Recovering:
         if not message.is_poison:
             return []
         if message.progress is Progress.SET_ASIDE:
-            # Even saying so ends the process.
+            # Even posting the note ends the process.
             tx.deliveries.drop_unsent(workspace, message.run_id)
             return []
         return [self._set_aside(tx, message, note)]
 
     def _set_aside(self, tx: Transaction, message: Incoming, note: str) -> Incoming:
-        """Replace the answer, or what was not posted of it yet, by the note."""
+        """Replace the answer, or its unsent parts, by the note."""
         scope, run_id = message.scope, message.run_id or self._core.new_id()
-        # The note has as many tries as the message had.
+        # The note gets as many tries as the message.
         crashes, kills = min(message.crashes, CRASHES), min(message.kills, KILLS)
         tx.deliveries.put_exit_counts(scope.workspace, message.event_id, crashes=crashes, kills=kills)
         tx.deliveries.drop_unsent(scope.workspace, run_id)
@@ -60,11 +60,11 @@ class Recovering:
         return replace(message, progress=Progress.SET_ASIDE, run_id=run_id, crashes=crashes, kills=kills)
 
     def clear(self, message: Incoming) -> None:
-        """Forget the exits counted against a message that was worked on once more without another."""
+        """Reset the exit counts of a message that was worked on again without an exit."""
         with self._core.store.write() as tx:
             tx.deliveries.put_exit_counts(message.scope.workspace, message.event_id, crashes=0, kills=0)
 
     def set_aside(self) -> list[Incoming]:
-        """The messages that are tried no more, newest first, of every workspace."""
+        """The messages of all workspaces that are set aside, newest first."""
         with self._core.store.read() as tx:
             return tx.deliveries.set_aside()

@@ -1,7 +1,7 @@
-"""What language models cost: counted where a cap is set, and told by day, person, channel and model.
+"""The cost of language models: counts it against caps, and reports it by day, person, channel and model.
 
-Caps are counted beside the episodes, in numbers under digests of who spent them, so that forgetting does not give the
-day's money back. What is told for everything else is read from the episodes.
+Caps have counters of their own, under digests of the spenders, so that forgetting a person does not reset a day's
+spending. Reports are computed from the episodes.
 """
 
 from collections import defaultdict
@@ -17,29 +17,29 @@ from memory.services.core import Core
 
 _DAY = timedelta(days=1)
 _DAYS = 30
-"""How many a report covers."""
+"""How many days a report covers."""
 _MICRO = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """What answers used up."""
+    """The usage of some answers."""
 
     answers: int
     tokens: int
     cost_usd: float
     unpriced_tokens: int = 0
-    """Of models whose price is not known."""
+    """Tokens of models without a known price."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpendingReport:
-    """A workspace's last days, today included. Each list begins with whoever used most."""
+    """A workspace's usage in the last days, today included. People, channels and models are sorted by cost."""
 
     today: Spent
     total: Spent
     days: tuple[tuple[date, Spent], ...]
-    """Newest first; days without anything are left out."""
+    """Newest first, without days that have no usage."""
     people: tuple[tuple[str, Spent], ...]
     channels: tuple[tuple[str, Spent], ...]
     models: tuple[tuple[str, Spent], ...]
@@ -47,12 +47,12 @@ class SpendingReport:
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """Use cases of who watches the cost."""
+    """The use cases of spending."""
 
     _core: Core
 
     def allowance(self, scope: Scope) -> Allowance:
-        """What a person may still use in a channel today. One statement."""
+        """What a person may still use in a channel today (UTC). One statement."""
         now = self._core.clock()
         names = {cap: _names(cap.spender, scope, now) for cap in self._core.caps}
         with self._core.store.read() as tx:
@@ -64,7 +64,7 @@ class Spending:
         return Allowance(spent=spent, at=now, ends_at=datetime.combine(_day(now) + _DAY, time(), UTC))
 
     def report(self, workspace: str) -> SpendingReport:
-        """What a workspace's answers used up in the last days. One statement."""
+        """A workspace's usage in the last days. One statement."""
         today = _day(self._core.clock())
         since = datetime.combine(today - (_DAYS - 1) * _DAY, time(), UTC)
         with self._core.store.read() as tx:
@@ -81,7 +81,7 @@ class Spending:
 
 
 def count_spent(core: Core, tx: Transaction, scope: Scope, used: Usage) -> None:
-    """Count what a run used up against the caps. One statement, and none where nothing was used."""
+    """Count a run's usage against the caps. One statement, or none without usage."""
     if not used.tokens:
         return
     now, more = core.clock(), dict[str, int]()
@@ -92,7 +92,7 @@ def count_spent(core: Core, tx: Transaction, scope: Scope, used: Usage) -> None:
 
 
 def _names(spender: Spender, scope: Scope, now: datetime) -> tuple[str, str]:
-    """The names under which a spender's millionths of a dollar, and tokens, are counted today."""
+    """The names of a spender's counters of today: millionths of a dollar, and tokens."""
     who = {Spender.PERSON: scope.person, Spender.CHANNEL: scope.channel, Spender.WORKSPACE: ""}[spender]
     return (f"{_day(now)}/{spender}/{who}/usd", f"{_day(now)}/{spender}/{who}/tokens")
 
@@ -114,7 +114,7 @@ def _grouped(counts: Iterable[SpendingCount], name: str) -> Mapping[Any, list[Sp
 
 
 def sum_of(counts: Iterable[SpendingCount]) -> Spent:
-    """All of it together."""
+    """The sum of these counts."""
     counts = list(counts)
     return Spent(
         answers=sum(each.answers for each in counts),
