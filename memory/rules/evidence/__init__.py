@@ -1,1 +1,1 @@
-"""What people approved and refused, weighed together: how far the lessons in reach speak for each candidate."""
+"""The evidence rule: weighs what people approved and refused into beliefs in candidates (actions and answers)."""

@@ -1,11 +1,11 @@
-"""Which action a text tells to take."""
+"""Finds the action that a text orders, such as "use the calculator"."""
 
 import re
 from collections.abc import Iterable
 from functools import lru_cache
 
 LONGEST_NAMING = 200
-"""Characters of a text that names an action; a longer one is an answer, whatever it mentions."""
+"""The most characters of a text that names an action. A longer text is an answer."""
 
 _WORD = re.compile(r"[^\W_]+", re.UNICODE)
 
@@ -16,18 +16,17 @@ _WORDS_AROUND = (
 )
 _ORDERS = frozenset(("use", "try", "call", "run", "take", "ask", "check"))
 _AROUND = frozenset(_WORDS_AROUND.split())
-"""Words that may stand around the order: a text with any other word says something of its own."""
+"""Words that may surround the order. A text with any other word is an answer."""
 _DENIALS = frozenset(("not", "never", "don", "dont", "t", "without", "of"))
 _PURPOSES = frozenset(("for", "to", "instead", "when", "here", "next", "please", "because", "not"))
-"""Words with which "use the clock" may go on to say what for."""
+"""Words that may begin a purpose after "use the clock"."""
 
 
 def named_action(text: str, actions: Iterable[str]) -> str:
-    """The action a text tells to take ("use the calculator", "search knowledge"); empty for any other text.
+    """The action that a text orders ("use the calculator", "search knowledge"); empty for any other text.
 
-    It is the name alone, or an order with it and nothing else of weight. Only "use" may say what for. A text that
-    mentions an action in a sentence of its own is an answer, and so is one that only says what not to take, or names
-    several.
+    Such a text is the name alone, or an order with it and filler words; only "use" may be followed by a purpose. A text
+    that mentions an action in another sentence, only says which action not to take, or names several, is an answer.
     """
     if len(text) > LONGEST_NAMING:
         return ""
@@ -45,7 +44,7 @@ def named_action(text: str, actions: Iterable[str]) -> str:
 
 @lru_cache(maxsize=16)
 def _names(actions: tuple[str, ...]) -> tuple[dict[str, list[tuple[str, list[str]]]], frozenset[str]]:
-    """The actions with the words of their names, by the first of these; and all words of all names."""
+    """(Actions with the words of their names, by first word; all words of all names)."""
     by_first: dict[str, list[tuple[str, list[str]]]] = {}
     for action in actions:
         if name := _WORD.findall(action.casefold()):
@@ -54,7 +53,7 @@ def _names(actions: tuple[str, ...]) -> tuple[dict[str, list[tuple[str, list[str
 
 
 def _is_ordered(before: list[str], after: list[str], names: frozenset[str]) -> bool:
-    """Whether the words around a name leave it the whole text, or are an order to take it."""
+    """Whether the name is the whole text, or the words around it are an order."""
     if after[:1] in (["tool"], ["action"]):
         del after[0]
     while before and before[-1] in ("the", "your"):

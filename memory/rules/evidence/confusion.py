@@ -1,7 +1,7 @@
-"""How often taught answers are confused with each other: each lesson is asked for as if it had not been taught.
+"""Confusion: how often taught answers are mistaken for each other, by leave-one-out cross-validation.
 
-Where answers are about things that are much alike, more of what reaches a confidence is wrong than elsewhere, and the
-threshold must be higher before anybody said so (leave-one-out cross-validation).
+If answers are about similar things, more of those at a confidence are wrong than usual, and the threshold has to be
+higher before anybody has judged answers.
 """
 
 import math
@@ -11,31 +11,31 @@ from typing import NamedTuple
 from memory.rules.evidence.threshold import LOWEST, MOST_OF_ONE, share_wrong
 
 USUAL = 10.0
-"""How many wrong answers, of as many as are usual, the first guess stands for: that there is as much confusion as
-elsewhere (measured: `memory/rules/evidence/README.md`)."""
+"""The strength of the prior that confusion is 1, in expected wrong answers (measured:
+`memory/rules/evidence/README.md`)."""
 
 MARGIN = 0.5
-"""Standard errors by which more is taken to be wrong than was: that of a count is its root (Poisson)."""
+"""Standard errors that are added to the count of wrong answers; that of a count is its square root (Poisson)."""
 
 
 class LeftOut(NamedTuple):
-    """What would be answered to one lesson's question without the lesson, where another one teaches its answer, too."""
+    """The answer to a lesson's question without the lesson."""
 
     author: str
-    """Whose word it is by which the lesson counts for others; where nobody's is, whoever wrote it."""
+    """The person whose vote makes the lesson count for others; if there is none, its author."""
     is_known: bool
-    """Whether somebody's is."""
+    """Whether there is such a person."""
     confidence: float
-    """0 where no other lesson teaches its answer, which tells nothing."""
+    """0 if no other lesson teaches the same answer: then the result is not counted."""
     is_right: bool
 
 
 def confusion(lessons: Iterable[LeftOut]) -> float:
-    """How many times as many would be wrong as usually are at their confidence, above 0; 1 where nothing was taught.
+    """The ratio of wrong answers to those expected at their confidence (`share_wrong`), above 0; 1 without lessons.
 
     Pure; the order does not matter. Of several authors each counts for at most `MOST_OF_ONE` lessons, and for at most
-    `USUAL` more or fewer wrong ones than usual, so that nobody more than halves it or much more than doubles it. Where
-    somebody's word counts for others, nobody else counts: as for the threshold itself.
+    `USUAL` more or fewer wrong answers than expected, so that one author can halve it at most and hardly more than
+    double it. If any lesson `is_known`, only these count, as for the threshold itself.
     """
     every = list(lessons)
     counted = [each for each in every if each.is_known] or every

@@ -1,4 +1,4 @@
-"""Which questions to answer first, so that few lessons settle as many of all questions as possible."""
+"""Chooses which questions to answer first, so that few lessons answer as many questions as possible."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -10,14 +10,15 @@ if TYPE_CHECKING:
     from memory.rules.evidence.posterior import Matrix
 
 SETTLED_FROM = 0.7
-"""Cosine from which a lesson that a teacher gave for one question answers another one."""
+"""The least cosine at which a teacher's lesson for one question answers another one."""
 
 
 def greedy_cover(goals: Sequence[Vector], limit: int) -> list[tuple[int, list[int]]]:
-    """Greedy set cover: the question whose answer settles most, then most of the rest, and so on.
+    """Greedy set cover: the question whose answer settles most questions, then most of the rest, and so on.
 
-    `goals` are embeddings of unit length. Returns (question, every question it settles beyond those before, itself
-    first), at most `limit`. Greedy is within 1 - 1/e of the best choice (Nemhauser et al. 1978). Ties: the earlier one.
+    `goals` are embeddings of unit length. Returns at most `limit` pairs of indexes: (question, the questions it settles
+    that none before did, itself first). Ties: the earlier question. Greedy covers at least 1 - 1/e of what the best
+    choice covers (Nemhauser et al. 1978).
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""One lesson as the evidence rule looks at it: what it judges, and what that is worth."""
+"""A lesson as input of the evidence rule: the candidates it judges, its verdict, and the noise of that."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -18,52 +18,52 @@ ANSWER = "answer"
 
 
 class Candidate(NamedTuple):
-    """What can be approved or refused."""
+    """An action or an answer that can be approved or refused."""
 
     action: str
     text: str = ""
-    """The answer, where that is the action."""
+    """The answer, if the action is `answer`."""
     exact: int | None = None
-    """What must be alike in answers that say the same (`exact_part`)."""
+    """A digest of what must be equal in answers that say the same (`exact_part`); None for other actions."""
 
     @classmethod
     def of(cls, action: str, text: str) -> "Candidate":
-        """An action, or an answer."""
+        """The candidate for an action, or for an answer."""
         return cls(action, text, exact_part(text) if text or action == ANSWER else None)
 
     @property
     def core(self) -> int:
-        """What else must be alike (`AnswerWords.core`), found when it is asked for: all words are read for it."""
+        """What else must be equal (`AnswerWords.core`). Not stored, as it takes reading all words."""
         return AnswerWords.of(self.text).core
 
     def says_the_same_as(self, other: "Candidate") -> bool:
-        """Whether two answers do."""
+        """Whether two answers say the same."""
         return AnswerWords.of(self.text).says_the_same_as(AnswerWords.of(other.text))
 
 
 class JudgedLesson(NamedTuple):
-    """One lesson as the rule looks at it."""
+    """A lesson with one verdict, as input of the rule."""
 
     id: str
     goal: str
     action: str
-    """One of the actions, or `answer`; of a question, that."""
+    """One of the agent's actions, `answer`, or for a question the action of asking."""
     candidates: tuple[Candidate, ...]
-    """What was approved or refused: one, or all that a question offered in vain."""
+    """The approved or refused candidate, or all refused options of a question."""
     observation: NoisyVerdict
-    """The verdict. The voices are the members behind it, where they are others than the asker and it is not trusted."""
+    """The verdict. It has voices if members other than the asker are behind it and it is not trusted."""
     decided_at: datetime
-    """When the first of those behind it said so, whatever others said since; when it was decided, if nobody voted."""
+    """The time of the first vote for this verdict; without votes, when it was decided."""
     people: tuple[str, ...] = ()
-    """Everybody whose verdict it is; whoever made it, where nobody voted."""
+    """All voters for this verdict; without votes, the lesson's author."""
     is_own: bool = False
-    """Whether it is a lesson of the asker's own scope."""
+    """Whether it is found in the asker's personal audience."""
     is_question: bool = False
-    """Whether it is a question of the bot's own."""
+    """Whether it is a question by the bot."""
     is_written: bool = False
-    """Whether somebody wrote it down as what is right, and did not only judge it."""
+    """Whether a person wrote it as the right answer, instead of judging an answer of the bot."""
     is_counted: bool = True
-    """Whether it is among the lessons that `ActionFit` counts, if it approves: those that were decided."""
+    """Whether `ActionFit` counts it, if it approves: its verdict is decided as a success."""
 
     @property
     def approves(self) -> bool:
@@ -71,7 +71,7 @@ class JudgedLesson(NamedTuple):
         return self.observation.approves
 
     def speaks_of_the_same_as(self, other: "JudgedLesson") -> bool:
-        """Whether another one judges what it judges, in the same words or others."""
+        """Whether both judge the same candidate, in the same words or others."""
         if self.candidates == other.candidates:
             return True
         (mine, *more), (theirs, *others) = self.candidates, other.candidates
@@ -80,7 +80,7 @@ class JudgedLesson(NamedTuple):
 
     @property
     def author(self) -> str:
-        """The only person whose verdict it is; empty where there are several."""
+        """The only person behind the verdict; empty if there are several or none."""
         return self.people[0] if len(self.people) == 1 else ""
 
 
@@ -94,11 +94,11 @@ def noise_of(
     is_biased: bool = False,
     reliability: float = 1.0,
 ) -> float:
-    """Variance of a verdict without the biases of its voices, where it `is_biased`.
+    """The noise variance of a verdict. If it `is_biased`, the biases of its voices come on top (`voices`).
 
-    It is trusted if a teacher or an administrator is behind it, or all of the workspace; written, if the asker wrote
-    down what is right, and did not only judge it; tapped, if somebody behind it chose it among several. `reliability`
-    is that of all behind it together.
+    It is trusted if a teacher or administrator is behind it, or if it holds for the workspace; written if the asker
+    wrote it as the right answer; tapped if a person behind it chose it among options. `reliability` is the joint
+    reliability of all behind it.
     """
     if is_trusted:
         noise = config.trusted_noise
@@ -111,10 +111,10 @@ def noise_of(
 
 
 def replaced_places(lessons: Sequence[JudgedLesson], alike: "Bools") -> set[int]:
-    """The places of the lessons that another one for the same question makes void; `alike` tells of which two it is.
+    """The places of lessons that another lesson for the same question replaces.
 
-    Of a question that many ask each lesson has all others beside it, so what cannot be is ruled out for all at once,
-    and what is compared is compared once.
+    `alike` has the shape (n, n): whether two lessons are for the same question. A question that many people ask has
+    many pairs, so impossible ones are excluded by matrix operations, and equal comparisons are made once.
     """
     import numpy as np
 
@@ -140,10 +140,13 @@ def replaced_places(lessons: Sequence[JudgedLesson], alike: "Bools") -> set[int]
 
 
 def _may_replace(lessons: Sequence[JudgedLesson]) -> "Bools":
-    """Shape (n, n): whether the first makes the second void, if they are for one question, by who said so, and when.
+    """Shape (n, n): whether the row's lesson may replace the column's for the same question, by people and times.
 
-    Who approves something else later has come to think otherwise, and so has who writes down what they refused before;
-    and for oneself one decides alone. Nobody makes void what somebody else stands behind, too.
+    - The asker's own lesson replaces opposite verdicts of others.
+    - A later approval replaces an earlier approval, and a later written one also an earlier refusal, if the only person
+      behind the earlier one is behind the later one, too, or if both are the asker's own.
+
+    `replaced_places` compares what they judge. Verdicts of several people are only replaced by the asker's own.
     """
     import numpy as np
 
@@ -155,7 +158,7 @@ def _may_replace(lessons: Sequence[JudgedLesson]) -> "Bools":
     speaks = np.zeros((len(lessons), len(people) + 1), np.bool_)
     for row, each in enumerate(lessons):
         speaks[row, [column_of[person] for person in each.people]] = True
-    # Nobody speaks in the last column, which is that of lessons of several.
+    # The last column is always False; it is used for lessons with several people.
     is_one_voice = speaks[:, [column_of[each.author] if each.author else -1 for each in lessons]]
     is_changed = (is_one_voice | (is_own[:, None] & is_own)) & approves[:, None] & is_later
     is_opposite = approves[:, None] != approves

@@ -2,14 +2,14 @@
 
     belief(a | x) = prior(a | x) + k' (K + N)^-1 (r_a - prior(a | x_i))
 
-over the nearest lessons `x_i`, approved and refused alike. `prior` is how well an action's description fits, and all
-goals that it was approved for; at the goal of a lesson, without that lesson. `K` and `k` are kernels of the goals'
-cosines, so that repetitions do not add up and distant lessons fade. `N` holds what one verdict is worth (noise), and
-one unknown bias of each author for each thing that they approve, and for each that they refuse (a random effect:
-`memory.rules.evidence.voices`), so that many lessons of one person on it weigh little more than one. With one bias for
-all that a person says, whoever also says something else would be believed in full: that would tell how small their
-bias is. Reference: kriging with mixed effects (Rasmussen and Williams 2006, chapter 2), class means shrunk to a prior
-(James and Stein 1961); measured in `tests/README.md`.
+over the nearest lessons `x_i`, approved and refused. `prior` is how well the goal fits an action's description and all
+goals that the action was approved for; at the goal of a lesson it leaves that lesson out. `K` and `k` are kernels of
+the goals' cosines, so repetitions do not add up and distant lessons count less. `N` has the noise of each verdict, and
+an unknown bias (a random effect, `memory.rules.evidence.voices`) of each author for each candidate that they approve,
+and for each that they refuse, so many lessons of one person on a candidate weigh little more than one. With a single
+bias for each person, other verdicts of theirs would reveal that it is small, and they would be believed in full.
+Reference: kriging with mixed effects (Rasmussen and Williams 2006, chapter 2), class means shrunk to a prior (James and
+Stein 1961); measured in `tests/README.md`.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,51 +31,51 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceConfig:
-    """The numbers of the rule."""
+    """The parameters of the rule. Raises `ValueError` for values out of range."""
 
     lessons: int = 48
-    """How many of the nearest lessons are weighed; 32 and 128 differ little."""
+    """How many of the nearest lessons are weighed; results with 32 and 128 differ little."""
     sharpness: float = 3.7
-    """How fast a lesson's bearing fades with distance: `exp(sharpness * (cosine - 1))`."""
+    """How fast a lesson's weight decreases with distance: `exp(sharpness * (cosine - 1))`."""
     prior_sharpness: float = 12.0
-    """The same for how well an action fits the goal before the nearest lessons are weighed (a softmax over them)."""
+    """The sharpness of the softmax over fits of actions that gives their prior."""
     description_worth: float = 3.5
-    """How many goals that an action was approved for its description is worth, in how well it fits a goal."""
+    """The weight of an action's description in its fit, in goals that the action was approved for."""
     goals_alike: float = 0.13
-    """How much more like each other goals are than like the description of their action, by the cosine."""
+    """By how much cosines between goals of an action exceed those between a goal and its description."""
     refused: float = -0.9
-    """What a refused candidate is taken to be worth; an approved one is worth 1."""
+    """The value of a refusal; an approval has 1."""
     member_noise: float = 1.0
-    """Variance of one member's verdict."""
+    """Variance of one member's verdict without a bias of its own."""
     biased_noise: float = 0.1
-    """The same where the bias of whoever gave it is told apart. With more, what two people say ten times would be
-    believed farther than what they say once: it is averaged out, as their biases are not."""
+    """Variance of a verdict beside its voices' biases. It is small, because repeating a verdict averages noise out, but
+    not biases: with more, what two people say ten times would be believed more than what they say once."""
     written_noise: float = 0.15
-    """The same of what the asker wrote down as the right answer, for themself."""
+    """Variance of an answer that the asker wrote as the right one, for themself."""
     trusted_noise: float = 0.2
-    """Variance of the verdict of a teacher or an administrator, and of what holds for all of the workspace."""
+    """Variance of the verdict of a teacher or administrator, and of lessons of the workspace."""
     tap_noise: float = 0.5
-    """Share of the variance that is left of a choice among what was offered: surer than a thumb."""
+    """Factor of the variance for a choice among options, which is surer than a thumb."""
     no_fit: float = 0.45
-    """Cosine at which a goal is as likely to fit no action as the one described, where there are `few` ..."""
+    """Cosine at which a goal is as likely to fit no action as the one described, with up to `few` actions."""
     few: int = 10
-    """... of them; with more it is less likely in proportion that none fits."""
+    """With more actions, it is proportionally less likely that none fits."""
     author_effect: float = 7.5
-    """Variance of the bias that all approvals of one candidate by one other member share, and all their refusals of it:
-    what one person alone says of an answer, however often, is believed to 1 / (1 + author_effect) at most."""
+    """Variance of the bias shared by all approvals of one candidate by one other member, and of that shared by all
+    their refusals of it. One person alone is believed to 1 / (1 + author_effect) at most, however many lessons."""
     lone_refusal: float = 3.0
-    """How many times as large it is of what nobody else refuses as near the goal: one 👎 unmakes nothing that two
-    approved."""
+    """Factor of this variance for a refusal that nobody else gives as near the goal, so that one 👎 does not outweigh
+    two approvals."""
     agreement: float = 0.75
-    """How much smaller it is where three or more people approve as near the goal: `(2 / people) ** agreement` times."""
+    """The variance is multiplied by `(2 / people) ** agreement` if three or more people approve as near the goal."""
     elsewhere: float = 4.0
-    """How many times farther from the goal, by the kernel, than the nearest of the same author an approval must be to
-    count as one of another question, which tells less of their bias."""
+    """An approval this many times farther from the goal (by the kernel) than the author's nearest one counts as about
+    another question, and reveals less of the author's bias."""
     suggested_effect: float = 1.0
-    """The author effect in how far something is suggested, which is asked about and not followed: there one person's
-    word goes half of the way (measured: `tests/README.md`)."""
+    """The author effect in `suggested` beliefs, which only lead to a question: one person alone is believed to a half
+    (measured: `tests/README.md`)."""
     proposals: bool = True
-    """Whether what other members think of an answer, without having decided, is evidence in its channel."""
+    """Whether undecided votes of other members are evidence in their channel."""
 
     def __post_init__(self) -> None:
         if self.lessons < 1 or min(self.sharpness, self.prior_sharpness) <= 0:
@@ -93,26 +93,26 @@ class EvidenceConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class Posterior:
-    """The beliefs in `m` candidates, made of `n` lessons."""
+    """The beliefs in `m` candidates from `n` lessons."""
 
     at_goal: "Matrix"
-    """Shape (m,): the prior."""
+    """Shape (m,): the prior at the goal."""
     weights: "Matrix"
-    """Shape (n,): how much each lesson counts."""
+    """Shape (n,): the weight of each lesson."""
     beyond_prior: "Matrix"
-    """Shape (n, m): what each lesson says of each candidate, less what was believed before."""
+    """Shape (n, m): the verdict of each lesson on each candidate, minus the prior at the lesson's goal."""
     suggesting: "Callable[[], Matrix] | None" = None
-    """The weights with the bias of `suggested_effect`; None where nobody's bias matters."""
+    """Computes the weights with the author effect `suggested_effect`; None if no verdict has voices."""
 
     @cached_property
     def values(self) -> "Matrix":
-        """Shape (m,): the prior plus the sum of the effects."""
+        """Shape (m,): the beliefs, which are the prior plus the sum of the effects."""
         values: Matrix = self.at_goal + self.weights @ self.beyond_prior
         return values
 
     @cached_property
     def suggested(self) -> "Matrix":
-        """Shape (m,): the values with the bias of `suggested_effect`. The same where nobody's bias matters."""
+        """Shape (m,): the beliefs with the author effect `suggested_effect`."""
         if self.suggesting is None:
             return self.values
         suggested: Matrix = self.at_goal + self.suggesting() @ self.beyond_prior
@@ -120,16 +120,15 @@ class Posterior:
 
     @cached_property
     def effects(self) -> "Matrix":
-        """Shape (n, m): what each lesson adds to each belief."""
+        """Shape (n, m): the effect of each lesson on each belief."""
         return self.weights[:, None] * self.beyond_prior
 
 
 def action_prior(fits: "Matrix", config: EvidenceConfig) -> "Matrix":
-    """What is believed of actions before any lesson: shape (goals, actions), each row adding up to at most 1.
+    """The prior of actions: shape (goals, actions), a softmax whose rows add up to at most 1.
 
-    `fits`, of the same shape, are the cosines of goals with the descriptions of the actions. One more candidate, that
-    no action fits, takes its share at the cosine `no_fit`, so that one of few actions is not believed in for want of
-    another.
+    `fits`, of the same shape, has the cosines of goals and actions. "No action fits" is one more candidate, with the
+    cosine `no_fit`, so that a bad fit is not believed in for lack of other actions.
     """
     import numpy as np
 
@@ -147,23 +146,26 @@ def learned_fits(
     approves: "Matrix",
     config: EvidenceConfig,
 ) -> "Matrix":
-    """How well actions fit goals where goals that they were approved for count beside their descriptions.
+    """The fits of actions from their descriptions and from goals that they were approved for.
 
-    It is the cosine with a class mean that is shrunk to the description, so that an action known from elsewhere is less
-    likely to be meant here. Shape (1 + n, actions), as `described`, the cosines of the goals with the descriptions: the
-    asked goal first, then those of n lessons. `lessons` and `cosines`, of shape (actions,), tell how many lessons
-    approve each action, and the mean cosine of their goals with the asked one. `between` (1 + n, 1 + n) are the cosines
-    of the goals, `approves` (1 + n, actions) is 1 where a lesson approves the action; nothing does at the asked goal.
+    A fit is the cosine with a class mean that is shrunk to the description, so an action known from other goals is less
+    likely here. The result has the shape (1 + n, actions): the asked goal first, then the goals of n lessons.
 
-    At the goal of a lesson the mean is that without the lesson itself: what is approved near it is known exactly, and
-    the rest is taken to be as much nearer or farther than from the asked goal as the description is.
+    - `described`, of the same shape: the cosines of goals and descriptions.
+    - `lessons`, `cosines`, shape (actions,): how many lessons approve each action, and the mean cosine of their goals
+      with the asked goal.
+    - `between`, shape (1 + n, 1 + n): the cosines between the goals.
+    - `approves`, shape (1 + n, actions): 1 if a lesson approves the action. The first row is 0.
+
+    At the goal of a lesson the mean leaves out the lesson itself. Cosines with the other n lessons are known; the
+    remaining goals are assumed to be nearer than to the asked goal by as much as the description is.
     """
     import numpy as np
 
     at_goal, near = between[0, 1:], approves.sum(axis=0)
     many = np.maximum(lessons, near)
     left = many - approves
-    # Of each goal, how much nearer those of the lessons are to it than to the asked one; nothing is nearer to itself.
+    # How much nearer the lessons' goals are to each goal than to the asked one; a lesson itself is left out.
     nearer = between[:, 1:] - at_goal
     nearer.flat[len(at_goal) :: len(at_goal) + 1] = -at_goal
     moved = nearer @ approves[1:] + (many - near) * (described - described[0])
@@ -181,11 +183,11 @@ def posterior(
     prior: "Matrix",
     config: EvidenceConfig,
 ) -> Posterior:
-    """The beliefs in m candidates for a goal, made of n observations.
+    """The beliefs in m candidates for a goal from n observations.
 
-    `cosines` (n + 1, n + 1) are those of the goals with each other, the asked one first and then those of the lessons;
-    `prior` has shape (n + 1, m). `judged` says of each observation which candidates it approves or refuses: one, or all
-    that one question offered in vain.
+    `cosines`, of shape (n + 1, n + 1), are those between the goals, the asked goal first; `prior` has the shape
+    (n + 1, m). `judged` has for each observation the candidates that it approves or refuses: one, or all options of a
+    question.
     """
     import numpy as np
 
@@ -194,7 +196,7 @@ def posterior(
         return Posterior(at_goal=at_goal, weights=np.zeros(0), beyond_prior=at_lessons)
     approves, noises, refusals = numbers_of(observations)
     about = _places(judged)
-    # In place: a matrix of its own for each step takes as long as the step.
+    # In place, as allocating a matrix takes as long as a step.
     kernel = np.minimum(cosines, 1.0)
     kernel -= 1.0
     kernel *= config.sharpness
@@ -202,7 +204,7 @@ def posterior(
     unbiased, at_goals = kernel[1:, 1:].copy(), kernel[0, 1:]
     unbiased.ravel()[:: len(unbiased) + 1] += noises
     verdicts = approves + config.refused * refusals
-    # A refusal tells of the refused candidate alone: of the others it leaves the prior as it is.
+    # An approval speaks against all other candidates, a refusal only against its own.
     beyond_prior = at_lessons * -approves[:, None]
     beyond_prior[about] = verdicts[about[0]] - at_lessons[about]
     if not any(each.voices for each in observations):
@@ -224,7 +226,7 @@ def posterior(
 
 
 def _places(judged: Sequence[Sequence[int]]) -> "Places":
-    """The places in a matrix of shape (n, m) of what each observation is about."""
+    """The (rows, columns) of a matrix of shape (n, m) that the observations are about."""
     import numpy as np
 
     columns, rows = np.array([*chain(*judged)]), np.arange(len(judged))

@@ -1,8 +1,8 @@
-"""How often each person refuses what is right: their thumbs on answers whose evidence was nearly certain tell it.
+"""Reliability of people: how often each refuses right answers, from their votes on nearly certain ones.
 
-People refuse by mistake, or because they did not like an answer. Where evidence is nearly certain (`CERTAIN`), what one
-person refuses beyond `SLIPS` tells how often they do. The threshold counts the judgements of such a person for less
-(`memory.rules.evidence.threshold`), and their thumbs say less as evidence (`memory.services.recall.evidence`).
+People refuse by mistake, or because they do not like an answer. The share of nearly certain answers (`CERTAIN`) that a
+person refuses beyond `SLIPS` estimates how often. The judgements of such a person count less for the threshold
+(`memory.rules.evidence.threshold`), and their thumbs count less as evidence (`memory.services.recall.evidence`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,34 +14,34 @@ if TYPE_CHECKING:
     from memory.rules.evidence.posterior import Matrix
 
 CERTAIN = 40
-"""Confidence, in hundredths, from which evidence is as good as certain ..."""
+"""Confidence, in hundredths, from which evidence is nearly certain."""
 SLIPS = 0.02
-"""... and the share of answers that are wrong all the same."""
+"""The share of nearly certain answers that are wrong."""
 ALIKE = 15.0
-"""How many judgements on certain answers a person needs to be judged by these as much as by what is usual; and people
-together, for what is usual to be judged by theirs as much as by `SLIPS`."""
+"""The weight of priors, in judgements on nearly certain answers: of the usual share for one person's share, and of
+`SLIPS` for the usual share."""
 INFORMATIVE_FROM = 5
-"""How many of them a person needs to have a part in what is usual."""
+"""How many of these judgements a person needs to count for the usual share."""
 MOST_UNRELIABLE = 0.45
-"""At 0.5 a person's word would be chance."""
+"""The limit of unreliability; at 0.5 a person's verdicts would be random."""
 LEAST_RELIABLE = 0.4
-"""The least that is left of a person's word as evidence: who refuses much may be right, about what is for them."""
+"""The limit of reliability as evidence, because people who refuse much may be right about their own questions."""
 
 
 class PeopleCounts(NamedTuple):
-    """What people judged, by person and confidence."""
+    """Counts of judgements by person and confidence."""
 
     actors: tuple[str, ...]
-    """Those who count: whoever's word counts for others; everybody, where nobody's does."""
+    """The people whose judgements count: those who count for others, or all if there are none."""
     judged: "Matrix"
-    """Shape (people, 2, 101): how often each of them said right, and wrong, at each confidence in hundredths."""
+    """Shape (people, 2, 101): how often each said right, and wrong, at each confidence in hundredths."""
     checked: "Matrix"
-    """The same of the judgements that tell how far they can be relied on (`Judgement.is_checked`)."""
+    """The same for judgements from which reliability is estimated (`Judgement.is_checked`)."""
 
 
 def by_person(counts: Iterable[JudgementCount]) -> PeopleCounts:
-    """What those who count judged; people in alphabetical order. Pure; the order of the counts does not matter."""
-    import numpy as np  # not for those who only import this module
+    """The counts of the people who count, in alphabetical order. Pure; the order of the counts does not matter."""
+    import numpy as np  # slow to import
 
     every = list(counts)
     every = [each for each in every if each.is_known] or every
@@ -57,9 +57,9 @@ def by_person(counts: Iterable[JudgementCount]) -> PeopleCounts:
 
 
 def unreliability(judged: "Matrix") -> "Matrix":
-    """Shape (people,): how often each of them refuses what is right, 0..`MOST_UNRELIABLE`, given what they judged.
+    """Shape (people,): the share of right answers that each refuses, 0..`MOST_UNRELIABLE`.
 
-    With few judgements a person is taken to be like most.
+    `judged` is `PeopleCounts.judged`. With few judgements a share is near the usual one (the median).
     """
     import numpy as np
 
@@ -72,25 +72,24 @@ def unreliability(judged: "Matrix") -> "Matrix":
 
 
 def reliability(people: PeopleCounts) -> Mapping[str, float]:
-    """How far the word of those people can be relied on who refuse what is right, `LEAST_RELIABLE`..1, in hundredths.
+    """The reliability of people who refuse right answers, `LEAST_RELIABLE` up to but not including 1, in steps of 0.01.
 
-    It is 1 - 2u for whoever does so with the probability u: 1 for those who never do, who are left out, and 0 would be
-    chance. Each is judged by their own record alone, and only by answers to what they asked themselves, or of which
-    another known member approved who did not ask: an asker can teach the bot to be certain of anything, for themself
-    alone, and others who refuse that are right. It takes two to have somebody refuse what is wrong and certain.
-    Whoever approves of all they see has 1 as well: nobody is taken to approve of what is wrong.
+    It is 1 - 2u for the probability u of refusing a right answer; 0 would be random. People with 1 are left out,
+    including those who approve of everything. Each has it from their own record alone: only from answers to their own
+    questions, or those that another known member who did not ask approved. An asker can make the bot certain of
+    anything for themself, and others may rightly refuse that; so it takes two people to harm the record of a third.
     """
     left = (1 - 2 * _beyond_slips(*_certain(people.checked), SLIPS)).clip(LEAST_RELIABLE, 1).round(2).tolist()
     return {actor: share for actor, share in zip(people.actors, left, strict=True) if share < 1}
 
 
 def _certain(judged: "Matrix") -> "tuple[Matrix, Matrix]":
-    """How many judgements each person has on answers whose evidence was nearly certain, and how many say wrong."""
+    """(Number of judgements on nearly certain answers, number of these that say wrong), each of shape (people,)."""
     certain = judged[:, :, CERTAIN:].sum(axis=2)
     return certain.sum(axis=1), certain[:, 1]
 
 
 def _beyond_slips(number: "Matrix", refused: "Matrix", usual: float) -> "Matrix":
-    """The share refused beyond what is wrong, drawn to what is usual where the number is small."""
+    """The share refused beyond `SLIPS`, shrunk to the usual share if there are few judgements."""
     shares: Matrix = ((refused + ALIKE * usual) / (number + ALIKE) - SLIPS).clip(0, MOST_UNRELIABLE)
     return shares

@@ -1,18 +1,18 @@
-"""Judgements of answers, and the confidence from which to answer: the lowest at which few enough would be wrong.
+"""Judgements of answers, and the threshold: the lowest confidence at which few enough answers would be wrong.
 
-It is counted from what people said of answers and questions so far, by confidence (`Judgement`). For each threshold,
-the share of wrong ones among those that reach it is estimated, and a margin is added for how few were judged; the
-lowest threshold within the budget is taken. So where few react, less is answered and more is asked.
+The threshold is computed from people's votes on answers and questions, by confidence (`Judgement`). For each possible
+threshold, the share of wrong ones among judgements that reach it is estimated, with a margin for small numbers; the
+lowest threshold within the error budget is taken. So with few judgements, less is answered and more is asked.
 
-- **Before anybody said anything** a prior stands for `PRIOR` judgements. It is what was measured on labelled messages
-  (`memory/rules/evidence/README.md`), taken to be wrong more often than there (`_prior`), and as many times more often
-  as what was taught is confused with each other (`memory.rules.evidence.confusion`). It needs no margin.
-- **People refuse what is right** (`memory.rules.evidence.reliability`). So many of their refusals are left out, and
-  they count for less; who refuses everything counts for next to nothing.
-- **Nobody decides alone**: of several people, each counts for at most `MOST_OF_ONE` judgements at any threshold. So
-  `k` people who approve of everything lower an estimate to `n / (n + k MOST_OF_ONE)` of itself at worst, where the
-  others and the prior count `n`; and those who refuse raise it, so that the bot asks more than it need.
-- Where somebody's word counts for others (`Judgement.is_known`), nobody else counts.
+- **Prior.** It stands for `PRIOR` judgements, as measured on labelled messages (`memory/rules/evidence/README.md`), but
+  wrong more often than there (`_prior`), and that times the confusion of taught answers
+  (`memory.rules.evidence.confusion`). It needs no margin.
+- **People refuse right answers** (`memory.rules.evidence.reliability`). The expected number of such refusals is left
+  out, and these people's judgements count less; a person who refuses everything counts for next to nothing.
+- **Nobody decides alone.** Of several people, each counts for at most `MOST_OF_ONE` judgements at any threshold. So `k`
+  people who approve of everything lower an estimate to `n / (n + k MOST_OF_ONE)` of itself at worst, if the others and
+  the prior count `n`. People who refuse raise it, and the bot asks more than needed.
+- If anybody's judgements count for others (`Judgement.is_known`), only such judgements count.
 """
 
 import math
@@ -34,30 +34,30 @@ if TYPE_CHECKING:
 LOWEST, HIGHEST = 5, 60
 """The bounds of a threshold, in hundredths."""
 MARGIN = 1.4
-"""Standard errors by which more of what people judged is taken to be wrong: that of a count is its root (Poisson).
-So many at a budget of `USUAL_BUDGET`, and the more, the smaller it is: whoever allows few wants to be surer of them,
-..."""
+"""Standard errors that are added to the count of wrong judgements; that of a count is its square root (Poisson).
+The margin is proportional to `USUAL_BUDGET / budget`, as a smaller budget needs more certainty."""
 USUAL_BUDGET = 0.05
+"""The error budget at which the margin has `MARGIN` standard errors."""
 FEW = 4.0
-"""... of so many more than were counted, less the root of these: the first refusal in a new workspace is no reason to
-ask about everything, and only what many refused has the whole margin."""
+"""Makes the margin `sqrt(wrong + FEW) - sqrt(FEW)` standard errors: a first refusal in a new workspace adds little, and
+only many refusals have nearly the whole margin."""
 COUNTED_WRONG = 35
-"""How many of the newest judgements are counted: so many that this number is wrong where the budget is met. What people
-ask and what was taught changes, so not more ..."""
+"""As many of the newest judgements count as have this number of wrong ones at the budget. Older ones do not, because
+questions and lessons change."""
 FEWEST_COUNTED, MOST_COUNTED = 350, 3500
-"""... and within these bounds."""
+"""Limits of the number of judgements that count."""
 PRIOR = 100.0
 """How many judgements the prior stands for."""
 MOST_OF_ONE = 100.0
-"""For how many judgements one person counts at most, where there are others."""
+"""The most judgements for which one of several people counts."""
 
 _THRESHOLDS = range(LOWEST, HIGHEST + 1)
 _PRIOR_ABOVE, _PRIOR_WRONG_ABOVE = 0.22, 0.003
-"""Of the prior's judgements, the share at the highest confidence, and the share of these that say wrong."""
+"""The share of the prior's judgements at the highest threshold, and the share of these that are wrong."""
 
 
 def is_followed(evidence: Evidence, node: Episode) -> bool:
-    """Whether a node did or said what the best belief is in."""
+    """Whether a node took the action, or gave the answer, of the best belief."""
     best = evidence.best
     if best is None or best.action != node.action:
         return False
@@ -65,10 +65,10 @@ def is_followed(evidence: Evidence, node: Episode) -> bool:
 
 
 def without_implied(votes: Iterable[Vote], reactions: Iterable[Reaction]) -> list[Vote]:
-    """The votes as they were if nobody had corrected the answer: what a correction implies, nobody was asked for.
+    """The votes without those that only follow from a correction.
 
-    People correct what is wrong and leave what is right, so these would make far more of the answers look wrong than
-    are. Whoever also said 👎 has that vote. `reactions` are all there are on the answer.
+    People correct wrong answers only, so implied votes would overstate the share of wrong ones. A person who reacted,
+    too, keeps that vote. `reactions` are all reactions on the answer.
     """
     every = list(votes)
     if not any(is_implied(each.source) for each in every):
@@ -85,19 +85,19 @@ def without_implied(votes: Iterable[Vote], reactions: Iterable[Reaction]) -> lis
 
 
 def is_implied(source: str) -> bool:
-    """Whether a vote of this source only follows from a correction."""
+    """Whether votes of this source only follow from a correction."""
     return source.startswith(f"{CORRECTION}:")
 
 
 def judgements_of(
     root: Episode, evidence: EvidenceRecord, votes: Iterable[Vote], weights: Mapping[str, float]
 ) -> list[Judgement]:
-    """One judgement for each voter who has one, by voter. Pure; the order of the votes does not matter.
+    """The judgements of an answer's voters, one each at most, sorted by voter. Pure; the votes' order does not matter.
 
-    `evidence` is that of the answer's first node `root`, `weights` what each voter weighs for others. A vote on the
-    best candidate says whether it was right. Whoever taps on another one says that it was not, and so does "none of
-    these", which is a 👎 on the question. Any other vote says nothing of it; nor does what became of a question
-    that was asked although the evidence was sure, as about another thing.
+    `evidence` is that of the answer's first node `root`, `weights` has the voters' weights for others. A vote on the
+    best candidate judges it. A tap on another option judges it as wrong, and so does "none of these" (a 👎 on the
+    question). Other votes are no judgements, and neither are votes on a question that was asked although the evidence
+    was sure, as it was about something else.
     """
     if not evidence.beliefs:
         return []
@@ -123,7 +123,7 @@ def judgements_of(
 
 
 def _on_the_best(root: Episode, evidence: EvidenceRecord, votes: Iterable[Vote]) -> Iterator[tuple[Vote, bool]]:
-    """The votes that say whether the best candidate was right, by voter."""
+    """The votes that judge the best candidate, each with whether it was right, sorted by voter."""
     for vote in sorted(votes, key=lambda vote: vote.actor):
         if evidence.is_sure and (root.action == ASK or vote.source == TAP):
             continue
@@ -134,24 +134,24 @@ def _on_the_best(root: Episode, evidence: EvidenceRecord, votes: Iterable[Vote])
 
 
 def threshold(counts: Iterable[JudgementCount], budget: float, confusion: float = 1.0) -> float:
-    """The confidence from which to answer, `LOWEST`..`HIGHEST` hundredths.
+    """The confidence from which to answer, from `LOWEST` to `HIGHEST` hundredths.
 
-    `budget` is the share of answers that may be wrong, 0..1; `confusion` how many times as many as usual are before
-    anybody says so. Pure; the order of the counts does not matter. Below `CERTAIN`, more refusals never lower it and
-    more approvals never raise it; nor does a larger budget, or less confusion.
+    `budget` is the share of answers that may be wrong, 0..1; `confusion` multiplies the prior's wrong answers. Pure;
+    the order of the counts does not matter. Below the confidence `CERTAIN`, more refusals never lower the threshold,
+    and more approvals never raise it. A larger budget or less confusion never raises it.
     """
     return _lowest(*judged_from(counts, confusion), budget, confusion)
 
 
 def first_threshold(budget: float) -> float:
-    """The threshold where nobody judged anything yet."""
+    """The threshold without any judgements."""
     return _lowest(*_prior(1.0), budget, 1.0)
 
 
 def counted_threshold(
     workspace: str, counts: Iterable[JudgementCount], budget: float, confusion: float = 1.0
 ) -> Threshold:
-    """The `threshold` of a workspace, and who cannot quite be relied on (`reliability`), as they are kept."""
+    """The `threshold` of a workspace and people's `reliability`, as they are stored."""
     people = by_person(counts)
     return Threshold(
         workspace=workspace,
@@ -173,20 +173,20 @@ def _lowest(judged: Iterable[float], wrong: Iterable[float], budget: float, conf
 
 
 def newest_counted(budget: float) -> int:
-    """How many of the newest judgements `threshold` is counted from, for the share of answers that may be wrong."""
+    """How many of the newest judgements count for this error budget."""
     return min(MOST_COUNTED, max(FEWEST_COUNTED, round(COUNTED_WRONG / budget)))
 
 
 def judged_from(counts: Iterable[JudgementCount], confusion: float = 1.0) -> tuple[Sequence[float], Sequence[float]]:
-    """How many judgements count of what each threshold lets through, and how many of them say wrong; with the prior.
+    """(Judgements that reach each threshold, those of them that say wrong), weighted, with the prior.
 
-    For each threshold from `LOWEST` to `HIGHEST` hundredths.
+    Each has one number for each threshold from `LOWEST` to `HIGHEST` hundredths.
     """
     return _judged(by_person(counts), confusion)
 
 
 def _judged(everybody: PeopleCounts, confusion: float) -> tuple[Sequence[float], Sequence[float]]:
-    import numpy as np  # not for those who only import this module
+    import numpy as np  # slow to import
 
     (actors, people, _), prior_judged, prior_wrong = everybody, *_prior(confusion)
     if not actors:
@@ -194,7 +194,7 @@ def _judged(everybody: PeopleCounts, confusion: float) -> tuple[Sequence[float],
     unreliable = unreliability(people)[:, None]
     approved, refused = (people[:, side, ::-1].cumsum(axis=1)[:, ::-1] for side in (0, 1))
     approved, refused = (each[:, LOWEST : HIGHEST + 1] for each in (approved, refused))
-    # Of what is right, as many are refused by mistake for each that is approved.
+    # For each approved right answer, u / (1 - u) right ones are refused.
     wrong = np.maximum(0, refused - unreliable / (1 - unreliable) * approved)
     worth = (1 - 2 * unreliable) ** 2
     judged, wrong = (approved + wrong) * worth, wrong * worth
@@ -206,20 +206,20 @@ def _judged(everybody: PeopleCounts, confusion: float) -> tuple[Sequence[float],
 
 
 def share_wrong(confidence: float) -> float:
-    """Of answers with this confidence, the share taken to be wrong before anybody says so.
+    """The prior share of wrong answers at this confidence c.
 
-    Of labelled messages in streams with reactions, corrections and mistakes it was 0.01 + 0.47 exp(-9.5 c). In a new
-    workspace most messages are of a kind that nobody taught yet, so more is taken to be wrong.
+    For labelled messages in streams with reactions, corrections and mistakes it was 0.01 + 0.47 exp(-9.5 c). It is
+    higher here, because in a new workspace nothing similar was taught for most messages.
     """
     return 0.02 + 0.66 * math.exp(-9 * confidence)
 
 
 @lru_cache(maxsize=64)
 def _prior(confusion: float) -> "tuple[Matrix, Matrix]":
-    """At each threshold: of the prior's judgements, how many reach it, and how many of these say wrong.
+    """(The prior's judgements that reach each threshold, those of them that say wrong).
 
-    Of the same messages as `share_wrong`, a fifth or so had a confidence of 0.6 and more, and the others became rarer
-    from 0.05 on.
+    Of the messages behind `share_wrong`, about a fifth had a confidence of at least 0.6; lower confidences were less
+    frequent the higher they were, from 0.05 on.
     """
     import numpy as np
 

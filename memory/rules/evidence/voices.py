@@ -1,4 +1,4 @@
-"""Whose verdicts they are, and how far one person's verdicts err together (a random effect of authors)."""
+"""The people behind verdicts, and the biases that one person's verdicts share (random effects of authors)."""
 
 import math
 import struct
@@ -16,31 +16,31 @@ if TYPE_CHECKING:
 
 
 class Voice(NamedTuple):
-    """One of the people behind a verdict."""
+    """A person behind a verdict."""
 
     author: str
     weight: float = 1.0
-    """How much they are trusted, above 0; 1 for a member nothing is proven of."""
+    """The trust in the person, above 0; 1 for a member of whom nothing is proven."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoisyVerdict:
-    """One verdict, and what it is worth."""
+    """A verdict with its noise and voices."""
 
     approves: bool
     noise: float
     """Variance of the verdict, above 0."""
     voices: tuple[Voice, ...] = ()
-    """Whose verdict it is, where their biases matter: nobody's for the asker and teachers."""
+    """The people behind it, if their biases matter; empty for the asker and teachers."""
     reliability: float = 1.0
-    """How far those behind it can be relied on together, above 0: a refusal says so much less."""
+    """Joint reliability of the people behind it, above 0; the factor of a refusal's value."""
     shares: tuple[tuple[str, float, float], ...] = field(init=False, repr=False, compare=False)
-    """The author and the weight of each voice, and how much of its bias the verdict has if it is about one candidate.
+    """(Author, weight, share of the voice's bias in the verdict) of each voice, for a verdict on one candidate.
 
-    A verdict is weighed again and again: what it is made of, and `numbers`, is counted once.
+    Computed once, like `numbers`, as a verdict is weighed many times.
     """
     numbers: bytes = field(init=False, repr=False, compare=False)
-    """What `numbers_of` reads."""
+    """The numbers for `numbers_of`, packed."""
 
     def __post_init__(self) -> None:
         together = sum([weight for _, weight in self.voices])
@@ -51,9 +51,9 @@ class NoisyVerdict:
 
 
 def numbers_of(observations: Sequence[NoisyVerdict]) -> "Matrix":
-    """Shape (3, n): whether each approves, as 0 or 1, its noise, and its reliability if it refuses, else 0.
+    """Shape (3, n): 1 if a verdict approves, else 0; its noise; its reliability if it refuses, else 0.
 
-    As bytes they are all read at once; to read them one by one takes five times as long.
+    Joining packed bytes is five times as fast as reading attributes.
     """
     import numpy as np
 
@@ -74,20 +74,21 @@ def shared_biases(
     agreement: float,
     elsewhere: float,
 ) -> "SharedBiases":
-    """How far the verdicts' biases vary together; see `EvidenceConfig` for the numbers.
+    """The biases of verdicts and how they covary; see `EvidenceConfig` for the parameters.
 
-    Each verdict has the mean of its voices' biases, by their weights. A voice of weight w has the variance (noise +
-    author effect) / w, so a verdict of one such voice has just that. It has a bias for each candidate that it approves
-    or refuses; of a verdict on several at once, their mean's size.
+    Each voice has a bias for each candidate that it approves, and for each that it refuses. The bias of a verdict is
+    the mean of its voices' biases, by their weights; a verdict of one voice of weight w has the variance (noise +
+    author effect) / w. The k biases of a verdict on k candidates are divided by sqrt(k), so that their sum varies like
+    one.
 
-    - What a voice alone refuses has a second bias, which fades with distance: if it were the same everywhere, what the
-      voice refuses elsewhere would tell how large it is here.
-    - Where three or more approve the same, the bias of each is smaller: many are seldom wrong together, and two may
-      collude. Whoever is trusted less than a member nothing is proven of counts as so much of one.
-    - What a voice approves elsewhere has such a second bias, too, unless just one other approves the same: for else it
-      tells how large the first is here. Whoever agrees with many elsewhere would be sure alone, and whoever approves
-      the same of everything would take away what others say by agreeing with them. Two who collude are known by just
-      that.
+    - A refusal that nobody else gives has a second bias, which decreases with distance. If it did not, the voice's
+      refusals of other questions would reveal how large it is here.
+    - If three or more people approve the same, their biases are smaller, because many are seldom wrong together, while
+      two may collude. A voice with a weight below 1 counts as that fraction of a person.
+    - An approval far from the goal has such a second bias, too, unless exactly one other person approves the same:
+      without it, agreement elsewhere would reveal that the bias here is small. Then a person who agrees with many
+      elsewhere would be believed here alone, and a person who approves the same for all questions would weaken others
+      by agreeing with them. Two people who collude are detected by this very effect, so they have no second bias.
     """
     import numpy as np
 
@@ -99,7 +100,7 @@ def shared_biases(
     nearest, people = _company(opinions, own)
     alone = 1 - nearest
     sizes = np.where(approves, np.minimum(2 / (opinions.trust + people), 1.0) ** agreement, 1.0)
-    # 1 if nobody agrees as near the goal, or two and more; 0 if one does.
+    # 1 if no other person agrees as near the goal, or at least two do; 0 if one does.
     none_or_many = alone**4 + np.minimum(np.maximum(people - 1, 0.0), 1.0)
     seconds = np.where(approves, sizes * none_or_many, (lone_refusal - 1) * alone)
     farther = np.where(approves[biases], np.maximum(own[biases] / nearness - elsewhere, 0.0), 1.0)
@@ -110,27 +111,27 @@ def shared_biases(
 
 
 class SharedBiases(NamedTuple):
-    """How far the biases of `n` verdicts vary together, in author effects, by `m` biases and as many second ones."""
+    """The shares of `n` verdicts in `m` biases and `m` second biases. Variances are in units of the author effect."""
 
     kernel: "Matrix"
-    """Shape (n, n): by which the second biases fade with distance."""
+    """Shape (n, n): the kernel by which second biases decrease with distance."""
     first: "Matrix"
-    """Shape (n, m): how much of each bias each verdict has."""
+    """Shape (n, m): the share of each verdict in each bias."""
     second: "Matrix"
-    """Shape (n, m): the same of the second ones, times their standard deviation."""
+    """Shape (n, m): the share in each second bias, times its standard deviation."""
     sizes: "Matrix"
     """Shape (m,): the variance of each bias."""
     approves: "Bools"
-    """Shape (m,): whether it is one of approvals."""
+    """Shape (m,): whether the bias is one of approvals."""
 
     def believed(self) -> "Matrix":
-        """Shape (n, n): the covariances for what is believed."""
+        """Shape (n, n): the covariances for beliefs."""
         covariances: Matrix = (self.first * self.sizes) @ self.first.T
         covariances += self.kernel * (self.second @ self.second.T)
         return covariances
 
     def suggested(self) -> "Matrix":
-        """Shape (n, n): those for what is only suggested. There it does not matter how many agree."""
+        """Shape (n, n): the covariances for suggested beliefs, which do not depend on how many people agree."""
         refusing = self.second[:, ~self.approves]
         covariances: Matrix = self.first @ self.first.T
         covariances += self.kernel * (refusing @ refusing.T)
@@ -138,22 +139,22 @@ class SharedBiases(NamedTuple):
 
 
 class _Opinions(NamedTuple):
-    """What each voice of a verdict says of each candidate that it is about: `p` opinions, which have `m` biases.
+    """One opinion for each voice of a verdict and each of its candidates: `p` opinions with `m` biases.
 
-    A verdict without voices is somebody else's, who has no share in any bias.
+    A verdict without voices gets opinions of an unnamed author, with the share 0.
     """
 
     verdicts: "Places"
-    """Shape (p,): the place of the verdict that it is part of."""
+    """Shape (p,): the index of the opinion's verdict."""
     biases: "Places"
-    """Shape (p,): the number of its bias."""
+    """Shape (p,): the index of its bias."""
     shares: "Matrix"
-    """Shape (p,): how much the verdict has of the bias."""
+    """Shape (p,): the share of the verdict in the bias."""
     sides: "Places"
-    """Shape (m,): what the bias is for: twice the number of a candidate, and one more if it is approved. Each person
-    has one for each side."""
+    """Shape (m,): what the bias is about: twice the index of the candidate, plus 1 for approvals. Each author has one
+    bias for each side."""
     trust: "Matrix"
-    """Shape (m,): how far whoever has it is trusted, at most as a member nothing is proven of: 1."""
+    """Shape (m,): the trust in the bias's author, at most 1."""
 
 
 def _opinions(observations: Sequence[NoisyVerdict], judged: Sequence[Sequence[int]]) -> _Opinions:
@@ -177,10 +178,10 @@ def _opinions(observations: Sequence[NoisyVerdict], judged: Sequence[Sequence[in
 
 
 def _company(opinions: _Opinions, own: "Matrix") -> "tuple[Matrix, Matrix]":
-    """The nearest of others who say the same as whoever has a bias, and how many these are. Shape (m,) each.
+    """For each bias, how near the nearest other author with the same opinion is, and how many agree. Shape (m,) each.
 
-    `own`, of the same shape, is how near the goal whoever has it says it. Others count by how near they are beside
-    that, and by the trust in them.
+    `own`, of the same shape, is the kernel of the goal and the author's nearest opinion. Others count by the ratio of
+    their `own` to that, at most 1 (squared in the number), times the trust in them.
     """
     import numpy as np
 

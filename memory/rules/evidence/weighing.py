@@ -1,4 +1,4 @@
-"""From judged lessons to the beliefs in what could be done or said for one goal, and the most influential lessons."""
+"""Computes from judged lessons the beliefs in candidates for a goal, and the most influential lessons."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, partial
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 _NONE = ActionFit(lessons=0.0, cosine=0.0)
 
 SAME_QUESTION = 0.97
-"""Cosine from which two goals are one question: of what one person approved for it, the latest counts."""
+"""The least cosine at which two goals are the same question, for which a person's latest approval counts."""
 
 BELIEFS = 8
-"""How many beliefs are handed out, strongest first; and whichever else are among so many that are suggested most, or
-that people spoke against."""
+"""How many of the strongest beliefs are returned. Further ones follow if they are among as many most suggested ones, or
+if lessons speak against them."""
 AGAINST = -0.05
-"""What the lessons must add to a belief for people to have spoken against it."""
+"""Lessons speak against a candidate if they change its belief by this or less."""
 WEIGHTS = 8
-"""How many lessons are named for each belief, largest effect first."""
+"""How many lessons are listed for each belief, largest effect first."""
 
 INFLUENTIAL = 0.063
-"""The least a lesson must add to a belief, or take from it, to be worth showing: less than each of two members who
-refuse the same takes (0.07)."""
+"""The least absolute effect on a belief of a lesson that may be shown; each of two members who refuse the same has
+0.07."""
 
 
 def weigh(
@@ -56,13 +56,12 @@ def weigh(
     *,
     threshold: float = START,
 ) -> Evidence:
-    """The beliefs in the actions and in the answers of the lessons, and whether the best is sure at this threshold.
+    """The beliefs in the actions and the lessons' answers, with the most influential lessons.
 
-    `vectors` are the embeddings of the lessons' goals; they and `goal` have unit length, as each row of `descriptions`,
-    one for each action. `fits` tells how like the goal those are that actions were approved for, in all lessons in
-    reach.
+    `vectors` are the embeddings of the lessons' goals, and `descriptions` has one row for each action; all vectors have
+    unit length. `fits` has, by action, the number of approving lessons in reach and their mean cosine with the goal.
     """
-    import numpy as np  # not for those who only import this module
+    import numpy as np  # slow to import
 
     goals = np.empty((1 + len(lessons), len(goal)))
     goals[0] = goal
@@ -116,7 +115,7 @@ def _prior(
     cosines: "Matrix",
     config: EvidenceConfig,
 ) -> "Matrix":
-    """What is believed of the actions without the lessons near a goal; of the asked goal first, shaped as described."""
+    """The prior of actions at the asked goal (first row) and the lessons' goals, with the shape of `described`."""
     import numpy as np
 
     if not fits:
@@ -131,22 +130,21 @@ def _prior(
 
 
 def rows(vectors: Sequence[Vector]) -> "Matrix":
-    """Vectors as the rows of a matrix in double precision."""
+    """A float64 matrix with these vectors as rows."""
     import numpy as np
 
     return np.array(vectors, np.float64)
 
 
 def _valid_places(lessons: Sequence[JudgedLesson], cosines: "Matrix") -> Sequence[int]:
-    """The places of the lessons that no other one for the same question makes void, by the cosines of all goals.
+    """The places of the lessons that are not replaced by another one for the same question (`replaced_places`).
 
-    That is what the asker says of the very same thing, what the only one who approved it approved later instead, and
-    what the only one who refused it wrote down later as right.
+    `cosines` are those between all goals, the asked goal first.
     """
     import numpy as np
 
     alike = cosines >= SAME_QUESTION
-    if np.count_nonzero(alike) == np.count_nonzero(alike.diagonal()):  # each is like itself, but for one without length
+    if np.count_nonzero(alike) == np.count_nonzero(alike.diagonal()):  # only the diagonal, which is 0 for zero vectors
         return range(len(lessons))
     replaced = replaced_places(lessons, alike[1:, 1:])
     return [place for place in range(len(lessons)) if place not in replaced]
@@ -155,7 +153,7 @@ def _valid_places(lessons: Sequence[JudgedLesson], cosines: "Matrix") -> Sequenc
 def _in_columns(
     judged: Iterable[Sequence[Candidate]], actions: Sequence[ActionText]
 ) -> tuple[list[Candidate], list[list[int]]]:
-    """The actions, then the answers that differ; and of each lesson the columns of those that it judges."""
+    """(Candidates: all actions, then the distinct answers; for each lesson the columns of what it judges)."""
     known, of_actions = _known_actions(tuple([action.name for action in actions]))
     candidates = list(known)
     first_of: dict[int, int] = {}
@@ -182,16 +180,15 @@ def _in_columns(
 
 @lru_cache(maxsize=8)
 def _known_actions(names: tuple[str, ...]) -> tuple[tuple[Candidate, ...], Mapping[str, int]]:
-    """The actions as candidates, and their columns: of many, as the same agent has them each time."""
+    """The actions as candidates, and their columns. Cached, as an agent has the same actions each time."""
     return tuple(map(Candidate, names)), {name: column for column, name in enumerate(names)}
 
 
 def _column_of(answer: Candidate, candidates: list[Candidate], first: int, by_core: dict[int, list[int]]) -> int:
-    """The column of what says the same, or a new one.
+    """The column of an answer that says the same, or a new column.
 
-    `by_core` has the columns of what may, by what else must be alike (`Candidate.core`): where answers name no
-    number, that is all of them, and each would be compared with each. The `first` of them is there as soon as another
-    one is.
+    `by_core` has the columns of answers with the same `exact`, by `Candidate.core`, so that not all of them have to be
+    compared. The column `first` is added with the first call.
     """
     if not by_core:
         by_core[candidates[first].core] = [first]
@@ -205,17 +202,17 @@ def _column_of(answer: Candidate, candidates: list[Candidate], first: int, by_co
 
 
 def _strongest(candidates: Sequence[Candidate], found: Posterior) -> list[Belief]:
-    """The two best beliefs, in numbers; of equal ones the first."""
+    """The two strongest beliefs, without suggestions and weights. Ties: the first candidate."""
     values = found.values.round(9).tolist()
     best = sorted(range(len(values)), key=values.__getitem__, reverse=True)[:2]
     return [Belief(candidates[n].action, values[n], float(found.at_goal[n]), text=candidates[n].text) for n in best]
 
 
 def _beliefs(candidates: Sequence[Candidate], lessons: Sequence[JudgedLesson], found: Posterior) -> tuple[Belief, ...]:
-    """The beliefs that are handed out, each with the lessons that have the largest effects on it."""
+    """The beliefs that are returned (`BELIEFS`), each with the lessons of the largest effects."""
     import numpy as np
 
-    # Rounded, so that equal beliefs stay in the order of the candidates.
+    # Rounded, so that ties keep the order of the candidates.
     rounded, suggested = found.values.round(9), found.suggested.round(9)
     ranked = np.argsort(-rounded, kind="stable").tolist()
     is_against = (found.values - found.at_goal <= AGAINST).tolist()
@@ -242,11 +239,11 @@ def _beliefs(candidates: Sequence[Candidate], lessons: Sequence[JudgedLesson], f
 def influential_places(
     observations: Sequence[NoisyVerdict], columns: Sequence[int], found: Posterior, *, is_sure: bool
 ) -> list[int]:
-    """The places of the lessons that may be shown, largest effect first; `columns` are the candidates they judge.
+    """The places of lessons that may be shown, largest effect first. `columns` has the candidate that each judges.
 
-    Only if all lessons about its candidate together say what it says: an approval that the others outweigh is not shown
-    as right, a refusal that they outweigh not as wrong. Nor is a refusal of the best candidate, if that `is_sure`,
-    whatever made it so.
+    A lesson may be shown if all lessons on its candidate together agree with it, so that an outweighed approval is not
+    shown as right, nor an outweighed refusal as wrong. An approval also needs a belief above 0, and refusals of the
+    best candidate are not shown if that `is_sure`.
     """
     import numpy as np
 
@@ -268,7 +265,7 @@ def influential_places(
 
 
 def most_influential(influential: Sequence[InfluentialLesson], most: int) -> list[InfluentialLesson]:
-    """At most so many of different candidates, best first: from two on of both signs, where there are both."""
+    """At most `most` lessons of different candidates, best first; from two on both approvals and refusals, if any."""
     first: dict[int, InfluentialLesson] = {}
     for lesson in influential:
         first.setdefault(lesson.candidate, lesson)
@@ -280,7 +277,7 @@ def most_influential(influential: Sequence[InfluentialLesson], most: int) -> lis
 
 
 def may_be_shown(influential: InfluentialLesson, evidence: Evidence, *, is_decided: bool) -> bool:
-    """Whether it was decided; or is proposed, and for what the evidence is sure of, which may be followed then."""
+    """Whether a lesson is decided, or proposed and an approval of the best candidate, of which the evidence is sure."""
     if is_decided:
         return True
     best = evidence.best
