@@ -50,9 +50,12 @@ def cosine(left: "Sequence[float] | Vector | None", right: "Sequence[float] | Ve
     """
     if left is None or right is None or len(left) != len(right):
         return 0.0
-    one, other = [float(number) for number in left], [float(number) for number in right]
-    lengths = math.sqrt(_dot(one, one)) * math.sqrt(_dot(other, other))
-    return _bounded(round(_dot(one, other) / lengths, 12)) if 0 < lengths < math.inf else 0.0
+    import numpy as np  # not for those who only import this module
+
+    one, other = np.asarray(left, np.float64), np.asarray(right, np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        lengths = math.sqrt(one @ one) * math.sqrt(other @ other)
+        return _bounded(round(float(one @ other) / lengths, 12)) if 0 < lengths < math.inf else 0.0
 
 
 def unit_cosine(left: "Vector", right: "Vector") -> float:
@@ -62,10 +65,6 @@ def unit_cosine(left: "Vector", right: "Vector") -> float:
 
 def _bounded(cosine: float) -> float:
     return max(-1.0, min(1.0, cosine)) if math.isfinite(cosine) else 0.0
-
-
-def _dot(one: Sequence[float], other: Sequence[float]) -> float:
-    return sum(a * b for a, b in zip(one, other, strict=True))
 
 
 def likeness(left: str, right: str) -> float:
