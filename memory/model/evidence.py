@@ -1,4 +1,4 @@
-"""Evidence: what people's verdicts on similar goals say together about what could be done or said for one goal."""
+"""Evidence for a goal: beliefs in actions and answers, made of people's verdicts on similar goals."""
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -8,94 +8,95 @@ from functools import cached_property
 from typing import NamedTuple, overload
 
 DOUBT = 0.8
-"""How much of the best rival's belief is taken off the best one (measured: `memory/rules/evidence/README.md`)."""
+"""The share of the best rival's belief that is subtracted from the confidence (measured:
+`memory/rules/evidence/README.md`)."""
 UNPROVEN = 0.4
-"""How much of what is believed without the lessons near it is taken off: a description promises more than it keeps
-(measured: `memory/rules/evidence/README.md`)."""
+"""The share of the prior that is subtracted from the confidence, as descriptions promise too much (measured:
+`memory/rules/evidence/README.md`)."""
 UNKNOWN = 0.12
-"""The most that is believed of whatever nobody has taught yet (`unknown`)."""
+"""The highest belief in an untaught candidate (`unknown`)."""
 START = 0.16
-"""The threshold of a workspace where nobody judged anything yet (measured: `memory/rules/evidence/README.md`)."""
+"""The threshold of a workspace without judgements (measured: `memory/rules/evidence/README.md`)."""
 TIE = 0.02
-"""Two beliefs that differ by less are as good as each other: neither is followed without asking."""
+"""If the two best beliefs differ by less, it is a tie, and neither is followed without asking."""
 
 KEPT_FROM = 0.005
-"""A belief or an effect below this is 0.00 to a person, and not kept."""
+"""Beliefs and effects with a smaller absolute value, which would be shown as 0.00, are not stored."""
 
 
 class ActionText(NamedTuple):
-    """An action an agent may choose, with the words that say what it does."""
+    """An action an agent may choose, with its description."""
 
     name: str
     description: str
 
     @property
     def text(self) -> str:
-        """What is compared with a goal: the description, behind the name where it does not say that too."""
+        """The text that is compared with goals: the description, after the name if it does not contain that."""
         name = self.name.replace("_", " ").replace("-", " ")
         return self.description if name.casefold() in self.description.casefold() else f"{name}. {self.description}"
 
 
 class LessonWeight(NamedTuple):
-    """What one lesson adds to one belief."""
+    """The effect of one lesson on one belief."""
 
     episode_id: str
     goal: str
-    """What it was for."""
+    """The lesson's goal."""
     author: str
-    """Whose verdict it is; empty where several people or a teacher stand behind it."""
+    """The only person behind the verdict; empty if there are several."""
     approves: bool
     """Whether the verdict was a success."""
     weight: float
-    """How much the lesson counts for this goal, -1..1: repetitions and lessons on other questions count little."""
+    """The lesson's weight for this goal, -1..1. Repetitions and lessons on distant goals have little."""
     effect: float
-    """What it adds to the belief: its weight times what it says beyond the prior."""
+    """What it adds to the belief: its weight times its verdict beyond the prior."""
 
 
 class InfluentialLesson(NamedTuple):
-    """A lesson that may be shown to whoever decides: all lessons on what it speaks about say together what it says."""
+    """A lesson that may be shown in a prompt, as all lessons on its candidate together agree with it."""
 
     episode_id: str
     candidate: int
-    """The same for lessons that speak about the same."""
+    """The number of its candidate, equal for lessons about the same."""
     action: str
-    """What it approved or refused: `answer`, or an action, which it took or which a person named in words."""
+    """The action of its candidate: `answer`, or an action that was taken or that a person named."""
     approves: bool
     belief: float
-    """The belief in what it approved or refused."""
+    """The belief in its candidate."""
 
 
 class Belief(NamedTuple):
-    """How far the evidence speaks for one candidate: about 1 is certain, 0 is nothing, below 0 is against it."""
+    """The belief in one candidate: about 1 is certain, 0 is no evidence, below 0 is evidence against it."""
 
     action: str
     value: float
     prior: float
-    """What is believed without the lessons near it: how well the action's description and all goals it was approved
-    for fit the goal, 0 for an answer."""
+    """The belief without the nearest lessons: for an action, how well its description and all goals it was approved for
+    fit the goal; 0 for an answer."""
     suggested: float = 0.0
-    """How far it is worth asking about, where that is more: the value if one member's word alone went farther."""
+    """The belief by which options are suggested in questions, where one member's verdict counts for more."""
     text: str = ""
-    """The answer, for the action `answer`."""
+    """The answer, if the action is `answer`."""
     weights: tuple[LessonWeight, ...] = ()
     """The lessons with the largest effects, largest first."""
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The ids of the lessons that an answer comes from: those that speak for it, or else all that have its words.
+        """The ids of the lessons that an answer comes from: those that speak for it, else all with an effect on it.
 
-        What was only refused, of a question quite unlike this one, may be believed a little.
+        A candidate that was only refused, for a distant goal, may be believed a little.
         """
         approving = [each.episode_id for each in self.weights if each.approves and each.weight > 0 and each.effect > 0]
         return tuple(approving or [each.episode_id for each in self.weights])
 
 
 class UnreadBeliefs(Sequence[Belief]):
-    """Beliefs that are made when somebody reads them: how good the best is, is known in a part of the time."""
+    """Beliefs that are computed when they are read. The strongest two are known before, which takes less time."""
 
     def __init__(self, strongest: Sequence[Belief], make: Callable[[], tuple[Belief, ...]]) -> None:
         self.strongest = strongest
-        """The first two, without how far they are suggested and what they rest on."""
+        """The first two, without `suggested` and `weights`."""
         self._make = make
 
     @cached_property
@@ -130,23 +131,23 @@ class Evidence:
 
     beliefs: Sequence[Belief] = ()
     nearest: float = 0.0
-    """Cosine of the nearest lesson: how near the goal is to anything known."""
+    """The cosine of the nearest lesson's goal."""
     lessons: int = 0
     """How many lessons were weighed."""
     threshold: float = START
-    """Confidence from which something is done or said here."""
+    """The confidence from which the best candidate is followed."""
     influential: tuple[InfluentialLesson, ...] = ()
     """The lessons that may be shown, largest effect first."""
     plan: str = ""
-    """The nearest lesson on how to split a goal into parts, which is no candidate."""
+    """The id of the nearest lesson that split a goal into parts, which is no candidate; empty if there is none."""
 
     def without(self, actions: Collection[str]) -> "Evidence":
-        """The same where these cannot be done."""
+        """The evidence without the candidates of these actions."""
         return replace(self, beliefs=tuple(each for each in self.beliefs if each.action not in actions))
 
     @property
     def best(self) -> Belief | None:
-        """The best belief, but for how far it is suggested and what it rests on: `beliefs` has that."""
+        """The strongest belief, without `suggested` and `weights`, which are in `beliefs`."""
         return next(iter(self._strongest), None)
 
     @property
@@ -156,7 +157,7 @@ class Evidence:
 
     @property
     def rivals(self) -> tuple[Belief, ...]:
-        """The candidates that lessons speak for and that would be sure if there were no other; none where one is."""
+        """Candidates that lessons speak for and that would be sure without each other; empty if the best is sure."""
         strong = tuple(
             each
             for each in self.beliefs
@@ -166,7 +167,7 @@ class Evidence:
 
     @property
     def confidence(self) -> float:
-        """What decides between answering, asking and not knowing: the best belief, less of its prior and its rival."""
+        """The best belief minus shares of its prior and its rival; decides between answering, asking, not knowing."""
         return confidence_in(*strength(self._strongest, self.nearest))
 
     @property
@@ -175,7 +176,7 @@ class Evidence:
 
     @property
     def record(self) -> "EvidenceRecord":
-        """What is kept of it: beliefs and weights that are worth it, in four digits, no texts and no people."""
+        """The record that is stored: beliefs and weights from `KEPT_FROM` on, in four digits, no texts, no people."""
         return EvidenceRecord(
             beliefs=tuple(
                 BeliefRecord(
@@ -204,7 +205,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeightRecord:
-    """What one lesson added to one belief. Its texts are looked up in the lesson, as long as that is there."""
+    """The stored effect of one lesson on one belief. Texts are read from the lesson, as long as it exists."""
 
     episode_id: str
     weight: float
@@ -213,13 +214,13 @@ class WeightRecord:
 
     @property
     def is_for_another(self) -> bool:
-        """Whether the lesson approved another candidate, and so took from this one what its description promised."""
+        """Whether the lesson approved another candidate, and so lowered the belief in this one."""
         return self.approves and self.weight * self.effect < 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BeliefRecord:
-    """One belief as it is kept; an answer's text is that of its lessons."""
+    """A stored belief. The text of an answer is read from its lessons."""
 
     action: str
     value: float
@@ -228,24 +229,24 @@ class BeliefRecord:
 
     @property
     def taught(self) -> float:
-        """What the lessons made of it beyond the prior."""
+        """What the lessons add to the prior."""
         return self.value - self.prior
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceRecord:
-    """The evidence of one recall as it is kept."""
+    """The stored evidence of one recall."""
 
     beliefs: tuple[BeliefRecord, ...] = ()
     nearest: float = 0.0
     lessons: int = 0
     threshold: float = START
     is_followed: bool = False
-    """Whether the node did or said what the best belief is in."""
+    """Whether the node took the action, or gave the answer, of the best belief."""
 
     @property
     def confidence(self) -> float:
-        """That of the evidence."""
+        """The confidence of the evidence (`Evidence.confidence`)."""
         return confidence_in(*strength(self.beliefs, self.nearest))
 
     @property
@@ -255,26 +256,26 @@ class EvidenceRecord:
 
     @property
     def episode_ids(self) -> frozenset[str]:
-        """The lessons that have a weight in it."""
+        """The ids of the lessons that have a weight in it."""
         return frozenset(weight.episode_id for belief in self.beliefs for weight in belief.weights)
 
 
 def unknown(nearest: float) -> float:
-    """The belief in whatever nobody has taught yet, given the cosine of the nearest lesson.
+    """The belief in an untaught candidate, 0..`UNKNOWN`, given the cosine of the nearest lesson.
 
-    It is the rival of the best candidate where there is no better one: in a new workspace a lesson must not speak for
-    questions unlike its own just because it is the only one.
+    It is the best candidate's rival unless another one is stronger, so that in a new workspace the only lesson does not
+    answer questions unlike its own.
     """
     return UNKNOWN * min(1.0, 3 * (1 - min(1.0, nearest)))
 
 
 def confidence_in(belief: float, prior: float, rival: float) -> float:
-    """Confidence in a candidate, given the belief in it, its prior, and the belief in its best rival."""
+    """The confidence in a candidate, given its belief, its prior, and the belief in its best rival."""
     return belief - UNPROVEN * prior - DOUBT * rival
 
 
 def is_sure(belief: float, prior: float, rival: float, threshold: float) -> bool:
-    """Whether a candidate is good enough to be followed: confidence reaches the threshold, and it is no tie."""
+    """Whether a candidate may be followed: its confidence reaches the threshold, and there is no tie."""
     return confidence_in(belief, prior, rival) >= threshold and belief - rival >= TIE
 
 
@@ -287,7 +288,7 @@ def strength(strongest: "Sequence[Belief] | Sequence[BeliefRecord]", nearest: fl
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What one person's vote on one answer, or their tap on a question, says of the best candidate there was."""
+    """A person's judgement of an answer's best candidate, by a vote on the answer or a tap on a question."""
 
     workspace: str
     run_id: str
@@ -295,16 +296,16 @@ class Judgement:
     at: datetime
     """When the answer was given."""
     confidence: int
-    """That of its evidence, in hundredths, rounded down, 0..100."""
+    """The confidence of its evidence, in hundredths, rounded down, 0..100."""
     is_right: bool
     is_known: bool
-    """Whether what this person says here counts for others."""
+    """Whether this person's vote counts for others."""
     is_checked: bool
-    """Whether they asked what was answered, or somebody else who did not ask approved of it."""
+    """Whether this person asked the question, or another known person who did not ask approved of the candidate."""
 
 
 class JudgementCount(NamedTuple):
-    """How many judgements of one person are alike."""
+    """The number of equal judgements of one person."""
 
     actor: str
     confidence: int
@@ -316,16 +317,16 @@ class JudgementCount(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Threshold:
-    """The threshold of a workspace as it was last counted, and what else the same judgements say."""
+    """The stored threshold of a workspace, with the confusion and reliability. Raises `ValueError` if out of range."""
 
     workspace: str
     budget: float
-    """The share of wrong answers that it was counted for."""
+    """The share of answers that may be wrong, for which it was computed."""
     value: float
     confusion: float = 1.0
-    """How many times as many answers as usual are taken to be wrong before anybody says so, above 0."""
+    """The factor of the prior's wrong answers, above 0 (`memory.rules.evidence.confusion`)."""
     reliability: Mapping[str, float] = field(default_factory=dict[str, float])
-    """How far the word of those can be relied on who refuse what is right, by person, above 0 and below 1."""
+    """The reliability of people who refuse right answers, above 0 and below 1, by person."""
 
     def __post_init__(self) -> None:
         if not (0 < self.budget < 1 and 0 <= self.value <= 1 and 0 < self.confusion < math.inf):

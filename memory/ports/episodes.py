@@ -1,4 +1,4 @@
-"""Episodes in a store: facts, vectors, the recall index, links; and what a list or a search asks for."""
+"""The port of episodes: facts, vectors, the recall index, links; and the types of lists and searches."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -80,7 +80,7 @@ class EpisodeFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexEntry:
-    """One episode's place in one partition of the recall index."""
+    """The entry of an episode in one partition of the recall index."""
 
     partition: str
     """Who may find it there (`memory.rules.audience.index_entries_of`)."""
@@ -89,14 +89,14 @@ class IndexEntry:
 
 
 class Neighbour(NamedTuple):
-    """One hit of a vector search. Two are compared without their vectors."""
+    """A hit of a search. Vectors are not compared in equality."""
 
     episode_id: str
     cosine: float
     audience: Audience
     verdict: Verdict
     vector: Vector | None = None
-    """The one it was found by; None where it was found by its words."""
+    """The vector it was found by; None if it was found by words."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Neighbour) and self[:4] == other[:4]
@@ -113,21 +113,21 @@ class Ballot(NamedTuple):
     value: int
     is_limited: bool
     source: str = ""
-    """How it came (`Reaction.source`)."""
+    """The source of the reaction (`Reaction.source`)."""
     standing: Standing = Standing.DECIDES
     right: int = 0
     wrong: int = 0
     """How often the voter was proven right and wrong in the workspace."""
     at: datetime = datetime.min.replace(tzinfo=UTC)
-    """When they said so."""
+    """The time of the vote."""
 
 
 @dataclass(slots=True)
 class LessonSummary:
-    """What a lesson was for, what it did and who judged it, without its steps and context.
+    """A lesson with its goal, result and votes, without steps and context.
 
-    Nobody changes it, but for what is kept in `judged`: to make a frozen one takes five times as long, and a recall may
-    make 48.
+    It must not be changed, except for `judged`. It is not frozen, as that makes creating it five times slower, and a
+    recall may create 48.
     """
 
     id: str
@@ -138,44 +138,44 @@ class LessonSummary:
     action: str
     output: str
     decided_at: datetime
-    """When it was judged last; of one that never was, when it was made."""
+    """When it was last judged, or created if it never was."""
     votes: tuple[Ballot, ...] = ()
-    """Those that speak about it, one of each person."""
+    """The votes about it, one of each person."""
     offered: tuple[Option, ...] = ()
-    """What it offered, where it is a question to the person."""
+    """The options, if it is a question to the person."""
     corrected_by: tuple[str, ...] = ()
-    """The episodes that correct it, if it bears a correction."""
+    """The ids of the episodes that correct it, if it has a correction."""
     judged: tuple[Any, ...] = field(default=(), compare=False, repr=False)
-    """What was made of it to weigh it, each with what else that depends on: as good as itself, and kept as long."""
+    """A cache of judged forms for the evidence rule, with their keys; valid as long as this summary."""
 
 
 class WeighingInput(NamedTuple):
-    """What lessons are weighed by, and what else a recall goes by."""
+    """The data that a recall needs to weigh lessons."""
 
     lessons: Mapping[str, LessonSummary]
-    """Those that exist and are not archived, by id."""
+    """The lessons that exist and are not archived, by id."""
     threshold: Threshold | None
-    """The workspace's; None where nobody judged anything yet."""
+    """The workspace's threshold; None without judgements."""
     settings: tuple[ChatSetting, ...]
-    """What is set in chat for the workspace and the channel."""
+    """The chat settings of the workspace and the channel."""
     has_rules: bool
     """Whether the workspace has any rule."""
 
 
 class ActionFit(NamedTuple):
-    """How like a goal the lessons are that approve one action, all of those searched together."""
+    """How well the searched lessons that approve an action fit a goal."""
 
     lessons: float
-    """How many there are, one for each partition that has it; more than ten of one author count as ten."""
+    """Their number, counted in each partition; more than ten of one author count as ten."""
     cosine: float
-    """The mean of theirs."""
+    """The mean cosine of their goals with the goal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbourhood:
-    """The hits, best first (ties: the later id first), and how many rows were searched.
+    """The hits of a search, best first (ties: the later id first), and how many rows were searched.
 
-    They lie side by side: nearly all are weighed together, and few looked at one by one.
+    Hits are stored as columns, because most are only weighed together.
     """
 
     searched: int
@@ -184,15 +184,15 @@ class Neighbourhood:
     audiences: Sequence[Audience] = ()
     verdicts: Sequence[Verdict] = ()
     vectors: "Sequence[Vector] | NDArray[np.float32]" = ()
-    """One for each, as the rows of a matrix or by themselves; none where they were found by their words."""
+    """One vector for each hit, as a matrix or a sequence; empty if hits were found by words."""
     fits: Mapping[str, ActionFit] = field(default_factory=dict[str, ActionFit])
-    """By action; of those that were asked about and that a lesson approves."""
+    """The fits of the requested actions that any lesson approves."""
 
     @classmethod
     def of(
         cls, searched: int, hits: Sequence[Neighbour], fits: Mapping[str, ActionFit] = MappingProxyType({})
     ) -> "Neighbourhood":
-        """That of hits all of which were found by vectors, or all by words."""
+        """The neighbourhood of these hits, which were either all found by vectors or all by words."""
         ids, cosines, audiences, verdicts, found_by = zip(*hits, strict=True) if hits else ((),) * 5
         vectors = [each for each in found_by if each is not None]
         return cls(
@@ -207,12 +207,12 @@ class Neighbourhood:
 
     @property
     def hits(self) -> tuple[Neighbour, ...]:
-        """One by one."""
+        """The hits as a tuple."""
         vectors = self.vectors if len(self.vectors) else repeat(None)
         return tuple(map(Neighbour, self.ids, self.cosines, self.audiences, self.verdicts, vectors))
 
     def hit(self, place: int) -> Neighbour:
-        """The one at this place."""
+        """The hit at this place."""
         vector = self.vectors[place] if len(self.vectors) else None
         return Neighbour(self.ids[place], self.cosines[place], self.audiences[place], self.verdicts[place], vector)
 
@@ -225,17 +225,17 @@ class EpisodeTable(Protocol):
         ...
 
     def update(self, *changed: Episode) -> None:
-        """Store what people and use make of episodes that exist: verdicts, strength, counts, corrections, archiving.
+        """Store verdicts, strength, counts, corrections and archiving of existing episodes.
 
-        Everything else of them (what was asked, done and answered; quarantine) stays as it is stored.
+        All other fields (goal, steps, answer, quarantine) stay as stored.
         """
         ...
 
     def add(self, *nodes: Episode) -> None:
-        """The same for the nodes of a run that is over, none of them stored yet.
+        """Insert the nodes of a finished run, none of which is stored yet.
 
-        The `rep` of a root becomes one more than the highest of the runs that this person started in this channel with
-        this goal, ignoring case and spaces. Lessons that a person wrote are no attempts.
+        The `rep` of a root becomes one more than the highest `rep` of this person's runs in this channel with the same
+        goal, ignoring case and spaces. Lessons that a person wrote do not count.
         """
         ...
 
@@ -244,11 +244,11 @@ class EpisodeTable(Protocol):
         ...
 
     def get_many(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, Episode]:
-        """Those that exist, by id, in one statement."""
+        """The episodes that exist, by id, in one statement."""
         ...
 
     def weighing_input(self, workspace: str, channel: str, episode_ids: Iterable[str]) -> WeighingInput:
-        """The summaries of these lessons, and what holds in the channel, in one statement."""
+        """The summaries of these lessons, the threshold, and the channel's settings, in one statement."""
         ...
 
     def find_prefix(self, prefix: str, limit: int = 2) -> list[Episode]:
@@ -260,18 +260,15 @@ class EpisodeTable(Protocol):
         ...
 
     def of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[Episode]]:
-        """The same of each of these runs that exists, in one statement."""
+        """The nodes of each of these runs that exists, by run, in one statement."""
         ...
 
     def search(self, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
-        """Filtered episodes by creation (ties by id).
-
-        Lists are narrow: trajectories, contexts and thoughts are left empty.
-        """
+        """The matching episodes by creation (ties by id), without trajectories, contexts and thoughts."""
         ...
 
     def outlines(self, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
-        """The same without any text: for whoever picks from a long list and then reads what is picked."""
+        """The same without any texts, for choosing from a long list what to read."""
         ...
 
     def delete(self, workspace: str, episode_ids: Iterable[str]) -> int:
@@ -295,34 +292,34 @@ class EpisodeTable(Protocol):
         ...
 
     def count_without_vector(self, workspace: str, model: str) -> int:
-        """How many of them there are."""
+        """The number of episodes with a goal but without a vector of `model`."""
         ...
 
     def models(self, workspace: str) -> list[str]:
-        """Those that made embeddings of the workspace's episodes, by name. Costs the same however many episodes."""
+        """The models with embeddings in the workspace, by name. The cost does not depend on the number of episodes."""
         ...
 
     def delete_vector(self, workspace: str, episode_id: str) -> None:
-        """Erase the episode's goal embedding, if there is one: it is findable nowhere then."""
+        """Erase the episode's goal embedding, if there is one, so that no search finds it."""
         ...
 
     def note_words(self, workspace: str, words: Mapping[str, Collection[str]]) -> None:
-        """Note that episodes hold words of these people, who are not their authors, by episode. Twice is once.
+        """Note that episodes have words of these people, who are not their authors. Idempotent.
 
-        Raises `NotFound` without one of the episodes.
+        `words` has the people by episode id. Raises `NotFound` if an episode does not exist.
         """
         ...
 
     def clear_words(self, workspace: str, episode_id: str) -> None:
-        """Nothing of others is left in the episode."""
+        """Delete the notes of whose words are in the episode."""
         ...
 
     def words_of_others(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, list[str]]:
-        """Whose words these episodes hold, in alphabetical order, by id, for those where it was noted."""
+        """The people whose words were noted in these episodes, in alphabetical order, by episode id."""
         ...
 
     def with_words_of(self, workspace: str, person: str) -> list[str]:
-        """The episodes noted to hold this person's words, by id."""
+        """The ids of episodes noted to have this person's words, sorted."""
         ...
 
     def set_index(self, workspace: str, episode_id: str, entries: Sequence[IndexEntry]) -> None:
@@ -332,16 +329,16 @@ class EpisodeTable(Protocol):
     def change_index(
         self, workspace: str, *, put: Sequence[tuple[str, IndexEntry]], remove: Sequence[tuple[str, IndexEntry]]
     ) -> None:
-        """File episodes under some entries, and no longer under others: by episode id, all in one statement.
+        """Add and remove index entries, given as (episode id, entry), in one statement.
 
-        An episode without a vector is left as it is.
+        Episodes without a vector are not changed.
         """
         ...
 
     def file_new(self, model: str, new: Sequence[tuple[Episode, Vector, IndexEntry]]) -> None:
-        """File episodes of one workspace that were added just now, with these embeddings by `model`, under entries.
+        """Add index entries of episodes that were just added, all of one workspace, with embeddings by `model`.
 
-        What `change_index` does, without reading anything of them.
+        Does the same as `change_index`, without reading the episodes.
         """
         ...
 
@@ -358,32 +355,31 @@ class EpisodeTable(Protocol):
         actions: Sequence[str] = (),
         gave_up: bool = True,
     ) -> Neighbourhood:
-        """The k entries of these partitions closest to `vector` with a cosine of at least `min_cosine`.
+        """The k entries of these partitions nearest to `vector`, with a cosine of at least `min_cosine`.
 
-        An episode found in several partitions counts once, as its entry in the partition named first.
-        Only vectors of `model` take part. `beside` names more partitions, behind the others, whose entries are found
-        and are not counted among those searched. With `actions`, it is told of each how like `vector` the entries are
-        that approve it, however far away, but for those beside. Without `gave_up`, entries of runs that found no answer
-        (`GAVE_UP`) are not found. Quickest as the first thing a transaction reads.
+        Only vectors of `model` are searched. An episode in several partitions counts once, as its entry in the first of
+        them. `beside` has further partitions, after the others, which do not count for `searched` and `fits`. With
+        `actions`, the result has the fit of each, from all entries that approve it, at any distance. Without `gave_up`,
+        entries of runs that found no answer (`GAVE_UP`) are left out. Fastest as the first read of a transaction.
         """
         ...
 
     def first_indexed(self, workspace: str, partitions: Sequence[str], limit: int) -> list[str]:
-        """The ids of what is findable in any of these partitions, the oldest first."""
+        """The ids of the oldest episodes in any of these partitions, oldest first."""
         ...
 
     def index_of(self, workspace: str, episode_id: str) -> list[IndexEntry]:
-        """Where the episode is findable, by partition name."""
+        """The episode's index entries, sorted by partition."""
         ...
 
     def add_link(self, *new: Link) -> None:
-        """Add edges; the same (from, to, kind) twice is one."""
+        """Add links. Adding the same (from, to, kind) again changes nothing."""
         ...
 
     def remove_link(self, link: Link) -> None:
-        """Remove an edge if it is there."""
+        """Remove a link, if it exists."""
         ...
 
     def links(self, workspace: str, episode_ids: Iterable[str], kind: LinkKind | None = None) -> list[Link]:
-        """Every edge, or every one of this kind, that touches one of these episodes."""
+        """All links, or those of one kind, from or to one of these episodes."""
         ...

@@ -1,9 +1,9 @@
-"""The bot's own detector: by the words a lesson adds to the question, with four signals.
+"""The default detector of used lessons: compares words that a lesson adds to the question; has four signals.
 
-Each rule mends a fault of the keyword rule. Words of the question are no evidence, because echoing the question is no
-use of a lesson; a denied word contradicts, and so does another number of the same thing; an AVOID lesson is judged by
-its correction, because the one that works is the one the answer does not echo; where there is nothing to judge by,
-nobody is punished.
+It differs from the keyword rule. Words of the question are no evidence, because echoing the question does not use a
+lesson. A negated word contradicts, and so does another number of the same thing. An AVOID lesson is judged by its
+correction, because an answer that follows it does not contain the mistake. With nothing to compare, the signal is
+UNKNOWN.
 """
 
 from collections import Counter
@@ -18,26 +18,30 @@ from memory.rules.feedback.vocabulary import Language, fold, likely_languages, s
 from memory.rules.feedback.words import NAME_WEIGHT, Term, TermIndex, has_words, says_something, terms
 
 MOSTLY_FROM = 0.50
-"""Share of what a short answer adds to the question that must come from a long lesson."""
+"""The least share of an answer's new words that come from the lesson, for a short answer to use a long lesson."""
 REPEATED = 0.60
-"""Share of a mistake's words that make the answer the same mistake."""
+"""The least share of a mistake's words in an answer that repeats the mistake."""
 SEVERAL, SOME_OF_MANY = 3, 0.20
-"""So many words, and this share, are enough of a long lesson whose other words the answer had no need of."""
+"""The number and share of a long lesson's words that are enough for a use, as an answer may not need the others."""
 SAME_SENTENCE = 0.60
-"""Share of a lesson's words, the question's included, that make the answer the same sentence."""
+"""The least share of a lesson's words (including those of the question) in an answer that is the same sentence."""
 
 
 class OverlapDetector:
-    """Judges by the words of lesson, question and answer, in any language that has words."""
+    """Detects from the words of lesson, question and answer whether the answer used the lesson, in any language."""
 
     def detect(self, exemplar: Exemplar, question: str, answer: str, action: str = "") -> DetectedSignal:
-        """REPEAT: is the lesson's answer in this one? AVOID: is its correction, or the mistake again?"""
+        """The signal of one lesson.
+
+        For REPEAT, whether the answer contains the lesson's answer; for AVOID, whether it contains the correction, or
+        the mistake.
+        """
         return _judged(exemplar, question, _Answer(answer), action)
 
     def detect_all(
         self, exemplars: Iterable[Exemplar], question: str, answer: str, action: str = ""
     ) -> list[DetectedSignal]:
-        """The same for each of several exemplars, in order; the answer is read once."""
+        """The signals of several lessons, in order. The answer is read once."""
         read = _Answer(answer)
         return [_judged(each, question, read, action) for each in exemplars]
 
@@ -56,13 +60,13 @@ def _judged(exemplar: Exemplar, question: str, answer: "_Answer", action: str) -
 
 
 def _languages(episode: Episode, asked: str, answer: "_Answer") -> tuple[Language, ...]:
-    """Those that question, lesson and answer may be in."""
+    """The languages that question, lesson and answer may be in."""
     others = map(small_words, (asked, episode.output, episode.correction))
     return likely_languages([answer.small_words, *others])
 
 
 class _Answer:
-    """An answer, read once in each set of languages that it is compared in."""
+    """An answer, parsed once for each set of languages."""
 
     def __init__(self, raw: str) -> None:
         self._raw = raw
@@ -89,7 +93,7 @@ class _Answer:
 
 @dataclass(frozen=True)
 class _Text:
-    """A text with its terms, weighed with their capitals, and what of it is denied; each is read when it is needed."""
+    """A text with its terms, their weights (which depend on capitals) and its negated parts, parsed when needed."""
 
     raw: str
     languages: Sequence[Language]
@@ -120,7 +124,7 @@ class _Text:
 
     @cached_property
     def index(self) -> TermIndex:
-        """The terms, ready to be asked, with those that are denied."""
+        """An index of the terms and the negated ones."""
         return TermIndex(self.terms, self.denied.__contains__)
 
     def weight(self, some: Sequence[Term]) -> float:
@@ -130,9 +134,9 @@ class _Text:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Comparison:
     share: float
-    """How much of the lesson is in the answer, or how much of the answer is the lesson, 0..1."""
+    """The larger of: share of the lesson that is in the answer, share of the answer that is the lesson; 0..1."""
     is_denied: bool
-    """The answer says it with the opposite sign, or with other numbers; asked only of what has share enough."""
+    """Whether the answer negates it or has other numbers; False unless the share is above `USED_ABOVE`."""
 
 
 def _of_repeat(episode: Episode, asked: str, given: _Answer) -> DetectedSignal:
@@ -163,7 +167,7 @@ def _of_avoid(episode: Episode, asked: str, given: _Answer) -> DetectedSignal:
     languages = _languages(episode, asked, given)
     mistake, correction = _Text(episode.output, languages), _Text(episode.correction, languages)
     answer = given.read(languages)
-    # What mistake and correction share tells nothing of which of the two was said.
+    # Words that are in both the mistake and the correction are no evidence for either.
     corrected = _compare(correction, f"{asked}\n{mistake.raw}", answer)
     repeated = _compare(mistake, f"{asked}\n{correction.raw}", answer)
     if corrected is not None and corrected.share > USED_ABOVE and not corrected.is_denied:
@@ -180,7 +184,7 @@ def _of_avoid(episode: Episode, asked: str, given: _Answer) -> DetectedSignal:
 
 
 def _compare(text: _Text, known: str, answer: _Text) -> _Comparison | None:
-    """What `text` adds to what is known, looked for in the answer. None if it says nothing of its own."""
+    """Compare what `text` adds to the known words with the answer. None if `text` has no terms."""
     there = TermIndex(terms(known, text.languages))
     evidence = _once([term for term in text.terms if not there.find(term)] or text.terms)
     if not evidence:
@@ -202,7 +206,7 @@ def _once(some: Sequence[Term]) -> list[Term]:
 
 
 def _precision(evidence: Sequence[Term], known: TermIndex, answer: _Text) -> float:
-    """How much of what the answer adds is the lesson's: a short answer may use a part of a long lesson."""
+    """The share of the answer's new words that come from the lesson, or 0 below `MOSTLY_FROM`."""
     taught = TermIndex(evidence)
     added = _once([term for term in answer.terms if not known.find(term)])
     theirs = [term for term in added if taught.find(term)]
@@ -211,7 +215,7 @@ def _precision(evidence: Sequence[Term], known: TermIndex, answer: _Text) -> flo
 
 
 def _is_denied(text: _Text, matched: Sequence[Term], found: dict[str, list[Term]], answer: _Text) -> bool:
-    """Whether more of the words found have the opposite sign than have the same one."""
+    """Whether more of the found words are negated differently than alike, by weight."""
     agreeing = opposing = 0.0
     for term in matched:
         if not found[term.text]:
@@ -221,13 +225,13 @@ def _is_denied(text: _Text, matched: Sequence[Term], found: dict[str, list[Term]
         else:
             opposing += text.weight([term])
     if text.denied and answer.denied:
-        # Both say what is not: they differ only if they deny the very opposite of each other.
+        # Both negate something: they differ only if no found word is negated alike.
         return opposing > 0 and agreeing == 0
     return opposing > agreeing
 
 
 def _gives_other_numbers(text: _Text, known: TermIndex, answer: _Text) -> bool:
-    """Whether the answer counts the same thing and comes to another number."""
+    """Whether the answer has another number for the same thing."""
     ours, theirs = ([term for term in side.terms if term.number and not known.find(term)] for side in (text, answer))
     if not ours or not theirs or text.numbers & answer.numbers:
         return False
@@ -236,13 +240,13 @@ def _gives_other_numbers(text: _Text, known: TermIndex, answer: _Text) -> bool:
 
 
 def _beside(numbers: Sequence[Term], everything: Sequence[Term]) -> list[Term]:
-    """The words next to these numbers."""
+    """The words directly before and after these numbers."""
     places = {(number.clause, number.position + step) for number in numbers for step in (-1, 1)}
     return [term for term in everything if not term.number and (term.clause, term.position) in places]
 
 
 def _opposes(lesson: _Text, answer: _Text) -> bool:
-    """Whether an answer that takes nothing from a lesson speaks of the same thing and says the opposite of it."""
+    """Whether an answer that does not use a lesson is about the same thing and says the opposite."""
     index = answer.index
     everything = _once([term for term in lesson.terms if not term.number])
     found = {term.text: index.find(term) for term in everything}
@@ -257,5 +261,5 @@ def _opposes(lesson: _Text, answer: _Text) -> bool:
 
 
 def _folded(text: str) -> str:
-    """As it is compared whole, with single spaces."""
+    """The text as compared in whole: folded, with single spaces."""
     return " ".join(fold(text).split())
