@@ -41,7 +41,7 @@ _STRIDE = 1 << 16
 _FAR = 0xFFFF
 """A distance above all others, for rows that are left out."""
 _WORD = 64
-_TURNED = 32
+_ROWS_AT_ONCE = 32
 MOST_CANDIDATES = 1 << 15
 """The most further candidates of a search. It limits the work if no row is near."""
 _ERASED = 1 << 20
@@ -172,7 +172,7 @@ def rotated(halves: "NDArray[np.uint16]") -> "NDArray[np.float32]":
     wide = widened(halves)
     found = np.empty((rows, words * _WORD), np.float32)
     for word in range(words):
-        found[:, word * _WORD : (word + 1) * _WORD] = _turned(np.ascontiguousarray(wide[:, word::words]))
+        found[:, word * _WORD : (word + 1) * _WORD] = _rotated_part(np.ascontiguousarray(wide[:, word::words]))
     return found
 
 
@@ -191,11 +191,11 @@ def sign_words(turned: "NDArray[np.float32]") -> "NDArray[np.uint64]":
     return np.packbits(turned < 0, axis=1).view(np.uint64)
 
 
-def _turned(part: "NDArray[np.float32]") -> "NDArray[np.float32]":
+def _rotated_part(part: "NDArray[np.float32]") -> "NDArray[np.float32]":
     """Rotate up to 64 dimensions of each row, few rows at once so that BLAS starts no threads, which would spin."""
     rotation = _rotation()[: part.shape[1]]
-    whole = len(part) // _TURNED * _TURNED
-    many = part[:whole].reshape(-1, _TURNED, part.shape[1]) @ rotation
+    whole = len(part) // _ROWS_AT_ONCE * _ROWS_AT_ONCE
+    many = part[:whole].reshape(-1, _ROWS_AT_ONCE, part.shape[1]) @ rotation
     return np.concatenate([many.reshape(-1, _WORD), part[whole:] @ rotation])
 
 

@@ -97,7 +97,7 @@ def shared_biases(
     nearness = kernel[0, 1:][verdicts]
     own = np.zeros(len(approves))
     np.maximum.at(own, biases, nearness)
-    nearest, people = _company(opinions, own)
+    nearest, people = _agreeing(opinions, own)
     alone = 1 - nearest
     sizes = np.where(approves, np.minimum(2 / (opinions.trust + people), 1.0) ** agreement, 1.0)
     # 1 if no other person agrees as near the goal, or at least two do; 0 if one does.
@@ -177,7 +177,7 @@ def _opinions(observations: Sequence[NoisyVerdict], judged: Sequence[Sequence[in
     return _Opinions(np.array(verdicts), np.array(biases), np.array(shares), np.array(sides), np.minimum(trust, 1.0))
 
 
-def _company(opinions: _Opinions, own: "Matrix") -> "tuple[Matrix, Matrix]":
+def _agreeing(opinions: _Opinions, own: "Matrix") -> "tuple[Matrix, Matrix]":
     """For each bias, how near the nearest other author with the same opinion is, and how many agree. Shape (m,) each.
 
     `own`, of the same shape, is the kernel of the goal and the author's nearest opinion. Others count by the ratio of

@@ -56,8 +56,8 @@ class ConfusionEstimate:
             newest = tx.log.newest(workspace, limit=1)
             sample, is_known = self._sample(tx, workspace)
             vectors = tx.episodes.vectors(workspace, [lesson.id for _, lesson in sample])
-        is_told = all(model == self._core.embedder.name for model, _ in vectors.values())
-        found = confusion(self._left_out(sample, vectors, is_known=is_known)) if is_told else None
+        is_embedded = all(model == self._core.embedder.name for model, _ in vectors.values())
+        found = confusion(self._left_out(sample, vectors, is_known=is_known)) if is_embedded else None
         with self._core.store.write() as tx:
             stored = tx.judgements.threshold(workspace)
             known = stored.confusion if stored else 1.0
@@ -103,7 +103,7 @@ class ConfusionEstimate:
         for author, lesson in sample:
             if lesson.id in vectors:
                 with self._core.store.read() as tx:
-                    confidence, is_right = self._without(tx, lesson, vectors[lesson.id][1])
+                    confidence, is_right = self._answer_without(tx, lesson, vectors[lesson.id][1])
                 yield LeftOut(author, is_known, confidence, is_right=is_right)
 
     def _sample(self, tx: Transaction, workspace: str) -> tuple[list[tuple[str, Episode]], bool]:
@@ -118,9 +118,9 @@ class ConfusionEstimate:
             taught = [lesson for lesson in page if lesson.origin is not Origin.CORRECTION]
             summaries = tx.episodes.weighing_input(workspace, "", [lesson.id for lesson in taught]).lessons
             for lesson in taught:
-                behind = self._behind(summaries[lesson.id])
-                of_authors = known if behind else unknown
-                of_authors.setdefault(behind or lesson.author, []).append(lesson)
+                backer = self._backer(summaries[lesson.id])
+                of_authors = known if backer else unknown
+                of_authors.setdefault(backer or lesson.author, []).append(lesson)
             if len(page) < _AT_ONCE or (len(known) > 1 and sum(map(len, known.values())) >= _ASKED):
                 break
             after = page[-1].id
@@ -128,7 +128,7 @@ class ConfusionEstimate:
         in_turn = (each for each in chain.from_iterable(zip_longest(*pairs)) if each is not None)
         return list(islice(in_turn, _ASKED)), bool(known)
 
-    def _behind(self, lesson: LessonSummary) -> str:
+    def _backer(self, lesson: LessonSummary) -> str:
         """The person whose vote makes the lesson count for others, preferably its author; empty if there is none."""
         policy = self._core.policy
         people = [
@@ -140,7 +140,7 @@ class ConfusionEstimate:
         ]
         return lesson.author if lesson.author in people else min(people, default="")
 
-    def _without(self, tx: Transaction, lesson: Episode, vector: Vector) -> tuple[float, bool]:
+    def _answer_without(self, tx: Transaction, lesson: Episode, vector: Vector) -> tuple[float, bool]:
         """The confidence of the answer its author would get without this lesson, and whether that answer is right.
 
         (0, False) if no other lesson says the same, or if the lesson is not found as a success.

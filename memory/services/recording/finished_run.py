@@ -213,12 +213,12 @@ class LessonInPrompt:
     def events(self, run_id: str, now: datetime) -> list[Event]:
         """The events that it was shown, and whether it was used."""
         lesson, found = self.exemplar.episode, self.detected
-        reached = {"audience": self.exemplar.audience.value}
-        fared = {"ratio": round(found.ratio, 4), "run": run_id}
+        shown_detail = {"audience": self.exemplar.audience.value}
+        use_detail = {"ratio": round(found.ratio, 4), "run": run_id}
         kind = EventKind(found.signal.value)
         return [
-            event(lesson, EventKind.INJECTED, SYSTEM, now, source=f"injected/{self.source}", detail=reached),
-            event(lesson, kind, SYSTEM, now, source=f"use/{self.source}", detail=fared),
+            event(lesson, EventKind.INJECTED, SYSTEM, now, source=f"injected/{self.source}", detail=shown_detail),
+            event(lesson, kind, SYSTEM, now, source=f"use/{self.source}", detail=use_detail),
         ]
 
     def use(self, now: datetime) -> LessonUse:
@@ -262,10 +262,10 @@ def lessons_shown(detector: OverlapDetector, run: FinishedRun) -> list[LessonInP
             for rank, exemplar in enumerate(recall.exemplars, start=1)
             if exemplar.episode.id in recall.shown_ids
         ]
-        evidence = detector.detect_all([each for _, each in ranked], node.goal, node.output, node.action)
+        signals = detector.detect_all([each for _, each in ranked], node.goal, node.output, node.action)
         found += [
-            LessonInPrompt(retrieval_id=recall.retrieval_id, rank=rank, exemplar=exemplar, detected=fared)
-            for (rank, exemplar), fared in zip(ranked, evidence, strict=True)
+            LessonInPrompt(retrieval_id=recall.retrieval_id, rank=rank, exemplar=exemplar, detected=detected)
+            for (rank, exemplar), detected in zip(ranked, signals, strict=True)
         ]
     return found
 

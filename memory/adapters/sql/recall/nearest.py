@@ -134,23 +134,23 @@ class _Reader:
     def _brought_up_to_date(self, held: "dict[str, _Source]", state: State) -> dict[str, Partition]:
         news = state.news()
         ready: dict[str, Partition] = {}
-        anew: dict[str, _Source] = {}
+        fresh: dict[str, _Source] = {}
         for name, source in held.items():
             if self._is_current(source, state):
                 ready[name] = self._updated(source, state, news[name])
             else:
                 self.copies.drop(source.key)
-                source_or_scan = self._anew(name, state)
+                source_or_scan = self._replacement(name, state)
                 if isinstance(source_or_scan, _Source):
-                    anew[name] = source_or_scan
+                    fresh[name] = source_or_scan
                 else:
                     ready[name] = source_or_scan
-        if anew:
+        if fresh:
             # The other partitions are in it, too, without rows, so that the same compiled statement is used.
-            since = {name: anew[name].copy.seq if name in anew else state.numbers.get(name, 0) for name in held}
+            since = {name: fresh[name].copy.seq if name in fresh else state.numbers.get(name, 0) for name in held}
             again = self._read(since, EVERY)
             news = again.news()
-            ready |= {name: self._updated(source, again, news[name]) for name, source in anew.items()}
+            ready |= {name: self._updated(source, again, news[name]) for name, source in fresh.items()}
         return ready
 
     def _key(self, name: str, planes: int = 0) -> Key:
@@ -188,7 +188,7 @@ class _Reader:
         is_of_now = is_new or (copy.epoch == state.epoch and copy.seq <= newest)
         return is_valid and is_of_now and (self.plane_cache is None or newest - copy.seq <= self.exact_rows)
 
-    def _anew(self, name: str, state: State) -> "_Source | Partition":
+    def _replacement(self, name: str, state: State) -> "_Source | Partition":
         """The replacement for a source that is not current or too far behind: planes, a new copy, or a scan."""
         newest = state.numbers.get(name, 0)
         if self.plane_cache is not None and newest > self.exact_rows:
@@ -238,8 +238,8 @@ class _Reader:
             return copy.vectors
         if copy.seq - source.planes.seq > self.exact_rows // 2:
             self.plane_cache.prepare(self._key(name))
-        some = self.plane_cache.sample(self._key(name), source.planes.token)
-        return _PlanePartition(self.session, self._key(name), self.plane_cache, source.planes, copy, some)
+        sample = self.plane_cache.sample(self._key(name), source.planes.token)
+        return _PlanePartition(self.session, self._key(name), self.plane_cache, source.planes, copy, sample)
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +251,7 @@ class _PlanePartition:
     plane_cache: PlaneCache
     planes: Planes
     later: CachedPartition
-    some: RowSample | None
+    sample: RowSample | None
 
     def __len__(self) -> int:
         return len(self.planes) + len(self.later.vectors)
@@ -261,12 +261,12 @@ class _PlanePartition:
     ) -> "tuple[Sequence[Candidates], NDArray[np.float64] | None]":
         """`Partition.find`, with the totals of actions from a sample of the planes' rows and all later rows."""
         near = self._nearest(query, k, least(), gave_up=gave_up)
-        some = self.planes.cosines(query, self.some.seqs) if actions and self.some is not None else None
+        of_sample = self.planes.cosines(query, self.sample.seqs) if actions and self.sample is not None else None
         if not self.plane_cache.is_usable(self.planes):  # erased meanwhile, or damaged
             return scanned(self.session, self.key, SCANNED).find(query, k, least, actions, gave_up=gave_up)
         found, totals = self.later.vectors.find(query, k, least, actions, gave_up=gave_up)
-        if some is not None and self.some is not None:
-            sampled = self.some.rows.approved(some, actions)
+        if of_sample is not None and self.sample is not None:
+            sampled = self.sample.rows.approved(of_sample, actions)
             totals = sampled if totals is None else totals + sampled
         return [*found, *near], totals
 

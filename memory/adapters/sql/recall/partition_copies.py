@@ -185,11 +185,11 @@ def read(
     }
     given |= {f"c{n}": name for n, name in enumerate(planes, 1)}
     given |= {f"p{n}": name for n, name in enumerate(since)}
-    numbers, rows = _begun(session, given, since, [EPOCH, *planes])
-    return State(numbers, lambda: _rest(session, given, rows, since, numbers, [EPOCH, *planes], most))
+    numbers, rows = _executed(session, given, since, [EPOCH, *planes])
+    return State(numbers, lambda: _changes(session, given, rows, since, numbers, [EPOCH, *planes], most))
 
 
-def _begun(
+def _executed(
     session: Session, given: dict[str, Any], since: Mapping[str, int], counted: Sequence[str]
 ) -> tuple[dict[str, int], Iterable[Sequence[Any]]]:
     """The numbers by name, and an iterator that reads the rows of changes."""
@@ -204,7 +204,7 @@ def _begun(
     return {name: number or 0 for name, number in zip([*since, *counted], numbers, strict=False)}, rows
 
 
-def _rest(
+def _changes(
     session: Session,
     given: dict[str, Any],
     rows: Iterable[Sequence[Any]],
@@ -224,7 +224,7 @@ def _rest(
         if not any(is_more.values()):
             return news
         since = {name: end if is_more[name] else numbers[name] for name, end in ends.items()}
-        _, rows = _begun(session, given, since, counted)
+        _, rows = _executed(session, given, since, counted)
 
 
 def apply(news: News, vectors: VectorPartition, dimension: int) -> list[str]:
