@@ -14,6 +14,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
+    ARRAY,
     BigInteger,
     ColumnElement,
     CompoundSelect,
@@ -22,6 +23,7 @@ from sqlalchemy import (
     Select,
     String,
     and_,
+    any_,
     bindparam,
     case,
     cast,
@@ -50,14 +52,7 @@ from memory.ports import Ballot, LessonSummary, WeighingInput
 
 _t = episodes.c
 _v = votes.c
-_LESSON, _SETTING, _BUDGET, _CONFUSION, _THRESHOLD, _RULES = (
-    "lesson",
-    "setting",
-    "budget",
-    "confusion",
-    "threshold",
-    "rules",
-)
+_LESSON, _SETTING, _THRESHOLD, _RULES = "lesson", "setting", "threshold", "rules"
 _AND = "\x1f"
 _corrected_by = (
     select(func.aggregate_strings(links.c.from_id, _AND))
@@ -86,11 +81,13 @@ _columns: dict[str, ColumnElement[Any]] = {
     "wrong": func.coalesce(trust_records.c.wrong, 0),
     "voted_at": type_coerce(_v.at, BigInteger()),
 }
+_NUMBERS = ("threshold", "budget", "confusion")
+"""The columns after those of lessons, which only the threshold has."""
 _LESSONS = (
     select(
         literal(_LESSON).label("what"),
         *(column.label(name) for name, column in _columns.items()),
-        nothing(Float(53)).label("number"),
+        *(nothing(Float(53)).label(name) for name in _NUMBERS),
     )
     .join_from(
         episodes,
@@ -108,10 +105,9 @@ _LESSONS = (
 )
 
 
-def _other_input(what: str, number: ColumnElement[Any] | None = None, **given: ColumnElement[Any]) -> Select[Any]:
-    """A query of other input, in the columns of lessons."""
-    number = nothing(Float(53)) if number is None else number
-    return select(literal(what), *(given.get(name, nothing(column.type)) for name, column in _columns.items()), number)
+def _other_input(what: str, **given: ColumnElement[Any]) -> Select[Any]:
+    """A query of other input, in the columns of lessons, which come first and give empty columns their types."""
+    return select(literal(what), *(given.get(name, null()) for name in (*_columns, *_NUMBERS)))
 
 
 _s = settings.c
@@ -130,11 +126,26 @@ _STANDINGS = {each.value: each for each in Standing}
 
 
 @cache
-def _weighing(count: int) -> CompoundSelect[Any]:
-    """The statement for `count` lessons and the other input."""
-    ids = [bindparam(f"e{n}", type_=String()) for n in range(count)]
+def _lessons(count: int) -> Select[Any]:
+    """The statement for `count` lessons."""
+    return _LESSONS.where(_t.id.in_([bindparam(f"e{n}", type_=String()) for n in range(count)]))
+
+
+@cache
+def _listed_lessons() -> Select[Any]:
+    """The statement for a list of lessons in one parameter, which only PostgreSQL has.
+
+    psycopg reads a statement anew at each execution if it has over 50 parameters or 4,096 characters
+    (`psycopg/_queries.py`), and PostgreSQL would plan it anew for each number of lessons.
+    """
+    return _LESSONS.where(_t.id == any_(bindparam("ids", type_=ARRAY(String()))))
+
+
+@cache
+def _with_other_input(lessons: Select[Any]) -> CompoundSelect[Any]:
+    """The statement for these lessons and the other input."""
     return union_all(
-        _LESSONS.where(_t.id.in_(ids)),
+        lessons,
         _other_input(
             _SETTING,
             run_id=_s.channel,
@@ -143,11 +154,13 @@ def _weighing(count: int) -> CompoundSelect[Any]:
             author=_s.changed_by,
             decided_at=type_coerce(_s.at, BigInteger()),
         ).where(matching(settings), _s.channel.in_(["", _here])),
-        _other_input(_BUDGET, thresholds.c.budget).where(matching(thresholds)),
-        _other_input(_CONFUSION, thresholds.c.confusion).where(matching(thresholds)),
-        _other_input(_THRESHOLD, thresholds.c.value, output=type_coerce(thresholds.c.reliability, String())).where(
-            matching(thresholds)
-        ),
+        _other_input(
+            _THRESHOLD,
+            output=type_coerce(thresholds.c.reliability, String()),
+            threshold=thresholds.c.value,
+            budget=thresholds.c.budget,
+            confusion=thresholds.c.confusion,
+        ).where(matching(thresholds)),
         _other_input(_RULES, value=cast(literal(1), Integer)).where(
             exists().where(rules.c.workspace == bindparam("workspace", type_=String()))
         ),
@@ -175,18 +188,17 @@ def weighing_input(
     episode_ids: Iterable[str],
     known: Mapping[str, ReadLesson],
     mark: int = 0,
+    other_input: WeighingInput | None = None,
 ) -> tuple[dict[str, ReadLesson], WeighingInput]:
     """The lessons and the other input of `EpisodeTable.weighing_input`.
 
-    Lessons in `known` are reused if their rows have the same hash.
+    Lessons in `known` are reused if their rows have the same hash. `other_input` is not read again.
     """
     of_one: dict[str, list[Any]] = {}
     beside: dict[str, list[Any]] = {}
     for ids in list(chunks(dict.fromkeys(episode_ids), _MANY)) or [[]]:
-        beside = {_SETTING: [], _BUDGET: [], _CONFUSION: [], _THRESHOLD: [], _RULES: []}
-        named = [*ids, *[""] * ((_FEW if len(ids) <= _FEW else _MANY) - len(ids))]
-        given = {"workspace": workspace, "here": channel} | {f"e{n}": each for n, each in enumerate(named)}
-        for row in session.driver_rows(_weighing(len(named)), given):
+        beside = {_SETTING: [], _THRESHOLD: [], _RULES: []}
+        for row in _rows(session, workspace, channel, ids, has_other_input=other_input is None):
             if row[0] == _LESSON:
                 of_one.setdefault(row[1], []).append(row)
             else:
@@ -199,19 +211,36 @@ def weighing_input(
             for episode_id, rows in of_one.items()
             for digest in (hash(tuple(rows)),)
         }
-        return lessons, WeighingInput(
+        return lessons, other_input or WeighingInput(
             lessons={},
-            threshold=_threshold(workspace, beside),
+            threshold=_threshold(workspace, beside[_THRESHOLD]),
             settings=tuple([_setting(workspace, row) for row in beside[_SETTING]]),
             has_rules=bool(beside[_RULES]),
         )
 
 
-def _threshold(workspace: str, beside: Mapping[str, Sequence[Sequence[Any]]]) -> Threshold | None:
-    if not beside[_THRESHOLD]:
+def _rows(
+    session: Session, workspace: str, channel: str, ids: Sequence[str], *, has_other_input: bool
+) -> Sequence[Sequence[Any]]:
+    """The rows of these lessons, and of the other input if wanted. All of `_MANY` ids at most."""
+    given: dict[str, Any] = {"workspace": workspace}
+    if session.is_sqlite:
+        count = _FEW if len(ids) <= _FEW else _MANY
+        given |= {f"e{n}": each for n, each in enumerate([*ids, *[""] * (count - len(ids))])}
+        statement = _lessons(count)
+    else:
+        given["ids"] = ids
+        statement = _listed_lessons()
+    if not has_other_input:
+        return session.driver_rows(statement, given)
+    return session.driver_rows(_with_other_input(statement), {**given, "here": channel})
+
+
+def _threshold(workspace: str, rows: Sequence[Sequence[Any]]) -> Threshold | None:
+    if not rows:
         return None
-    [budget], [confusion], [value] = beside[_BUDGET], beside[_CONFUSION], beside[_THRESHOLD]
-    return stored_threshold(workspace, budget[-1], value[-1], confusion[-1], value[_OUTPUT])
+    value, budget, confusion = rows[0][-len(_NUMBERS) :]
+    return stored_threshold(workspace, budget, value, confusion, rows[0][_OUTPUT])
 
 
 def stored_threshold(workspace: str, budget: Any, value: Any, confusion: Any, reliability: Any) -> Threshold | None:  # noqa: ANN401 - whatever is stored
@@ -325,7 +354,7 @@ class LessonCache:
         lessons = {name: each.lesson for name, each in kept.items() if each.mark == mark}
         if beside_known is None or len(lessons) < len(episode_ids):
             missing = [each for each in episode_ids if each not in lessons]
-            read, beside_known = weighing_input(session, workspace, channel, missing, kept, mark)
+            read, beside_known = weighing_input(session, workspace, channel, missing, kept, mark, beside_known)
             lessons |= {name: each.lesson for name, each in read.items()}
             with self._lock:
                 self._keep(known, mark, channel, read, beside_known)

@@ -95,7 +95,8 @@ def prepare(
 ) -> Prepared | None:
     """Compile a statement for parameters of these `names`, with the `sizes` of those that are lists.
 
-    None if its SQL text depends on the parameters in other ways. SQLAlchemy would process it at each execution.
+    None if its SQL text depends on the parameters in other ways. SQLAlchemy would process it at each execution. Only
+    SQLite's values need converters: PostgreSQL's rows are read as the driver has them (`Session.driver_rows`).
     """
     compiled = statement.compile(dialect=dialect, column_keys=list(names))
     binds = {name: each for each, name in compiled.bind_names.items()}
@@ -119,7 +120,8 @@ def prepare(
     constants = {name: state.parameters[name] for name, origin in order if origin not in names}
     columns = [] if isinstance(statement, TextClause) else list(getattr(statement, "exported_columns", ()))
     keys = [column.key for column in columns]
-    of_results = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in columns]
+    read = columns if dialect.name == "sqlite" else []
+    of_results = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in read]
     return Prepared(
         words=words,
         is_positional=compiled.positional,

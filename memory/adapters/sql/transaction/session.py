@@ -61,7 +61,7 @@ def begin(connection: Connection, *, writes: bool) -> RootTransaction:
 
 
 def on_driver(connection: Connection, words: str, values: Any) -> Any:  # noqa: ANN401 - the driver's
-    """Execute a statement on SQLite's driver, with one row of parameters or a list of rows; returns the cursor.
+    """Execute a statement on the driver, with one row of parameters or a list of rows; returns the cursor.
 
     SQLAlchemy's `before_cursor_execute` listeners are called.
     """
@@ -187,11 +187,11 @@ class Session:
         return next(iter(self._found(statement, parameters, is_first=True)), None)
 
     def driver_rows(self, statement: Executable, parameters: dict[str, Any]) -> Sequence[Any]:
-        """The rows of a query with little overhead. SQLite's values are not converted: a Boolean may be 0 or 1."""
+        """The rows of a query with little overhead, as the driver's values: in SQLite a Boolean may be 0 or 1."""
         self._require_open()
         try:
             dialect = self._connection.dialect
-            if self.is_sqlite and (prepared := prepare(statement, dialect, tuple(parameters))):
+            if prepared := prepare(statement, dialect, tuple(parameters)):
                 return _found_on_driver(self._connection, prepared.words, prepared.values(parameters))
         except Exception as exc:
             raise_ours(exc, self._where)

@@ -80,7 +80,7 @@ def test_each_column_that_is_read_is_looked_after() -> None:
     """But for those that a row is found by, which never change."""
     read_columns = {
         (each.table.name, each.name)
-        for each in iterate(lessons._weighing(1))
+        for each in iterate(lessons._with_other_input(lessons._lessons(1)))
         if isinstance(each, Column) and each.table is not None
     }
     keys = {"workspace", "id", "run_id", "actor", "channel", "name"}
@@ -92,17 +92,19 @@ def test_each_column_that_is_read_is_looked_after() -> None:
 def test_what_was_read_is_not_read_again(store: SqlStore) -> None:
     with store.write() as tx:
         fill(tx, "w")
-    with counted_statements(store) as first_statements, store.read() as tx:
+    with store.read() as tx:
         first = read(tx, "e1", "e2")
     with counted_statements(store) as statements, store.read() as tx:
         assert read(tx, "e2", "e1") == first
     assert len([each for each in statements if each.startswith("SELECT")]) == 1  # the search
     with counted_statements(store) as statements, store.read() as tx:
         assert read(tx, "e1", "none").lessons.keys() == {"e1"}
-    # One statement for so many lessons, however many of them are known: putting together another takes long.
-    assert [each for each in statements if "episodes" in each] == [
-        each for each in first_statements if "episodes" in each
-    ]
+    with counted_statements(store) as others, store.read() as tx:
+        assert read(tx, "no", "nor", "neither").lessons == {}
+    # The channel's settings are known, and one statement reads some lessons or others: building another takes long.
+    [statement] = [each for each in statements if "episodes" in each]
+    assert [each for each in others if "episodes" in each] == [statement]
+    assert "settings" not in statement
 
 
 def test_what_was_made_of_a_lesson_is_used_until_the_lesson_changes(store: SqlStore, path: Path) -> None:
