@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 
 from memory.adapters.row_validation import chunks
-from memory.adapters.sql.recall.lessons import stored_threshold
+from memory.adapters.sql.recall.stored_threshold import stored_threshold
 from memory.adapters.sql.tables.episodes import retrievals
 from memory.adapters.sql.tables.teaching import (
     RECORD,

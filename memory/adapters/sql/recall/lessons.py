@@ -38,12 +38,12 @@ from sqlalchemy import (
 )
 
 from memory.adapters.row_validation import chunks
+from memory.adapters.sql.recall.stored_threshold import stored_threshold
 from memory.adapters.sql.tables.administration import rules, settings
 from memory.adapters.sql.tables.episodes import episodes, links
 from memory.adapters.sql.tables.lesson_versions import erasures
 from memory.adapters.sql.tables.teaching import thresholds, trust_records, votes
-from memory.adapters.sql.tables.types import UtcDateTime, nothing, shares, trajectory
-from memory.adapters.sql.transaction.damage import FAULTS
+from memory.adapters.sql.tables.types import UtcDateTime, nothing, trajectory
 from memory.adapters.sql.transaction.session import Session, matching
 from memory.model import ASK, LinkKind, Origin, Role, Standing, Termination, options_of
 from memory.model.chat_setting import ChatSetting
@@ -241,20 +241,6 @@ def _threshold(workspace: str, rows: Sequence[Sequence[Any]]) -> Threshold | Non
         return None
     value, budget, confusion = rows[0][-len(_NUMBERS) :]
     return stored_threshold(workspace, budget, value, confusion, rows[0][_OUTPUT])
-
-
-def stored_threshold(workspace: str, budget: Any, value: Any, confusion: Any, reliability: Any) -> Threshold | None:  # noqa: ANN401 - whatever is stored
-    """A threshold from its stored values; None if they are damaged, as it can be counted again."""
-    try:
-        return Threshold(
-            workspace=workspace,
-            budget=budget,
-            value=value,
-            confusion=confusion,
-            reliability=shares.from_stored(reliability) or {},
-        )
-    except FAULTS:
-        return None
 
 
 def _setting(workspace: str, row: Sequence[Any]) -> ChatSetting:
