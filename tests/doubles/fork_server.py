@@ -44,7 +44,7 @@ _PRELOADED = (
     *("alembic.command", "apscheduler.executors.asyncio", "apscheduler.schedulers.asyncio"),
     *("apscheduler.triggers.interval", "filelock", "jsonschema", "platformdirs", "referencing"),
     *("pydantic_ai.direct", "pydantic_ai.models.openai", "pydantic_ai.providers.openai", "simpleeval"),
-    "snowballstemmer",
+    "Stemmer",
 )
 INTERPRETER = {"LANG": "C.UTF-8", "PYTHONPATH": str(CHECKOUT), "PYTHONWARNINGS": "default"}
 """What tells an interpreter how to begin."""

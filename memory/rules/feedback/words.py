@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from Stemmer import Stemmer
+
 from memory.rules.feedback.vocabulary import (
     Language,
     all_languages,
@@ -179,18 +181,13 @@ def _weight(word: str, *, is_name: bool) -> float:
     return PIECE_WEIGHT if len(word) < 3 else WORD_WEIGHT
 
 
-@functools.lru_cache(maxsize=1)
-def _english() -> Callable[[str], str]:
-    import snowballstemmer  # slow to import, and most commands do not need it
-
-    stem: Callable[[str], str] = snowballstemmer.stemmer("english").stemWord
-    return stem
+_english: Callable[[str], str] = Stemmer("english", 0).stemWord  # 0: no cache, as `_stem` has one
 
 
 @functools.lru_cache(maxsize=20_000)
 def _stem(word: str) -> str:
     """The English stem. Endings of other languages are handled by `TermIndex._find_alike`."""
-    return _english()(word) if word.isascii() and word.isalpha() else word
+    return _english(word) if word.isascii() and word.isalpha() else word
 
 
 class TermIndex:
