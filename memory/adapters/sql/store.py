@@ -175,13 +175,14 @@ class SqlStore:
                 raise StoreUnavailable(f"The store on {where} is closed; open it again.")
             self._database.require_ready(self._replaced)
             recall = self._recall  # before connecting, so that copies and rows are of the same file
+            erasures_seen = recall.lessons.erasures_seen
             try:
                 connection, transaction = self._database.begin(writes=writes)
             except Exception as exc:
                 raise_ours(exc, where)
                 raise
             try:
-                session = Session(connection, where, writes=writes)
+                session = Session(connection, where, writes=writes, erasures_seen=erasures_seen)
                 try:
                     yield session, recall
                 finally:

@@ -2,7 +2,8 @@
 
 Each search reads the workspace's mark (`lesson_versions`) with the index, in its own transaction. Cached lessons of
 another mark are read again, so changes by any process take effect in the next recall; a lesson whose rows are unchanged
-keeps its object. If something was erased, the workspace's whole cache is dropped.
+keeps its object. If something was erased, the workspace's whole cache is dropped, and of a transaction that began
+before the process saw that, nothing is kept: its snapshot may still have what was erased.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -18,96 +19,41 @@ from sqlalchemy import (
     BigInteger,
     ColumnElement,
     CompoundSelect,
-    Float,
     Integer,
     Select,
     String,
-    and_,
     any_,
     bindparam,
-    case,
     cast,
     exists,
-    func,
     literal,
     null,
-    or_,
     select,
     type_coerce,
     union_all,
 )
 
 from memory.adapters.row_validation import chunks
+from memory.adapters.sql.recall.lesson_rows import AND, COLUMNS, LESSON, LESSONS, NUMBERS
 from memory.adapters.sql.recall.stored_threshold import stored_threshold
 from memory.adapters.sql.tables.administration import rules, settings
-from memory.adapters.sql.tables.episodes import episodes, links
+from memory.adapters.sql.tables.episodes import episodes
 from memory.adapters.sql.tables.lesson_versions import erasures
-from memory.adapters.sql.tables.teaching import thresholds, trust_records, votes
-from memory.adapters.sql.tables.types import UtcDateTime, nothing, trajectory
+from memory.adapters.sql.tables.teaching import thresholds
+from memory.adapters.sql.tables.types import UtcDateTime, trajectory
 from memory.adapters.sql.transaction.session import Session, matching
-from memory.model import ASK, LinkKind, Origin, Role, Standing, Termination, options_of
+from memory.model import Origin, Role, Standing, options_of
 from memory.model.chat_setting import ChatSetting
 from memory.model.evidence import Threshold
 from memory.ports import Ballot, LessonSummary, WeighingInput
 
 _t = episodes.c
-_v = votes.c
-_LESSON, _SETTING, _THRESHOLD, _RULES = "lesson", "setting", "threshold", "rules"
-_AND = "\x1f"
-_corrected_by = (
-    select(func.aggregate_strings(links.c.from_id, _AND))
-    .where(links.c.workspace == _t.workspace, links.c.to_id == _t.id, links.c.kind == LinkKind.CORRECTS)
-    .scalar_subquery()
-)
-_columns: dict[str, ColumnElement[Any]] = {
-    "id": _t.id,
-    "run_id": _t.run_id,
-    "goal": _t.goal,
-    "origin": type_coerce(_t.origin, String()),
-    "author": _t.author,
-    "action": _t.action,
-    "output": _t.output,
-    "decided_at": func.coalesce(_t.graded_at, _t.created_at, type_=BigInteger()),
-    "node_id": _v.node_id,
-    "actor": _v.actor,
-    "role": type_coerce(_v.role, String()),
-    "value": _v.value,
-    "is_limited": _v.is_limited,
-    "source": _v.source,
-    "asked": case((_t.action == ASK, type_coerce(_t.trajectory, String())), else_=null()),
-    "corrected_by": case((_t.correction != "", _corrected_by), else_=null()),
-    "standing": type_coerce(_v.standing, String()),
-    "right": func.coalesce(trust_records.c.right, 0),
-    "wrong": func.coalesce(trust_records.c.wrong, 0),
-    "voted_at": type_coerce(_v.at, BigInteger()),
-}
-_NUMBERS = ("threshold", "budget", "confusion")
-"""The columns after those of lessons, which only the threshold has."""
-_LESSONS = (
-    select(
-        literal(_LESSON).label("what"),
-        *(column.label(name) for name, column in _columns.items()),
-        *(nothing(Float(53)).label(name) for name in _NUMBERS),
-    )
-    .join_from(
-        episodes,
-        votes,
-        and_(
-            _v.workspace == _t.workspace,
-            _v.run_id == _t.run_id,
-            _v.node_id.in_(["", _t.id]),
-            or_(_v.node_id != "", _v.value > 0, _t.parent_id == "", _t.termination == Termination.FAILURE),
-        ),
-        isouter=True,
-    )
-    .outerjoin(trust_records, and_(trust_records.c.workspace == _v.workspace, trust_records.c.actor == _v.actor))
-    .where(_t.workspace == bindparam("workspace", type_=String()), _t.archived_at.is_(None))
-)
+_SETTING, _THRESHOLD, _RULES = "setting", "threshold", "rules"
 
 
 def _other_input(what: str, **given: ColumnElement[Any]) -> Select[Any]:
     """A query of other input, in the columns of lessons, which come first and give empty columns their types."""
-    return select(literal(what), *(given.get(name, null()) for name in (*_columns, *_NUMBERS)))
+    return select(literal(what), *(given.get(name, null()) for name in (*COLUMNS, *NUMBERS)))
 
 
 _s = settings.c
@@ -128,7 +74,7 @@ _STANDINGS = {each.value: each for each in Standing}
 @cache
 def _lessons(count: int) -> Select[Any]:
     """The statement for `count` lessons."""
-    return _LESSONS.where(_t.id.in_([bindparam(f"e{n}", type_=String()) for n in range(count)]))
+    return LESSONS.where(_t.id.in_([bindparam(f"e{n}", type_=String()) for n in range(count)]))
 
 
 @cache
@@ -138,7 +84,7 @@ def _listed_lessons() -> Select[Any]:
     psycopg reads a statement anew at each execution if it has over 50 parameters or 4,096 characters
     (`psycopg/_queries.py`), and PostgreSQL would plan it anew for each number of lessons.
     """
-    return _LESSONS.where(_t.id == any_(bindparam("ids", type_=ARRAY(String()))))
+    return LESSONS.where(_t.id == any_(bindparam("ids", type_=ARRAY(String()))))
 
 
 @cache
@@ -199,7 +145,7 @@ def weighing_input(
     for ids in list(chunks(dict.fromkeys(episode_ids), _MANY)) or [[]]:
         beside = {_SETTING: [], _THRESHOLD: [], _RULES: []}
         for row in _rows(session, workspace, channel, ids, has_other_input=other_input is None):
-            if row[0] == _LESSON:
+            if row[0] == LESSON:
                 of_one.setdefault(row[1], []).append(row)
             else:
                 beside[row[0]].append(row)
@@ -239,7 +185,7 @@ def _rows(
 def _threshold(workspace: str, rows: Sequence[Sequence[Any]]) -> Threshold | None:
     if not rows:
         return None
-    value, budget, confusion = rows[0][-len(_NUMBERS) :]
+    value, budget, confusion = rows[0][-len(NUMBERS) :]
     return stored_threshold(workspace, budget, value, confusion, rows[0][_OUTPUT])
 
 
@@ -290,7 +236,7 @@ def _summary(rows: Sequence[Any]) -> LessonSummary:
         decided,
         tuple(votes_on.values()),
         options_of(trajectory.from_stored(asked) or ()) if asked else (),
-        tuple(sorted(corrected_by.split(_AND))) if corrected_by else (),
+        tuple(sorted(corrected_by.split(AND))) if corrected_by else (),
     )
 
 
@@ -304,8 +250,10 @@ _LESSON_BYTES = 2000
 class _WorkspaceCache:
     """The cache of one workspace."""
 
-    mark: int
-    """The workspace's mark at the last request."""
+    mark: int | None
+    """The workspace's mark at the last request; None if it may be older than an erasure, so that nothing is kept."""
+    since: int
+    """The number of the erasure with which this cache began (`LessonCache.erasures_seen`)."""
     lessons: dict[str, ReadLesson] = field(default_factory=dict[str, ReadLesson])
     """By id, in order of use."""
     of_output: dict[int, str] = field(default_factory=dict[int, str])
@@ -323,6 +271,10 @@ class LessonCache:
         self._known: dict[str, _WorkspaceCache] = {}
         """In order of use."""
         self._lock = Lock()
+        self._dropped = 0
+        """The number of the last erasure after which caches of workspaces were dropped whole."""
+        self.erasures_seen = 0
+        """How many erasures this process may have seen. A transaction notes the number before it begins."""
 
     def weighing_input(
         self, session: Session, workspace: str, channel: str, episode_ids: Collection[str]
@@ -333,7 +285,7 @@ class LessonCache:
             read, beside = weighing_input(session, workspace, channel, episode_ids, {})
             return beside._replace(lessons={name: each.lesson for name, each in read.items()})
         with self._lock:
-            known = self._cache_of(workspace, mark)
+            known = self._cache_of(session, workspace, mark)
             kept = {each: known.lessons.pop(each) for each in episode_ids if each in known.lessons}
             known.lessons |= kept
             beside_known = known.beside.get(channel)
@@ -346,16 +298,36 @@ class LessonCache:
                 self._keep(known, mark, channel, read, beside_known)
         return beside_known._replace(lessons=lessons)
 
+    def note_mark(self, session: Session, workspace: str) -> None:
+        """Drop the workspace's cache if its mark, as the transaction has just read it, says that something was erased.
+
+        So what is read later by an older transaction is not kept either.
+        """
+        mark = session.mark_of(workspace)
+        if mark is not None:
+            with self._lock:
+                self._cache_of(session, workspace, mark)
+
     def clear(self) -> None:
-        """Drop everything."""
+        """Drop everything, after something was erased."""
         with self._lock:
             self._known.clear()
+            self._dropped = self._next_erasure()
 
-    def _cache_of(self, workspace: str, mark: int) -> _WorkspaceCache:
-        """The cache of a workspace for this mark; moves it to the end of the order of use."""
+    def _next_erasure(self) -> int:
+        self.erasures_seen += 1
+        return self.erasures_seen
+
+    def _cache_of(self, session: Session, workspace: str, mark: int) -> _WorkspaceCache:
+        """The cache of a workspace for this mark; moves it to the end of the order of use.
+
+        Marks have no order. If something was erased, a transaction that began after the process saw the previous mark
+        has the later one. Of any other, nothing is kept, and nothing that was kept may stay.
+        """
         known = self._known.pop(workspace, None)
-        if known is None or erasures(known.mark) != erasures(mark):
-            known = _WorkspaceCache(mark)
+        if known is None or known.mark is None or erasures(known.mark) != erasures(mark):
+            is_later = session.erasures_seen >= (self._dropped if known is None else known.since)
+            known = _WorkspaceCache(mark if is_later else None, self._next_erasure())
         elif known.mark != mark:
             known.nbytes -= _LESSON_BYTES * len(known.beside)
             known.mark, known.beside = mark, {}
@@ -365,6 +337,8 @@ class LessonCache:
     def _keep(
         self, known: _WorkspaceCache, mark: int, channel: str, lessons: Mapping[str, ReadLesson], beside: WeighingInput
     ) -> None:
+        if known.mark is None:
+            return
         for name, lesson in lessons.items():
             if name in known.lessons:
                 known.nbytes -= known.lessons.pop(name).nbytes
@@ -392,6 +366,7 @@ class LessonCache:
         """Drop the least recently used lesson, or a workspace without lessons; returns the bytes freed."""
         workspace, oldest = next(iter(self._known.items()))
         if not oldest.lessons:
+            self._dropped = self._next_erasure()
             return self._known.pop(workspace).nbytes
         nbytes = oldest.lessons.pop(next(iter(oldest.lessons))).nbytes
         oldest.nbytes -= nbytes

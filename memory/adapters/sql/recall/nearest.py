@@ -93,6 +93,7 @@ class RecallIndex:
             loaded = reader.loaded([*names, *others])
             found = search(loaded[: len(names)], vector, k, min_cosine, actions, loaded[len(names) :], gave_up=gave_up)
             copies.shrink(self._budget)
+        self.lessons.note_mark(session, workspace)
         return found
 
 

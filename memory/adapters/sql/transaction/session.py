@@ -145,10 +145,12 @@ class SqlTable:
 class Session:
     """Executes the statements of one transaction, and translates errors."""
 
-    def __init__(self, connection: Connection, where: Where, *, writes: bool) -> None:
+    def __init__(self, connection: Connection, where: Where, *, writes: bool, erasures_seen: int = 0) -> None:
         self._connection = connection
         self._where = where
         self._writes = writes
+        self.erasures_seen = erasures_seen
+        """How many erasures the process may have seen before the transaction began (`LessonCache`)."""
         self.is_sqlite = connection.dialect.name == "sqlite"
         """Whether this is SQLite: statements may call Python functions, and a failed one leaves the transaction as it
         was. Neither holds for PostgreSQL."""

@@ -1,9 +1,11 @@
 """What a process keeps of lessons is what the database has, whoever changed it, and however it was kept."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -129,6 +131,69 @@ def test_what_was_read_before_something_was_erased_is_kept_no_longer(store: SqlS
     with store.read() as tx:
         read(tx, "e2")
     assert list(store._recall.lessons._known["w"].lessons) == ["e2"]
+
+
+def kept(store: SqlStore) -> list[str]:
+    """The ids of the lessons that the process keeps."""
+    return [name for known in store._recall.lessons._known.values() for name in known.lessons]
+
+
+def erased_during(store: SqlStore, path: Path, saw: Callable[[], object]) -> None:
+    """A transaction that began before an erasure reads the lesson once more, when the process has seen the erasure."""
+    with store.write() as tx:
+        fill(tx, "w")
+    with store.read() as tx:
+        tx.episodes.nearest("w", ["workspace"], MODEL, unit(1, 0, 0), 3, -1.0)
+        assert change(path, "UPDATE episodes SET output = '' WHERE id = 'e1'") > 0
+        saw()
+        found = tx.episodes.weighing_input("w", "C1", ["e1"]).lessons
+        assert found["e1"].output  # its snapshot is answered as it is
+
+
+def by_another_thread(work: Callable[[], object]) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(work).result()
+
+
+@pytest.mark.parametrize("weighs", [False, True])
+def test_an_old_snapshot_puts_nothing_back_that_was_erased(store: SqlStore, path: Path, weighs: bool) -> None:
+    def later() -> None:
+        with store.read() as tx:
+            tx.episodes.nearest("w", ["workspace"], MODEL, unit(1, 0, 0), 3, -1.0)
+            if weighs:
+                tx.episodes.weighing_input("w", "C1", ["e1"])
+
+    erased_during(store, path, partial(by_another_thread, later))
+    assert kept(store) == []
+
+
+def test_an_old_snapshot_puts_nothing_back_that_this_process_erased(store: SqlStore, path: Path) -> None:
+    erased_during(store, path, store._recall.lessons.clear)
+    assert kept(store) == []
+
+
+def test_nor_does_it_when_the_workspace_was_dropped_for_want_of_room(store: SqlStore, path: Path) -> None:
+    cache = store._recall.lessons
+
+    def later() -> None:
+        with store.read() as tx:
+            read(tx, "e1")
+        with cache._lock:
+            while cache._known:
+                cache._drop_oldest()
+
+    erased_during(store, path, partial(by_another_thread, later))
+    assert kept(store) == []
+
+
+def test_after_an_old_snapshot_lessons_are_kept_again(store: SqlStore, path: Path) -> None:
+    erased_during(store, path, store._recall.lessons.clear)
+    with store.read() as tx:
+        first = read(tx, "e1", "e2").lessons
+    with store.read() as tx:
+        again = read(tx, "e1", "e2").lessons
+    assert all(again[name] is first[name] for name in ("e1", "e2"))
+    assert kept(store) == ["e1", "e2"]
 
 
 def test_what_is_rolled_back_is_kept_nowhere(store: SqlStore) -> None:
