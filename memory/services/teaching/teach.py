@@ -73,7 +73,8 @@ class Teaching:
             _note_place(tx, place, parts, now)
             if not tx.log.claim(reaction.workspace, event_id, now):
                 return VoteResult(is_known=True)
-            run_id = parts[0].run_id if parts else reaction.run_id
+            # Only the ledger says which answer it is about: a run that the reaction names may be another's.
+            run_id = parts[0].run_id if parts else ""
             reaction = replace(reaction, event_id=reaction.event_id or event_id, run_id=run_id)
             if not parts:
                 if _keep_until_posted(tx, reaction, on_own_message=on_own_message):

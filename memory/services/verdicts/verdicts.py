@@ -103,12 +103,13 @@ def write_votes(
 ) -> VoteResult:
     """Write reactions on one run to registers and log, and update votes, verdicts and the index.
 
-    `detail` is added to each event. Reactions that bring no news to their register are ignored. The result is about the
-    last reaction.
+    `detail` is added to each event. Reactions that bring no news to their register are ignored, and all of them if the
+    run or the node is unknown. The result is about the last reaction.
     """
     last = reactions[-1]
     nodes = tx.episodes.of_run(last.workspace, last.run_id)
-    if not nodes:
+    is_of_node = last.is_active and last.node_id != ""
+    if not nodes or (is_of_node and last.node_id not in {node.id for node in nodes}):
         return VoteResult(is_known=False)
     changes = Changes()
     signals = Signals(reactions=reactions, at=now, reason=reason, detail=detail or {})
