@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from math import prod
 from types import MappingProxyType
 
@@ -48,6 +48,8 @@ class Weighing:
         self._weight_of: WeightOf = lru_cache(maxsize=4096)(
             lambda standing, right, wrong, role: voice_weight(standing, right, wrong, role, core.policy)
         )
+        self._shared: Callable[[_DependsOn], _DependsOn] = lru_cache(maxsize=256)(lambda key: key)
+        """Equal keys as one object: each cached lesson has one."""
         self._described = lru_cache(maxsize=8)(
             lambda actions: (
                 frozenset([each.name for each in actions]),
@@ -140,7 +142,7 @@ class Weighing:
             else:
                 hit = near.hit(place)
                 judged = _judged(summary, hit, scope.person, names, reliability, self._weight_of, self.config)
-                _keep(summary, depends_on, judged)
+                _keep(summary, self._shared(depends_on), judged)
             for lesson in judged:
                 lessons.append(lesson)
                 places.append(place)
@@ -169,6 +171,11 @@ def _keep(summary: LessonSummary, depends_on: _DependsOn, judged: Sequence[Judge
         summary.judged = (*known, (depends_on, judged))
 
 
+# Equal parts of cached lessons are one object, to save memory.
+_noisy_verdict = lru_cache(maxsize=4096)(NoisyVerdict)
+_action_candidate = lru_cache(maxsize=256)(partial(Candidate.of, text=""))
+
+
 def _judged(
     summary: LessonSummary,
     hit: Neighbour,
@@ -191,7 +198,7 @@ def _judged(
     if action != ANSWER and action not in actions and not is_question:
         return []
     judged = offered if is_question else [(action, summary.output if action == ANSWER else "")]
-    candidates = tuple([Candidate.of(*each) for each in judged])
+    candidates = tuple([Candidate.of(*each) if each[1] else _action_candidate(each[0]) for each in judged])
     is_own, is_decided = hit.audience is _PERSONAL, hit.verdict in _DECIDED
     counted = [vote for vote in summary.votes if not vote.is_limited or vote.actor == person]
     sides = [
@@ -254,7 +261,7 @@ def _observation(
         is_biased=bool(biased),
         reliability=together,
     )
-    return NoisyVerdict(approves, noise, biased, together)
+    return _noisy_verdict(approves, noise, biased, together)
 
 
 def _weight(voices: Sequence[Voice]) -> float:

@@ -230,7 +230,7 @@ def _summary(rows: Sequence[Any]) -> LessonSummary:
         run_id,
         goal,
         _ORIGINS[origin],
-        author,
+        intern(author),
         intern(action),
         output,
         decided,
