@@ -50,7 +50,6 @@ def html_text(html: str) -> tuple[str, str]:
 def pdf_text(content: bytes) -> str:
     """The text of a PDF. Raises `ToolFailed` if it cannot be read or has no text."""
     from pypdf import PdfReader
-    from pypdf.errors import PyPdfError
 
     parts: list[str] = []
     try:
@@ -58,7 +57,7 @@ def pdf_text(content: bytes) -> str:
             parts.append(page.extract_text())
             if sum(map(len, parts)) > TEXT_CHARACTERS:
                 break
-    except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
+    except Exception as error:  # pypdf raises many kinds for damaged files and unknown encryption
         raise ToolFailed(f"That PDF cannot be read: {type(error).__name__}.") from error
     text = "\n\n".join(filter(None, (part.strip() for part in parts)))
     if not text:

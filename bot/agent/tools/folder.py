@@ -36,8 +36,8 @@ class Document:
 def scan(folder: Path, known: Mapping[str, Document], converters: Converters) -> dict[str, Document]:
     """Documents below the folder, by name. Known ones are reused if time and size, or else the content, are the same.
 
-    Hidden files and folders are left out, and links to outside the folder. Raises `OSError` if the folder cannot be
-    read.
+    An unusable one is tried again once its time has changed. Hidden files and folders are left out, and links to
+    outside the folder. Raises `OSError` if the folder cannot be read.
     """
     root = folder.resolve(strict=True)
     documents: dict[str, Document] = {}
@@ -90,8 +90,8 @@ def _read(path: Path, name: str, known: Document | None, converters: Converters)
     except OSError as error:  # without time and size, as the file may be readable later and otherwise the same
         return _unusable(name, 0, 0, f"cannot be read: {error.strerror or error}")
     digest = sha256(content).hexdigest()
-    if known is not None and known.digest == digest:
-        chunks, problem = known.chunks, known.problem
+    if known is not None and known.digest == digest and not known.problem:
+        chunks, problem = known.chunks, ""
     else:
         chunks, problem = _chunks(path, content, converters)
     return Document(name=name, mtime_ns=mtime_ns, size=size, digest=digest, chunks=chunks, problem=problem)
@@ -102,7 +102,7 @@ def _chunks(path: Path, content: bytes, converters: Converters) -> tuple[tuple[C
         try:
             return tuple(chunk_document(convert(content), is_markdown=True)), ""
         except ToolFailed as failure:
-            return (), str(failure)
+            return (), f"{failure} It is tried again once its time has changed (`touch`)."
     if b"\0" in content:
         return (), "not a text file"
     try:

@@ -16,6 +16,7 @@ from bot.agent.tools.conversation import conversation_tool
 from bot.agent.tools.folder import MAX_FILE_BYTES
 from bot.agent.tools.knowledge import KnowledgeBase, knowledge_tool
 from bot.agent.tools.registry import ToolContext, ToolRegistry, ToolResult
+from bot.errors import ToolFailed
 from memory.errors import EmbeddingFailed, StoreUnavailable
 from memory.library.working_memory import WorkingMemory
 from memory.model import Incoming, Scope, Vector
@@ -256,6 +257,27 @@ async def test_what_can_be_read_again_is_read(tmp_path: Path, search: Search, mo
         locked.setattr(Path, "read_bytes", refuse)
         assert await search("deploy") == NOTHING
     assert await search("deploy") == "deploy\n(from locked.md)"
+    assert search.base.notes == ()
+
+
+async def test_what_could_not_be_converted_is_tried_again_when_it_is_touched(
+    tmp_path: Path, embed: CountingEmbedder, caplog: pytest.LogCaptureFixture
+) -> None:
+    calls: list[bytes] = []
+
+    def convert(content: bytes) -> str:
+        calls.append(content)
+        if len(calls) == 1:
+            raise ToolFailed("That PDF cannot be read.")
+        return content.decode()
+
+    (tmp_path / "plan.pdf").write_bytes(b"deploy")
+    search = Search(KnowledgeBase(tmp_path, embed, converters={".pdf": convert}))
+    assert await search("deploy") == await search("deploy") == NOTHING
+    assert len(calls) == 1  # not at each search, for it takes long
+    assert "left out plan.pdf: That PDF cannot be read. It is tried again once its time has changed" in caplog.text
+    os.utime(tmp_path / "plan.pdf", ns=(1, 1))
+    assert await search("deploy") == "deploy\n(from plan.pdf)"
     assert search.base.notes == ()
 
 

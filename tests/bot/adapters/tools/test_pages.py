@@ -260,6 +260,15 @@ async def test_limits_of_size_time_type_and_redirects() -> None:
         page_text(b"\x89PNG", "image/png", "")
 
 
+def _encrypted_by_an_unknown_handler() -> bytes:
+    """A PDF that pypdf refuses with no error of its own."""
+    encrypted, writer = BytesIO(), PdfWriter()
+    writer.add_blank_page(100, 100)
+    writer.encrypt("", algorithm="RC4-128")
+    writer.write(encrypted)
+    return encrypted.getvalue().replace(b"/Standard", b"/Anothers")
+
+
 def test_texts_of_pages_and_documents() -> None:
     title, text = html_text(ARTICLE)
     assert title in ("Canteen news", "Opening hours")
@@ -273,6 +282,8 @@ def test_texts_of_pages_and_documents() -> None:
         pdf_text(empty.getvalue())
     with pytest.raises(ToolFailed, match="cannot be read"):
         pdf_text(b"%PDF-1.7 and then nothing")
+    with pytest.raises(ToolFailed, match="cannot be read"):
+        pdf_text(_encrypted_by_an_unknown_handler())
     with pytest.raises(ToolFailed):
         html_text("<html></html>")
 
