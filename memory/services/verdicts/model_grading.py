@@ -7,6 +7,7 @@ recalls the answer. Any person's vote on the answer replaces it, and it counts a
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import zip_longest
 from typing import cast
 
 from memory.model import (
@@ -28,6 +29,7 @@ from memory.model import (
 )
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import partitions_for, partitions_of, visibility_of
+from memory.rules.control_arm import hashed
 from memory.rules.quarantine import flags
 from memory.rules.retrieval.adapter import RetrievalInput
 from memory.rules.retrieval.config import RetrievalConfig
@@ -74,20 +76,23 @@ class ModelGrades:
     _core: Core
 
     def waiting(self, idle: timedelta, limit: int) -> list[tuple[Episode, ...]]:
-        """Answers older than `idle` without votes and grades, the newest of each workspace first, up to `limit`.
+        """Answers older than `idle` without votes and grades, up to `limit`: in turn the newest of each workspace.
 
-        Each comes with all its nodes, the root first. Failures, archived or quarantined answers, answers that are not
-        fully posted, and answers based on another guess are left out.
+        Which workspace begins is drawn anew each time, so that none waits for others even if there are more than
+        `limit`. Each answer comes with all its nodes, the root first. Failures, archived or quarantined answers,
+        answers that are not fully posted, and answers based on another guess are left out.
         """
-        before = self._core.clock() - idle
-        found: list[tuple[Episode, ...]] = []
-        workspaces = self._core.store.workspaces()
+        now = self._core.clock()
+        workspaces = sorted(self._core.store.workspaces(), key=lambda each: hashed(f"{now.isoformat()} {each}"))
         with self._core.store.read() as tx:
-            for workspace in workspaces:
-                roots = _judgeable(tx, workspace, self._undecided(tx, workspace, before))[: limit - len(found)]
-                nodes = tx.episodes.of_runs(workspace, [root.run_id for root in roots])
-                found += [tuple(nodes[root.run_id]) for root in roots]
-        return found
+            waiting = [_judgeable(tx, each, self._undecided(tx, each, now - idle))[:limit] for each in workspaces]
+            in_turn = [root for row in zip_longest(*waiting) for root in row if root is not None][:limit]
+            nodes: dict[str, tuple[Episode, ...]] = {}
+            for workspace in dict.fromkeys(root.workspace for root in in_turn):
+                runs = [root.run_id for root in in_turn if root.workspace == workspace]
+                found = tx.episodes.of_runs(workspace, runs)
+                nodes |= {found[run_id][0].id: tuple(found[run_id]) for run_id in runs}
+        return [nodes[root.id] for root in in_turn]
 
     def _undecided(self, tx: Transaction, workspace: str, before: datetime) -> list[Episode]:
         wanted = EpisodeFilter(verdict=Verdict.PENDING, roots_only=True, limit=LOOKED_AT)

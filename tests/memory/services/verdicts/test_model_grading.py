@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -28,6 +29,7 @@ from memory.rules.retrieval.prompt import BY_A_MODEL, render_lessons
 from memory.services import Guess, Memory
 from tests.doubles.memory_world import World, scope
 from tests.doubles.model import NOW, ScriptedModel
+from tests.doubles.pages import counted_statements
 
 IDLE = timedelta(minutes=30)
 GOAL, ANSWER = "how do I restart the billing service", "Run make restart in the billing folder."
@@ -121,6 +123,48 @@ def test_it_is_shown_only_while_it_is_switched_on(world: World) -> None:
     judged(world)
     off = Memory(world.memory.store, HashingEmbedder(), clock=world.clock, new_id=world.ids)
     assert off.recalling.recall(scope(), GOAL).exemplars == ()
+
+
+# Which wait ---------------------------------------------------------------------------------------------------
+
+
+def test_a_busy_workspace_keeps_no_other_waiting(world: World) -> None:
+    busy, quiet = (scope(workspace=f"terminal:{name}") for name in ("busy", "quiet"))
+    first = world.ask(GOAL, ANSWER, of=quiet)
+    asked = [world.ask(f"{GOAL} {number}", ANSWER, of=busy) for number in range(6)]
+    world.clock.tick(hours=1)
+    waiting = world.memory.model_grades.waiting(IDLE, 4)
+    assert {nodes[0].id for nodes in waiting[:2]} == {first.id, asked[-1].id}
+    assert [nodes[0].id for nodes in waiting if nodes[0].workspace == busy.workspace] == [
+        each.id for each in reversed(asked[-3:])
+    ]
+
+
+def test_each_workspace_comes_in_time_even_if_each_time_there_is_room_for_one(world: World) -> None:
+    many = [f"terminal:{number}" for number in range(5)]
+    for name in many:
+        for _ in range(40):
+            world.ask(GOAL, ANSWER, of=scope(workspace=name))
+    served: list[str] = []
+    for _ in range(30):
+        world.clock.tick(hours=1)
+        ((answer,),) = world.memory.model_grades.waiting(IDLE, 1)
+        assert world.memory.model_grades.put(answer, Guess(is_good=True, grader="m"))
+        served.append(answer.workspace)
+    assert set(served) == set(many)
+
+
+def test_how_many_wait_takes_no_more_statements(world: World) -> None:
+    counts: list[int] = []
+    for number in (2, 12):
+        for name in ("one", "two"):
+            for _ in range(number):
+                world.ask(GOAL, ANSWER, of=scope(workspace=f"terminal:{name}"))
+        world.clock.tick(hours=1)
+        with counted_statements(cast("SqlStore", world.memory.store)) as statements:
+            assert len(world.memory.model_grades.waiting(IDLE, 100)) >= 2 * number
+        counts.append(len(statements))
+    assert counts[0] == counts[1]
 
 
 # People win -----------------------------------------------------------------------------------------------------
