@@ -182,7 +182,8 @@ def take_signals(
         if new:
             # In a channel that has narrowed, more people could read the reason once it opens again.
             cause = Cause(last.actor, signal.at, "" if has_narrowed(root) else signal.reason)
-            causes.setdefault(last.run_id, {}).update({"": cause, last.node_id: cause})
+            # A reason given for one node says nothing of others, which the vote may settle by the weight of voters.
+            causes.setdefault(last.run_id, {}).update({"": cause._replace(reason=""), last.node_id: cause})
             news += new
             changing.append(signal)
     for signal in changing:
