@@ -1,10 +1,11 @@
 """The result of one check of `goodbot doctor`: a stable code, a text and, where something is wrong, the remedy."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
+from bot.config import DiscordSettings, SlackSettings
 from bot.errors import MessengerError
 
 WARN = timedelta(seconds=60)
@@ -42,8 +43,23 @@ def unanswered(code: str, error: MessengerError, network: str) -> CheckResult:
     return fault(code, str(error), network if error.retryable else "see the message")
 
 
-def who_decides(code: str, admins: Sequence[str], teachers: Sequence[str], remedy: str) -> CheckResult:
-    """The result that tells who may approve for others; a warning with the remedy if nobody may."""
+def who_decides(
+    code: str,
+    settings: DiscordSettings | SlackSettings,
+    groups: Mapping[str, str],
+    named_in_chat: Sequence[str],
+    remedy: str,
+) -> CheckResult:
+    """The result that tells who may approve for others; a warning with the remedy if nobody may.
+
+    `groups` has the platform's groups in words, each with the value of its setting, as "teachers".
+    """
+    admins = [*(group for group, role in groups.items() if role == "admins"), *settings.admins]
+    teachers = [
+        *(group for group, role in groups.items() if role == "teachers"),
+        *settings.teachers,
+        *(f"{each} (named in chat)" for each in named_in_chat),
+    ]
     if not admins and not teachers:
         return warning(code, "nobody may approve for others what people teach: it waits for ever", remedy)
     named = {"administrators": admins, "teachers": teachers}

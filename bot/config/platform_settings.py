@@ -1,15 +1,22 @@
 """Settings of the terminal, Slack, Discord and the web."""
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, SecretStr, field_validator
 
 from bot.config.section import Section, Texts, http_address
+from memory.model import Role
 
 OwnAddress = Annotated[str, http_address("https://goodbot.example.org")]
 MIN_KEY_CHARACTERS = 16
 MIN_PASSWORD_CHARACTERS = 10
+GROUP_ROLES: Mapping[str, Role] = MappingProxyType(
+    {"admins": Role.ADMIN, "teachers": Role.TEACHER, "members": Role.MEMBER}
+)
+"""The role of the people of a platform's group (`owners`, `managers`, ...), by the value of its setting."""
 
 
 class TerminalSettings(Section):

@@ -148,9 +148,14 @@ def allowed(setting: Settable) -> str:
             return f"up to {MOST_IDS} channels"
 
 
+def entries(name: str, values: Mapping[str, str]) -> list[str]:
+    """The ids on a list that is set in chat; none where it is not set."""
+    return values.get(name, "").split()
+
+
 def effective_role(role: Role, person: str, values: Mapping[str, str]) -> Role:
     """A person's role with these values of settings. Settings in chat make members teachers, and lower no role."""
-    is_named = role is Role.MEMBER and person in values.get(TEACHERS, "").split()
+    is_named = role is Role.MEMBER and person in entries(TEACHERS, values)
     return Role.TEACHER if is_named else role
 
 
@@ -158,7 +163,7 @@ def admits(role: Role, person: str, channel: str, values: Mapping[str, str], *, 
     """Whether a person may use the bot in a channel. Administrators always may, as only they can correct the lists."""
     if role is Role.ADMIN:
         return True
-    people, channels = values.get(ALLOWED_PEOPLE, "").split(), values.get(ALLOWED_CHANNELS, "").split()
+    people, channels = entries(ALLOWED_PEOPLE, values), entries(ALLOWED_CHANNELS, values)
     return (not people or person in people) and (is_direct or not channels or channel in channels)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import discord
 
 from bot.adapters.discord.rest import UNKNOWN_CHANNEL, Rest, code_of
-from bot.config import DiscordSettings
+from bot.config import GROUP_ROLES, DiscordSettings
 from bot.errors import MessengerError
 from memory.model import Role, Scope, Visibility
 from memory.rules.chat_settings import ALLOWED_CHANNELS, ALLOWED_PEOPLE
@@ -17,7 +17,6 @@ log = logging.getLogger(__name__)
 PLATFORM = "discord"
 DIRECT_WORKSPACE = f"{PLATFORM}:dm"
 _MOST_REMEMBERED = 5000
-_ROLES = {"admins": Role.ADMIN, "teachers": Role.TEACHER, "members": Role.MEMBER}
 _OUT_OF_REACH = object()
 """Stands for a channel while Discord cannot be reached."""
 
@@ -184,7 +183,7 @@ class Roles:
     def __init__(self, settings: DiscordSettings) -> None:
         self._admins = frozenset(settings.admins)
         self._teachers = frozenset(settings.teachers)
-        self._managers, self._moderators = _ROLES[settings.managers], _ROLES[settings.moderators]
+        self._managers, self._moderators = GROUP_ROLES[settings.managers], GROUP_ROLES[settings.moderators]
         self._people = frozenset(settings.allowed_people)
         self._channels = frozenset(settings.allowed_channels)
 

@@ -95,16 +95,13 @@ class DiscordHealthChecks:
 
     def _teachers(self) -> CheckResult:
         """Who teaches, by the settings file and the settings in chat."""
-        settings, managers = self._settings, "whoever may manage the server"
-        admins = [*([managers] if settings.managers == "admins" else []), *settings.admins]
-        teachers = [
-            *([managers] if settings.managers == "teachers" else []),
-            *(["whoever may manage messages"] if settings.moderators == "teachers" else []),
-            *settings.teachers,
-            *(f"{each} (named in chat)" for each in self._named_in_chat),
-        ]
+        settings = self._settings
+        groups = {
+            "whoever may manage the server": settings.managers,
+            "whoever may manage messages": settings.moderators,
+        }
         remedy = "set GOODBOT_DISCORD_TEACHERS, or discord.managers or discord.moderators"
-        return who_decides(TEACHERS, admins, teachers, remedy)
+        return who_decides(TEACHERS, settings, groups, self._named_in_chat, remedy)
 
     async def _ask(self, what: str, call: Awaitable[T]) -> T:
         """The answer. Raises `MessengerError`."""

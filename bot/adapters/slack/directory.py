@@ -9,7 +9,7 @@ from bot.adapters.flow_control import KeyedLock
 from bot.adapters.slack.events import Json, Location
 from bot.adapters.slack.web import Web, code_of
 from bot.adapters.ttl_cache import TtlCache
-from bot.config import SlackSettings
+from bot.config import GROUP_ROLES, SlackSettings
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
 from memory.model import Role, Scope, Visibility
 from memory.ports import Clock
@@ -22,7 +22,6 @@ _KEEP = timedelta(minutes=10)
 _MOST_PEOPLE = 1000
 """How many of a workspace's people are searched for its owners."""
 _KEEP_ROLES = timedelta(minutes=10)
-_ROLES = {"admins": Role.ADMIN, "teachers": Role.TEACHER, "members": Role.MEMBER}
 _DIRECT_MESSAGE = "DM"
 OWNERS = "the workspace's owners and admins"
 """The owners as a group, in words for people."""
@@ -141,7 +140,7 @@ class Roles:
         self._set_in_chat = set_in_chat
         self._allowed_users, self._allowed_channels = settings.allowed_users, settings.allowed_channels
         self._named = {Role.ADMIN: settings.admins, Role.TEACHER: settings.teachers}
-        self._owners, self._creators = _ROLES[settings.owners], _ROLES[settings.creators]
+        self._owners, self._creators = GROUP_ROLES[settings.owners], GROUP_ROLES[settings.creators]
         self.installer = installer
         self._in_order = KeyedLock()
         """One look-up at a time for each person, so that simultaneous acts ask Slack once."""

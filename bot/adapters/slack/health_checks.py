@@ -295,14 +295,9 @@ class SlackHealthChecks:
     def _teachers(self) -> CheckResult:
         """Who teaches, by the settings file and the settings in chat."""
         settings = self._settings
-        admins = [*([OWNERS] if settings.owners == "admins" else []), *settings.admins]
-        teachers = [
-            *([OWNERS] if settings.owners == "teachers" else []),
-            *(["whoever created a channel, in it"] if settings.creators == "teachers" else []),
-            *settings.teachers,
-            *(f"{each} (named in chat)" for each in self._named_in_chat),
-        ]
-        return who_decides(TEACHERS, admins, teachers, "set GOODBOT_SLACK_TEACHERS, or slack.owners or slack.creators")
+        groups = {OWNERS: settings.owners, "whoever created a channel, in it": settings.creators}
+        remedy = "set GOODBOT_SLACK_TEACHERS, or slack.owners or slack.creators"
+        return who_decides(TEACHERS, settings, groups, self._named_in_chat, remedy)
 
     def _command(self) -> CheckResult:
         """Slack has no call that lists an app's commands."""

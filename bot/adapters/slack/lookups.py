@@ -17,7 +17,7 @@ from bot.errors import ChannelNotFound, MessengerError, NotPermitted
 from bot.model import ChannelCard, Profile, Remark
 from memory.model import Scope
 from memory.model.saved import AnsweredQuestion
-from memory.rules.chat_settings import TEACHERS
+from memory.rules.chat_settings import TEACHERS, entries
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +39,8 @@ class Teachers:
         """The names of those who may approve for others at a location, as far as Slack tells them."""
         settings, names = self._settings, list[str]()
         creator = await self._creator(location) if settings.creators == "teachers" else ""
-        for each in dict.fromkeys((creator, *settings.admins, *settings.teachers, *await self._named_in_chat())):
+        in_chat = entries(TEACHERS, await self._set_in_chat())
+        for each in dict.fromkeys((creator, *settings.admins, *settings.teachers, *in_chat)):
             if each and (name := await self._mentions.name_of(each)):
                 group = "the group " if each.startswith("S") else ""
                 names.append(f"{group}{name}{' (made this channel)' if each == creator else ''}")
@@ -58,21 +59,18 @@ class Teachers:
     async def ids(self) -> list[str]:
         """The ids of those who teach in the whole workspace; its owners only if nobody else is known."""
         found: dict[str, None] = {}
-        named = (*self._settings.admins, *self._settings.teachers, *await self._named_in_chat())
-        for each in (*named, self._roles.installer):
+        settings, in_chat = self._settings, entries(TEACHERS, await self._set_in_chat())
+        for each in (*settings.admins, *settings.teachers, *in_chat, self._roles.installer):
             if each.startswith("S"):
                 found |= dict.fromkeys(sorted(await self._roles.members(each))[:_MOST])
             elif each:
                 found[each] = None
-        if not found and self._settings.owners != "members":
+        if not found and settings.owners != "members":
             try:
                 return await self._roles.owners()
             except MessengerError as error:
                 log.info("could not look up the workspace's owners: %s", error)
         return list(found)
-
-    async def _named_in_chat(self) -> list[str]:
-        return (await self._set_in_chat()).get(TEACHERS, "").split()
 
 
 Label: TypeAlias = Callable[[str, str], Awaitable[str]]

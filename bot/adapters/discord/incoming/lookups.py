@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import discord
 
-from bot.adapters.discord.directory import PLATFORM, address
+from bot.adapters.discord.directory import address, workspace_of
 from bot.adapters.discord.incoming.context import HandlerContext
 from bot.adapters.discord.incoming.message_facts import is_by_person
 from bot.adapters.discord.incoming.missing_intent_hint import own_role_in
@@ -14,7 +14,7 @@ from bot.errors import MessengerError
 from bot.model import Remark
 from memory.model import Scope
 from memory.model.saved import AnsweredQuestion
-from memory.rules.chat_settings import TEACHERS
+from memory.rules.chat_settings import TEACHERS, entries
 
 
 async def remarks(
@@ -128,7 +128,7 @@ async def _text(context: HandlerContext, message: discord.Message) -> str:
 async def teacher_names(context: HandlerContext, guild: discord.Guild) -> list[str]:
     """The names of those who may approve for others, as far as Discord tells them."""
     named: list[str] = []
-    for each in dict.fromkeys([*await _named_in_chat(context, guild), *context.roles.deciders]):
+    for each in await _deciders(context, guild):
         role = guild.get_role(int(each)) if each.isdecimal() else None
         if role is not None:
             named.append(f"the role {plain_name(role.name)}")
@@ -137,13 +137,14 @@ async def teacher_names(context: HandlerContext, guild: discord.Guild) -> list[s
     return named
 
 
-async def _named_in_chat(context: HandlerContext, guild: discord.Guild) -> list[str]:
-    return (await context.queries.set_in_chat(f"{PLATFORM}:{guild.id}")).get(TEACHERS, "").split()
+async def _deciders(context: HandlerContext, guild: discord.Guild) -> list[str]:
+    """Who may approve for others: ids of people and server roles, then other groups in words; each once."""
+    in_chat = entries(TEACHERS, await context.queries.set_in_chat(workspace_of(guild.id)))
+    return list(dict.fromkeys([*in_chat, *context.roles.deciders]))
 
 
 async def teacher_ids(context: HandlerContext, guild: discord.Guild) -> list[str]:
     """The ids of people named in the settings, or the server's owner. Discord does not tell bots a role's members."""
     roles = {str(role.id) for role in guild.roles}
-    deciders = dict.fromkeys([*context.roles.deciders, *await _named_in_chat(context, guild)])
-    named = [each for each in deciders if each.isdecimal() and each not in roles]
+    named = [each for each in await _deciders(context, guild) if each.isdecimal() and each not in roles]
     return named or ([str(guild.owner_id)] if guild.owner_id else [])
