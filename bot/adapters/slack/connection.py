@@ -51,6 +51,34 @@ class Connection(Protocol):
         ...
 
 
+class Connections:
+    """All connections of a messenger, in the order to open them."""
+
+    def __init__(self, connections: Sequence[Connection] = ()) -> None:
+        self._connections = connections
+
+    @property
+    def are_up(self) -> bool:
+        """Whether payloads come in now. Safe from any thread."""
+        return bool(self._connections) and all(each.is_up for each in self._connections)
+
+    async def keep_open(self, ended: asyncio.Event, sleep: Sleep, *, on_open: str) -> None:
+        """Keep them open until `ended` is set, and close them. Waits for Slack while it cannot be reached.
+
+        `on_open` is logged once they are open.
+        """
+        try:
+            for connection in self._connections:
+                await unless(ended, until_reachable(connection.open, sleep, "Slack"))
+                if ended.is_set():
+                    return
+            log.info(on_open)
+            await ended.wait()
+        finally:
+            for connection in reversed(self._connections):
+                await connection.close()
+
+
 class _Link:
     """One of slack-sdk's clients, and the payloads of it that are being handled."""
 
@@ -268,7 +296,7 @@ def make_connections(
     pages: Sequence[web.RouteDef] = (),
     *,
     pages_wait: bool = False,
-) -> list[Connection]:
+) -> Connections:
     """The connections that the settings ask for, in the order to open them. `pages` are served in both modes.
 
     With `pages_wait` another process may serve the pages first, unless events come in by the same port.
@@ -282,21 +310,4 @@ def make_connections(
     if not is_http:
         app_token = settings.app_token.get_secret_value()
         connections.append(SocketConnection(app, api, app_token=app_token, ping_interval_s=settings.ping_interval_s))
-    return connections
-
-
-async def deliver(connections: Sequence[Connection], ended: asyncio.Event, sleep: Sleep, *, on_open: str) -> None:
-    """Keep all connections open until `ended` is set, and close them. Waits for Slack while it cannot be reached.
-
-    `on_open` is logged once they are open.
-    """
-    try:
-        for connection in connections:
-            await unless(ended, until_reachable(connection.open, sleep, "Slack"))
-            if ended.is_set():
-                return
-        log.info(on_open)
-        await ended.wait()
-    finally:
-        for connection in reversed(connections):
-            await connection.close()
+    return Connections(connections)

@@ -11,7 +11,7 @@ from bot.adapters.slack.directory import OWNERS, Channels, Roles
 from bot.adapters.slack.events import NOBODY, Json, Location, at, is_by_person, plain, without_mention
 from bot.adapters.slack.mentions import Mentions
 from bot.adapters.slack.threads import Threads
-from bot.adapters.slack.web import Identity, Method, Web, require_own
+from bot.adapters.slack.web import AT_ONCE_S, Identity, Method, Web, next_cursor, require_own
 from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
 from bot.model import ChannelCard, Profile, Remark
@@ -80,8 +80,6 @@ _PERSON = re.compile(r"<@(?P<id>[UW][A-Z0-9]+)(?:\|[^<>]*)?>")
 _MOST_NAMED = 20
 _PAGES, _PAGE = 5, 200
 """Slack returns a thread from its beginning, so the end of a longer one is not found."""
-_AT_ONCE_S = 0.0
-"""Reading other people's messages never waits for a rate limit."""
 
 
 class Lookups:
@@ -189,7 +187,7 @@ class Lookups:
                 answer = await self._web.call(
                     method,
                     scope.channel,
-                    patience_s=_AT_ONCE_S,
+                    patience_s=AT_ONCE_S,
                     channel=scope.channel,
                     latest=message_id,
                     limit=_PAGE,
@@ -199,7 +197,7 @@ class Lookups:
             except (ChannelNotFound, NotPermitted):
                 break
             found += answer.get("messages") or ()
-            cursor = str((answer.get("response_metadata") or {}).get("next_cursor") or "")
+            cursor = next_cursor(answer)
             if not cursor:
                 break
         return sorted(found, key=lambda each: float(each["ts"]))

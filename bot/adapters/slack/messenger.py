@@ -12,7 +12,7 @@ from bot.adapters import command_words, commonmark
 from bot.adapters.flow_control import Sleep, until_reachable
 from bot.adapters.naming import Names, by_name
 from bot.adapters.private_reply import reply_to
-from bot.adapters.slack.connection import Connection, check_tokens, deliver, make_connections
+from bot.adapters.slack.connection import Connections, check_tokens, make_connections
 from bot.adapters.slack.directory import Channels, Roles, name_of
 from bot.adapters.slack.events import Json, ends_installation
 from bot.adapters.slack.files import Files
@@ -106,7 +106,7 @@ class SlackMessenger(Lookups):
         self._on_end = on_end or _log_the_end
         self._in_time = TimelyAcknowledgement()
         self._running: asyncio.Task[Any] | None = None
-        self._connections: list[Connection] = []
+        self._connections = Connections()
         web = Web(
             token=settings.bot_token.get_secret_value(),
             api_url=settings.api_url,
@@ -128,7 +128,7 @@ class SlackMessenger(Lookups):
     @property
     def is_connected(self) -> bool:
         """Whether payloads come in now."""
-        return bool(self._connections) and all(each.is_up for each in self._connections)
+        return self._connections.are_up
 
     @property
     def workspaces(self) -> frozenset[str]:
@@ -189,8 +189,7 @@ class SlackMessenger(Lookups):
         )
         self._connections = make_connections(app, self._web, self._settings)
         try:
-            await deliver(
-                self._connections,
+            await self._connections.keep_open(
                 self._ended,
                 self._sleep,
                 on_open=f"connected to Slack as {listeners.identity.name} in {listeners.identity.workspace}",
@@ -255,7 +254,8 @@ class SlackMessenger(Lookups):
 
     # Saying ---------------------------------------------------------------------------------------------------------
 
-    def split(self, text: str) -> list[str]:
+    @staticmethod
+    def split(text: str) -> list[str]:
         """The text in parts of one message each."""
         return commonmark.split(text, PART_LIMIT)
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from bot.adapters.slack.events import Json
-from bot.adapters.slack.web import Identity, Method, Web, code_of
+from bot.adapters.slack.web import AT_ONCE_S, Identity, Method, Web, code_of, next_cursor
 from bot.adapters.ttl_cache import TtlCache
 from bot.errors import ChannelNotFound, MessengerError
 from bot.model import ThreadSoFar
@@ -26,8 +26,6 @@ _MOST_ASKERS = 20
 
 _NOT_OFFERED = frozenset({"unknown_method", "missing_scope", "not_allowed_token_type", "feature_not_enabled"})
 """Refusals that hold for the whole app, so that the call is not tried again."""
-_HURRY_S = 0.0
-"""Showing progress never waits for a rate limit. Ending it does, as Slack does not end it by itself."""
 
 
 class Threads:
@@ -74,7 +72,7 @@ class Threads:
         """The first message of a message's thread; empty if Slack cannot tell."""
         try:
             answer = await self._web.call(
-                self._web.client.conversations_replies, channel, patience_s=0, channel=channel, ts=ts, limit=1
+                self._web.client.conversations_replies, channel, patience_s=AT_ONCE_S, channel=channel, ts=ts, limit=1
             )
         except MessengerError as error:
             log.info("could not look up the thread of %s in %s: %s", ts, channel, error)
@@ -129,7 +127,7 @@ class Threads:
             answer = await self._page(channel, thread, cursor)
             for message in answer.get("messages") or ():
                 yield message
-            cursor = str((answer.get("response_metadata") or {}).get("next_cursor") or "")
+            cursor = next_cursor(answer)
             if not cursor:
                 return
 
@@ -159,14 +157,17 @@ class Status:
         return [thread for at, thread in self._busy if at == channel]
 
     async def show(self, channel: str, thread: str, text: str) -> None:
-        """Mark a thread as busy and show it. If showing raises `MessengerError`, the thread is still busy."""
+        """Mark a thread as busy and show it. If showing raises `MessengerError`, the thread is still busy.
+
+        Showing never waits for a rate limit. Ending it does, as Slack does not end it by itself.
+        """
         before = self._busy.get((channel, thread))
         self._busy[channel, thread] = text
         if self._has_sessions and before is not None:
             return
-        if self._has_sessions and await self._set_session(channel, thread, "processing", _HURRY_S):
+        if self._has_sessions and await self._set_session(channel, thread, "processing", AT_ONCE_S):
             return
-        await self._set_line(channel, thread, f"is {text}..." if text.endswith("ing") else text, _HURRY_S)
+        await self._set_line(channel, thread, f"is {text}..." if text.endswith("ing") else text, AT_ONCE_S)
 
     async def clear(self, channel: str, thread: str) -> None:
         """Mark a thread as idle and remove its status. Raises `MessengerError`."""

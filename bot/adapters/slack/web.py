@@ -19,6 +19,8 @@ log = logging.getLogger(__name__)
 Method = Callable[..., Awaitable[AsyncSlackResponse]]
 """A method of slack-sdk's client."""
 
+AT_ONCE_S = 0.0
+"""The patience of a call that never waits for a rate limit."""
 _TIMEOUT_S = 30
 _NOT_THERE = frozenset(
     {
@@ -160,6 +162,11 @@ class Web:
             return MessengerUnavailable(f"{what}: Slack answered {code or f'HTTP {status}'}; try again later")
         details = _body(error).get("response_metadata", {}).get("messages", "")
         return MessengerError(f"{what}: Slack says {code} {details}".rstrip())
+
+
+def next_cursor(answer: Json) -> str:
+    """Where the next page of a list begins; empty on the last one."""
+    return str((answer.get("response_metadata") or {}).get("next_cursor") or "")
 
 
 def library_log() -> logging.Logger:

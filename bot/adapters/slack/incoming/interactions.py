@@ -13,6 +13,7 @@ from bot.adapters.slack.incoming.context import HandlerContext
 from bot.adapters.slack.outgoing import blocks
 from bot.adapters.slack.outgoing.blocks import AnswerReference, chosen
 from bot.adapters.slack.outgoing.response_url import ResponseUrl
+from bot.adapters.slack.web import AT_ONCE_S
 from bot.errors import MessengerError
 from bot.model import PersonRetry, PersonVote
 from memory.model import Audience
@@ -225,7 +226,9 @@ class Interactions:
         """Open a modal. False if Slack was too slow for it; what the person did counts anyway."""
         web = self._context.web
         try:
-            await web.once(web.client.views_open, "a modal", patience_s=0, trigger_id=body["trigger_id"], view=view)
+            await web.once(
+                web.client.views_open, "a modal", patience_s=AT_ONCE_S, trigger_id=body["trigger_id"], view=view
+            )
         except MessengerError as error:
             log.warning("could not open a modal: %s", error)
             return False

@@ -12,9 +12,9 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from pydantic import SecretStr
 
-from bot.adapters import command_words, commonmark
+from bot.adapters import command_words
 from bot.adapters.flow_control import Sleep
-from bot.adapters.slack.connection import Connection, check_given, deliver, make_connections, needed_by_mode
+from bot.adapters.slack.connection import Connections, check_given, make_connections, needed_by_mode
 from bot.adapters.slack.incoming.context import LISTS
 from bot.adapters.slack.incoming.listeners import WorkspaceListeners, make_app
 from bot.adapters.slack.installations.connected_workspaces import ConnectedWorkspaces
@@ -23,7 +23,6 @@ from bot.adapters.slack.installations.encryption import TokenCipher
 from bot.adapters.slack.installations.installations import Installations, Installed
 from bot.adapters.slack.installations.oauth import INSTALL_PATH, oauth_pages
 from bot.adapters.slack.messenger import SlackMessenger
-from bot.adapters.slack.outgoing.blocks import PART_LIMIT
 from bot.adapters.slack.outgoing.streaming import PACE_S
 from bot.adapters.slack.web import Web
 from bot.config import SlackSettings
@@ -81,7 +80,7 @@ class SlackWorkspaces:
         self._begun = clock()
         self._ended = asyncio.Event()
         self._running: asyncio.Task[Any] | None = None
-        self._connections: list[Connection] = []
+        self._connections = Connections()
         self._opening = asyncio.Lock()
         self._opened: Installations | None = None
         self._wrong_key: ConfigError | None = None
@@ -97,7 +96,7 @@ class SlackWorkspaces:
     @property
     def is_connected(self) -> bool:
         """Whether payloads come in now."""
-        return bool(self._connections) and all(each.is_up for each in self._connections)
+        return self._connections.are_up
 
     @property
     def answers_everywhere(self) -> bool:
@@ -195,7 +194,7 @@ class SlackWorkspaces:
         self._connections = make_connections(app, self._web, settings, pages, pages_wait=self._database.is_shared)
         address = settings.public_url or f"http://{settings.http_host}:{settings.http_port}"
         on_open = f"connected to Slack; install the app in a workspace at {address}{INSTALL_PATH}"
-        await deliver(self._connections, self._ended, self._sleep, on_open=on_open)
+        await self._connections.keep_open(self._ended, self._sleep, on_open=on_open)
 
     def _end(self, code: str) -> None:
         if not self._ended.is_set():
@@ -254,15 +253,12 @@ class SlackWorkspaces:
             raise ChannelNotFound(f"cannot reach {workspace}: the app is not installed there")
         return connected.messenger
 
-    def split(self, text: str) -> list[str]:
-        """Parts that one message takes."""
-        return commonmark.split(text, PART_LIMIT)
-
     def spell(self, command: str) -> str:
         """After a mention, by the name the bot has in the workspace that is being answered."""
         messenger = _at_work.get()
         return messenger.spell(command) if messenger is not None else command_words.spelled(_NAME, command)
 
+    split = staticmethod(SlackMessenger.split)
     post = _in_its_workspace(SlackMessenger.post)
     mark = _in_its_workspace(SlackMessenger.mark)
     ask_correction = _in_its_workspace(SlackMessenger.ask_correction)

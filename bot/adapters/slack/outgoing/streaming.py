@@ -19,7 +19,7 @@ from bot.adapters.slack.outgoing.blocks import fallback_text, message_blocks, un
 from bot.adapters.slack.outgoing.mrkdwn import harmless
 from bot.adapters.slack.outgoing.posting import metadata
 from bot.adapters.slack.threads import Threads
-from bot.adapters.slack.web import Web, code_of, may_have_happened
+from bot.adapters.slack.web import AT_ONCE_S, Web, code_of, may_have_happened
 from bot.errors import MessengerError
 from bot.model import BotMessage
 
@@ -35,8 +35,6 @@ _LONG_REFERENCE = re.compile("&(?=#[0-9]{8})")
 _EMOJI_NAME = re.compile(r":[\w+'-]+:")
 PACE_S = 1.0
 """Seconds between two pieces of an answer that is being written: Slack takes a hundred a minute."""
-_AT_ONCE_S = 0.0
-"""A start never waits for a rate limit: an ordinary message now is better."""
 
 
 class Streamer:
@@ -136,7 +134,7 @@ class Streamer:
             answer = await self._web.once(
                 self._web.client.chat_startStream,
                 message.channel,
-                patience_s=_AT_ONCE_S,
+                patience_s=AT_ONCE_S,  # an ordinary message now is better
                 channel=message.channel,
                 thread_ts=message.thread,
                 markdown_text=first,
