@@ -1,5 +1,6 @@
 """A new database gets exactly the tables the store uses, once, whoever opens the file first; an older one the steps."""
 
+import re
 import sqlite3
 from contextlib import closing
 from importlib.resources import files
@@ -156,6 +157,42 @@ def test_a_database_of_an_earlier_release_gets_the_steps(path: Path, monkeypatch
     monkeypatch.setattr("memory.migrations.upgrade", step)
     migrated(path)
     assert "next" in schema(path)
+
+
+LACKING = [
+    ("DROP TABLE lesson_versions", r"the table lesson_versions"),
+    ("DROP TRIGGER mark_votes_delete", r"1 of the triggers by which processes see changes"),
+]
+
+
+@pytest.mark.parametrize(("statement", "told"), LACKING)
+def test_what_is_derived_and_missing_is_told_and_made_anew(
+    path: Path, statement: str, told: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    migrated(path)
+    complete = schema(path)
+    with closing(SqlStore.open(f"sqlite:///{path}")) as store, store.write() as tx:
+        fill(tx, "w")
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(statement)
+    with pytest.raises(SchemaMismatch, match=rf"lacks {told}.* Run `goodbot migrate`"):
+        SqlStore.open(f"sqlite:///{path}", migrate=False)
+    migrated(path)
+    assert re.search(rf"lacked {told}, which are made anew", caplog.text)
+    assert schema(path) == complete
+    with closing(SqlStore.open(f"sqlite:///{path}", migrate=False)) as store:
+        assert store.schema() == HEAD_REVISION
+    with closing(sqlite3.connect(path)) as connection:  # whatever changed meanwhile, nothing is taken as unchanged
+        assert connection.execute("SELECT count(*) FROM lesson_versions").fetchall() == [(0,)]
+
+
+@pytest.mark.parametrize("migrate", [True, False])
+def test_a_table_that_is_missing_is_named(path: Path, migrate: bool) -> None:
+    migrated(path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DROP TABLE votes")
+    with pytest.raises(SchemaMismatch, match=r"without its tables votes\. Restore a backup"):
+        SqlStore.open(f"sqlite:///{path}", migrate=migrate)
 
 
 def test_tables_that_fail_to_be_made_leave_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,6 +41,11 @@ class Database(Protocol):
         """A query of the names of its tables."""
         ...
 
+    @property
+    def triggers(self) -> TextClause:
+        """A query of the names of its triggers that are in effect."""
+        ...
+
     def require_ready(self, replaced: Callable[[], None]) -> None:
         """Check the database before a transaction. Calls `replaced` if it is another one than at the last check.
 

@@ -65,6 +65,10 @@ class PostgresDatabase:
 
     another = "another database"
     tables = text("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
+    triggers = text(
+        "SELECT tgname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid "
+        "WHERE relnamespace = current_schema()::regnamespace AND NOT tgisinternal AND tgenabled <> 'D'"
+    )
 
     def __init__(self, url: URL) -> None:
         self.engine = open_engine(url)

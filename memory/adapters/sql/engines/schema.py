@@ -1,11 +1,16 @@
 """Creates the tables, and checks that a database is ours and has this version's schema."""
 
+import logging
+
 from sqlalchemy import Connection, MetaData, text
 
 from memory.adapters.sql.engines.database import Database
 from memory.adapters.sql.tables.columns import metadata
+from memory.adapters.sql.tables.lesson_versions import derived, make_anew, triggers
 from memory.adapters.sql.transaction.driver import translated
 from memory.errors import MoveUnfinished, NotADatabase, SchemaMismatch
+
+log = logging.getLogger(__name__)
 
 HEAD_REVISION = "0001_tables"
 """The newest migration. Repeated here so that opening an up-to-date database does not load the migration library."""
@@ -23,19 +28,23 @@ _VERSION_TABLE = text("CREATE TABLE IF NOT EXISTS alembic_version (version_num V
 def require_schema(database: Database, *, migrate: bool, moving: str = "") -> None:
     """Upgrade the database to the newest schema if needed. The revision `moving` is accepted too.
 
-    Raises `SchemaMismatch` (newer; or older and `migrate` is false; `MoveUnfinished` for another move) and
-    `NotADatabase` (another program's database).
+    Derived tables and triggers that are missing are made anew. Raises `SchemaMismatch` (newer; or older or incomplete
+    and `migrate` is false; without a table of its schema; `MoveUnfinished` for another move) and `NotADatabase`
+    (another program's database).
     """
     with translated(database.where):
         connection, transaction = database.begin(writes=False)
         try:
             with transaction:
                 revision = _revision(connection, database)
+                missing = _missing(connection, database) if revision == HEAD_REVISION else ""
         finally:
             database.release(connection)
-    if revision in (HEAD_REVISION, moving or HEAD_REVISION):
+    if revision in (HEAD_REVISION, moving or HEAD_REVISION) and not missing:
         return
     if not migrate:
+        if missing:
+            raise SchemaMismatch(f"The database {database.where} lacks {missing}. Run `goodbot migrate`.")
         _require_known(revision, database)
         raise SchemaMismatch(
             f"The database {database.where} has an older schema ({revision or 'none'}). Run `goodbot migrate`."
@@ -50,6 +59,28 @@ def require_schema(database: Database, *, migrate: bool, moving: str = "") -> No
 
             _require_known(revision, database)
             upgrade(connection)
+        elif missing := _missing(connection, database):
+            log.warning("the database %s lacked %s, which are made anew", database.where, missing)
+            make_anew(connection)
+
+
+def _missing(connection: Connection, database: Database) -> str:
+    """The derived tables and triggers that a database of the newest schema lacks. Empty if it is complete.
+
+    Raises `SchemaMismatch` if it lacks a table whose rows nothing can restore.
+    """
+    names = set(connection.execute(database.tables).scalars())
+    if lost := sorted(set(metadata.tables) - names):
+        raise SchemaMismatch(
+            f"The database {database.where} has the schema {HEAD_REVISION} without its tables {', '.join(lost)}. "
+            f"Restore a backup, or set DATABASE_URL to {database.another}."
+        )
+    tables = [f"the table {name}" for name in sorted(set(derived.tables) - names)]
+    made = set(connection.execute(database.triggers).scalars())
+    lacking = triggers(connection.dialect.name).keys() - made
+    return " and ".join(
+        [*tables, *([f"{len(lacking)} of the triggers by which processes see changes"] if lacking else [])]
+    )
 
 
 def create_tables(connection: Connection, tables: MetaData = metadata) -> None:

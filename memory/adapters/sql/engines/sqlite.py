@@ -35,6 +35,7 @@ class SqliteDatabase:
 
     another = "another file"
     tables = text("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    triggers = text("SELECT name FROM sqlite_master WHERE type = 'trigger'")
 
     def __init__(self, path: Path) -> None:
         self.where = path

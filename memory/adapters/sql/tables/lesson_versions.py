@@ -8,9 +8,10 @@ Its upper bits change only if a row or the text of a lesson is erased (`erasures
 if their rows are unchanged.
 """
 
+from functools import cache
 from typing import Any
 
-from sqlalchemy import BigInteger, Column, Connection, MetaData, PrimaryKeyConstraint, Table, event
+from sqlalchemy import BigInteger, Column, Connection, MetaData, PrimaryKeyConstraint, Table, delete, event
 
 from memory.adapters.sql.tables.columns import metadata, short
 
@@ -86,9 +87,28 @@ def erasures(mark: int) -> int:
 
 def create_triggers(connection: Connection) -> None:
     """Create the triggers; all tables must exist."""
-    is_sqlite = connection.dialect.name == "sqlite"
-    for statement in sqlite_triggers() if is_sqlite else [_POSTGRES_FUNCTION, *postgres_triggers()]:
+    if connection.dialect.name != "sqlite":
+        connection.exec_driver_sql(_POSTGRES_FUNCTION)
+    for statement in triggers(connection.dialect.name).values():
         connection.exec_driver_sql(statement)
+
+
+def make_anew(connection: Connection) -> None:
+    """Create the table and the triggers where they are missing, and drop all marks, as changes may have been missed."""
+    derived.create_all(connection)
+    for name, statement in triggers(connection.dialect.name).items():
+        table = statement.partition(" ON ")[2].split()[0]
+        on_table = "" if connection.dialect.name == "sqlite" else f" ON {table}"
+        connection.exec_driver_sql(f"DROP TRIGGER IF EXISTS {name}{on_table}")
+    create_triggers(connection)
+    connection.execute(delete(lesson_versions))
+
+
+@cache
+def triggers(dialect: str) -> dict[str, str]:
+    """The SQL of each trigger, by name."""
+    statements = sqlite_triggers() if dialect == "sqlite" else postgres_triggers()
+    return {statement.split()[2]: statement for statement in statements}
 
 
 def sqlite_triggers() -> list[str]:

@@ -10,6 +10,7 @@ import pytest
 from memory.adapters.sql import SqlStore
 from memory.adapters.sql.engines.partitioning import partition_tables
 from memory.adapters.sql.tables.lesson_versions import WEIGHED, erasures
+from memory.errors import SchemaMismatch
 from tests.doubles.pages import counted_statements
 from tests.doubles.postgres import new_database, open_postgres
 from tests.memory.adapters.sql.test_lessons import read
@@ -37,6 +38,30 @@ def url(request: pytest.FixtureRequest) -> str:
             connection.execute(f'ALTER TABLE {table} DROP CONSTRAINT "{name}"'.encode())
         connection.execute(b"INSERT INTO rules VALUES ('w', 'r1', 'workspace', 'success', '[]')")
     return url
+
+
+@pytest.mark.parametrize("parts", [0, 4])
+def test_what_an_older_database_lacks_is_told_and_made_anew(parts: int) -> None:
+    url = new_database()
+    if parts:
+        partition_tables(url, parts)
+    with closing(SqlStore.open(url)) as store, store.write() as tx:
+        fill(tx, "w")
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(b"DROP FUNCTION mark_lessons CASCADE; DROP TABLE lesson_versions")
+    with pytest.raises(
+        SchemaMismatch, match=r"lacks the table lesson_versions and \d+ of the triggers.* `goodbot migrate`"
+    ):
+        SqlStore.open(url, migrate=False)
+    SqlStore.open(url).close()
+    with closing(SqlStore.open(url, migrate=False)) as store, store.read() as tx:
+        assert read(tx, "e1").lessons.keys() == {"e1"}
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(b"ALTER TABLE votes DISABLE TRIGGER mark_votes_update")
+    with pytest.raises(SchemaMismatch, match=r"lacks 1 of the triggers"):
+        SqlStore.open(url, migrate=False)
+    SqlStore.open(url).close()
+    assert change(url, "UPDATE votes SET value = -value")
 
 
 @pytest.fixture
