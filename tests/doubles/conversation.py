@@ -28,7 +28,7 @@ from memory.model import Role, Scope, Visibility
 from memory.ports import Store
 from tests.doubles.emoji import DEFAULT_EMOJI
 from tests.doubles.memory_world import World, scope
-from tests.doubles.model import answer, fail, goal_of, make_tree, opening
+from tests.doubles.model import ReadyModel, answer, fail, goal_of, make_tree, opening
 
 ANA, BOB, TEA = scope("ana"), scope("bob"), scope("tea")
 PART = "\n---\n"
@@ -101,7 +101,7 @@ class RecordingMessenger:
         return [post.text for post in self.posts if not post.is_answer]
 
 
-class Oracle:
+class Oracle(ReadyModel):
     """Knows the answer to each goal, raises what it was told to raise, and waits where a gate is closed."""
 
     name = "oracle"
@@ -114,12 +114,6 @@ class Oracle:
         self.asked: list[str] = []
         self.arrived: asyncio.Queue[str] = asyncio.Queue()
         self.requests: list[ModelRequest] = []
-
-    async def warm_up(self) -> None:
-        return
-
-    async def close(self) -> None:
-        return
 
     async def reply(self, request: ModelRequest) -> ModelReply:
         if "<last-message>" in opening(request):  # it takes every message as it stands

@@ -14,7 +14,7 @@ from bot.config import DiscordSettings
 from bot.model import BotMessage, MessageRef, PersonEvent
 from bot.ports import ConversationQueries, EventSink
 from memory.adapters.system import utc_now
-from tests.bot.adapters.messenger_contract import Heard
+from tests.bot.adapters.messenger_contract import Heard, taking_in
 from tests.doubles.discord import Channel, DiscordServer, Guild, Message, Person
 from tests.doubles.discord.client import redirected
 from tests.doubles.sleep import Naps
@@ -101,13 +101,8 @@ async def connected(
     heard = heard or Heard()
     messenger = make_messenger(server, **more)
     with redirected(server.api_url):
-        task = asyncio.ensure_future(messenger.run(sink or heard))
-        try:
+        async with taking_in(messenger, sink or heard) as task:
             await server.until(lambda: server.is_connected(server.shards) or task.done())
             if task.done():
                 task.result()
             yield Session(server, messenger, heard, guild, general, ana)
-        finally:
-            await messenger.close()
-            async with asyncio.timeout(10):
-                await task

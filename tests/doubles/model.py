@@ -21,23 +21,25 @@ SCOPE = Scope(workspace="terminal:local", channel="C1", person="ana", place="#ge
 Reply = ModelReply | Exception | Callable[[ModelRequest], ModelReply]
 
 
-class ScriptedModel:
-    """Answers with the replies it was given, in order, and keeps every request. One request too many fails the test."""
+class ReadyModel:
+    """What a model has to be beside its replies: it is ready at once, and closes nothing."""
 
-    def __init__(self, replies: Iterable[Reply], *, name: str = "scripted") -> None:
-        self._replies = iter(replies)
-        self._name = name
-        self.requests: list[ModelRequest] = []
-
-    @property
-    def name(self) -> str:
-        return self._name
+    name = "double"
 
     async def warm_up(self) -> None:
         return
 
     async def close(self) -> None:
         return
+
+
+class ScriptedModel(ReadyModel):
+    """Answers with the replies it was given, in order, and keeps every request. One request too many fails the test."""
+
+    def __init__(self, replies: Iterable[Reply], *, name: str = "scripted") -> None:
+        self._replies = iter(replies)
+        self.name = name
+        self.requests: list[ModelRequest] = []
 
     async def reply(self, request: ModelRequest) -> ModelReply:
         self.requests.append(request)
@@ -52,22 +54,14 @@ class ScriptedModel:
         return next(self._replies, None) is None
 
 
-class ByGoal:
+class ByGoal(ReadyModel):
     """Answers each node by its goal, whatever order concurrent nodes come in: one list of replies per goal."""
+
+    name = "by-goal"
 
     def __init__(self, replies: Mapping[str, Sequence[Reply]]) -> None:
         self._models = {goal: ScriptedModel(each) for goal, each in replies.items()}
         self.requests: list[ModelRequest] = []
-
-    @property
-    def name(self) -> str:
-        return "by-goal"
-
-    async def warm_up(self) -> None:
-        return
-
-    async def close(self) -> None:
-        return
 
     async def reply(self, request: ModelRequest) -> ModelReply:
         self.requests.append(request)

@@ -9,6 +9,7 @@ import httpx2
 from argon2 import PasswordHasher
 from argon2.profiles import CHEAPEST
 from sqlalchemy import event
+from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from bot.adapters.web.application import WebParts, make_application
@@ -22,6 +23,7 @@ from bot.adapters.web.playground.messenger import PlaygroundMessenger
 from memory.adapters.sql import SqlStore
 from memory.model.teaching import EmojiMap
 from memory.services import Memory
+from tests.doubles.web import SECRET
 
 PASSWORD = "correct horse battery staple"
 WORKSPACE = "terminal:w"
@@ -50,19 +52,24 @@ def site_parts(
     )
 
 
+def application_with(memory: Memory, site: SiteParts, *, workspace: str = WORKSPACE) -> Starlette:
+    """The whole web application with these pages; its keys are the workspace's."""
+    parts = WebParts(
+        memory=memory,
+        emoji=site.pages.emoji,
+        keys=Keys(memory, workspace, SECRET),
+        pace=RequestPace(1000),
+        site=site,
+    )
+    return make_application(parts)
+
+
 class Visitor:
     """One browser. `base` names the host that it asks."""
 
     def __init__(self, memory: Memory, site: SiteParts, *, base: str = "http://127.0.0.1:8080") -> None:
-        parts = WebParts(
-            memory=memory,
-            emoji=site.pages.emoji,
-            keys=Keys(memory, WORKSPACE, "the first key of all"),
-            pace=RequestPace(1000),
-            site=site,
-        )
         self.memory = memory
-        self.application = make_application(parts)
+        self.application = application_with(memory, site)
         self.http = TestClient(self.application, base_url=base, follow_redirects=False)
 
     def log_in(self, name: str = "admin", password: str = "") -> httpx2.Response:

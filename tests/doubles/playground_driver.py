@@ -12,8 +12,6 @@ from typing import Any
 
 import httpx2
 
-from bot.adapters.web.application import WebParts, make_application
-from bot.adapters.web.authentication import Keys, RequestPace
 from bot.adapters.web.pages.site import SiteParts
 from bot.adapters.web.playground.messenger import PlaygroundMessenger
 from bot.adapters.web.playground.persona import WORKSPACE
@@ -22,7 +20,7 @@ from bot.model import MessageRef
 from memory.adapters.system import utc_now
 from memory.ports import Clock
 from memory.services import Memory
-from tests.doubles.pages import site_parts, token_in
+from tests.doubles.pages import application_with, site_parts, token_in
 from tests.doubles.sleep import Naps
 
 PAGE = f"/w/{WORKSPACE}/playground"
@@ -39,14 +37,7 @@ def make_messenger(clock: Clock = utc_now) -> PlaygroundMessenger:
 async def served(memory: Memory, messenger: PlaygroundMessenger, site: SiteParts | None = None) -> AsyncIterator[str]:
     """The site with this playground, served to this machine, without a password if none is given; its URL."""
     site = site or site_parts(memory, password="", accounts=(), playground=messenger)
-    parts = WebParts(
-        memory=memory,
-        emoji=site.pages.emoji,
-        keys=Keys(memory, WORKSPACE, "the first key of all"),
-        pace=RequestPace(1000),
-        site=site,
-    )
-    async with serving(make_application(parts), host="127.0.0.1", port=0) as url:
+    async with serving(application_with(memory, site, workspace=WORKSPACE), host="127.0.0.1", port=0) as url:
         try:
             yield url
         finally:

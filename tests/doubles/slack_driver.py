@@ -13,7 +13,7 @@ from bot.config import SlackSettings
 from bot.model import BotMessage, MessageRef
 from bot.ports import ConversationQueries, EventSink
 from memory.adapters.system import utc_now
-from tests.bot.adapters.messenger_contract import Heard
+from tests.bot.adapters.messenger_contract import Heard, taking_in
 from tests.doubles.slack import Person, SlackServer
 from tests.doubles.slack.core import APP_TOKEN, SIGNING_SECRET
 from tests.doubles.slack.state import Message
@@ -87,8 +87,7 @@ class Session:
 
     async def settled(self) -> None:
         """Until everything that was sent to the bot is acknowledged."""
-        deliveries = self.server.deliveries
-        await self.server.wait_for(lambda: not deliveries.waiting and not deliveries.outstanding())
+        await self.server.settled()
 
 
 @asynccontextmanager
@@ -98,16 +97,7 @@ async def connected(
     """A connected messenger, closed at the end. `more` are settings, `naps`, `teaches`, `saves` and `is_for_bot`."""
     heard = heard or Heard()
     messenger = make_messenger(server, **more)
-    task = asyncio.create_task(_run(messenger, sink or heard))
-    if more.get("mode") != "http":
-        await server.connected()
-    try:
+    async with taking_in(messenger, sink or heard) as task:
+        if more.get("mode") != "http":
+            await server.connected()
         yield Session(server, messenger, heard, task)
-    finally:
-        await messenger.close()
-        async with asyncio.timeout(10):
-            await task
-
-
-async def _run(messenger: SlackMessenger, sink: EventSink) -> None:
-    await messenger.run(sink)

@@ -23,7 +23,7 @@ from bot.adapters.slack.installations.oauth import INSTALL_PATH, REDIRECT_PATH
 from bot.adapters.slack.installations.workspaces import SlackWorkspaces
 from bot.config import SlackSettings
 from memory.adapters.system import utc_now
-from tests.bot.adapters.messenger_contract import Heard
+from tests.bot.adapters.messenger_contract import Heard, taking_in
 from tests.doubles.slack import SlackServer, Workspace
 from tests.doubles.slack.core import APP_ID, CLIENT_ID, CLIENT_SECRET
 from tests.doubles.slack_driver import slack_settings
@@ -144,8 +144,7 @@ class Running:
 
     async def settled(self) -> None:
         """Until everything that was sent to the bot is acknowledged."""
-        deliveries = self.server.deliveries
-        await self.server.wait_for(lambda: not deliveries.waiting and not deliveries.outstanding())
+        await self.server.settled()
 
 
 @asynccontextmanager
@@ -157,23 +156,14 @@ async def running(
     base = f"http://127.0.0.1:{settings.http_port}"
     server.slack.redirect_url = f"{base}{REDIRECT_PATH}"
     messenger, heard = make_workspaces(settings, place), heard or Heard()
-    task = asyncio.create_task(_run(messenger, heard))
-    if settings.mode == "socket":
-        await server.connected()
-    else:
-        await _listening(settings.http_port)
-        server.deliver_over_http(f"{base}/slack/events")
-    try:
+    async with taking_in(messenger, heard) as task:
+        if settings.mode == "socket":
+            await server.connected()
+        else:
+            await _listening(settings.http_port)
+            server.deliver_over_http(f"{base}/slack/events")
         async with ClientSession() as session:
             yield Running(server, messenger, settings, heard, task, Browser(session, base), session)
-    finally:
-        await messenger.close()
-        async with asyncio.timeout(10):
-            await task
-
-
-async def _run(messenger: SlackWorkspaces, heard: Heard) -> None:
-    await messenger.run(heard)
 
 
 async def _listening(port: int) -> None:

@@ -5,7 +5,7 @@ The driver plays the platform and its people: it makes things happen there and r
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import datetime
@@ -80,6 +80,18 @@ class Heard:
         return found()
 
 
+@asynccontextmanager
+async def taking_in(messenger: Messenger, sink: EventSink) -> AsyncIterator["asyncio.Task[None]"]:
+    """The task in which a messenger runs, until it is closed at the end."""
+    task = asyncio.create_task(messenger.run(sink))
+    try:
+        yield task
+    finally:
+        await messenger.close()
+        async with asyncio.timeout(10):
+            await task
+
+
 class MessengerContract:
     """Subclass it, and implement `make_driver`."""
 
@@ -92,13 +104,8 @@ class MessengerContract:
         """A connected messenger, closed at the end."""
         driver = await self.make_driver()
         heard = Heard()
-        task = asyncio.create_task(_run(driver.messenger, heard))
-        try:
+        async with taking_in(driver.messenger, heard):
             yield driver, heard
-        finally:
-            await driver.messenger.close()
-            async with asyncio.timeout(10):
-                await task
 
     @staticmethod
     def answer(driver: Driver, text: str = "Paris.") -> BotMessage:
@@ -240,7 +247,7 @@ class MessengerContract:
 
     async def test_run_ends_when_the_platform_ends(self) -> None:
         driver = await self.make_driver()
-        task = asyncio.create_task(_run(driver.messenger, Heard()))
+        task = asyncio.create_task(driver.messenger.run(Heard()))
         await driver.ends()
         async with asyncio.timeout(10):
             await task
@@ -254,10 +261,6 @@ class MessengerContract:
             await heard.of(PersonMessage, 1)
             await heard.of(PersonReaction, 1)
         assert {kind for value in (ref, *heard.events) for kind in _foreign(value)} == set()
-
-
-def _run(messenger: Messenger, sink: EventSink) -> Coroutine[object, object, None]:
-    return messenger.run(sink)
 
 
 def _foreign(value: object) -> set[str]:

@@ -15,7 +15,18 @@ from bot.agent.tools.registry import Tool, ToolContext
 from bot.errors import MalformedReply, ModelError, ModelRefused, ModelUnavailable
 from bot.model import ModelReply, ModelRequest, ModelTurn, ToolCall
 from memory.model import Termination, Usage
-from tests.doubles.model import SCOPE, ByGoal, ScriptedModel, answer, call, calls, expand, make_tree, tool_call
+from tests.doubles.model import (
+    SCOPE,
+    ByGoal,
+    ReadyModel,
+    ScriptedModel,
+    answer,
+    call,
+    calls,
+    expand,
+    make_tree,
+    tool_call,
+)
 
 CALCULATOR = calculator_tool()
 
@@ -82,7 +93,7 @@ async def test_the_clock_ends_a_run_between_decisions() -> None:
     assert "60 seconds" in result.output
 
 
-class Silent:
+class Silent(ReadyModel):
     """Never replies; says when it was asked and when it was told to stop."""
 
     name = "silent"
@@ -90,12 +101,6 @@ class Silent:
     def __init__(self) -> None:
         self.asked = asyncio.Event()
         self.stopped = asyncio.Event()
-
-    async def warm_up(self) -> None:
-        return
-
-    async def close(self) -> None:
-        return
 
     async def reply(self, request: ModelRequest) -> ModelReply:
         self.asked.set()
@@ -161,7 +166,7 @@ async def test_a_tool_that_takes_too_long_is_an_observation() -> None:
     assert "slow took longer than 0.01 seconds." in [step.text for step in result.nodes[0].trajectory]
 
 
-class RandomModel:
+class RandomModel(ReadyModel):
     """Decides anything at all, right or wrong."""
 
     name = "random"
@@ -169,12 +174,6 @@ class RandomModel:
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
         self.replies = 0
-
-    async def warm_up(self) -> None:
-        return
-
-    async def close(self) -> None:
-        return
 
     async def reply(self, request: ModelRequest) -> ModelReply:
         await asyncio.sleep(0)

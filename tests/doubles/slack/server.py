@@ -168,6 +168,10 @@ class SlackServer:
         """The first truthy value of the predicate, which is asked again whenever something happens here."""
         return await self.slack.watch.until(predicate, timeout_s)
 
+    async def settled(self) -> None:
+        """Until everything that was sent to the app is acknowledged."""
+        await self.wait_for(lambda: not self.deliveries.waiting and not self.deliveries.outstanding())
+
     def look_again(self) -> None:
         """Ask all predicates again: something outside of Slack changed that one of them looks at."""
         self.slack.watch.changed()

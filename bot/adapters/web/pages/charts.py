@@ -1,7 +1,7 @@
 """Computes charts as shapes, which the templates draw as SVG, without scripts."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 WIDTH, HEIGHT = 640, 220
 _LEFT, _RIGHT, _TOP, _BOTTOM = 48, 8, 12, 28
@@ -75,7 +75,7 @@ class Chart:
 def bars(title: str, labels: Sequence[str], series: Sequence[Series], show: Callable[[float], str]) -> Chart:
     """A chart of stacked bars."""
     top = _round_up(max((sum(row.values[place] or 0 for row in series) for place in range(len(labels))), default=0))
-    slot = (WIDTH - _LEFT - _RIGHT) / max(1, len(labels))
+    slot = _slot(labels)
     drawn = []
     for place, label in enumerate(labels):
         below = 0.0
@@ -86,15 +86,7 @@ def bars(title: str, labels: Sequence[str], series: Sequence[Series], show: Call
                 what = f"{label}: {show(value)} {row.name}"
                 drawn.append(Bar(_at(place, slot) - slot * 0.34, y, slot * 0.68, max(foot - y, 1), row.kind, what))
             below += value
-    return Chart(
-        title=title,
-        labels=tuple(labels),
-        series=tuple(series),
-        show=show,
-        ticks=_ticks(top, show),
-        marks=_marks(labels, slot),
-        bars=tuple(drawn),
-    )
+    return replace(_axes(title, labels, series, show, top), bars=tuple(drawn))
 
 
 def lines(
@@ -109,7 +101,7 @@ def lines(
     """A chart of lines, interrupted at missing numbers."""
     most = max((value or 0 for row in series for value in row.values), default=0)
     top = top or _round_up(max(most, limit[0] if limit else 0))
-    slot = (WIDTH - _LEFT - _RIGHT) / max(1, len(labels))
+    slot = _slot(labels)
     paths, dots = [], []
     for row in series:
         parts, is_open = [], False
@@ -122,17 +114,31 @@ def lines(
             dots.append(Dot(x, y, row.kind, f"{labels[place]}: {show(value)} {row.name}"))
             is_open = True
         paths.append((row.kind, " ".join(parts)))
+    return replace(
+        _axes(title, labels, series, show, top),
+        lines=tuple(paths),
+        dots=tuple(dots),
+        limit=(_height(limit[0], top), limit[1]) if limit else None,
+    )
+
+
+def _axes(
+    title: str, labels: Sequence[str], series: Sequence[Series], show: Callable[[float], str], top: float
+) -> Chart:
+    """A chart that nothing is drawn in yet."""
     return Chart(
         title=title,
         labels=tuple(labels),
         series=tuple(series),
         show=show,
         ticks=_ticks(top, show),
-        marks=_marks(labels, slot),
-        lines=tuple(paths),
-        dots=tuple(dots),
-        limit=(_height(limit[0], top), limit[1]) if limit else None,
+        marks=_marks(labels, _slot(labels)),
     )
+
+
+def _slot(labels: Sequence[str]) -> float:
+    """The width of one label's place."""
+    return (WIDTH - _LEFT - _RIGHT) / max(1, len(labels))
 
 
 def _at(place: int, slot: float) -> float:

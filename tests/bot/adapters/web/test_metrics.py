@@ -20,6 +20,7 @@ from memory.model import Role, Usage
 from memory.model.api_key import Right
 from tests import CHECKOUT
 from tests.doubles.memory_world import World, scope
+from tests.doubles.model import ReadyModel
 from tests.doubles.pages import counted_statements
 from tests.doubles.web import SECRET, WebClient
 
@@ -98,13 +99,11 @@ def test_without_its_database_it_says_so_and_tells_the_rest(world: World) -> Non
     assert found["goodbot_queue_depth"] == 3
 
 
-class Model:
+class Model(ReadyModel):
     """Replies once, and is out of reach from then on."""
 
     name = "openai:some"
     has_replied = False
-
-    async def warm_up(self) -> None: ...
 
     async def reply(self, request: ModelRequest) -> ModelReply:
         if self.has_replied:
@@ -112,8 +111,6 @@ class Model:
         self.has_replied = True
         usage = Usage(prompt_tokens=10, completion_tokens=2, cost_usd=0.25)
         return ModelReply(turn=ModelTurn(text="yes"), usage=usage)
-
-    async def close(self) -> None: ...
 
 
 async def test_what_the_model_costs_is_counted(world: World) -> None:

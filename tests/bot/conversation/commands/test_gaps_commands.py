@@ -6,22 +6,16 @@ from memory.model import Role, Scope, Visibility
 from memory.ports import EpisodeFilter
 from tests.doubles.conversation import Chat
 from tests.doubles.memory_world import scope
-from tests.doubles.model import fail
+from tests.doubles.model import ReadyModel, fail
 
 QUESTION, OTHER = "where do I park my bicycle?", "who feeds the office cat?"
 TINA = scope("tina")
 
 
-class Ignorant:
+class Ignorant(ReadyModel):
     """Knows nothing."""
 
     name = "ignorant"
-
-    async def warm_up(self) -> None:
-        return
-
-    async def close(self) -> None:
-        return
 
     async def reply(self, request: object) -> object:
         return fail("I don't know.")

@@ -194,7 +194,7 @@ async def test_ids_with_their_workspace_work_with_one_token_too(server: SlackSer
         task = asyncio.create_task(messenger.run(heard.__call__))
         await server.connected()
         ana.says(channel, "hello?", mention=True)
-        await server.wait_for(lambda: not server.deliveries.waiting and not server.deliveries.outstanding())
+        await server.settled()
         await messenger.close()
         await task
         assert len(heard.events) == expected
@@ -215,7 +215,7 @@ async def test_it_is_called_by_the_name_it_has_where_it_is_asked(
     for workspace in (server.workspace, umbrella):
         ana = server.person("ana", workspace=workspace)
         ana.says(ana.dm, "hello?")
-        await server.wait_for(lambda: not server.deliveries.waiting and not server.deliveries.outstanding())
+        await server.settled()
     await messenger.close()
     await task
     assert spelled == ["@goodbot help", "@helper help"]
