@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 from memory.model import Scope
 from memory.ports import Transaction
+from memory.rules.strength import salience
 from memory.services.topics.query import Bundle, QueryRequest, QueryResponse
 
 Row = TypeVar("Row")
@@ -26,10 +27,6 @@ class Reinforcement(Protocol[Row, Logged]):
 
     def is_same(self, seen: Row, now: Row) -> bool:
         """Whether nothing has changed that an answer depends on."""
-        ...
-
-    def left(self, row: Row, at: datetime) -> float:
-        """The row's salience at this time, after decay."""
         ...
 
     def raised(self, row: Row, actor: str, at: datetime) -> tuple[Row, Logged]:
@@ -104,9 +101,10 @@ class Reinforcing:
 
     def response_of(self, answer: TopicAnswer) -> QueryResponse:
         """The response with the current salience."""
+        rows = [self._now[each.raises][each.row.id] for each in answer.returned]
         bundles = [
-            replace(bundle, salience=each.raises.left(self._now[each.raises][each.row.id], self.at))
-            for bundle, each in zip(answer.bundles, answer.returned, strict=True)
+            replace(bundle, salience=salience(row.salience, row.salience_at, self.at))
+            for bundle, row in zip(answer.bundles, rows, strict=True)
         ]
         return QueryResponse(query=answer.query, candidates=tuple(bundles))
 

@@ -137,10 +137,6 @@ class TopicReinforcement:
         """Whether nothing but the salience has changed."""
         return replace(now, salience=seen.salience, salience_at=seen.salience_at) == seen
 
-    def left(self, row: Topic, at: datetime) -> float:
-        """The salience, halved with every half-life."""
-        return salience(row.salience, row.salience_at, at)
-
     def raised(self, row: Topic, actor: str, at: datetime) -> tuple[Topic, TopicEvent]:
         """The salience after decay plus the bump."""
         entry = salience_entry(row, actor, at, reason="query_bump", by=self.bump, cap=self.cap)

@@ -145,10 +145,6 @@ class EpisodeReinforcement:
         """Whether the same people find it by the same question."""
         return now[:-2] == seen[:-2]  # all but the salience and its moment
 
-    def left(self, row: Attention, at: datetime) -> float:
-        """The salience, halved with every half-life."""
-        return salience(row.salience, row.salience_at, at)
-
     def raised(self, row: Attention, actor: str, at: datetime) -> tuple[Attention, Event]:
         """The salience after decay plus the bump for being shown."""
         after = bumped(row.salience, row.salience_at, at)
@@ -158,7 +154,7 @@ class EpisodeReinforcement:
             kind=EventKind.QUERY_BUMP,
             actor=actor,
             at=at,
-            detail={"from": self.left(row, at), "to": after, "reason": "query_bump"},
+            detail={"from": salience(row.salience, row.salience_at, at), "to": after, "reason": "query_bump"},
         )
         return row._replace(salience=after, salience_at=max(at, row.salience_at)), bump
 
