@@ -18,7 +18,7 @@ from bot.conversation.answers.background import Background, BackgroundConfig, Ba
 from bot.conversation.answers.choosing import option_choices
 from bot.conversation.answers.conversations import Pictures, unless
 from bot.conversation.answers.live_answers import LiveAnswers, ProgressLine
-from bot.conversation.answers.resuming import Resuming
+from bot.conversation.answers.resuming import Resumed, Resuming
 from bot.conversation.answers.unknown_answers import UnknownAnswers
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.feedback_reader import FeedbackReader, by_rule
@@ -221,17 +221,15 @@ class Answering:
         may_judge = bool(HINT.match(incoming.text) or UNSAID.match(incoming.text) or preference_in(incoming.text))
         since = self._agent.monotonic()
         without = await self._backgrounds.without_lessons(incoming, run_id)
-        asker = await self.worded.role_of(incoming) if self._agent.tools.asks_for_role else None
-        tools = self._agent.tools.within(incoming.scope, asker or Role.MEMBER)
+        tools = await self._tools_for(incoming)
         recall = None if may_judge or without else partial(self._recall, incoming, run_id, tools)
         background = await self._backgrounds.of(messenger, incoming, recall)
-        going_on, asked = None, background.asked(incoming)
+        asked, resumed = background.asked(incoming), Resumed()
         if asked or incoming.tap or incoming.has_notes:
-            going_on = await self._resuming.of(incoming, asked, is_fresh=incoming.event_id in self.worded.events)
-        if going_on is not None and going_on.broken_off:
-            return going_on.finished(self._apologised(incoming, run_id, going_on.broken_off))
-        earlier = going_on.earlier if going_on is not None else None
-        if may_judge and earlier is None:
+            resumed = await self._resuming.of(incoming, asked, is_fresh=incoming.event_id in self.worded.events)
+        if resumed.broken_off:
+            return resumed.finished(self._apologised(incoming, run_id, resumed.broken_off))
+        if may_judge and resumed.earlier is None:
             worded = await self.worded.note(messenger, incoming, background.exchanges, run_id)
             if worded is not None:
                 return worded
@@ -243,8 +241,8 @@ class Answering:
                 on_progress=show,
                 on_answer=on_answer,
                 cancel=cancel,
-                chosen=going_on.chosen if going_on is not None else None,
-                resumed=earlier,
+                chosen=resumed.chosen,
+                resumed=resumed.earlier,
                 journal=partial(self._resuming.write, incoming),
                 images=images,
                 earlier=background.earlier,
@@ -258,13 +256,17 @@ class Answering:
             )
             if self.is_leaving and cancel.is_set():
                 return None
-            if going_on is not None:
-                result = replace(result, allowed=(*going_on.allowed, *result.allowed))
+            result = replace(result, allowed=(*resumed.allowed, *result.allowed))
             return await self._finished(messenger, incoming, run_id, result, background)
         except ModelError as error:
             known = short(run_id)
             log.error("no answer [%s] to %s in %s: %s", known, incoming.event_id, incoming.scope.workspace, error)
             return self._apologised(incoming, run_id, messages.apology(known))
+
+    async def _tools_for(self, incoming: Incoming) -> ToolRegistry:
+        """The tools that the asker may use there."""
+        role = await self.worded.role_of(incoming) if self._agent.tools.asks_for_role else None
+        return self._agent.tools.within(incoming.scope, role or Role.MEMBER)
 
     def _recall(self, incoming: Incoming, run_id: str, tools: ToolRegistry) -> PreparedRecall:
         """The recall of the first node, if the message needs no earlier ones to be understood. Blocking."""
@@ -325,29 +327,9 @@ class Answering:
             return ""
         if not answer.total:
             await self._unknown_answers.show(messenger, incoming)
-        known, reader = answer.is_from_people, incoming.scope
-        lessons = tuple(messages.lesson_line(each, reader, is_known=known) for each in answer.lessons)
-        people = authors_of([lesson.episode for lesson in answer.lessons])
-        choices, first = option_choices(run_id, answer.options) if answer.options else (), answer.first_message
+        first = answer.first_message
         for part in parts:
-            is_last = part is parts[-1]
-            message = BotMessage(
-                workspace=workspace,
-                channel=part.channel,
-                thread=part.thread,
-                text=part.text,
-                is_answer=True,
-                run_id=run_id,
-                part=part.part,
-                parts=answer.total,
-                first_message=first,
-                is_last=is_last,
-                reply_to=incoming.reply_to if incoming.is_retry else incoming.message_id,
-                note=messages.LATE if is_last and incoming.event_id in self.late else "",
-                lessons=lessons if is_last else (),
-                choices=choices if is_last else (),
-                people=people if is_last else (),
-            )
+            message = replace(self._message(incoming, answer, part), first_message=first)
             if incoming.understood:
                 message = self.worded.shown(message, incoming)
             try:
@@ -366,6 +348,31 @@ class Answering:
         self._refused.discard(run_id)
         self.late.discard(incoming.event_id)
         return overtaken
+
+    def _message(self, incoming: Incoming, answer: Answer, part: Outgoing) -> BotMessage:
+        """A part of an answer as a message. The last one has the lessons and options below it."""
+        message = BotMessage(
+            workspace=incoming.scope.workspace,
+            channel=part.channel,
+            thread=part.thread,
+            text=part.text,
+            is_answer=True,
+            run_id=incoming.run_id,
+            part=part.part,
+            parts=answer.total,
+            is_last=part is answer.parts[-1],
+            reply_to=incoming.reply_to if incoming.is_retry else incoming.message_id,
+        )
+        if not message.is_last:
+            return message
+        known, reader = answer.is_from_people, incoming.scope
+        return replace(
+            message,
+            note=messages.LATE if incoming.event_id in self.late else "",
+            lessons=tuple(messages.lesson_line(each, reader, is_known=known) for each in answer.lessons),
+            choices=option_choices(incoming.run_id, answer.options) if answer.options else (),
+            people=authors_of([lesson.episode for lesson in answer.lessons]),
+        )
 
     async def _refuse(self, incoming: Incoming, part: Outgoing, error: MessengerError) -> None:
         """Handle a refused part: leave it for a retry, or give up the rest of the answer."""
