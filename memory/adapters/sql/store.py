@@ -131,8 +131,8 @@ class SqlStore:
         Raises `StoreUnavailable` if they do not finish; some erased content may then be left.
         """
         with self._session(writes=True) as (session, _):
-            valid = index.sweep(session)
-        self._recall.lessons.clear()
+            swept, valid = index.sweep(session)
+        self._recall.erased(swept)
         if self._plane_cache is not None:
             try:
                 self._plane_cache.erase(valid)

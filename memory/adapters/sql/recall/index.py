@@ -126,16 +126,17 @@ def remove(session: Session, workspace: str, episode_ids: Iterable[str]) -> None
             add(session, workspace, row.episode_id, ())
 
 
-def sweep(session: Session) -> set[int]:
+def sweep(session: Session) -> tuple[list[str], set[int]]:
     """Delete all tombstones, as names of partitions contain people's ids. Processes then drop their copies.
 
-    Returns the tokens of all planes that are still valid: none of workspaces that had tombstones.
+    Returns the workspaces that had some, and the tokens of all planes that are still valid: none of those workspaces.
     """
-    for row in session.rows(_TOMBSTONES):
-        session.advance(row.workspace, EPOCH)
-        session.run(_DROP_PLANES, {"w": row.workspace})
-        session.run(_SWEEP, {"w": row.workspace})
-    return {row.value for row in session.rows(_VALID_PLANES)}
+    swept = [row.workspace for row in session.rows(_TOMBSTONES)]
+    for workspace in swept:
+        session.advance(workspace, EPOCH)
+        session.run(_DROP_PLANES, {"w": workspace})
+        session.run(_SWEEP, {"w": workspace})
+    return swept, {row.value for row in session.rows(_VALID_PLANES)}
 
 
 def _change_statement() -> Executable:

@@ -312,9 +312,10 @@ class LessonCache:
         """Drop everything, after something was erased."""
         with self._lock:
             self._known.clear()
-            self._dropped = self._next_erasure()
+            self._dropped = self.next_erasure()
 
-    def _next_erasure(self) -> int:
+    def next_erasure(self) -> int:
+        """The number of an erasure that the process has just seen."""
         self.erasures_seen += 1
         return self.erasures_seen
 
@@ -327,7 +328,7 @@ class LessonCache:
         known = self._known.pop(workspace, None)
         if known is None or known.mark is None or erasures(known.mark) != erasures(mark):
             is_later = session.erasures_seen >= (self._dropped if known is None else known.since)
-            known = _WorkspaceCache(mark if is_later else None, self._next_erasure())
+            known = _WorkspaceCache(mark if is_later else None, self.next_erasure())
         elif known.mark != mark:
             known.nbytes -= _LESSON_BYTES * len(known.beside)
             known.mark, known.beside = mark, {}
@@ -366,7 +367,7 @@ class LessonCache:
         """Drop the least recently used lesson, or a workspace without lessons; returns the bytes freed."""
         workspace, oldest = next(iter(self._known.items()))
         if not oldest.lessons:
-            self._dropped = self._next_erasure()
+            self._dropped = self.next_erasure()
             return self._known.pop(workspace).nbytes
         nbytes = oldest.lessons.pop(next(iter(oldest.lessons))).nbytes
         oldest.nbytes -= nbytes

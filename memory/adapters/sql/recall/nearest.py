@@ -11,7 +11,7 @@ computed if they are fetched. In PostgreSQL a second statement reads them.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from sqlalchemy import text
@@ -65,6 +65,8 @@ class RecallIndex:
         self._copies = PartitionCache()
         self._plane_cache = plane_cache
         self._large: set[Key] = set()
+        self._epochs: dict[str, _SeenEpoch] = {}
+        """By workspace."""
         self._lock = Lock()
         self.lessons = LessonCache()
 
@@ -92,9 +94,46 @@ class RecallIndex:
             )
             loaded = reader.loaded([*names, *others])
             found = search(loaded[: len(names)], vector, k, min_cosine, actions, loaded[len(names) :], gave_up=gave_up)
+            if reader.epoch is not None:
+                self._note_epoch(session, workspace, reader.epoch)
             copies.shrink(self._budget)
         self.lessons.note_mark(session, workspace)
         return found
+
+    def erased(self, workspaces: Iterable[str]) -> None:
+        """Drop what is kept of these workspaces, whose tombstones were just deleted, and all lessons."""
+        self.lessons.clear()
+        with self._lock:
+            for workspace in workspaces:
+                self._epochs[workspace] = _SeenEpoch(None, self.lessons.next_erasure())
+                self._drop(workspace, None)
+
+    def _note_epoch(self, session: Session, workspace: str, epoch: int) -> None:
+        """Drop the workspace's copies of other epochs, which have erased rows, also of partitions nobody searches.
+
+        Of a transaction that may be older than the last erasure, no copy is kept (`LessonCache`).
+        """
+        known = self._epochs.get(workspace)
+        if known is None or known.epoch != epoch:
+            is_later = known is None or session.erasures_seen >= known.since
+            self._epochs[workspace] = _SeenEpoch(epoch if is_later else None, self.lessons.next_erasure())
+            if known is not None:
+                self._drop(workspace, epoch if is_later else None)
+
+    def _drop(self, workspace: str, but_of: int | None) -> None:
+        """Drop the workspace's copies but those of this epoch, and all that is kept of its planes."""
+        self._copies.drop_workspace(workspace, but_of)
+        if self._plane_cache is not None:
+            self._plane_cache.drop_workspace(workspace)
+
+
+class _SeenEpoch(NamedTuple):
+    """The epoch of a workspace's index that a search has read."""
+
+    epoch: int | None
+    """None if it may be older than an erasure."""
+    since: int
+    """The number of the erasure with which it began (`LessonCache.erasures_seen`)."""
 
 
 @dataclass(slots=True)
@@ -119,6 +158,8 @@ class _Reader:
     workspace: str
     model: str
     dimension: int
+    epoch: int | None = None
+    """The epoch that was read last."""
 
     def loaded(self, names: Sequence[str]) -> list[Partition]:
         """The partitions as of the snapshot, in the order of the names."""
@@ -167,7 +208,9 @@ class _Reader:
         return _Source(key, self.copies.held(key, planes.epoch, planes.seq), planes)
 
     def _read(self, since: dict[str, int], most: int) -> State:
-        return read(self.session, self.workspace, since, self._counters(since), self.model, self.dimension, most)
+        state = read(self.session, self.workspace, since, self._counters(since), self.model, self.dimension, most)
+        self.epoch = state.epoch
+        return state
 
     def _counters(self, names: Iterable[str]) -> list[str]:
         """The names of the counters with the tokens of valid planes; none if no partition can have planes."""

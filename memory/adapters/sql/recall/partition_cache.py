@@ -76,6 +76,11 @@ class PartitionCache:
             self._nbytes -= kept[1]
             self._wide.pop(key, None)
 
+    def drop_workspace(self, workspace: str, but_of: int | None) -> None:
+        """Drop the copies of a workspace, but those of the epoch `but_of`."""
+        for key in [key for key in self._kept if key.workspace == workspace and self._kept[key][0].epoch != but_of]:
+            self.drop(key)
+
     def put(self, key: Key, copy: CachedPartition) -> None:
         """Add a copy that is not here, as the most recently used."""
         copy.used = self._searches

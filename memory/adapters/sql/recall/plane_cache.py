@@ -67,6 +67,8 @@ class PlaneCache:
         self._rejected = set[int]()
         self._failed: dict[Key, int] = {}
         """The number of searches until a failed build is retried."""
+        self._erasures = 0
+        """How often something was dropped because of an erasure."""
         self._lock = Lock()
         self._is_closed = False
 
@@ -102,7 +104,8 @@ class PlaneCache:
         found = plane_files.read(self._path(key), known=token if is_known else 0) if token else None
         if found is None or (found.token, found.epoch) != (token, epoch) or not self.is_usable(found):
             return None
-        self._keep(key, found)
+        with self._lock:
+            self._keep(key, found)
         if not is_known:
             self.prepare(key, is_new=False)
         return found
@@ -134,9 +137,18 @@ class PlaneCache:
         self._ready.clear()
         self._samples.clear()
 
+    def drop_workspace(self, workspace: str) -> None:
+        """Drop the cached planes and samples of a workspace, after something of it was erased."""
+        with self._lock:
+            self._erasures += 1
+            for kept in (self._ready, self._samples):
+                for key in [key for key in kept if key.workspace == workspace]:
+                    del kept[key]
+
     def erase(self, valid: Set[int]) -> None:
         """Erase all files, also unfinished ones of any process, but those with these tokens. Raises `OSError`."""
         with self._lock:
+            self._erasures += 1
             tokens = {key: found.token for key, found in self._ready.items()}
             tokens |= {key: token for key, (token, _) in self._samples.items()}
             for key in [key for key, token in tokens.items() if token not in valid]:
@@ -147,32 +159,35 @@ class PlaneCache:
                 plane_files.erase(path)
 
     def _keep(self, key: Key, found: Planes) -> None:
-        with self._lock:
-            self._ready[key] = found
-            self._ready.move_to_end(key)
-            while len(self._ready) > 1 and sum([each.nbytes for each in self._ready.values()]) > MOST_BYTES:
-                self._ready.popitem(last=False)
+        self._ready[key] = found
+        self._ready.move_to_end(key)
+        while len(self._ready) > 1 and sum([each.nbytes for each in self._ready.values()]) > MOST_BYTES:
+            self._ready.popitem(last=False)
 
     def _keep_sample(self, key: Key, token: int, some: RowSample) -> None:
-        with self._lock:
-            self._samples[key] = (token, some)
-            self._samples.move_to_end(key)
-            while len(self._samples) > _MOST_SAMPLES:
-                self._samples.popitem(last=False)
+        self._samples[key] = (token, some)
+        self._samples.move_to_end(key)
+        while len(self._samples) > _MOST_SAMPLES:
+            self._samples.popitem(last=False)
 
     def _forget(self, key: Key) -> None:
         with self._lock:
             self._ready.pop(key, None)
 
     def _prepared(self, key: Key, is_new: bool) -> None:
+        erasures = self._erasures
         try:
             found = self._build(key) if is_new else self.held(key)
             if found is not None:
                 seqs = found.seqs[:: max(1, len(found) // _SAMPLED)].tolist()
                 with self._begin(False) as session:
                     some = sample(session, key, seqs)
-                self._keep_sample(key, found.token, some)
-                self._keep(key, found)
+                with self._lock:
+                    if self._erasures == erasures:
+                        self._keep_sample(key, found.token, some)
+                        self._keep(key, found)
+                    else:  # what was read may be erased now; if not, the next search finds the file
+                        self._ready.pop(key, None)
         except (OSError, MemoryFault) as fault:
             self._failed[key] = _SEARCHES_UNTIL_RETRY
             if not self._is_closed:
