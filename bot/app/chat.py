@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bot.app.processes.lock import only_one
 from bot.app.processes.scheduler import reminders_running
@@ -16,6 +17,11 @@ from bot.app.wiring.knowledge import knowledge_kept
 from bot.config import Settings
 from memory.adapters.system import utc_now
 from memory.services import Memory
+
+if TYPE_CHECKING:
+    from bot.adapters.terminal.messenger import TerminalMessenger
+    from bot.adapters.terminal.streams import Streams
+    from bot.conversation.goodbot import Goodbot
 
 
 async def chat(
@@ -31,19 +37,15 @@ async def chat(
         )
 
 
-async def _talk(
-    settings: Settings, memory: Memory, running: Running, *, teacher: bool, admin: bool, environ: Mapping[str, str]
-) -> None:
+def _messenger(
+    settings: Settings, memory: Memory, goodbot: "Goodbot", streams: "Streams", *, teacher: bool, admin: bool
+) -> "TerminalMessenger":
     from bot.adapters.terminal.messenger import TerminalMessenger
-    from bot.adapters.terminal.streams import standard_streams
-
-    goodbot = running.goodbot
 
     async def stop() -> None:
         goodbot.conversations.stop_all()
 
-    streams = standard_streams(environ)
-    messenger = TerminalMessenger(
+    return TerminalMessenger(
         streams=streams,
         settings=settings.terminal,
         clock=utc_now,
@@ -56,6 +58,15 @@ async def _talk(
         stop=stop,
         teaches=goodbot.teaches,
     )
+
+
+async def _talk(
+    settings: Settings, memory: Memory, running: Running, *, teacher: bool, admin: bool, environ: Mapping[str, str]
+) -> None:
+    from bot.adapters.terminal.streams import standard_streams
+
+    goodbot, streams = running.goodbot, standard_streams(environ)
+    messenger = _messenger(settings, memory, goodbot, streams, teacher=teacher, admin=admin)
 
     async def end() -> None:
         goodbot.leave()

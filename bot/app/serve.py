@@ -49,6 +49,11 @@ DRAIN_S = 20.0
 _END_S, _ABANDON_S, _LOG_OUT_S = 2.0, 1.0, 4.0
 """Then: how long they may take when asked to stop, when cancelled, and how long platforms may take to log out."""
 
+_NOTHING_CONFIGURED = (
+    "no platform is configured: set SLACK_BOT_TOKEN and SLACK_APP_TOKEN (or SLACK_CLIENT_ID for several "
+    "workspaces), or DISCORD_TOKEN; GOODBOT_API_KEY or GOODBOT_WEB_PASSWORD serves the web alone; "
+    "`goodbot chat` needs none of them"
+)
 REDELIVERY_S = 60.0
 """How often parts that a platform refused are posted again."""
 
@@ -69,11 +74,7 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
     `MessengerError` if every platform ended without being asked to.
     """
     if not platforms and not is_configured(settings):
-        raise ConfigError(
-            "no platform is configured: set SLACK_BOT_TOKEN and SLACK_APP_TOKEN (or SLACK_CLIENT_ID for several "
-            "workspaces), or DISCORD_TOKEN; GOODBOT_API_KEY or GOODBOT_WEB_PASSWORD serves the web alone; "
-            "`goodbot chat` needs none of them"
-        )
+        raise ConfigError(_NOTHING_CONFIGURED)
     stop = stop_event()
     async with AsyncExitStack() as stack:
         report = stack.enter_context(reporting(settings, memory))
@@ -95,13 +96,10 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
         alone = [
             runner.messenger
             for runner in runners
-            if runner.is_alone and stack.enter_context(only_one(settings, runner.messenger.platform))
+            if runner.is_alone and _is_only_one(stack, settings, runner.messenger)
         ]
         await _recover_alone(running.goodbot, alone, stop)
-        if settings.upkeep.jobs == "on":
-            look_s = JOBS_S if sharing is None else SHARED_JOBS_S
-            await stack.enter_async_context(jobs_running(memory.upkeep, owner, clock=utc_now, look_s=look_s))
-        await stack.enter_async_context(grading_running(settings, memory, owner))
+        await _begin_jobs(stack, settings, memory, owner, look_s=JOBS_S if sharing is None else SHARED_JOBS_S)
         await running.goodbot.recover(*alone)
         shared = [runner.messenger for runner in runners if isinstance(runner.login, SharedLogin)]
         await stack.enter_async_context(sharing_running(settings, memory, sharing, shared))
@@ -112,6 +110,18 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
             await _serve_web(stack, settings, memory, running, runners, metering)
         take_over = partial(_take_over, settings, memory, running.goodbot, stack, alone)
         await _until_stopped(running, runners, alone, take_over, stop)
+
+
+def _is_only_one(stack: AsyncExitStack, settings: Settings, messenger: Messenger) -> bool:
+    """Whether no other process of this machine works on the platform; it is kept so while the stack lasts."""
+    return bool(stack.enter_context(only_one(settings, messenger.platform)))
+
+
+async def _begin_jobs(stack: AsyncExitStack, settings: Settings, memory: Memory, owner: str, *, look_s: float) -> None:
+    """Run the store's jobs, and the grading by a model, while the stack lasts."""
+    if settings.upkeep.jobs == "on":
+        await stack.enter_async_context(jobs_running(memory.upkeep, owner, clock=utc_now, look_s=look_s))
+    await stack.enter_async_context(grading_running(settings, memory, owner))
 
 
 async def _serve_web(
@@ -156,7 +166,7 @@ async def _take_over(
     messenger: Messenger,
 ) -> None:
     """Finish what the former process on this platform left."""
-    if not stack.enter_context(only_one(settings, messenger.platform)):
+    if not _is_only_one(stack, settings, messenger):
         return
     try:
         count_abnormal_exits(settings, memory)

@@ -71,16 +71,8 @@ def replay(
         done = asyncio.run(replayed(settings, wanted, model, step))
     total, different = len(done.answers), len(done.different)
     if as_json:
-        print_json(
-            {
-                "model": done.model,
-                "replayed": total,
-                "different": different,
-                "left_out": done.left_out,
-                "usage": done.usage,
-                "answers": done.answers,
-            }
-        )
+        numbers = {"model": done.model, "replayed": total, "different": different, "left_out": done.left_out}
+        print_json({**numbers, "usage": done.usage, "answers": done.answers})
     else:
         _print(done)
     if not total or done.left_out:

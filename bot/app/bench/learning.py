@@ -1,7 +1,7 @@
 """`goodbot bench learning`: one arm over several shuffles, optionally compared with the same without reactions."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from bot.app.bench.calibration import Bin, calibration
@@ -101,6 +101,14 @@ def _plain(result: StreamResult, numbers: Summary) -> dict[str, object]:
     return {"seed": result.seed, **asdict(numbers), "curve": curve(result.answered), "outcomes": outcomes}
 
 
+def _prepared(settings: Settings, texts: Iterable[str], show: ShowsStage) -> PreparedEmbedder:
+    """The embedder of the settings, which has embedded these texts already."""
+    embedder, distinct = PreparedEmbedder(make_embedder(settings)), dict.fromkeys(texts)
+    with show("embedding", len(distinct)) as step:
+        embedder.prepare(distinct, step)
+    return embedder
+
+
 def learn(
     messages: Sequence[LabelledMessage],
     arm: Arm,
@@ -119,15 +127,15 @@ def learn(
     Of those `to_teach`, the first `of_each` messages of every label, in the order of the shuffle, are taught before;
     `outside` are asked at the end.
     """
-    embedder = PreparedEmbedder(make_embedder(settings))
     labels = {message.label.label: message.label for message in [*messages, *to_teach]}.values()
     orders = {seed: shuffled(messages, seed, count) for seed in seeds}
     lessons = {seed: first_of_each(shuffled(to_teach, seed, None), of_each) for seed in seeds}
-    texts = dict.fromkeys(text for each in (*orders.values(), *lessons.values()) for text in texts_of(each))
-    texts |= dict.fromkeys(outside)
-    texts |= dict.fromkeys(text for label in labels for text in (label.words, label.text))
-    with show("embedding", len(texts)) as step:
-        embedder.prepare(texts, step)
+    texts = [
+        *(text for each in (*orders.values(), *lessons.values()) for text in texts_of(each)),
+        *outside,
+        *(text for label in labels for text in (label.words, label.text)),
+    ]
+    embedder = _prepared(settings, texts, show)
 
     def run(arm: Arm, seed: int, name: str) -> StreamResult:
         with show(name, len(orders[seed])) as step:

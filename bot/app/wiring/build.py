@@ -233,6 +233,39 @@ def _make_goodbot(settings: Settings, memory: Memory, executor: "Executor", answ
     )
 
 
+def _make_answering(
+    settings: Settings,
+    memory: Memory,
+    executor: "Executor",
+    agent: "AgentTree",
+    rewriter: "LanguageModel",
+    warm_up: "asyncio.Task[None]",
+    in_work: "InWork | None",
+) -> "Answering":
+    from bot.conversation.answers.answering import Answering, without_crash_report
+    from bot.conversation.answers.background import BackgroundConfig
+    from bot.conversation.answers.live_answers import LiveAnswers
+    from bot.conversation.feedback.feedback_reader import ModelReader, by_rule
+
+    is_offline = agent.model.name == "offline"
+    return Answering(
+        memory=memory,
+        executor=executor,
+        agent=agent,
+        new_id=memory.new_id,
+        warm_up=warm_up,
+        in_work=in_work or without_crash_report,
+        background=BackgroundConfig(
+            pause=timedelta(hours=settings.conversation.pause_hours),
+            others=settings.conversation.others,
+            seconds=settings.agent.max_seconds,
+        ),
+        read_feedback=by_rule if rewriter.name == "offline" else ModelReader(rewriter),
+        restyles=not is_offline,
+        live_answers=None if is_offline else LiveAnswers(memory, executor),
+    )
+
+
 def assemble(
     settings: Settings,
     memory: Memory,
@@ -246,11 +279,8 @@ def assemble(
 
     `model` and `tools` replace those of the settings. With `metering` their use is counted.
     """
-    from bot.conversation.answers.answering import Answering, without_crash_report
-    from bot.conversation.answers.background import BackgroundConfig, MemoryRecall
-    from bot.conversation.answers.live_answers import LiveAnswers
+    from bot.conversation.answers.background import MemoryRecall
     from bot.conversation.executor import Executor
-    from bot.conversation.feedback.feedback_reader import ModelReader, by_rule
 
     executor = Executor()
     model = model or make_model(settings, memory.embedder)
@@ -261,23 +291,10 @@ def assemble(
         model, rewriter = metered[model.name], metered[rewriter.name]
     agent_tools = make_agent_tools(settings, memory, executor) if tools is None else AgentTools(tools=tools)
     agent = make_agent(settings, memory, model, MemoryRecall(memory, executor), agent_tools.tools, rewriter=rewriter)
+    if metering is not None:
+        agent = metering.agent(agent)
     warm_up = asyncio.create_task(_warm_up(memory, executor, model))
-    answering = Answering(
-        memory=memory,
-        executor=executor,
-        agent=agent if metering is None else metering.agent(agent),
-        new_id=memory.new_id,
-        warm_up=warm_up,
-        in_work=in_work or without_crash_report,
-        background=BackgroundConfig(
-            pause=timedelta(hours=settings.conversation.pause_hours),
-            others=settings.conversation.others,
-            seconds=settings.agent.max_seconds,
-        ),
-        read_feedback=by_rule if rewriter.name == "offline" else ModelReader(rewriter),
-        restyles=model.name != "offline",
-        live_answers=LiveAnswers(memory, executor) if model.name != "offline" else None,
-    )
+    answering = _make_answering(settings, memory, executor, agent, rewriter, warm_up, in_work)
     goodbot = _make_goodbot(settings, memory, executor, answering)
     if metering is not None:
         metering.queue(goodbot.conversations)
