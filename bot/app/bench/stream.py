@@ -113,48 +113,93 @@ async def stream(
     """
     clock = SimulatedClock()
     by_text = {label.text: label for label in labels}
-    answered: list[AnswerWorth] = []
-    message_ms: list[float] = []
-    reaction_ms: list[float] = []
-    confidences: list[float] = []
     with fresh_memory(settings, embedder, clock, seed) as memory:
         running = _bot(_without_conversation(settings), memory, arm, by_text.values())
-        messenger = BenchMessenger()
-        sink = running.goodbot.sink(messenger)
         people = People(arm.habits, seed=seed, clock=clock, new_id=memory.new_id)
+        played = _Played(arm=arm, by_text=by_text, clock=clock, memory=memory, running=running, people=people)
         try:
             await running.warm_up
-            for lesson in taught:
-                await sink(people.teach(lesson.text, _taught(lesson.label, arm)))
-                clock.advance(arm.pace)
-            memory.confusion.update(CHANNEL.workspace)  # as upkeep does within the hour
+            await played.teach(taught)
             for message in messages:
-                begun = time.perf_counter()
-                answer = await _ask(running, messenger, people, message.text)
-                message_ms.append((time.perf_counter() - begun) * 1000)
-                outcome, offered = _outcome(memory, answer, message.label, by_text)
-                answered.append(outcome)
-                confidences.append(_confidence(memory, answer))
-                for event in _events(people, answer, outcome, offered, message.label, arm):
-                    clock.advance(_EVENT)
-                    begun = time.perf_counter()
-                    await sink(event)
-                    await running.goodbot.idle()
-                    reaction_ms.append((time.perf_counter() - begun) * 1000)
-                on_message(outcome)
+                on_message(await played.send(message))
                 clock.advance(arm.pace)
-            answers = [await _ask(running, messenger, people, text) for text in outside]
-            beside = [_outcome(memory, each, None, by_text)[0] for each in answers]
+            beside = [played.outcome(await played.ask(text), None)[0] for text in outside]
         finally:
             await running.close()
     return StreamResult(
         seed=seed,
-        answered=tuple(answered),
-        message_ms=tuple(message_ms),
-        reaction_ms=tuple(reaction_ms),
-        confidences=tuple(confidences),
+        answered=tuple(played.answered),
+        message_ms=tuple(played.message_ms),
+        reaction_ms=tuple(played.reaction_ms),
+        confidences=tuple(played.confidences),
         outside=tuple(beside),
     )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Played:
+    """A stream as far as it has been played."""
+
+    arm: Arm
+    by_text: Mapping[str, Label]
+    clock: SimulatedClock
+    memory: Memory
+    running: Running
+    people: People
+    messenger: BenchMessenger = field(default_factory=BenchMessenger)
+    answered: list[AnswerWorth] = field(default_factory=list)
+    message_ms: list[float] = field(default_factory=list)
+    reaction_ms: list[float] = field(default_factory=list)
+    confidences: list[float] = field(default_factory=list)
+
+    async def teach(self, lessons: Iterable[LabelledMessage]) -> None:
+        """Let people teach what is right for each message."""
+        for lesson in lessons:
+            await self._sink(self.people.teach(lesson.text, _taught(lesson.label, self.arm)))
+            self.clock.advance(self.arm.pace)
+        self.memory.confusion.update(CHANNEL.workspace)  # as upkeep does within the hour
+
+    async def send(self, message: LabelledMessage) -> AnswerWorth:
+        """Send a message and let people react to its answer. Returns the worth of the answer."""
+        begun = time.perf_counter()
+        answer = await self.ask(message.text)
+        self.message_ms.append((time.perf_counter() - begun) * 1000)
+        outcome, offered = self.outcome(answer, message.label)
+        self.answered.append(outcome)
+        self.confidences.append(_confidence(self.memory, answer))
+        for event in _events(self.people, answer, outcome, offered, message.label, self.arm):
+            self.clock.advance(_EVENT)
+            begun = time.perf_counter()
+            await self._sink(event)
+            await self.running.goodbot.idle()
+            self.reaction_ms.append((time.perf_counter() - begun) * 1000)
+        return outcome
+
+    async def ask(self, text: str) -> PostedAnswer | None:
+        """Send a message and return the answer. If a notice comes instead, it is sent once more, as that asks for.
+
+        None if a notice comes again, because the message was taken for something else. Raises `BotError` without any
+        reply.
+        """
+        for send in (self.people.ask, self.people.repeat):
+            self.messenger.answer, self.messenger.notice = None, ""
+            await self._sink(send(text))
+            await self.running.goodbot.idle()
+            if self.messenger.answer is not None:
+                return self.messenger.answer
+        if self.messenger.notice:
+            return None
+        raise BotError(f"the bot said nothing to the message {text!r}; the log says why")
+
+    def outcome(self, answer: PostedAnswer | None, right: Label | None) -> tuple[AnswerWorth, list[tuple[str, str]]]:
+        """The worth of an answer, and the options that it offers."""
+        if answer is None:
+            return AnswerWorth.WRONG, []
+        offered = _offered(self.memory, answer)
+        return judged(answer.text, right, self.by_text, offered), offered
+
+    async def _sink(self, event: PersonEvent) -> None:
+        await self.running.goodbot.sink(self.messenger)(event)
 
 
 def _bot(settings: Settings, memory: Memory, arm: Arm, labels: Iterable[Label]) -> Running:
@@ -195,16 +240,6 @@ def _right_option(offered: Sequence[tuple[str, str]], right: Label) -> int | Non
     return next((number for number, each in enumerate(offered, start=1) if _means(each, right)), None)
 
 
-def _outcome(
-    memory: Memory, answer: PostedAnswer | None, right: Label | None, by_text: Mapping[str, Label]
-) -> tuple[AnswerWorth, list[tuple[str, str]]]:
-    """The worth of an answer, and the options that it offers."""
-    if answer is None:
-        return AnswerWorth.WRONG, []
-    offered = _offered(memory, answer)
-    return judged(answer.text, right, by_text, offered), offered
-
-
 def _events(
     people: People,
     answer: PostedAnswer | None,
@@ -223,23 +258,6 @@ def _events(
 def _offered(memory: Memory, answer: PostedAnswer) -> list[tuple[str, str]]:
     """The candidates that an answer offers, as it is stored."""
     return [each.option.candidate for each in offers_of(memory.audit.nodes(CHANNEL.workspace, answer.run_id))]
-
-
-async def _ask(running: Running, messenger: BenchMessenger, people: People, text: str) -> PostedAnswer | None:
-    """Send a message and return the answer. If a notice comes instead, the message is sent once more, as it asks for.
-
-    None if a notice comes again, because the message was taken for something else. Raises `BotError` without any reply.
-    """
-    sink = running.goodbot.sink(messenger)
-    for send in (people.ask, people.repeat):
-        messenger.answer, messenger.notice = None, ""
-        await sink(send(text))
-        await running.goodbot.idle()
-        if messenger.answer is not None:
-            return messenger.answer
-    if messenger.notice:
-        return None
-    raise BotError(f"the bot said nothing to the message {text!r}; the log says why")
 
 
 def _confidence(memory: Memory, answer: PostedAnswer | None) -> float:
