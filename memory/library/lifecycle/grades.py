@@ -102,17 +102,7 @@ def add_grades_to_memories(
             grader=grader,
             at=service.clock(),
         )
-        entries = entries_of(tx, context.episodic, context.session_id)
-        graded: set[int] = set()
-        unknown: list[StepGrade] = []
-        for each in result.step_grades:
-            entry = _find(entries, context.run.node_run, each)
-            if entry is None:
-                unknown.append(each)
-                continue
-            graded.add(entry.memory.id)
-            grade = judge.grade(each.is_correct, each.explanation, each.correction, each.confidence)
-            _add(tx, context.episodic, entry.episode, grade, judge)
+        graded, unknown = _grade_steps(tx, context, result, judge)
         _grade_run(tx, context, result, judge)
         after = entries_of(tx, context.episodic, context.session_id)
     mine = [entry.memory for entry in after if entry.episode.run_id == context.run.node_run]
@@ -121,6 +111,24 @@ def add_grades_to_memories(
         unknown=tuple(unknown),
         pending=tuple(entry for entry in mine if entry.outcome is Outcome.PENDING),
     )
+
+
+def _grade_steps(
+    tx: Transaction, context: EpisodeContext, result: GradingResult, judge: _Judge
+) -> tuple[set[int], list[StepGrade]]:
+    """Store the grades of steps. Returns the ids of the graded memories, and the grades of unknown steps."""
+    entries = entries_of(tx, context.episodic, context.session_id)
+    graded: set[int] = set()
+    unknown: list[StepGrade] = []
+    for each in result.step_grades:
+        entry = _find(entries, context.run.node_run, each)
+        if entry is None:
+            unknown.append(each)
+            continue
+        graded.add(entry.memory.id)
+        grade = judge.grade(each.is_correct, each.explanation, each.correction, each.confidence)
+        _add(tx, context.episodic, entry.episode, grade, judge)
+    return graded, unknown
 
 
 def _find(entries: Sequence[EpisodeEntry], node_run: str, grade: StepGrade) -> EpisodeEntry | None:

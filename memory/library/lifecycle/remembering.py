@@ -46,13 +46,7 @@ def retrieve_memories(
     present = seen(env, "env")
     if context.run.is_evaluation and context.rep <= 1:
         return RetrievalOutput()
-    with context.episodic.memory.store.read() as tx:
-        entries = entries_of(tx, context.episodic, context.session_id)
-    memories = [
-        _remembered(entry.memory)
-        for entry in entries
-        if entry.episode.archived_at is None and not entry.memory.quarantine
-    ]
+    memories = _offered(context)
     people = [each for each in memories if each.memory.graded_by is not GradeSource.MODEL]
     wanted: Sequence[float] | Vector | None = vector
     if wanted is None:
@@ -66,10 +60,32 @@ def retrieve_memories(
     default = DefaultRetriever(GivenMemories(people))
     retriever = get_retriever(default)
     found = retriever.retrieve(context.session_id, context.run_id, situation, settings)
-    left = settings.final_k - len(found.memories)
     graded = {each.signature for each in people if each.verdict.is_validated}
     guesses = [m for m in memories if m.memory.graded_by is GradeSource.MODEL and m.signature not in graded]
-    if retriever is not default or left <= 0 or not guesses:
+    return found if retriever is not default else _filled_up(found, guesses, context, situation, settings)
+
+
+def _offered(context: EpisodeContext) -> list[Remembered[MemoryEntry]]:
+    """The session's memories that may be retrieved: neither archived nor held back."""
+    with context.episodic.memory.store.read() as tx:
+        entries = entries_of(tx, context.episodic, context.session_id)
+    return [
+        _remembered(entry.memory)
+        for entry in entries
+        if entry.episode.archived_at is None and not entry.memory.quarantine
+    ]
+
+
+def _filled_up(
+    found: RetrievalOutput[Any],
+    guesses: Sequence[Remembered[MemoryEntry]],
+    context: EpisodeContext,
+    situation: RetrievalInput,
+    settings: RetrievalConfig,
+) -> RetrievalOutput[Any]:
+    """What was found, with the best of these guesses in the places that are left of `final_k`."""
+    left = settings.final_k - len(found.memories)
+    if left <= 0 or not guesses:
         return found
     more = DefaultRetriever(GivenMemories(guesses)).retrieve(
         context.session_id, context.run_id, situation, replace(settings, final_k=left)

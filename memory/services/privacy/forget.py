@@ -20,7 +20,7 @@ from memory.model import (
 )
 from memory.model.topic import Revision, Topic
 from memory.model.upkeep import Erasure
-from memory.ports import EpisodeFilter, Store, Transaction
+from memory.ports import EpisodeFilter, NewId, Store, Transaction
 from memory.rules.audience import visibility_of
 from memory.services.core import ALL, Core, note_words_of
 from memory.services.privacy.quotation import quoting, repeating, resting_on
@@ -194,16 +194,7 @@ class Privacy:
             tx.deliveries.delete_runs(workspace, gone)
             _erase_rules(tx, workspace, [*erased_ids, *replaced])
             tx.episodes.delete(workspace, [*erased_ids, *replaced])
-            tx.deliveries.delete_by(workspace, person)
-            tx.teaching.delete_reactions(workspace, person)
-            erase_topics(tx, workspace, person, now, self._core.new_id)
-            tx.steps.erase_grades(workspace, person)
-            tx.steps.delete_runs(workspace, person)
-            tx.short.delete_by(workspace, person)
-            tx.settings.erase_person(workspace, person)
-            tx.api_keys.erase_person(workspace, person)
-            tx.batches.erase_person(workspace, person)
-            tx.people.forget(workspace, person)
+            _erase_in_name_of(tx, workspace, person, now, self._core.new_id)
             taught_from = tx.people.known_people(workspace, ()).taught_from
             tx.teaching.delete_runs(workspace, gone)
             touched_runs |= runs_with_changed_standing(tx, workspace, taught_from)
@@ -248,6 +239,20 @@ class Privacy:
             self._estimate.update_without(workspace)
         overwrite_erased(self._core.store)
         return erased
+
+
+def _erase_in_name_of(tx: Transaction, workspace: str, person: str, now: datetime, new_id: NewId) -> None:
+    """Erase what is stored under the person's name beside episodes: messages, reactions, topics, grades, settings."""
+    tx.deliveries.delete_by(workspace, person)
+    tx.teaching.delete_reactions(workspace, person)
+    erase_topics(tx, workspace, person, now, new_id)
+    tx.steps.erase_grades(workspace, person)
+    tx.steps.delete_runs(workspace, person)
+    tx.short.delete_by(workspace, person)
+    tx.settings.erase_person(workspace, person)
+    tx.api_keys.erase_person(workspace, person)
+    tx.batches.erase_person(workspace, person)
+    tx.people.forget(workspace, person)
 
 
 def _tombstone(workspace: str, actor: str, now: datetime, counts: Mapping[str, int]) -> Event:

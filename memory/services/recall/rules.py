@@ -42,14 +42,7 @@ def rule_lines(
         ]
         if not behind:
             continue
-        looked_at = [*behind, *(each for each in rule.lesson_ids if each not in behind)][:LESSONS_READ]
-        lessons = tx.episodes.get_many(scope.workspace, set(looked_at) - set(unsettled))
-        ordered = [lessons[each] for each in rule.lesson_ids if each in lessons]
-        alive = [
-            each
-            for each in active_lessons(rule, ordered)
-            if (entry := nearest_entry(each, named)) is not None and entry.verdict is rule.verdict
-        ]
+        alive = _active(tx, scope, rule, behind, unsettled)
         best = min(behind, key=lambda each: order[each])
         if best not in {each.id for each in alive}:
             continue
@@ -65,6 +58,20 @@ def rule_lines(
     for _, what, line_found in sorted(found, key=lambda each: (each[0], each[2].rule_id)):
         distinct.setdefault(what, line_found)
     return tuple(distinct.values())
+
+
+def _active(
+    tx: Transaction, scope: Scope, rule: Rule, behind: Sequence[str], unsettled: Collection[str]
+) -> list[Episode]:
+    """The rule's lessons that still say it to the asker: those `behind` it in this recall and the oldest others."""
+    looked_at = [*behind, *(each for each in rule.lesson_ids if each not in behind)][:LESSONS_READ]
+    lessons = tx.episodes.get_many(scope.workspace, set(looked_at) - set(unsettled))
+    ordered, named = [lessons[each] for each in rule.lesson_ids if each in lessons], partitions_for(scope)
+    return [
+        each
+        for each in active_lessons(rule, ordered)
+        if (entry := nearest_entry(each, named)) is not None and entry.verdict is rule.verdict
+    ]
 
 
 def _as_stored(
