@@ -31,6 +31,10 @@ class DryRunStore:
     def erase_free_space(self) -> None:
         """Does nothing, as nothing was deleted."""
 
+    def drop_erased(self) -> None:
+        """As `Store`, on the other store."""
+        self._store.drop_erased()
+
     def damage(self, *, limit: int) -> list[DamagedRow]:
         """As `Store`, on the other store."""
         return self._store.damage(limit=limit)

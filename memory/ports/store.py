@@ -88,6 +88,10 @@ class Store(Protocol):
         """Overwrite the free space, so that no byte of deleted rows remains in the database's files."""
         ...
 
+    def drop_erased(self) -> None:
+        """Drop what this process has cached and any process has erased since. Cheap enough for every minute."""
+        ...
+
     def damage(self, *, limit: int) -> list[DamagedRow]:
         """Up to `limit` rows that cannot be read, because something other than this store changed them.
 

@@ -46,7 +46,7 @@ def owner_name(new_id: NewId) -> str:
 
 @asynccontextmanager
 async def jobs_running(upkeep: Upkeep, owner: str, *, clock: Clock, look_s: float = JOBS_S) -> AsyncIterator[None]:
-    """Run due jobs in the background; release the lease at the end.
+    """Run due jobs in the background; release the lease at the end. Also drop what other processes have erased.
 
     They run in a thread of their own, so that no message waits for them. A job that is running at the end is waited
     for: it takes one short transaction for each workspace.
@@ -62,8 +62,15 @@ async def jobs_running(upkeep: Upkeep, owner: str, *, clock: Clock, look_s: floa
         if done is not None and not done.error:
             log.info("job %s: %s", name, done.summary)
 
+    async def drop_erased() -> None:
+        try:
+            await executor(upkeep.drop_erased)
+        except MemoryFault as error:
+            log.error("what was erased was not looked for: %s", error)
+
+    jobs = {job.name: partial(look, job.name) for job in JOBS}
     try:
-        async with run_periodically({job.name: partial(look, job.name) for job in JOBS}, every_s=look_s, clock=clock):
+        async with run_periodically({**jobs, "erased": drop_erased}, every_s=look_s, clock=clock):
             yield
     finally:
         try:

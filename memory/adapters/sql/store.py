@@ -142,6 +142,10 @@ class SqlStore:
                 ) from exc
         self._database.erase_free_space()
 
+    def drop_erased(self) -> None:
+        with self._session(writes=False) as (session, recall):
+            recall.drop_erased(session)
+
     def damage(self, *, limit: int) -> list[DamagedRow]:
         return self._database.damage(limit=limit)
 

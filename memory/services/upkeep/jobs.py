@@ -285,6 +285,10 @@ class Upkeep:
         """Whether the job is due. Missed runs count once."""
         return any(state.job.name == name and state.due_at <= self._core.clock() for state in self.states())
 
+    def drop_erased(self) -> None:
+        """Drop what this process has cached and another one has erased. Each process does this, without the lease."""
+        self._core.store.drop_erased()
+
     def hold(self, owner: str) -> bool:
         """Take or renew the lease. False while another process holds it."""
         return Leases(self._core).hold(LEASE, owner, LEASE_FOR)

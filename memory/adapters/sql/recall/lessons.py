@@ -308,6 +308,11 @@ class LessonCache:
             with self._lock:
                 self._cache_of(session, workspace, mark)
 
+    def workspaces(self) -> list[str]:
+        """The workspaces that have a cache."""
+        with self._lock:
+            return list(self._known)
+
     def clear(self) -> None:
         """Drop everything, after something was erased."""
         with self._lock:

@@ -14,8 +14,9 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from sqlalchemy import text
+from sqlalchemy import select, text
 
+from memory.adapters.sql.recall.index import EPOCH
 from memory.adapters.sql.recall.lessons import LessonCache
 from memory.adapters.sql.recall.partition_cache import CachedPartition, Key, PartitionCache
 from memory.adapters.sql.recall.partition_copies import (
@@ -28,6 +29,8 @@ from memory.adapters.sql.recall.partition_copies import (
     scanned,
 )
 from memory.adapters.sql.recall.plane_cache import PlaneCache, counter_of
+from memory.adapters.sql.tables.episodes import counters
+from memory.adapters.sql.tables.lesson_versions import lesson_versions
 from memory.adapters.sql.transaction.session import Session
 from memory.adapters.vectors.hits import Candidates, Partition
 from memory.adapters.vectors.partitions import kth_highest, search
@@ -49,6 +52,8 @@ _SPARE = 16
 SCANNED = 20_000
 """How many of a large partition's newest rows are searched while its planes are not ready."""
 
+_MARKS = select(lesson_versions)
+_EPOCHS = select(counters.c.workspace, counters.c.value).where(counters.c.name == EPOCH)
 _COUNT = text("SELECT count(*) FROM (SELECT 1 FROM recall_index WHERE workspace = :w AND partition = :p LIMIT :most)")
 
 
@@ -107,6 +112,17 @@ class RecallIndex:
             for workspace in workspaces:
                 self._epochs[workspace] = _SeenEpoch(None, self.lessons.next_erasure())
                 self._drop(workspace, None)
+
+    def drop_erased(self, session: Session) -> None:
+        """Drop what other processes have erased of any workspace, also of those that nobody searches any more."""
+        for row in session.rows(_MARKS):
+            session.note_mark(row.workspace, row.mark)
+        with self._lock:
+            for row in session.rows(_EPOCHS):
+                if row.workspace in self._epochs:
+                    self._note_epoch(session, row.workspace, row.value)
+        for workspace in self.lessons.workspaces():
+            self.lessons.note_mark(session, workspace)
 
     def _note_epoch(self, session: Session, workspace: str, epoch: int) -> None:
         """Drop the workspace's copies of other epochs, which have erased rows, also of partitions nobody searches.

@@ -14,6 +14,7 @@ from memory.adapters.sql.recall.partition_cache import Key
 from memory.adapters.sql.recall.partition_copies import RowSample, sample
 from memory.adapters.sql.recall.plane_cache import PlaneCache
 from memory.adapters.sql.transaction.session import Session
+from memory.model.evidence import ActionText
 from memory.ports import IndexEntry, Store
 from tests.doubles.memory_world import World, scope
 from tests.doubles.postgres import address, open_postgres
@@ -48,7 +49,7 @@ def taught(world: World) -> None:
 
 def recalled(world: World, *people: str) -> None:
     for person in people:
-        world.memory.recalling.recall(scope(person), "where is the key?")
+        world.memory.recalling.recall(scope(person), "where is the key?", actions=world.actions)
 
 
 def test_who_forgets_keeps_no_copies(store: SqlStore) -> None:
@@ -68,6 +69,23 @@ def test_another_process_keeps_no_copies_that_nobody_searches_any_more(store: Sq
         world.memory.privacy.forget(WORKSPACE, "ana")
         recalled(reader, "bo")
         assert copies(other) == ["person/bo"]
+
+
+def test_a_process_that_nobody_asks_drops_them_by_itself(store: SqlStore, path: Path) -> None:
+    with closing(SqlStore.open(url_of(store, path))) as other:
+        world, reader = World(store), World(other)
+        reader.actions = (ActionText(name="pay_bill", description="Pays a bill."),)
+        taught(world)
+        recalled(reader, "ana", "bo")
+        cached = other._recall.lessons._known
+        before = copies(other), list(cached[WORKSPACE].lessons)
+        assert "person/ana" in before[0]
+        reader.memory.upkeep.drop_erased()
+        assert (copies(other), list(cached[WORKSPACE].lessons)) == before
+        world.memory.privacy.forget(WORKSPACE, "ana")
+        reader.memory.upkeep.drop_erased()
+        assert copies(other) == []
+        assert not cached[WORKSPACE].lessons
 
 
 def test_an_old_snapshot_leaves_no_copy(store: SqlStore, path: Path) -> None:
