@@ -53,12 +53,12 @@ def forget(memory: Memory, workspace: str, person: str, yes: bool) -> Result:
     """
     name = workspace or settings_of().terminal.workspace
     who = shown_line(f"{person} in {name}", 120)
-    held = memory.privacy.personal_data(name, person)
-    if held.is_empty:
+    data = memory.privacy.personal_data(name, person)
+    if data.is_empty:
         nothing = Erased(episodes=0, derived=0, messages=0, reactions=0)
         return Result(nothing, f"Nothing is stored about {who}.")
-    counts = stored_counts(held)
-    kept = f" {kept_lessons(len(held.kept))}" if held.kept else ""
+    counts = stored_counts(data)
+    kept = f" {kept_lessons(len(data.kept))}" if data.kept else ""
     if not yes:
         confirm(f"Erase {counts} of {who}?{kept}")
     return Result(memory.privacy.forget(name, person, actor=administrator()), f"Erased: {counts}.{kept}")

@@ -103,17 +103,17 @@ def _print(done: Replay) -> None:
 
 def _lines(each: Replayed) -> list[str]:
     what = ", ".join(differ.value for differ in each.differs)
-    near = f" ({percent(each.after.similarity)}% alike)" if each.after.similarity is not None else ""
+    likeness = f" ({percent(each.after.similarity)}% alike)" if each.after.similarity is not None else ""
     return [
-        f"[{short(each.episode_id)}] “{shown_line(each.goal, _SHOWN)}”: {what}{near}",
+        f"[{short(each.episode_id)}] “{shown_line(each.goal, _SHOWN)}”: {what}{likeness}",
         f"  approved: {_shown(each.before)}",
         f"  now:      {_shown(each.after) if each.after.text else 'nothing'}",
     ]
 
 
-def _shown(given: ReplayedAnswer) -> str:
+def _shown(answer: ReplayedAnswer) -> str:
     deeds = "; ".join(
         f"{deed.tool}({', '.join(f'{name}={value!r}' for name, value in deed.arguments.items())})"
-        for deed in given.deeds
+        for deed in answer.deeds
     )
-    return shown_line(f"{deeds} → {given.text}" if deeds else given.text, 2 * _SHOWN)
+    return shown_line(f"{deeds} → {answer.text}" if deeds else answer.text, 2 * _SHOWN)

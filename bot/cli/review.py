@@ -73,9 +73,9 @@ def _shown(found: Sequence[tuple[Episode, BatchLesson]], total: int, first: int,
         return
     yield f"{count(total, 'lesson')} from {shown_line(batch.name, 60)}, {first} to {first + len(found) - 1}:"
     for number, (lesson, row) in enumerate(found, start=first):
-        held = f" ⚠️ held back: {', '.join(lesson.quarantine)}" if lesson.quarantine else ""
+        held_back = f" ⚠️ held back: {', '.join(lesson.quarantine)}" if lesson.quarantine else ""
         yield ""
-        yield f"{number}. {shown_line(lesson.goal, 160)}  ({lesson.id[-_SHORT:]}){held}"
+        yield f"{number}. {shown_line(lesson.goal, 160)}  ({lesson.id[-_SHORT:]}){held_back}"
         yield f"   {shown_line(lesson.output, 300)}"
         yield f"   {shown_line(row.source, 80)}; by {shown_line(lesson.author, 30)}, for the {row.audience.value}"
     yield ""

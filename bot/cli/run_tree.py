@@ -40,8 +40,8 @@ def _print_node(node: Episode, *, is_focus: bool) -> None:
     verdicts = f"personal {decided.personal}, channel {decided.channel}, workspace {decided.workspace}"
     say(f"{pad}  ended {node.termination.value}; status {node.status.value}; verdict: {verdicts}")
     numbers = f"strength {node.strength:.2f}, shown {node.retrieval_count} times, used {node.used_count}"
-    held = f", held back: {', '.join(node.quarantine)}" if node.quarantine else ""
-    say(f"{pad}  {numbers}{', archived' if node.archived_at else ''}{held}")
+    held_back = f", held back: {', '.join(node.quarantine)}" if node.quarantine else ""
+    say(f"{pad}  {numbers}{', archived' if node.archived_at else ''}{held_back}")
     if node.usage.tokens or node.exemplar_ids:
         shown = ", ".join(short(each) for each in node.exemplar_ids) or "no lessons"
         cost = f"{shown_line(node.model, 60)}: {cost_text(node.usage)}; " if node.usage.tokens else ""

@@ -18,35 +18,35 @@ def load_settings(environ: Mapping[str, str], *, config_path: Path | None, cwd: 
     `config_path` is the file named on the command line. `data_dir` is the folder for the database and the log unless a
     setting names another; it need not exist. Raises `ConfigError` that lists all unknown and wrong settings.
     """
-    given = RawSettings()
+    raw = RawSettings()
     path = find_config_file(environ, config_path=config_path, cwd=cwd)
     if path is not None:
-        read_file(path, given)
-    read_environment(environ, given)
-    problems = list(given.problems)
+        read_file(path, raw)
+    read_environment(environ, raw)
+    problems = list(raw.problems)
     settings = Settings()
     try:
-        settings = Settings.model_validate(given.values)
+        settings = Settings.model_validate(raw.values)
     except ValidationError as exc:
         # `ConfigError` is raised below, without this cause, whose values may be secrets.
-        problems += [_explain(error, given) for error in exc.errors(include_url=False)]
+        problems += [_explain(error, raw) for error in exc.errors(include_url=False)]
     if problems:
         raise ConfigError("\n".join(["the settings are wrong, so nothing was started:", *(f"- {p}" for p in problems)]))
     return _with_paths(settings, cwd=cwd, data_dir=data_dir)
 
 
-def _explain(error: ErrorDetails, given: RawSettings) -> str:
+def _explain(error: ErrorDetails, raw: RawSettings) -> str:
     """A line about a wrong value: the setting, its source, the value, what is allowed."""
     section, *rest = (str(part) for part in error["loc"])
     own = error["ctx"]["error"] if error["type"] == "value_error" and "ctx" in error else None
     if not rest:
-        origins = sorted({origin for (of, _), origin in given.origins.items() if of == section})
+        origins = sorted({origin for (of, _), origin in raw.origins.items() if of == section})
         return f"[{section}] ({'; '.join(origins)}): {own or error['msg']}"
     key = rest[0]
     field = Settings.sections()[section].model_fields[key]
-    origin = given.origins.get((section, key), "default")
-    found = shown(field, given.values.get(section, {}).get(key))
-    if len(rest) > 2 or (isinstance(field.default, tuple) and _has_tables(given.values.get(section, {}).get(key))):
+    origin = raw.origins.get((section, key), "default")
+    found = shown(field, raw.values.get(section, {}).get(key))
+    if len(rest) > 2 or (isinstance(field.default, tuple) and _has_tables(raw.values.get(section, {}).get(key))):
         where = "".join(f"[{int(part) + 1}]" if part.isdigit() else f".{part}" for part in rest[1:])
         return f"{section}.{key}{where} ({origin}): {own or error['msg']}"  # without its value, which may hold a secret
     if own:

@@ -11,8 +11,8 @@ from pydantic.fields import FieldInfo
 
 def did_you_mean(wrong: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
     """`; did you mean recall.final_k?`, or empty if no known name is similar."""
-    near = get_close_matches(wrong, list(known), n=1, cutoff=cutoff)
-    return f"; did you mean {near[0]}?" if near else ""
+    similar = get_close_matches(wrong, list(known), n=1, cutoff=cutoff)
+    return f"; did you mean {similar[0]}?" if similar else ""
 
 
 def allowed(field: FieldInfo) -> str:

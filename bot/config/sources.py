@@ -80,7 +80,7 @@ def expanded(path: Path | str) -> Path:
         raise ConfigError(f"there is no home folder for {path}: write the whole path") from exc
 
 
-def read_file(path: Path, given: RawSettings) -> None:
+def read_file(path: Path, raw: RawSettings) -> None:
     """Add the settings of a file. Raises `ConfigError` if it cannot be read as TOML."""
     try:
         # utf-8-sig: some editors on Windows begin a file with a byte order mark, which TOML does not allow.
@@ -99,36 +99,36 @@ def read_file(path: Path, given: RawSettings) -> None:
     for section, content in document.items():
         if section not in sections:
             hint = did_you_mean(section, sections)
-            given.problems.append(f"[{section}] (in {path}): there is no such section{hint}")
+            raw.problems.append(f"[{section}] (in {path}): there is no such section{hint}")
         elif not isinstance(content, dict):
-            given.problems.append(f"{section} (in {path}): must be a section with settings below it: [{section}]")
+            raw.problems.append(f"{section} (in {path}): must be a section with settings below it: [{section}]")
         else:
-            _read_section(section, content, path, given)
+            _read_section(section, content, path, raw)
 
 
-def _read_section(section: str, content: Mapping[str, object], path: Path, given: RawSettings) -> None:
+def _read_section(section: str, content: Mapping[str, object], path: Path, raw: RawSettings) -> None:
     known = known_names()
     for key, value in content.items():
         dotted = f"{section}.{key}"
         if dotted in known:
-            given.put(known[dotted], value, f"in {path}")
+            raw.put(known[dotted], value, f"in {path}")
         else:
-            given.problems.append(f"{dotted} (in {path}): there is no such setting{did_you_mean(dotted, known)}")
+            raw.problems.append(f"{dotted} (in {path}): there is no such setting{did_you_mean(dotted, known)}")
 
 
-def read_environment(environ: Mapping[str, str], given: RawSettings) -> None:
+def read_environment(environ: Mapping[str, str], raw: RawSettings) -> None:
     """Add the settings of environment variables. Empty ones count as unset; those of other programs are ignored."""
     by_variable = dict(SHORT_NAMES) | {
         f"{_PREFIX}{section}_{key}".upper(): (section, key) for section, key in known_names().values()
     }
     for variable, name in by_variable.items():
         if text := environ.get(variable, ""):
-            given.put(name, _value(name, text), f"environment variable {variable}")
+            raw.put(name, _value(name, text), f"environment variable {variable}")
     for variable in sorted(environ):
         is_ours = variable.upper().startswith(_PREFIX)
         if is_ours and environ[variable] and variable not in (*by_variable, CONFIG_VARIABLE):
             hint = did_you_mean(variable.upper(), [*by_variable, CONFIG_VARIABLE])
-            given.problems.append(f"{variable} (environment variable): there is no such setting{hint}")
+            raw.problems.append(f"{variable} (environment variable): there is no such setting{hint}")
 
 
 _SWITCH = {"true": True, "1": True, "false": False, "0": False}

@@ -99,10 +99,10 @@ def intents(settings: DiscordSettings) -> discord.Intents:
 class Client(discord.AutoShardedClient):
     """One login. Its `handlers` are called with every event before the next one is read.
 
-    It receives the events of all shards, or with `held` those of the shards held at the time.
+    It receives the events of all shards, or with `held_shards` those of the shards held at the time.
     """
 
-    def __init__(self, settings: DiscordSettings, *, held: HeldShards | None = None) -> None:
+    def __init__(self, settings: DiscordSettings, *, held_shards: HeldShards | None = None) -> None:
         # The library would warn at each start that its packages for voice are missing; the bot has no voice.
         discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False
         super().__init__(
@@ -117,7 +117,7 @@ class Client(discord.AutoShardedClient):
             # None lets Discord choose the number.
             shard_count=settings.shards if settings.shards > 1 else None,
         )
-        self._held = held
+        self._held_shards = held_shards
         self._max_concurrency = 1
         self._in_order = KeyedLock()
         self._identify_pause_s = settings.identify_pause_s
@@ -128,7 +128,7 @@ class Client(discord.AutoShardedClient):
     async def setup_hook(self) -> None:
         """Prepare the gateway after the login: buttons of earlier processes, commands, the gateway's address."""
         self.add_dynamic_items(Press, ChosenButton)
-        if self._api_url or self._held is not None:
+        if self._api_url or self._held_shards is not None:
             # After an invalid session the library goes to its own address, not to the one that the API named.
             _, gateway, limits = await self.http.get_bot_gateway()
             DiscordWebSocket.DEFAULT_GATEWAY = yarl.URL(gateway)
@@ -147,21 +147,21 @@ class Client(discord.AutoShardedClient):
 
     async def launch_shards(self) -> None:
         """Open the gateway for every shard, or for the held ones."""
-        if self._held is None:
+        if self._held_shards is None:
             await super().launch_shards()
         else:
-            self._held.open(self)
+            self._held_shards.open(self)
 
     async def close(self) -> None:
         """Log out."""
-        if self._held is not None:
-            self._held.close()
+        if self._held_shards is not None:
+            self._held_shards.close()
         await super().close()
 
     async def before_identify_hook(self, shard_id: int | None, *, initial: bool = False) -> None:
         """Wait between two sessions, as Discord requires, also between those of processes that share shards."""
-        if self._held is not None:
-            await self._held.before_session((shard_id or 0) % self._max_concurrency)
+        if self._held_shards is not None:
+            await self._held_shards.before_session((shard_id or 0) % self._max_concurrency)
         elif not initial:
             await asyncio.sleep(self._identify_pause_s)
 

@@ -170,8 +170,8 @@ def spelled(command: str, group: str, bot_name: str) -> str:
     options = _OPTIONS.get(word)
     if options is None:
         return f"/{group} {command}"
-    given = argument.removeprefix("page ").split(" ", len(options) - 1) if argument else []
-    return " ".join([f"/{group} {word}", *(f"{name}:{value}" for name, value in zip(options, given, strict=False))])
+    values = argument.removeprefix("page ").split(" ", len(options) - 1) if argument else []
+    return " ".join([f"/{group} {word}", *(f"{name}:{value}" for name, value in zip(options, values, strict=False))])
 
 
 _OPTIONS = {

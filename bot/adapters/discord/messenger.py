@@ -74,7 +74,7 @@ class DiscordMessenger:
         begun: datetime | None = None,
         shares_shards: bool = False,
     ) -> None:
-        self._held = HeldShards() if shares_shards else None
+        self._held_shards = HeldShards() if shares_shards else None
         self._settings = settings
         self._clock = clock
         self._new_id = new_id
@@ -102,9 +102,9 @@ class DiscordMessenger:
 
     def hold(self, shards: frozenset[int], before_session: Callable[[int], Awaitable[None]]) -> None:
         """Receive the events of these shards only, where shards are shared."""
-        if self._held is not None:
-            self._held.before_session = before_session
-            self._held.hold(shards)
+        if self._held_shards is not None:
+            self._held_shards.before_session = before_session
+            self._held_shards.hold(shards)
 
     async def run(self, sink: EventSink) -> None:
         """Stay logged in until `close`; within a login the library reconnects.
@@ -130,7 +130,7 @@ class DiscordMessenger:
 
     async def _log_in(self, sink: EventSink) -> None:
         """One login from its beginning to its end. Raises `MessengerError`."""
-        client = Client(self._settings, held=self._held)
+        client = Client(self._settings, held_shards=self._held_shards)
         context = self._new_context(client, sink)
         uses = Interactions(context)
         connection = {"shard_ready": self._connected_now, "resumed": self._resumed, "disconnect": self._disconnected}

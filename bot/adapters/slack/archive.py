@@ -83,9 +83,9 @@ class _Export:
         for user in self.archive.records("users.json"):
             found = user.get("profile")
             profile: Record = found if isinstance(found, dict) else {}
-            given = (profile.get("display_name"), profile.get("real_name"), user.get("real_name"), user.get("name"))
+            names = (profile.get("display_name"), profile.get("real_name"), user.get("real_name"), user.get("name"))
             known = str(user.get("id") or "")
-            self._names[known] = plain_name(next((str(each) for each in given if each), ""))
+            self._names[known] = plain_name(next((str(each) for each in names if each), ""))
             teams[str(user.get("team_id") or "")] += 1
             if user.get("is_bot") or known == "USLACKBOT":
                 self._bots.add(known)
@@ -163,8 +163,8 @@ def _texts(value: object) -> tuple[str, ...]:
 
 
 def _reactions(value: object) -> dict[str, frozenset[str]]:
-    given = [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
-    return {str(each.get("name") or ""): frozenset(_texts(each.get("users"))) for each in given}
+    entries = [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+    return {str(each.get("name") or ""): frozenset(_texts(each.get("users"))) for each in entries}
 
 
 def _day(stamp: str) -> str:

@@ -278,8 +278,8 @@ def needed_by_mode(settings: SlackSettings) -> tuple[str, ...]:
 def check_given(settings: SlackSettings, *names: str) -> None:
     """Raise `ConfigError` that names the first of these settings that is missing or not of its kind."""
     for name in names:
-        given: SecretStr | str = getattr(settings, name)
-        value = given if isinstance(given, str) else given.get_secret_value()
+        setting: SecretStr | str = getattr(settings, name)
+        value = setting if isinstance(setting, str) else setting.get_secret_value()
         begin = _TOKENS_BEGIN.get(name, "")
         if not value or not value.startswith(begin):
             wanted = f"that begins with {begin}" if value else "and there is none"

@@ -196,10 +196,10 @@ class SlackHealthChecks:
         """The answer, with its headers kept. Raises `MessengerError`."""
 
         @wraps(method)
-        async def timed(**given: object) -> AsyncSlackResponse:
+        async def timed(**arguments: object) -> AsyncSlackResponse:
             try:
                 async with asyncio.timeout(self._patience_s):
-                    answer = await method(**given)
+                    answer = await method(**arguments)
             except TimeoutError as exc:
                 raise TimeoutError(f"no answer within {self._patience_s:g} s") from exc
             self._headers = {name.lower(): value for name, value in answer.headers.items()}

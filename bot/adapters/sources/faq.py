@@ -46,23 +46,23 @@ def field_of(name: str) -> str:
 
 def entry_of(position: str, values: Mapping[str, str]) -> SourceEntry:
     """An entry with these fields. Raises `ValueError` with the reason, also for an unknown audience or visibility."""
-    given = {name: with_plain_line_ends(text).strip() for name, text in values.items()}
+    fields = {name: with_plain_line_ends(text).strip() for name, text in values.items()}
     for needed in COLUMNS[:2]:
-        if not given.get(needed):
+        if not fields.get(needed):
             raise ValueError(f"it has no {needed}")
     place = None
-    visibility = _one_of(Visibility, "visibility", given.get("visibility", ""))
+    visibility = _one_of(Visibility, "visibility", fields.get("visibility", ""))
     if visibility is Visibility.DIRECT:
         raise ValueError("what was said in a direct message is taught there, not by a file")
-    if channel := given.get("channel", ""):
-        place = SourceChannel(channel=channel, name=given.get("place", ""), visibility=visibility)
+    if channel := fields.get("channel", ""):
+        place = SourceChannel(channel=channel, name=fields.get("place", ""), visibility=visibility)
     return SourceEntry(
         position=position,
-        question=given["question"],
-        answer=given["answer"],
+        question=fields["question"],
+        answer=fields["answer"],
         place=place,
-        audience=_one_of(Audience, "audience", given.get("audience", "")),
-        author=given.get("author", ""),
+        audience=_one_of(Audience, "audience", fields.get("audience", "")),
+        author=fields.get("author", ""),
     )
 
 

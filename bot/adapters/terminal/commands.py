@@ -187,9 +187,9 @@ def _words(text: str) -> ParsedLine:
 
 
 def _unknown(word: str) -> RefusedCommand:
-    near = get_close_matches(word.casefold(), _COMMANDS, n=1, cutoff=0.55)
+    similar = get_close_matches(word.casefold(), _COMMANDS, n=1, cutoff=0.55)
     shown = word if len(word) <= _MAX_NAME else f"{word[:_MAX_NAME]}…"
-    hint = f"Did you mean /{near[0]}?" if near else f"To send text that starts with a slash, type //{shown}."
+    hint = f"Did you mean /{similar[0]}?" if similar else f"To send text that starts with a slash, type //{shown}."
     return RefusedCommand(f"there is no command /{shown}, so nothing was sent. {hint} /help lists the commands")
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from io import BytesIO
 
 from bot.adapters.tools.guarded_http import Fetched
@@ -16,8 +17,8 @@ _THREADS = ThreadPoolExecutor(2, thread_name_prefix="page-text")
 
 async def text_of(fetched: Fetched) -> tuple[str, str]:
     """Title and text of a response, by `page_text` in a thread. Raises `ToolFailed`."""
-    given = fetched.content, fetched.media_type, fetched.text
-    return await asyncio.get_running_loop().run_in_executor(_THREADS, page_text, *given)
+    read = partial(page_text, fetched.content, fetched.media_type, fetched.text)
+    return await asyncio.get_running_loop().run_in_executor(_THREADS, read)
 
 
 def page_text(content: bytes, media_type: str, text: str) -> tuple[str, str]:

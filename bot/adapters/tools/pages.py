@@ -35,7 +35,7 @@ class KnownAddresses:
         while len(self._shown) > _RUNS_KEPT:
             self._shown.popitem(last=False)
 
-    def as_given(self, url: str, context: ToolContext) -> str:
+    def address_of(self, url: str, context: ToolContext) -> str:
         """The URL as the run was given it, else empty. Goals of subtasks do not count, as the model wrote them."""
         asked = context.question if context.node_path != _ROOT else f"{context.question} {context.goal}"
         return (self._shown.get(context.run_id, {}) | _addresses(asked)).get(_same(url), "")
@@ -46,10 +46,10 @@ def fetch_tool(fetcher: Fetcher, known: KnownAddresses) -> Tool:
 
     async def run(arguments: Mapping[str, object], context: ToolContext) -> str:
         url = text_argument(arguments, "url")
-        given = known.as_given(url, context)
-        if not given:
+        address = known.address_of(url, context)
+        if not address:
             raise ToolRetry("Only addresses that the person wrote, or that a search or a page showed, are read.")
-        fetched = await fetcher.fetch(given)
+        fetched = await fetcher.fetch(address)
         title, text = await text_of(fetched)
         cut = text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
         known.show(context.run_id, cut)

@@ -136,8 +136,8 @@ class RequestIds:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        given = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
-        request_id = given if _REQUEST_ID.fullmatch(given) else self._new_id()
+        sent_id = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
+        request_id = sent_id if _REQUEST_ID.fullmatch(sent_id) else self._new_id()
         scope.setdefault("state", {})["request_id"] = request_id
         await self._app(scope, receive, _with_header(send, request_id))
 

@@ -92,13 +92,13 @@ class Keys:
         """The key of a request, in `X-API-Key` or as a bearer token; one valid key suffices."""
         bearer = headers.get("authorization", "")
         sent = [headers.get("x-api-key", ""), bearer[len(_BEARER) :].strip() if bearer.startswith(_BEARER) else ""]
-        given = [each for each in sent if each]
-        if self._secret and any(compare_digest(each.encode(), self._secret) for each in given):
+        secrets = [each for each in sent if each]
+        if self._secret and any(compare_digest(each.encode(), self._secret) for each in secrets):
             return self._first
-        return await run_in_threadpool(self._stored_one, given) if given else None
+        return await run_in_threadpool(self._stored_one, secrets) if secrets else None
 
-    def _stored_one(self, given: Sequence[str]) -> ApiKey | None:
-        return next((key for each in given if (key := self._stored.authenticate(each)) is not None), None)
+    def _stored_one(self, secrets: Sequence[str]) -> ApiKey | None:
+        return next((key for each in secrets if (key := self._stored.authenticate(each)) is not None), None)
 
 
 class RequestPace:

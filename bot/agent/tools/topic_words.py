@@ -156,13 +156,13 @@ def _line(title: str, field: FieldBundle, tense: Tense) -> str:
 
 def _history(name: str, field: FieldBundle) -> str:
     """The earlier values, each with the time it held."""
-    held = list(field.history)
-    if field.current is not None and field.current in held:
-        held = held[held.index(field.current) :]
-    if len(held) < 2:
-        return f"{name}: nothing else is known from before {shown_value(held[0])}." if held else ""
-    spans = [f"{shown_value(each)} ({_span(each.valid_from, after.valid_from)})" for after, each in pairwise(held)]
-    return f"{name}: before {shown_value(held[0])} it was {', before that '.join(spans[:_MOST_VALUES])}."
+    values = list(field.history)
+    if field.current is not None and field.current in values:
+        values = values[values.index(field.current) :]
+    if len(values) < 2:
+        return f"{name}: nothing else is known from before {shown_value(values[0])}." if values else ""
+    spans = [f"{shown_value(each)} ({_span(each.valid_from, after.valid_from)})" for after, each in pairwise(values)]
+    return f"{name}: before {shown_value(values[0])} it was {', before that '.join(spans[:_MOST_VALUES])}."
 
 
 def _span(begin: datetime, end: datetime) -> str:

@@ -78,8 +78,8 @@ def _scheduler(settings: Settings, memory: Memory) -> State:
         late = [each for each in jobs if memory.clock() - each.due_at > OVERDUE and each.last is not None]
         if late:
             raise NotReady(f"no process ran the job {late[0].job.name}, due since {late[0].due_at:%Y-%m-%d %H:%M} UTC")
-        held = "held" if jobs[0].owner else "free"
+        lease = "held" if jobs[0].owner else "free"
         here = "" if settings.upkeep.jobs == "on" else "; jobs are off here"
-        return f"lease {held}; next job due {min(each.due_at for each in jobs):%Y-%m-%d %H:%M} UTC{here}"
+        return f"lease {lease}; next job due {min(each.due_at for each in jobs):%Y-%m-%d %H:%M} UTC{here}"
 
     return state

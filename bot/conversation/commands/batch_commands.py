@@ -190,10 +190,10 @@ def _page_text(view: BatchView, lines: Sequence[str], place: str) -> str:
 
 def _line(lesson: Episode, row: BatchLesson) -> str:
     """The line of one lesson, with its source."""
-    held = f" ⚠️ held back, for {', '.join(lesson.quarantine)}." if lesson.quarantine else ""
+    held_back = f" ⚠️ held back, for {', '.join(lesson.quarantine)}." if lesson.quarantine else ""
     source = shown_line(row.source, 60)
     asked, answered = shown_line(lesson.goal, 120), shown_line(lesson.output, 200)
-    return f"“{asked}” - {answered} ({source}, for the {row.audience.value}; `{short(lesson.id)}`){held}"
+    return f"“{asked}” - {answered} ({source}, for the {row.audience.value}; `{short(lesson.id)}`){held_back}"
 
 
 def _question_text(view: BatchView, what: str) -> str:
@@ -220,5 +220,5 @@ def _edited_text(lesson: Episode) -> str:
 
 
 def _waiting_text(view: BatchView) -> str:
-    held = f", {view.held_back} more to be looked at one by one" if view.held_back else ""
-    return f"{count(view.waiting, 'lesson')} to approve{held}"
+    held_back = f", {view.held_back} more to be looked at one by one" if view.held_back else ""
+    return f"{count(view.waiting, 'lesson')} to approve{held_back}"

@@ -9,10 +9,10 @@ from memory.rules.retrieval.prompt import shown_line
 from memory.services import Erased, PersonalData
 
 
-def forget_question(held: PersonalData, command: str) -> str:
+def forget_question(data: PersonalData, command: str) -> str:
     """The question before everything of a person is erased."""
-    kept = f" {kept_lessons(len(held.kept))}" if held.kept else ""
-    return f"This erases {stored_counts(held)}.{kept} It cannot be undone. To go ahead: `{command}`"
+    kept = f" {kept_lessons(len(data.kept))}" if data.kept else ""
+    return f"This erases {stored_counts(data)}.{kept} It cannot be undone. To go ahead: `{command}`"
 
 
 def still_named(lists: Sequence[str], command: str) -> str:
@@ -24,10 +24,10 @@ def still_named(lists: Sequence[str], command: str) -> str:
     return f" The {which} {named} of this workspace still name you: an administrator takes you out, with `{command}`."
 
 
-def stored_counts(held: PersonalData) -> str:
+def stored_counts(data: PersonalData) -> str:
     """The counts of what is stored about a person."""
     return _erasable(
-        len(held.messages), len(held.episodes), len(held.reactions), len(held.derived), is_asker=bool(held.kept)
+        len(data.messages), len(data.episodes), len(data.reactions), len(data.derived), is_asker=bool(data.kept)
     )
 
 

@@ -41,9 +41,9 @@ def review_line(episode: Episode, reader: Scope) -> str:
     """The line of a waiting lesson, with where it comes from."""
     where = shown_line(episode.place, 40) or "a channel"
     if episode.quarantine:
-        held = f"⚠️ held back, for {why_held(episode)}: {_summary(episode)}"
+        held_back = f"⚠️ held back, for {why_held(episode)}: {_summary(episode)}"
         use = "now for its author" if set(episode.quarantine) == {Flag.RESTATED} else "not in use"
-        return f"{held} - by {_author(episode, reader)} in {where}, {use} (`{short(episode.id)}`)"
+        return f"{held_back} - by {_author(episode, reader)} in {where}, {use} (`{short(episode.id)}`)"
     verdict = episode.verdict
     sign = {Verdict.SUCCESS: "👍 repeat", Verdict.FAILURE: "👎 avoid"}.get(verdict, "not approved yet:")
     now = "for nobody" if verdict is Verdict.PENDING else "for its author"

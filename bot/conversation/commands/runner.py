@@ -166,24 +166,24 @@ def _new(context: CommandContext) -> CommandReply:
 
 def _export(context: CommandContext) -> CommandReply:
     scope = context.scope
-    held = context.memory.privacy.copy(scope.workspace, scope.person)
+    data = context.memory.privacy.copy(scope.workspace, scope.person)
     note = _scope_note(scope)
-    if held.is_empty:
+    if data.is_empty:
         return CommandReply(text=_NO_DATA + note)
-    return CommandReply(text=f"Your data:{note}", attachment=_document(held, scope.person, context.argument))
+    return CommandReply(text=f"Your data:{note}", attachment=_document(data, scope.person, context.argument))
 
 
 def _forget(context: CommandContext) -> CommandReply:
     scope, privacy = context.scope, context.memory.privacy
-    held = privacy.personal_data(scope.workspace, scope.person)
+    data = privacy.personal_data(scope.workspace, scope.person)
     lists = context.memory.chat_settings.lists_naming(scope.workspace, scope.person)
     named = still_named(lists, context.spell(f"settings {lists[0]} remove ...")) if lists else ""
     note = f"{named}{_scope_note(scope)}"
-    if held.is_empty:
+    if data.is_empty:
         return CommandReply(text=_NO_DATA + note)
     if context.argument.casefold() not in ("yes", "me yes"):
         erase = Choice(label="Erase all of it", command="forget", argument="yes", is_danger=True)
-        question = forget_question(held, context.spell("forget yes"))
+        question = forget_question(data, context.spell("forget yes"))
         return CommandReply(text=question + note, choices=(erase,))
     return CommandReply(text=forgotten(privacy.forget(scope.workspace, scope.person)) + note)
 
@@ -215,13 +215,13 @@ _HANDLERS: dict[str, Handler] = {
 }
 
 
-def _document(held: PersonalData, person: str, wanted: str) -> Attachment:
+def _document(data: PersonalData, person: str, wanted: str) -> Attachment:
     """A person's data as a file: everything as json, or their episodes as csv or as lesson text."""
     if wanted == "csv":
-        return _attachment("csv", export_memories(held.episodes, "csv"), "text/csv")
+        return _attachment("csv", export_memories(data.episodes, "csv"), "text/csv")
     if wanted == "prompt":
-        return _attachment("txt", export_memories(held.episodes, "prompt"), "text/plain")
-    text = json.dumps(export_person(held, person), ensure_ascii=False, indent=2)
+        return _attachment("txt", export_memories(data.episodes, "prompt"), "text/plain")
+    text = json.dumps(export_person(data, person), ensure_ascii=False, indent=2)
     return _attachment("json", text, "application/json")
 
 

@@ -135,9 +135,9 @@ def _flag(name: str, goal: str) -> _Found | None:
 def _number(name: str, kind: str, goal: str, *, is_needed: bool) -> _Found | None:
     """The number next to the argument's name; if there is none and it is required, the first number."""
     word, number = re.escape(name.replace("_", " ")), r"\d++(?:\.\d++)?"
-    near = re.search(rf"\b{word}\D{{0,5}}(-?{number})|((?:-|(?<!\d)){number})\s+{word}s?\b", goal, re.IGNORECASE)
-    if near is not None:
-        text = near[1] or near[2]
+    match = re.search(rf"\b{word}\D{{0,5}}(-?{number})|((?:-|(?<!\d)){number})\s+{word}s?\b", goal, re.IGNORECASE)
+    if match is not None:
+        text = match[1] or match[2]
     elif is_needed and (first := _NUMBER.search(goal)):
         text = first[0]
     else:

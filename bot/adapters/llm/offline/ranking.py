@@ -194,7 +194,7 @@ class Chooser:
 
     def may_expand(self, goal: str) -> bool:
         """Whether the goal may be expanded: people did not reject that for the most similar expanded goal."""
-        expanded = [near for near in self._nearest_first(goal) if near[0].action == EXPAND]
+        expanded = [pair for pair in self._nearest_first(goal) if pair[0].action == EXPAND]
         return not expanded or expanded[0][0].kind is Lesson.REPEAT or expanded[0][1] < _REJECTED_EXPANSION
 
     def repeated_steps(self, goal: str) -> str:
@@ -208,7 +208,7 @@ class Chooser:
     def _nearest_first(self, goal: str) -> list[tuple[PromptLesson, float]]:
         lessons = self._prompt.lessons
         cosines = self._similarity.between(goal, [lesson.goal for lesson in lessons])
-        return sorted(zip(lessons, cosines, strict=True), key=lambda near: -near[1])
+        return sorted(zip(lessons, cosines, strict=True), key=lambda pair: -pair[1])
 
     def _usable_tools(self, goal: str, evidence: Evidence) -> list[ActionCandidate]:
         beliefs = {belief.action: belief for belief in evidence.beliefs}

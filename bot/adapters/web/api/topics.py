@@ -43,7 +43,7 @@ class FieldBody(BaseModel):
     valid_from: datetime | None = None
     revision_id: str = ""
 
-    def given(self) -> FieldInput:
+    def field_input(self) -> FieldInput:
         """The field for the memory: a field without `value` differs from one with a null value."""
         return FieldInput(**{name: getattr(self, name) for name in self.model_fields_set})
 
@@ -74,11 +74,11 @@ class IngestBody(BaseModel):
     embedding: list[float] | None = None
     scope: Place = Place()
 
-    def given(self) -> Ingest:
+    def ingest(self) -> Ingest:
         """The ingest for the memory. Raises `InvalidInput`."""
         rest = self.model_fields_set - {"scope", "fields", "related"}
         return Ingest(
-            fields=[each.given() for each in self.fields],
+            fields=[each.field_input() for each in self.fields],
             related=[Related(topic_id=each.topic_id, kind=each.kind) for each in self.related],
             **{name: getattr(self, name) for name in rest},
         )
@@ -95,7 +95,7 @@ def query(asked: Query, memory: ServedMemory, who: Asker) -> JSONResponse:
 @router.post("/ingest")
 def ingest(body: IngestBody, memory: ServedMemory, who: Teacher) -> dict[str, Any]:
     """Remember a topic, more of one, or a new version of one of its fields."""
-    return plain_object(memory.world.ingest(who.place(**body.scope.model_dump()), body.given()))
+    return plain_object(memory.world.ingest(who.place(**body.scope.model_dump()), body.ingest()))
 
 
 @router.post("/topics/{topic_id}/archive", status_code=204)

@@ -29,15 +29,15 @@ E = TypeVar("E", Verdict, Audience)
 
 def show(visit: Visit) -> Response:
     """Show a part of the list, newest first."""
-    given = {name: visit.query.get(name, "").strip() for name in _FIELDS}
-    wanted = _wanted(visit, given)
+    filters = {name: visit.query.get(name, "").strip() for name in _FIELDS}
+    wanted = _wanted(visit, filters)
     found = visit.memory.audit.episodes(visit.workspace, replace(wanted, limit=PAGE_ROWS + 1))
     shown = found[:PAGE_ROWS]
     return visit.render(
         "episodes.html",
         here="episodes",
         episodes=shown,
-        given=given,
+        filters=filters,
         next=shown[-1].id if len(found) > PAGE_ROWS else "",
         is_first=not wanted.after,
         verdicts=list(Verdict),
@@ -46,19 +46,19 @@ def show(visit: Visit) -> Response:
     )
 
 
-def _wanted(visit: Visit, given: Mapping[str, str]) -> EpisodeFilter:
-    since, until = moment_of(given["since"]), moment_of(given["until"])
+def _wanted(visit: Visit, filters: Mapping[str, str]) -> EpisodeFilter:
+    since, until = moment_of(filters["since"]), moment_of(filters["until"])
     return EpisodeFilter(
-        text=given["text"],
-        verdict=_one(Verdict, given["verdict"]),
-        decided_in=_one(Audience, given["audience"]),
-        channel=given["channel"],
-        person=given["person"],
-        author=given["author"],
+        text=filters["text"],
+        verdict=_one(Verdict, filters["verdict"]),
+        decided_in=_one(Audience, filters["audience"]),
+        channel=filters["channel"],
+        person=filters["person"],
+        author=filters["author"],
         since=since,
         until=until + timedelta(days=1) if until else None,
-        include_archived=bool(given["archived"]),
-        quarantined_only=bool(given["held"]),
+        include_archived=bool(filters["archived"]),
+        quarantined_only=bool(filters["held"]),
         roots_only=True,
         public_only=visit.public_only,
         after=visit.query.get("after", ""),
@@ -141,8 +141,8 @@ def _file(parts: Iterator[str], media_type: str, ending: str) -> Response:
 
 def _every(visit: Visit) -> Iterator[list[Episode]]:
     """The whole list in batches."""
-    given = {name: visit.query.get(name, "").strip() for name in _FIELDS}
-    wanted = replace(_wanted(visit, given), limit=_FILE_ROWS, after="")
+    filters = {name: visit.query.get(name, "").strip() for name in _FIELDS}
+    wanted = replace(_wanted(visit, filters), limit=_FILE_ROWS, after="")
     while found := visit.memory.audit.episodes(visit.workspace, wanted):
         yield found
         wanted = replace(wanted, after=found[-1].id)

@@ -80,9 +80,9 @@ class Visit:
 
     def url(self, path: str, **query: object) -> str:
         """The address of a path in this workspace; empty query values are left out."""
-        given = {name: value for name, value in query.items() if value not in ("", None, False)}
+        values = {name: value for name, value in query.items() if value not in ("", None, False)}
         address = f"/w/{quote(self.workspace, safe='')}/{path}"
-        return f"{address}?{urlencode(given)}" if given else address
+        return f"{address}?{urlencode(values)}" if values else address
 
     def page_url(self, page: "AdminPage") -> str:
         """The address of a page in its own workspace, or in this one."""

@@ -44,18 +44,18 @@ def person(visit: Visit) -> Response:
     name = visit.query.get("person", "").strip()
     if not visit.query.get("closely"):
         return _page(visit, name)
-    held = visit.memory.privacy.personal_data(visit.workspace, name)
-    return _page(visit, name, {field: len(getattr(held, field, ())) for field, _ in _HELD})
+    data = visit.memory.privacy.personal_data(visit.workspace, name)
+    return _page(visit, name, {field: len(getattr(data, field, ())) for field, _ in _HELD})
 
 
 def _page(visit: Visit, name: str, found: Mapping[str, int] | None = None, plan: Purge | None = None) -> Response:
-    held = found if found is not None else visit.memory.privacy.counts(visit.workspace, name)
+    stored = found if found is not None else visit.memory.privacy.counts(visit.workspace, name)
     return visit.render(
         "person.html",
         here="people",
         name=name,
-        counts=[(held[field], what) for field, what in _HELD if held.get(field)],
-        is_known=any(held.values()),
+        counts=[(stored[field], what) for field, what in _HELD if stored.get(field)],
+        is_known=any(stored.values()),
         is_close=found is not None,
         plan=_plain(plan) if plan is not None else None,
     )
@@ -68,8 +68,8 @@ def _plain(plan: Purge) -> list[tuple[str, int]]:
 def export(visit: Visit) -> Response:
     """Download a person's data."""
     name = visit.query.get("person", "").strip()
-    held = export_person(visit.memory.privacy.copy(visit.workspace, name), name)
-    text = json.dumps(held, ensure_ascii=False, indent=2)
+    data = export_person(visit.memory.privacy.copy(visit.workspace, name), name)
+    text = json.dumps(data, ensure_ascii=False, indent=2)
     headers = {"Content-Disposition": 'attachment; filename="person.json"'}
     return Response(text, media_type="application/json", headers=headers)
 

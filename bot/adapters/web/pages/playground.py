@@ -173,15 +173,15 @@ def _doing(act: Act) -> Callable[[Visit], Response]:
     return handler
 
 
-def _place(visit: Visit, given: Mapping[str, str]) -> _Place:
+def _place(visit: Visit, fields: Mapping[str, str]) -> _Place:
     """The persona in a query or form. Raises `NotFound` if there is no playground."""
     messenger = visit.parts.playground
     if messenger is None or visit.workspace != WORKSPACE:
         raise NotFound("there is no playground here")
-    role = given.get("role", "") or Role.MEMBER.value
+    role = fields.get("role", "") or Role.MEMBER.value
     persona = Persona(
-        person=given.get("person", "") or PEOPLE[0],
-        channel=given.get("channel", "") or next(iter(CHANNELS)),
+        person=fields.get("person", "") or PEOPLE[0],
+        channel=fields.get("channel", "") or next(iter(CHANNELS)),
         role=Role(role) if role in {each.value for each in ROLES} else Role.MEMBER,
     )
     return _Place(visit, messenger, persona)

@@ -55,14 +55,14 @@ def change(visit: Visit) -> Response:
 
 def _give(visit: Visit, topic: Topic, name: str, value: str) -> Response:
     revision = visit.memory.new_id() if value != visit.form.get("before") else ""
-    given = FieldInput(
+    field_input = FieldInput(
         name=name,
         value=value,
         provenance="pages",
         why_changed=visit.form.get("why", "").strip() or None,
         revision_id=revision,
     )
-    wanted = Ingest(placement=Placement.VERSION_FIELD, topic_id=_name(visit, topic), fields=[given])
+    wanted = Ingest(placement=Placement.VERSION_FIELD, topic_id=_name(visit, topic), fields=[field_input])
     done = visit.memory.world.ingest(_place(visit, topic), wanted)
     if not done.revised:
         return visit.back("topics", Notice(f"{name} was {value} already."[:400]), text=topic.title or "")

@@ -33,10 +33,10 @@ class Measured:
         """The cells of a table; `ahead` is how much longer its search takes than Goodbot's."""
         if not self.numbers:
             return [f"{self.rows:,}", self.memory, *["-"] * 9, self.failure]
-        given = self.numbers
+        measured = self.numbers
         shown = {"search_ms": 3, "search_p95_ms": 3, "search_own_ms": 3, "recall": 3, "add_ms": 2, "load_s": 1}
-        cells = [f"{given[name]:.{digits}f}" for name, digits in shown.items()]
-        cells += [f"{given['rss_mib']:.0f}", f"{given['disk_mib']:.0f}"]
+        cells = [f"{measured[name]:.{digits}f}" for name, digits in shown.items()]
+        cells += [f"{measured['rss_mib']:.0f}", f"{measured['disk_mib']:.0f}"]
         cells.insert(2, f"{ahead:.1f} x")
         return [f"{self.rows:,}", self.memory, *cells, "" if self.is_durable else "not durable"]
 

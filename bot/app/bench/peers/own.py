@@ -63,11 +63,11 @@ class Search:
         """Search the store only."""
         scope = self.of(person).scope
         with self._memory.store.read() as tx:
-            near = tx.episodes.nearest(
+            nearest = tx.episodes.nearest(
                 scope.workspace, partitions_for(scope), self._embedder.name, self._vectors.of(text), K, -1.0
             )
-            found = tx.episodes.get_many(scope.workspace, [hit.episode_id for hit in near.hits])
-        return [found[hit.episode_id].id for hit in near.hits]
+            found = tx.episodes.get_many(scope.workspace, [hit.episode_id for hit in nearest.hits])
+        return [found[hit.episode_id].id for hit in nearest.hits]
 
     def add(self, person: str, text: str) -> None:
         """One lesson with its log, its vote and its verdict."""

@@ -60,8 +60,8 @@ def guild_on(server: DiscordServer, shard: int) -> Guild:
 async def shards_known_to(messenger: DiscordMessenger) -> set[int]:
     """The shards of the servers that a messenger knows of, once what it gave up is over."""
     assert messenger._context is not None
-    assert messenger._held is not None
-    await asyncio.gather(*messenger._held._ending)
+    assert messenger._held_shards is not None
+    await asyncio.gather(*messenger._held_shards._ending)
     return {guild.shard_id for guild in messenger._context.client.guilds}
 
 

@@ -300,9 +300,9 @@ async def test_only_addresses_that_the_run_was_given_are_read() -> None:
         assert "opens at eleven" in read.content
         assert read.content.endswith(f"(from {url}/a)")
         assert read.is_outside
-        assert known.as_given("http://other.example/menu", context)
-        assert not known.as_given("http://other.example/menu?x=4711", context)
-        assert not known.as_given("http://other.example/menu", replace(context, run_id="another", question=""))
+        assert known.address_of("http://other.example/menu", context)
+        assert not known.address_of("http://other.example/menu?x=4711", context)
+        assert not known.address_of("http://other.example/menu", replace(context, run_id="another", question=""))
 
 
 @pytest.mark.parametrize("added", ["?.,;:!", "/", "...", "#what-i-know"])
@@ -343,7 +343,7 @@ async def test_the_web_is_searched_at_the_configured_server() -> None:
         assert result.content.startswith("Hours\nOpen at ten.")
         assert len(result.content) < 500
         assert asked == ["/search?q=museum+%26+hours&format=json"]
-        assert known.as_given("https://museum.example/hours", CONTEXT)
+        assert known.address_of("https://museum.example/hours", CONTEXT)
         for tool, told in zip(tools[1:], ("makes no sense", "found nothing"), strict=True):
             failed = await ToolRegistry([tool]).run(tool_call("search_web", query="x"), CONTEXT)
             assert told in failed.content
