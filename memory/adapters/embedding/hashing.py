@@ -27,6 +27,23 @@ _CACHED_TEXTS = 2_048
 _WORD_WEIGHT, _PAIR_WEIGHT, _TRIPLE_WEIGHT = 1.0, 0.5, 0.5
 
 
+class _Key:
+    """A text as a key of the cache, by its hash: the cache must not keep the text itself, which may be forgotten."""
+
+    __slots__ = ("_hash", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        """Empty once the vector is made."""
+        self._hash = hash(text)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and self._hash == other._hash
+
+
 class HashingEmbedder:
     """Feature hashing (Weinberger et al. 2009): each feature adds its weight, with a sign, to one of the dimensions.
 
@@ -49,9 +66,10 @@ class HashingEmbedder:
         return self._dimension
 
     def embed(self, texts: Sequence[str]) -> "list[Vector]":
-        return [self._cached(text) for text in texts]
+        return [self._cached(_Key(text)) for text in texts]
 
-    def _vector(self, text: str) -> "Vector":
+    def _vector(self, key: "_Key") -> "Vector":
+        text, key.text = key.text, ""
         sums = array("f", bytes(4 * self._dimension))  # faster than a numpy array for single numbers
         for (name, unit), count in Counter(_features(text)).items():
             code = zlib.crc32(name.encode("utf-8", "surrogatepass"))

@@ -53,7 +53,8 @@ class SentenceTransformerEmbedder:
         self._cache = cache
         self._on_load = on_load or (lambda state: None)
         self._remembered = remembered
-        self._known: OrderedDict[str, Vector] = OrderedDict()
+        self._known: OrderedDict[int, Vector] = OrderedDict()
+        """By hash of the text: the text itself may be forgotten, so it must not stay here."""
         self._known_lock = Lock()
         self._model: BatchedCalls | None = None
         self._model_lock = RLock()
@@ -100,14 +101,14 @@ class SentenceTransformerEmbedder:
 
     def _recall(self, heads: Sequence[str]) -> "dict[str, Vector]":
         with self._known_lock:
-            found = {head: self._known[head] for head in heads if head in self._known}
+            found = {head: self._known[hash(head)] for head in heads if hash(head) in self._known}
             for head in found:
-                self._known.move_to_end(head)
+                self._known.move_to_end(hash(head))
             return found
 
     def _remember(self, new: "dict[str, Vector]") -> None:
         with self._known_lock:
-            self._known.update(new)
+            self._known.update({hash(head): vector for head, vector in new.items()})
             while len(self._known) > self._remembered:
                 self._known.popitem(last=False)
 
