@@ -108,9 +108,9 @@ def _changes(episode: Episode, event: Event) -> dict[str, Any]:
     detail = event.detail
     match event.kind:
         case EventKind.QUARANTINED | EventKind.RELEASED | EventKind.RESTATED:
-            held = {"quarantine": _quarantine_after(episode.quarantine, event)}
+            flags = {"quarantine": _quarantine_after(episode.quarantine, event)}
             goal = str(detail.get("goal", ""))
-            return held | ({"goal": goal, "action_target": goal} if event.kind is EventKind.RESTATED else {})
+            return flags | ({"goal": goal, "action_target": goal} if event.kind is EventKind.RESTATED else {})
         case EventKind.GRADED | EventKind.REGRADED | EventKind.UNGRADED:
             # Without a new reason, the last one stays.
             reason = str(detail.get("reason", episode.outcome_reason))

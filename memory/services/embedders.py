@@ -155,15 +155,15 @@ class OtherEmbedders:
         hits: list[Neighbour] = []
         fits: dict[str, ActionFit] = {}
         for model, vector in goals.items():
-            near = tx.episodes.nearest(
+            found = tx.episodes.nearest(
                 workspace, partitions, model, vector, k, -1.0, beside=beside, actions=names, gave_up=gave_up
             )
-            searched += near.searched
+            searched += found.searched
             with suppress(EmbeddingFailed):  # which the log was told
-                now = self._as_now(tx, workspace, goal, near.hits)
-                if near.fits:
-                    scales = _Scales(*self._far(model, vector, goal, actions), *_means(near.hits, now))
-                    fits = _pooled(fits, {name: scales.as_now(fit) for name, fit in near.fits.items()})
+                now = self._as_now(tx, workspace, goal, found.hits)
+                if found.fits:
+                    scales = _Scales(*self._far(model, vector, goal, actions), *_means(found.hits, now))
+                    fits = _pooled(fits, {name: scales.as_now(fit) for name, fit in found.fits.items()})
                 hits += now
         hits.sort(key=lambda hit: (hit.cosine, hit.episode_id), reverse=True)
         return Neighbourhood.of(searched, [hit for hit in hits[:k] if hit.cosine >= min_cosine], fits)

@@ -130,11 +130,11 @@ class Sharing:
             is_fault = isinstance(error, MemoryFault)
             log.error("what is to be answered cannot be looked for: %s", error, exc_info=None if is_fault else error)
             return
-        for each in found.held:
+        for each in found.unfinished:
             if each.is_stopped:
                 self._conversations.stop_event(each.key)
         # A message accepted just now is not running yet: only what is idle in two looks is given up.
-        self._idle = frozenset(each.key for each in found.held) - self._conversations.taken
+        self._idle = frozenset(each.key for each in found.unfinished) - self._conversations.taken
 
     def _where(self) -> tuple[list[str], list[str]]:
         """The workspaces whose messages this process may take, and the platforms of which it may take all."""

@@ -138,7 +138,7 @@ def _unanswered(context: CommandContext, ending: str) -> Episode | None:
         return None
     found = [
         each
-        for each in context.memory.audit.near(ending.lower(), limit=50)
+        for each in context.memory.audit.by_part_of_id(ending.lower(), limit=50)
         if each.id.endswith(ending.lower()) and may_read(context.scope, each)
     ]
     return found[0] if len(found) == 1 and context.memory.gaps.is_gap(found[0]) else None

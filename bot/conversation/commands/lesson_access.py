@@ -57,7 +57,7 @@ class LessonAccess:
         """The lesson whose id ends so, archived or not, if the person may see it here."""
         found = [
             each
-            for each in self._memory.audit.near(ending, limit=_NEAR)
+            for each in self._memory.audit.by_part_of_id(ending, limit=_NEAR)
             if each.workspace == reader.workspace
             and each.is_root
             and each.id.endswith(ending)

@@ -236,7 +236,7 @@ def _gives_other_numbers(text: _Text, known: TermIndex, answer: _Text) -> bool:
     if not ours or not theirs or text.numbers & answer.numbers:
         return False
     beside = TermIndex(_beside(theirs, answer.terms))
-    return any(beside.find(near) for near in _beside(ours, text.terms))
+    return any(beside.find(term) for term in _beside(ours, text.terms))
 
 
 def _beside(numbers: Sequence[Term], everything: Sequence[Term]) -> list[Term]:

@@ -154,12 +154,12 @@ def _views(tx: Transaction, workspace: str, batches: Sequence[Batch], narrow: Na
 
 def _view(batch: Batch, lessons: Sequence[Episode]) -> BatchView:
     waiting = [each for each in lessons if is_waiting(each)]
-    held = sum(bool(each.quarantine) for each in waiting)
+    held_back = sum(bool(each.quarantine) for each in waiting)
     approved = sum(each.is_lesson and each.verdict is Verdict.SUCCESS for each in lessons)
     return BatchView(
         batch=batch,
-        waiting=len(waiting) - held,
-        held_back=held,
+        waiting=len(waiting) - held_back,
+        held_back=held_back,
         approved=approved,
         rejected=len(lessons) - len(waiting) - approved,
     )

@@ -214,22 +214,22 @@ class Purging:
 
         The grades are deleted from their table and kept in the log, in the name of the person who gave them.
         """
-        given: dict[str, list[dict[str, object]]] = {}
+        grades: dict[str, list[dict[str, object]]] = {}
         for each in work.tx.steps.grades_by(work.workspace, work.person):
             grade = asdict(each.grade) | {"at": each.grade.at.isoformat(), "source": each.grade.source.value}
-            given.setdefault(each.episode_id, []).append(grade)
+            grades.setdefault(each.episode_id, []).append(grade)
         graded = work.tx.log.by_actor(work.workspace, work.person, GRADINGS, limit=ALL)
         judged = {each.episode_id for each in graded if each.detail.get("reason")}
-        for episode in work.tx.episodes.get_many(work.workspace, sorted(judged | set(given))).values():
+        for episode in work.tx.episodes.get_many(work.workspace, sorted(judged | set(grades))).values():
             detail: dict[str, object] = {"reason": ""} if self._gave_the_reason(work, episode) else {}
-            if episode.id in given:
-                detail["grades"] = given[episode.id]
+            if episode.id in grades:
+                detail["grades"] = grades[episode.id]
             if detail:
                 work.touch(episode.run_id)
                 taken = event(episode, EventKind.UNGRADED, work.person, work.now, detail=detail | work.mark)
                 record(work.tx, episode, taken)
         work.tx.steps.erase_grades(work.workspace, work.person)
-        return sum(map(len, given.values()))
+        return sum(map(len, grades.values()))
 
     def _gave_the_reason(self, work: PurgeInProgress, episode: Episode) -> bool:
         if not episode.outcome_reason:

@@ -145,11 +145,11 @@ class ConfusionEstimate:
 
         (0, False) if no other lesson says the same, or if the lesson is not found as a success.
         """
-        near = self._weighing.near(tx, lesson.scope, vector)
-        own = next((hit for hit in near.hits if hit.episode_id == lesson.id), None)
+        nearest = self._weighing.nearest(tx, lesson.scope, vector)
+        own = next((hit for hit in nearest.hits if hit.episode_id == lesson.id), None)
         if own is None or own.verdict is not Verdict.SUCCESS:
             return 0.0, False
-        evidence, read = self._weighing.weighed(tx, lesson.scope, vector, near, (), run_id=lesson.run_id)
+        evidence, read = self._weighing.weighed(tx, lesson.scope, vector, nearest, (), run_id=lesson.run_id)
         words = AnswerWords.of(read.lessons[lesson.id].output)
         same = (
             place for place, each in enumerate(evidence.beliefs) if AnswerWords.of(each.text).says_the_same_as(words)

@@ -64,10 +64,10 @@ class Weighing:
             return Evidence()
         others = self._core.others.embedded(scope.workspace, goal)
         with self._core.store.read() as tx:
-            near = self.near(tx, scope, vector, actions, others)
-            return self.weighed(tx, scope, vector, near, actions, run_id=run_id)[0]
+            nearest = self.nearest(tx, scope, vector, actions, others)
+            return self.weighed(tx, scope, vector, nearest, actions, run_id=run_id)[0]
 
-    def near(
+    def nearest(
         self,
         tx: Transaction,
         scope: Scope,
@@ -106,18 +106,18 @@ class Weighing:
         tx: Transaction,
         scope: Scope,
         goal: Vector,
-        near: Neighbourhood,
+        nearest: Neighbourhood,
         actions: Sequence[ActionText],
         *,
         run_id: str = "",
     ) -> tuple[Evidence, WeighingInput]:
-        """The evidence of the nearest lessons (`near`) for a goal, and the input that one statement read for it.
+        """The evidence of the nearest lessons (`nearest`) for a goal, and the input that one statement read for it.
 
         Episodes of the run `run_id`, which asks, do not count. The evidence is empty if the descriptions of the actions
         cannot be embedded.
         """
         most = self.config.lessons
-        ids, vectors = near.ids[:most], near.vectors[:most]
+        ids, vectors = nearest.ids[:most], nearest.vectors[:most]
         read = tx.episodes.weighing_input(scope.workspace, scope.channel, ids)
         try:
             names, descriptions = self._described(tuple(actions)) if actions else (frozenset[str](), rows([goal]))
@@ -127,7 +127,7 @@ class Weighing:
         lessons: list[JudgedLesson] = []
         places: list[int] = []
         plan = ""
-        found = zip(map(read.lessons.get, ids), near.audiences, near.verdicts, strict=False)
+        found = zip(map(read.lessons.get, ids), nearest.audiences, nearest.verdicts, strict=False)
         for place, (summary, audience, verdict) in enumerate(found):
             if summary is None or summary.run_id == run_id:
                 continue
@@ -140,7 +140,7 @@ class Weighing:
                     judged: Sequence[JudgedLesson] = known[1]
                     break
             else:
-                hit = near.hit(place)
+                hit = nearest.hit(place)
                 judged = _judged(summary, hit, scope.person, names, reliability, self._weight_of, self.config)
                 _keep(summary, self._shared(depends_on), judged)
             for lesson in judged:
@@ -149,7 +149,7 @@ class Weighing:
         if places != list(range(len(ids))):
             vectors = [vectors[place] for place in places]
         least = self._threshold(tx, scope.workspace, read.threshold)
-        evidence = weigh(goal, lessons, vectors, actions, descriptions, self.config, near.fits, threshold=least)
+        evidence = weigh(goal, lessons, vectors, actions, descriptions, self.config, nearest.fits, threshold=least)
         return replace(evidence, plan=plan) if plan else evidence, read
 
     @cached_property

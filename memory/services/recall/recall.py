@@ -115,11 +115,11 @@ class Recalling:
         default = DefaultRetriever(search, self.config)
         retriever, evidence, read, output = get_retriever(default), None, None, None
         if actions is not None and vector is not None:
-            near = self.weighing.near(tx, scope, vector, actions, others)
-            evidence, read = self.weighing.weighed(tx, scope, vector, near, actions, run_id=run_id)
+            nearest = self.weighing.nearest(tx, scope, vector, actions, others)
+            evidence, read = self.weighing.weighed(tx, scope, vector, nearest, actions, run_id=run_id)
             search.lessons = read.lessons
             if retriever is default and not config.is_baseline:
-                output = search.most_influential(near, evidence, situation.current_env, config)
+                output = search.most_influential(nearest, evidence, situation.current_env, config)
         if output is None:
             output = retriever.retrieve(scope.session_key, run_id, situation, config)
         found = search.exemplars(output.memories)
@@ -194,11 +194,11 @@ class _Search:
         """The nearest episodes as candidates, without archived ones, questions, and the current run's."""
         vector = situation.current_state_embedding
         if vector is None:
-            near = nearest_by_words(self.tx, self.scope, situation.goal, config.min_intent, self.candidates)
+            nearest = nearest_by_words(self.tx, self.scope, situation.goal, config.min_intent, self.candidates)
         else:
-            near = self._nearest(cast("Vector", vector), config.min_intent)  # set by `prepared`
-        self.searched = near.searched
-        self.found = {hit.episode_id: hit for hit in near.hits}
+            nearest = self._nearest(cast("Vector", vector), config.min_intent)  # set by `prepared`
+        self.searched = nearest.searched
+        self.found = {hit.episode_id: hit for hit in nearest.hits}
         self.stored = self.tx.episodes.get_many(self.scope.workspace, self.found)
         return [
             MemoryCandidate(
@@ -219,11 +219,11 @@ class _Search:
     def _nearest(self, vector: Vector, least: float) -> Neighbourhood:
         workspace, partitions, others = self.scope.workspace, partitions_for(self.scope), self.core.others
         model = self.core.embedder.name
-        near = self.tx.episodes.nearest(workspace, partitions, model, vector, k=self.candidates, min_cosine=least)
+        nearest = self.tx.episodes.nearest(workspace, partitions, model, vector, k=self.candidates, min_cosine=least)
         if not self.others:
-            return near
+            return nearest
         more = others.nearest(self.tx, workspace, partitions, self.others, vector, self.candidates, least)
-        return merged(near, more, self.candidates)
+        return merged(nearest, more, self.candidates)
 
     def exemplars(self, chosen: Sequence[ScoredMemory[Episode]]) -> tuple[Exemplar, ...]:
         """The chosen memories with a validated verdict as exemplars, each with the audience it was found through."""
@@ -255,11 +255,11 @@ class _Search:
         return replace(exemplar, belief=influential.belief, named_action=named)
 
     def most_influential(
-        self, near: Neighbourhood, evidence: Evidence, context: frozenset[str], config: RetrievalConfig
+        self, nearest: Neighbourhood, evidence: Evidence, context: frozenset[str], config: RetrievalConfig
     ) -> RetrievalOutput[Episode]:
         """The most influential lessons of the evidence, and the nearest lesson that split such a goal into parts."""
         named = [each.episode_id for each in evidence.influential] + [evidence.plan] * bool(evidence.plan)
-        hits = {each: near.hit(near.ids.index(each)) for each in named}
+        hits = {each: nearest.hit(nearest.ids.index(each)) for each in named}
         influential = [
             each
             for each in evidence.influential
@@ -288,8 +288,8 @@ class _Search:
             for each in chosen
         )
         counts = StageCounts(
-            total_loaded=near.searched,
-            state_ranked=len(near.ids),
+            total_loaded=nearest.searched,
+            state_ranked=len(nearest.ids),
             gated=evidence.lessons,
             above_threshold=len(influential),
             deduped=len({each.candidate for each in influential}),

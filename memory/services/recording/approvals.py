@@ -74,14 +74,14 @@ class Approvals:
                 return None
             vectors = tx.episodes.vectors(scope.workspace, [each.node.id for each in uses])
             model = self._core.embedder.name
-            near = {
+            similar = {
                 name
                 for name, (of_model, known) in vectors.items()
                 if of_model == model and unit_cosine(known, vector) >= _NEAR
             }
-            if any(each.is_refused for each in uses if each.node.id in near or each in same):
+            if any(each.is_refused for each in uses if each.node.id in similar or each in same):
                 return None
-            return _learned([each for each in same if each.node.id in near])
+            return _learned([each for each in same if each.node.id in similar])
 
     def standing(self, scope: Scope) -> list[StandingPermission]:
         """Standing permissions of teachers in this channel that have not expired, the oldest first."""

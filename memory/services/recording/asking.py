@@ -351,8 +351,8 @@ def _votes(tx: Transaction, scope: Scope, tapped: Incoming) -> list[Reaction]:
 
 
 def _tap_votes(tx: Transaction, scope: Scope, run_id: str) -> list[Reaction]:
-    given = tx.teaching.reactions_of_run(scope.workspace, run_id)
-    return [each for each in given if each.source == TAP and each.is_active and each.actor == scope.person]
+    reactions = tx.teaching.reactions_of_run(scope.workspace, run_id)
+    return [each for each in reactions if each.source == TAP and each.is_active and each.actor == scope.person]
 
 
 def _opinion_ids(tap: Tap, person: str) -> tuple[str, str]:

@@ -151,7 +151,7 @@ class Audit:
         with self._core.store.read() as tx:
             return existing(tx, workspace, episode_id)
 
-    def near(self, part: str, *, limit: int) -> list[Episode]:
+    def by_part_of_id(self, part: str, *, limit: int) -> list[Episode]:
         """Episodes of every workspace whose id starts or ends with this."""
         with self._core.store.read() as tx:
             return tx.episodes.find_prefix(part, limit=limit)
@@ -189,7 +189,7 @@ class Audit:
             graded = tx.steps.grades(workspace, {*shown, *(node.id for node in nodes)})
             return RunView(
                 nodes=tuple(nodes),
-                grades={episode_id: tuple(given) for episode_id, given in graded.items()},
+                grades={episode_id: tuple(grades) for episode_id, grades in graded.items()},
                 votes=tuple(tx.teaching.votes(workspace, run_id)),
                 events=tuple(tx.log.of_run(workspace, run_id)),
                 recalls=tuple((retrieval, tuple(items)) for retrieval, items in recalls),

@@ -85,8 +85,8 @@ class Gaps:
         return bool(left) and all(each.id in vectors and self._is_known(tx, each, vectors[each.id]) for each in left)
 
     def _is_known(self, tx: Transaction, episode: Episode, vector: Vector) -> bool:
-        near = self._weighing.near(tx, episode.scope, vector)
-        return self._weighing.weighed(tx, episode.scope, vector, near, ())[0].is_sure
+        nearest = self._weighing.nearest(tx, episode.scope, vector)
+        return self._weighing.weighed(tx, episode.scope, vector, nearest, ())[0].is_sure
 
 
 def _unanswered(tx: Transaction, workspace: str) -> list[Episode]:

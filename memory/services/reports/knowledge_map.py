@@ -71,10 +71,10 @@ def _unsettled(asked: Sequence[Episode], lessons: Sequence[Episode], vectors: di
     right = [each for each in lessons if each.verdict is Verdict.SUCCESS]
     if not asked or not right:
         return list(asked)
-    near = rows([vectors[each.id] for each in asked]) @ rows([vectors[each.id] for each in right]).T >= SETTLED_FROM
+    is_near = rows([vectors[each.id] for each in asked]) @ rows([vectors[each.id] for each in right]).T >= SETTLED_FROM
     return [
         each
-        for each, hits in zip(asked, near, strict=True)
+        for each, hits in zip(asked, is_near, strict=True)
         if not any(hit and _meets(each, lesson) for hit, lesson in zip(hits, right, strict=True))
     ]
 

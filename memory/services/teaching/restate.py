@@ -228,10 +228,10 @@ def _is_teachers(tx: Transaction, lesson: Episode) -> bool:
 
 def _may_be_read(question: Episode, lesson: Episode) -> bool:
     """Whether all readers of the lesson may read the question: it was asked in the same place, or in public."""
-    asked, held = visibility_of(question), visibility_of(lesson)
-    if (question.channel, question.visibility, asked) == (lesson.channel, lesson.visibility, held):
+    of_question, of_lesson = visibility_of(question), visibility_of(lesson)
+    if (question.channel, question.visibility, of_question) == (lesson.channel, lesson.visibility, of_lesson):
         return True
-    return asked is Visibility.PUBLIC and held is not Visibility.SHARED
+    return of_question is Visibility.PUBLIC and of_lesson is not Visibility.SHARED
 
 
 def _bare(tx: Transaction, lesson: Episode) -> Episode:
@@ -276,10 +276,10 @@ def _moved_out(core: Core, tx: Transaction, lesson: Episode, asker: str, now: da
         and each.actor != asker
         and (each.kind, each.detail.get("reason")) != (EventKind.ARCHIVED, MERGED)
     ]
-    given = [each for each in tx.teaching.reactions_of_run(lesson.workspace, lesson.run_id) if each.actor != asker]
+    reactions = [each for each in tx.teaching.reactions_of_run(lesson.workspace, lesson.run_id) if each.actor != asker]
     voted = [
         event(moved, EventKind.VOTED, each.actor, now, detail=reaction_detail(_on(moved, each)))
-        for each in sorted(given, key=lambda each: (each.at, each.seq))
+        for each in sorted(reactions, key=lambda each: (each.at, each.seq))
         if each.is_active
     ]
     logged = tx.log.append(event(moved, EventKind.CREATED, moved.author, now), *judged, *voted, numbered=True)
@@ -289,11 +289,11 @@ def _moved_out(core: Core, tx: Transaction, lesson: Episode, asker: str, now: da
     return existing(tx, moved.workspace, moved.id)
 
 
-def _on(moved: Episode, given: Reaction) -> Reaction:
+def _on(moved: Episode, reaction: Reaction) -> Reaction:
     """The same vote on the copied lesson. A vote implied by a correction becomes an ordinary vote."""
-    is_implied = given.source.startswith(f"{CORRECTION}:")
-    own = own_vote(moved, given.role, given.at)
-    return replace(own, actor=given.actor, value=given.value, source="vote" if is_implied else given.source)
+    is_implied = reaction.source.startswith(f"{CORRECTION}:")
+    own = own_vote(moved, reaction.role, reaction.at)
+    return replace(own, actor=reaction.actor, value=reaction.value, source="vote" if is_implied else reaction.source)
 
 
 def _ask(

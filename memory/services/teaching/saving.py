@@ -138,8 +138,8 @@ class Saving:
         if Flag.NEEDS_QUESTION in former.quarantine:
             lesson = hold_back(tx, lesson, [Flag.NEEDS_QUESTION], now)
         tx.saved.put(replace(saved, lesson_id=lesson.id))
-        for given in _saves(tx, former):
-            kept = replace(_save(lesson, given.actor, given.role, at, given.event_id), value=0)
+        for save in _saves(tx, former):
+            kept = replace(_save(lesson, save.actor, save.role, at, save.event_id), value=0)
             write_votes(self._core, tx, now, kept)
         was_shared = former.verdicts.channel.is_validated or former.verdicts.workspace.is_validated
         return SavedLesson(lesson=existing(tx, workspace, lesson.id), is_reopened=was_shared)
@@ -149,8 +149,8 @@ def take_back(core: Core, tx: Transaction, own: Reaction, at: datetime, now: dat
     """Withdraw one save. The lesson is archived unless somebody else approves it."""
     withdraw_votes(core, tx, now, own, at=at)
     lesson = tx.episodes.of_run(own.workspace, own.run_id)[0]
-    given = tx.teaching.reactions_of_run(own.workspace, own.run_id)
-    others = [each for each in given if each.is_active and each.actor != own.actor]
+    reactions = tx.teaching.reactions_of_run(own.workspace, own.run_id)
+    others = [each for each in reactions if each.is_active and each.actor != own.actor]
     if any(each.value > 0 or each.source == SAVED for each in others):  # a save of an earlier text has no value
         return lesson
     saved = tx.saved.of_lessons(lesson.workspace, [lesson.id]).get(lesson.id)
@@ -176,8 +176,8 @@ def _save(lesson: Episode, person: str, role: Role, at: datetime, event_id: str)
 
 
 def _saves(tx: Transaction, lesson: Episode) -> list[Reaction]:
-    given = tx.teaching.reactions_of_run(lesson.workspace, lesson.run_id)
-    return [each for each in given if each.source == SAVED and each.is_active]
+    reactions = tx.teaching.reactions_of_run(lesson.workspace, lesson.run_id)
+    return [each for each in reactions if each.source == SAVED and each.is_active]
 
 
 def _active(tx: Transaction, lesson: Episode, person: str) -> Reaction | None:

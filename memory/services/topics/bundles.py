@@ -100,11 +100,11 @@ class Visible:
         owned: dict[tuple[str, str], list[TopicField]] = defaultdict(list)
         for field in self._tx.topics.fields(self.workspace, home):
             owned[home[field.topic_id], field.name].append(field)
-        given: dict[tuple[str, str], list[Revision]] = defaultdict(list)
+        by_field: dict[tuple[str, str], list[Revision]] = defaultdict(list)
         for revision in self._tx.topics.revisions(self.workspace, home):
-            given[home[revision.topic_id], revision.name].append(revision)
+            by_field[home[revision.topic_id], revision.name].append(revision)
         bundles: dict[str, dict[str, FieldBundle]] = {each: {} for each in topic_ids}
-        for (topic_id, name), revisions in sorted(given.items()):
+        for (topic_id, name), revisions in sorted(by_field.items()):
             revisions.sort(key=lambda each: precedence(topic_id, each), reverse=True)
             current = next((each for each in revisions if each.valid_from <= at), None)
             history = revisions[:limit] if limit is not None else [current] if current is not None else []

@@ -29,9 +29,9 @@ class _NoValue:
 NO_VALUE: Final = _NoValue()
 
 
-def _check_texts(given: object, *names: str, or_none: bool = False) -> None:
+def _check_texts(record: object, *names: str, or_none: bool = False) -> None:
     for name in names:
-        value = getattr(given, name)
+        value = getattr(record, name)
         if value is not None or not or_none:
             text(value, name)
 
@@ -120,9 +120,9 @@ class Ingest:
             return
         if not self.topic_id:
             raise InvalidInput(f"{name} needs a topic_id")
-        given = [each for each in ("title", "summary", "topic_kind", "embedding") if getattr(self, each) is not None]
-        if given:
-            raise InvalidInput(f"{name} leaves the {given[0]} of topic {self.topic_id} as it is; leave it out")
+        unwanted = [each for each in ("title", "summary", "topic_kind", "embedding") if getattr(self, each) is not None]
+        if unwanted:
+            raise InvalidInput(f"{name} leaves the {unwanted[0]} of topic {self.topic_id} as it is; leave it out")
         if self.placement is Placement.EXTEND_TOPIC and not self.fields and not self.related:
             raise InvalidInput(f"extend_topic needs fields or related topics for {self.topic_id}")
         if self.placement is Placement.VERSION_FIELD and len(self.fields) != 1:

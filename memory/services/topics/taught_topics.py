@@ -48,9 +48,9 @@ class TaughtTopics:
     def nearest(self, vector: Vector, k: int) -> list[tuple[str, float]]:
         """From the index of recall."""
         model = self.core.embedder.name
-        near = self.tx.episodes.nearest(self.scope.workspace, self._partitions, model, vector, k, -1.0)
-        visible = self._visible([hit.episode_id for hit in near.hits])
-        return [(hit.episode_id, hit.cosine) for hit in near.hits if hit.episode_id in visible]
+        found = self.tx.episodes.nearest(self.scope.workspace, self._partitions, model, vector, k, -1.0)
+        visible = self._visible([hit.episode_id for hit in found.hits])
+        return [(hit.episode_id, hit.cosine) for hit in found.hits if hit.episode_id in visible]
 
     def bundles(self, chosen: Sequence[tuple[str, float | None]], request: QueryRequest) -> list[Bundle]:
         """The bundles of episodes, with linked episodes and what people said of them."""

@@ -177,7 +177,7 @@ class World:
             if vector is not None:
                 similar = [topic_id for topic_id, _ in self._own_source(tx, scope, vector).nearest(vector, SIMILAR)]
                 tx.topics.put_vector(scope.workspace, topic.id, self._embedder.name, vector)
-            outcomes = [(given.name, writing.field(topic, given)) for given in wanted.fields]
+            outcomes = [(field.name, writing.field(topic, field)) for field in wanted.fields]
             links = [(each.topic_id, writing.link(topic, each)) for each in wanted.related]
             twins = tx.topics.titled(scope.workspace, topic.partition, topic.title) if topic.title else []
             seen = [each for each in twins if each.id in visible.every]

@@ -28,9 +28,9 @@ def withdraw_person(tx: Transaction, workspace: str, person: str, at: datetime, 
     withdrawn, topics archived, topics of others reverted).
     """
     topics = {each.id: each for each in tx.topics.within(workspace) if not is_personal(each.partition, person)}
-    given = tx.topics.revisions_by(workspace, person)
+    revisions = tx.topics.revisions_by(workspace, person)
     homes = {
-        (topics[each.topic_id].merged_into or each.topic_id, each.name) for each in given if each.topic_id in topics
+        (topics[each.topic_id].merged_into or each.topic_id, each.name) for each in revisions if each.topic_id in topics
     }
     values = sum(_withdraw(tx, workspace, person, home, name, at, new_id) for home, name in sorted(homes))
     archived = shelved = 0
@@ -47,11 +47,11 @@ def take_back(
     tx: Transaction, home: Topic, name: str, revision_id: str, person: str, at: datetime, new_id: NewId
 ) -> bool:
     """Replace one current value of the person's by the former one, or by none; False if it is no longer current."""
-    given = [each for each in _given(tx, home.workspace, home.id) if each.name == name]
-    current = _current(home.id, given, name, at)
+    revisions = [each for each in _revisions_of(tx, home.workspace, home.id) if each.name == name]
+    current = _current(home.id, revisions, name, at)
     if current is None or (current.id, current.person) != (revision_id, person):
         return False
-    others = [each for each in _not_withdrawn(tx, home.workspace, home.id, given) if each != current]
+    others = [each for each in _not_withdrawn(tx, home.workspace, home.id, revisions) if each != current]
     _replace(tx, home.id, current, others, person, at, at, new_id)
     return True
 
@@ -60,31 +60,31 @@ def hold_again(tx: Transaction, workspace: str, topic_ids: Iterable[str], at: da
     """Replace withdrawn values that became current in these topics because their replacement was erased."""
     every = {each.id: each.merged_into or each.id for each in tx.topics.within(workspace)}
     for home in sorted({every[each] for each in topic_ids if each in every}):
-        given = _given(tx, workspace, home)
-        valid = _not_withdrawn(tx, workspace, home, given)
-        for name in sorted({each.name for each in given}):
-            for moment in _moments(given, name, at):
-                current = _current(home, _given(tx, workspace, home), name, moment)
+        revisions = _revisions_of(tx, workspace, home)
+        valid = _not_withdrawn(tx, workspace, home, revisions)
+        for name in sorted({each.name for each in revisions}):
+            for moment in _moments(revisions, name, at):
+                current = _current(home, _revisions_of(tx, workspace, home), name, moment)
                 if current is not None and current not in valid and current.provenance != PURGED:
                     _replace(tx, home, current, valid, "", at, moment, new_id)
-                    valid = _not_withdrawn(tx, workspace, home, _given(tx, workspace, home))
+                    valid = _not_withdrawn(tx, workspace, home, _revisions_of(tx, workspace, home))
 
 
 def _withdraw(tx: Transaction, workspace: str, person: str, home: str, name: str, at: datetime, new_id: NewId) -> bool:
     """Replace the person's values by others', now and from each later time at which one of theirs becomes valid."""
-    given = [each for each in _given(tx, workspace, home) if each.name == name]
-    valid = _not_withdrawn(tx, workspace, home, given)
+    revisions = [each for each in _revisions_of(tx, workspace, home) if each.name == name]
+    valid = _not_withdrawn(tx, workspace, home, revisions)
     others = [each for each in valid if each.person != person]
-    detail: dict[str, object] = {"until": max(each.seq for each in given if each.person == person)}
+    detail: dict[str, object] = {"until": max(each.seq for each in revisions if each.person == person)}
     is_replaced = False
-    for moment in _moments(given, name, at):
-        current = _current(home, _given(tx, workspace, home), name, moment)
+    for moment in _moments(revisions, name, at):
+        current = _current(home, _revisions_of(tx, workspace, home), name, moment)
         if current is not None and current.person == person and current.provenance != PURGED:
             _replace(tx, home, current, others, person, at, moment, new_id, **detail)
             is_replaced = True
     topic = tx.topics.get(workspace, home)
     if not is_replaced and topic is not None and any(each.person == person for each in valid):
-        current = _current(home, given, name, at)
+        current = _current(home, revisions, name, at)
         detail |= {"field": name, "revision": current.id if current is not None else "", "because": PURGED}
         append(tx, topic, TopicEventKind.CONFIRMED, person, at, **detail)
     return is_replaced
@@ -112,22 +112,22 @@ def _replace(
         append(tx, topic, TopicEventKind.REVISED, actor, at, **because, **detail)
 
 
-def _given(tx: Transaction, workspace: str, home: str) -> list[Revision]:
+def _revisions_of(tx: Transaction, workspace: str, home: str) -> list[Revision]:
     return tx.topics.revisions(workspace, [home, *(each.id for each in tx.topics.merged_into(workspace, [home]))])
 
 
-def _moments(given: Iterable[Revision], name: str, at: datetime) -> list[datetime]:
+def _moments(revisions: Iterable[Revision], name: str, at: datetime) -> list[datetime]:
     """Now, and every later time from which another value of the field may be current."""
-    return sorted({at} | {each.valid_from for each in given if each.name == name and each.valid_from > at})
+    return sorted({at} | {each.valid_from for each in revisions if each.name == name and each.valid_from > at})
 
 
-def _current(home: str, given: Iterable[Revision], name: str, moment: datetime) -> Revision | None:
+def _current(home: str, revisions: Iterable[Revision], name: str, moment: datetime) -> Revision | None:
     """The current value of a field at a time."""
-    held = [each for each in given if each.name == name and each.valid_from <= moment]
-    return max(held, key=lambda each: precedence(home, each), default=None)
+    begun = [each for each in revisions if each.name == name and each.valid_from <= moment]
+    return max(begun, key=lambda each: precedence(home, each), default=None)
 
 
-def _not_withdrawn(tx: Transaction, workspace: str, home: str, given: Sequence[Revision]) -> list[Revision]:
+def _not_withdrawn(tx: Transaction, workspace: str, home: str, revisions: Sequence[Revision]) -> list[Revision]:
     """The values that no purge withdrew, without the nulls of purges."""
     until: dict[tuple[str, str], int] = {}
     for topic_id in (home, *(each.id for each in tx.topics.merged_into(workspace, [home]))):
@@ -135,13 +135,14 @@ def _not_withdrawn(tx: Transaction, workspace: str, home: str, given: Sequence[R
             if event.detail.get("because") == PURGED and "until" in event.detail:
                 key = (event.actor, str(event.detail["field"]))
                 until[key] = max(until.get(key, 0), int(str(event.detail["until"])))
-    return [each for each in given if each.provenance != PURGED and each.seq > until.get((each.person, each.name), 0)]
+    kept = (each for each in revisions if each.provenance != PURGED)
+    return [each for each in kept if each.seq > until.get((each.person, each.name), 0)]
 
 
 def _speakers(tx: Transaction, topic: Topic) -> set[str]:
     """The people who contributed to a topic or its duplicates, without those whose contributions were withdrawn."""
     joined = tx.topics.merged_into(topic.workspace, [topic.id])
-    valid = _not_withdrawn(tx, topic.workspace, topic.id, _given(tx, topic.workspace, topic.id))
+    valid = _not_withdrawn(tx, topic.workspace, topic.id, _revisions_of(tx, topic.workspace, topic.id))
     return {each.person for each in joined} | {each.person for each in valid}
 
 

@@ -68,49 +68,51 @@ class Writing:
         self.visible.name(topic)
         return append(self.tx, topic, TopicEventKind.CREATED, self.scope.person, self.now, title=topic.title)
 
-    def field(self, topic: Topic, given: FieldInput) -> TopicEventKind | None:
+    def field(self, topic: Topic, field_input: FieldInput) -> TopicEventKind | None:
         """Give a field a value or a reference. Returns the kind of entry: a revision, a confirmation, or None.
 
         A value equal to the current one is a confirmation. Raises `InvalidInput` for a reference to an unknown topic.
         """
-        target = self.visible.named(given.ref_topic_id)
-        if given.ref_topic_id is not None and target is None:
-            raise InvalidInput(f"field {given.name} refers to {given.ref_topic_id}, and there is no such topic here")
-        name = self.clean(given.name)
+        target = self.visible.named(field_input.ref_topic_id)
+        if field_input.ref_topic_id is not None and target is None:
+            raise InvalidInput(
+                f"field {field_input.name} refers to {field_input.ref_topic_id}, and there is no such topic here"
+            )
+        name = self.clean(field_input.name)
         known = {field.name: field for field in self.tx.topics.fields(topic.workspace, [topic.id])}.get(name)
         field = TopicField(
             workspace=topic.workspace,
             topic_id=topic.id,
             name=name,
             person=known.person if known else self.scope.person,
-            field_type=FieldType.of(given.field_type),
+            field_type=FieldType.of(field_input.field_type),
             ref_topic_id=target.id if target is not None else known.ref_topic_id if known else None,
         )
         if field != known:
             self.tx.topics.put_field(field)
-        return None if given.value is NO_VALUE else self._value(topic, field, given)
+        return None if field_input.value is NO_VALUE else self._value(topic, field, field_input)
 
-    def _value(self, topic: Topic, field: TopicField, given: FieldInput) -> TopicEventKind | None:
-        value = self._clean_value(given.value)
-        moment = max(self.now, given.valid_from or self.now)
-        held = self.visible.fields([topic.id], at=moment, limit=None)[topic.id].get(field.name)
-        current = held.current if held is not None else None
-        if current is not None and not given.revision_id and _same(current.value, value):
+    def _value(self, topic: Topic, field: TopicField, field_input: FieldInput) -> TopicEventKind | None:
+        value = self._clean_value(field_input.value)
+        moment = max(self.now, field_input.valid_from or self.now)
+        bundle = self.visible.fields([topic.id], at=moment, limit=None)[topic.id].get(field.name)
+        current = bundle.current if bundle is not None else None
+        if current is not None and not field_input.revision_id and _same(current.value, value):
             self._record(topic, TopicEventKind.CONFIRMED, field=field.name, revision=current.id)
             return TopicEventKind.CONFIRMED
-        if given.revision_id and self._is_known(topic, field, given.revision_id):
+        if field_input.revision_id and self._is_known(topic, field, field_input.revision_id):
             return None
         revision = Revision(
             workspace=topic.workspace,
             topic_id=topic.id,
             name=field.name,
-            id=given.revision_id or self.new_id(),
+            id=field_input.revision_id or self.new_id(),
             person=self.scope.person,
             value=value,
-            valid_from=given.valid_from or self.now,
-            provenance=self._clean(given.provenance),
-            why_changed=self._clean(given.why_changed),
-            impact_expected=self._clean(given.impact_expected),
+            valid_from=field_input.valid_from or self.now,
+            provenance=self._clean(field_input.provenance),
+            why_changed=self._clean(field_input.why_changed),
+            impact_expected=self._clean(field_input.impact_expected),
         )
         self.tx.topics.add_revision(revision)
         self._record(topic, TopicEventKind.REVISED, field=field.name, revision=revision.id)
@@ -118,9 +120,9 @@ class Writing:
 
     def _is_known(self, topic: Topic, field: TopicField, revision_id: str) -> bool:
         """Whether this person gave the field a value with this id before, perhaps through a duplicate's id."""
-        given = self.tx.topics.revisions(topic.workspace, self.visible.members([topic.id]))
+        revisions = self.tx.topics.revisions(topic.workspace, self.visible.members([topic.id]))
         mine = (field.name, self.scope.person, revision_id)
-        return any((each.name, each.person, each.id) == mine for each in given)
+        return any((each.name, each.person, each.id) == mine for each in revisions)
 
     def link(self, topic: Topic, related: Related) -> bool:
         """Make an edge; False if the other end is unknown here, or the topic itself."""

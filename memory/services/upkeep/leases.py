@@ -58,11 +58,11 @@ class SharedLeases:
     _core: Core
 
     def look(
-        self, group: str, number: int, member: str, held: Collection[int] = (), *, takes: bool = True
+        self, group: str, number: int, member: str, own_shares: Collection[int] = (), *, takes: bool = True
     ) -> frozenset[int]:
         """Renew this member and its shares, take free shares, and give up those beyond its fair part.
 
-        Returns the member's shares. `held` are those that it believes to hold, which it keeps if nobody took them
+        Returns the member's shares. `own_shares` are those that it believes to hold, which it keeps if nobody took them
         meanwhile. With `takes` off it takes no new ones.
         """
         now = self._core.clock()
@@ -70,7 +70,7 @@ class SharedLeases:
         with self._core.store.write() as tx:
             tx.upkeep.take_lease(Lease(name=f"{group}/member/{member}", owner=member, until=until), now)
             leases = [each for each in tx.upkeep.leases(f"{group}/") if each.until > now]
-            holders = dict.fromkeys(held, member) | _holders(group, leases)
+            holders = dict.fromkeys(own_shares, member) | _holders(group, leases)
             members = {each.owner for each in leases if each.name.startswith(f"{group}/member/")}
             shares = shares_of(member, number, holders, members, takes=takes)
             for share in shares:
@@ -132,7 +132,7 @@ class LeaseUpdate:
 
     taken: tuple[LeasedMessage, ...]
     """The messages that this process is to answer now."""
-    held: tuple[LeasedMessage, ...]
+    unfinished: tuple[LeasedMessage, ...]
     """Its earlier messages that are unfinished."""
 
 
@@ -161,16 +161,16 @@ class ConversationLeases:
             tx.upkeep.take_lease(Lease(name=f"process/{process}", owner=process, until=now + PROCESS_FOR), now)
             tx.conversation_leases.release_dead(now)
             tx.conversation_leases.leave(process, left)
-            held = tx.conversation_leases.held(process)
+            unfinished = tx.conversation_leases.held(process)
             if platforms or len(workspaces) > 1:  # usually nothing waits in any of them
-                unfinished = sorted(tx.conversation_leases.unfinished_in())
-                workspaces = [each for each in unfinished if each in workspaces or platform_of(each) in platforms]
+                waiting_in = sorted(tx.conversation_leases.unfinished_in())
+                workspaces = [each for each in waiting_in if each in workspaces or platform_of(each) in platforms]
             taken = [
                 each
                 for workspace in workspaces
                 for each in tx.conversation_leases.take(process, workspace, now, _AT_ONCE)
             ]
-        return LeaseUpdate(taken=tuple(taken), held=tuple(held))
+        return LeaseUpdate(taken=tuple(taken), unfinished=tuple(unfinished))
 
     def end(self, process: str) -> None:
         """End this process's lease, so that others can take what it holds at once."""

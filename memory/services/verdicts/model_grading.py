@@ -191,11 +191,11 @@ def guessed_exemplars(
     places = config.final_k - len(taught)
     if places <= 0 or situation.scope is None:
         return ()
-    near = _near(tx, situation.scope, situation, config, model)
-    judgeable = {each.id for each in _judgeable(tx, situation.scope.workspace, [each.episode for each in near])}
+    similar = _similar_guesses(tx, situation.scope, situation, config, model)
+    judgeable = {each.id for each in _judgeable(tx, situation.scope.workspace, [each.episode for each in similar])}
     usable = [
         each
-        for each in near
+        for each in similar
         if each.episode.run_id != run_id
         and each.episode.id in judgeable
         and not any(is_same_question(each.episode, other.episode, _by_words) for other in taught)
@@ -209,7 +209,7 @@ def guessed_exemplars(
     return tuple(kept[:places])
 
 
-def _near(
+def _similar_guesses(
     tx: Transaction, scope: Scope, situation: RetrievalInput, config: RetrievalConfig, model: str
 ) -> list[Exemplar]:
     """The asker's answers graded by a model, above the similarity gate, best first."""

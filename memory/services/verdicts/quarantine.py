@@ -95,9 +95,11 @@ def release_undone(tx: Transaction, episode: Episode, actor: str, role: Role, no
         before = replace(before, quarantine=apply(before, each).quarantine)
     if not before.quarantine:
         return episode
-    held = act(tx, episode, EventKind.QUARANTINED, actor, now, {"role": role.value, "flags": list(before.quarantine)})
-    restore_texts(tx, held, actor, now)
-    return held
+    held_back = act(
+        tx, episode, EventKind.QUARANTINED, actor, now, {"role": role.value, "flags": list(before.quarantine)}
+    )
+    restore_texts(tx, held_back, actor, now)
+    return held_back
 
 
 def restore_text(tx: Transaction, failed: Episode, actor: str, now: datetime) -> None:

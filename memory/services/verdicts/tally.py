@@ -316,8 +316,8 @@ def keep_judgements(
     `polls` has the stored state of each run.
     """
     stored = {each.root.run_id: polls[each.root.run_id].judgements for each in runs}
-    given = {each.root.run_id: each.judgements(polls[each.root.run_id].evidence) for each in runs}
-    if tx.judgements.set(workspace, given, stored=stored):
+    judgements = {each.root.run_id: each.judgements(polls[each.root.run_id].evidence) for each in runs}
+    if tx.judgements.set(workspace, judgements, stored=stored):
         count_threshold(tx, workspace, budget, stored=next((poll.threshold for poll in polls.values()), None))
 
 

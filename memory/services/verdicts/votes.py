@@ -41,8 +41,8 @@ class Ratings:
     def is_active(self, reaction: Reaction) -> bool:
         """Whether the register of this reaction holds one that is not withdrawn."""
         with self._core.store.read() as tx:
-            given = tx.teaching.reaction(reaction.key)
-        return given is not None and given.is_active
+            stored = tx.teaching.reaction(reaction.key)
+        return stored is not None and stored.is_active
 
     def take_back(
         self, workspace: str, person: str, episode_id: str, *, at: datetime, event_id: str = ""
@@ -58,8 +58,8 @@ class Ratings:
             if len(meant) != 1 or (event_id and not tx.log.claim(workspace, event_id, now)):
                 return None
             (vote, episode) = meant[0]
-            given = _judgements(tx.teaching.reactions_of_run(workspace, vote.run_id))
-            own = [each for each in given if (each.actor, each.node_id) == (person, vote.node_id)]
+            judgements = _judgements(tx.teaching.reactions_of_run(workspace, vote.run_id))
+            own = [each for each in judgements if (each.actor, each.node_id) == (person, vote.node_id)]
             return Rating(vote=vote, episode=episode), withdraw_votes(self._core, tx, now, *own, at=at)
 
 
