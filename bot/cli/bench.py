@@ -247,7 +247,7 @@ def attack(
     seeds: list[int],
     json_file: Path | None,
 ) -> None:
-    """Let a few people teach wrong answers, or refuse right ones: what do others meet who ask?
+    """Let a few people teach wrong answers or reject right ones, and measure what others who ask then get.
 
     Before, forty honest members taught every label, or a teacher did where answers are refused.
     """
@@ -282,8 +282,8 @@ def _has(data: Path, split: str, rows: Sequence[object], option: str, wanted: in
 def tasks(rounds: int, count: int | None, seeds: list[int], json_file: Path | None, plot_file: Path | None) -> None:
     """Give office tasks of several steps to a tree of agents and to a flat one, with and without their memories.
 
-    The world is scripted and judges by what was done in it. Who asks reacts to each answer: a thumb, and after one that
-    is down a tap on each part.
+    The office is scripted, and a task is judged by what was done there. The asker reacts to each answer with a thumb,
+    and after a thumb down with a tap on each part.
     """
     from bot.app.bench.tasks.arms import compare_arms, head, plain, plot
     from bot.app.wiring.startup import make_embedder
@@ -323,8 +323,8 @@ def peers(
     """Time other memories on the same vectors: LangGraph's SqliteStore, Chroma, LlamaIndex and mem0.
 
     Each runs in an environment of its own, which is installed when it is first measured (about 1 GB for all). Every
-    search is for the ten nearest rows of one person; beside each time stands what part of them was found, and how much
-    of the processor's time a search takes, which other work on the machine changes less.
+    search is for the ten nearest rows of one person. Each time is shown with the share of them that was found, and with
+    the processor's time of a search, which depends less on other work on the machine.
     """
     from platformdirs import user_cache_path
 

@@ -101,7 +101,7 @@ def show(memory: Memory, episode_id: str) -> Result:
 @click.argument("episode_id")
 @memory_command
 def why(memory: Memory, episode_id: str) -> Result:
-    """Explain an answer: what it was shown and why; and a lesson: its votes, what moved it, how it fared."""
+    """Explain an answer (its lessons, and why they were shown) or a lesson (its votes, changes and uses)."""
     episode = memory.audit.find(episode_id)
     explanation = memory.explaining.answer(episode.workspace, episode.run_id)
     lesson = memory.explaining.lesson(episode.workspace, episode.id)
@@ -128,7 +128,7 @@ def _decision(decide: Callable[..., tuple[Episode, str]]) -> Callable[..., None]
 @_decision
 @click.argument("verdict", type=click.Choice(["success", "failure", "pending"]))
 def grade(memory: Memory, episode: Episode, verdict: str, reason: str) -> tuple[Episode, str]:
-    """Decide what an episode is worth, above all votes; `pending` takes the decision back."""
+    """Grade an episode, which overrides all votes; `pending` withdraws the grade."""
     grade = memory.teaching.grade
     graded = grade(episode.workspace, episode.id, Verdict(verdict), actor=administrator(), reason=reason)
     return graded, f"graded {verdict}"
@@ -178,7 +178,7 @@ def release(memory: Memory, episode: Episode) -> tuple[Episode, str]:
 @_decision
 @click.argument("question")
 def restate(memory: Memory, episode: Episode, question: str) -> tuple[Episode, str]:
-    """Give a lesson a question whose own went with whoever had asked it; its author can do that in the chat."""
+    """Give a new question to a lesson whose question was erased with its asker's data. Its author can do so in chat."""
     scope = replace(episode.scope, person=administrator())
     restated = memory.restating.restate(scope, episode.id, question, role=Role.ADMIN)
     return restated or episode, "restated"

@@ -45,7 +45,7 @@ def _rows(entries: Iterable[HandbookEntry], *, with_authors: bool) -> Iterator[F
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="A file instead of the screen.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
 def handbook(*, workspace: str, channel: str, form: str | None, output: Path | None, as_json: bool) -> None:
-    """Write down what people taught: approved answers for the workspace and its public channels, as an FAQ.
+    """Write what people taught to an FAQ: approved answers for the workspace and its public channels.
 
     `goodbot learn` reads it back whole. What counts for one person alone, direct messages and what is to be avoided are
     not in it; private channels only one by one, with --channel. Authors are named where `[teaching] name_authors` says.

@@ -22,7 +22,7 @@ _REFUSALS_SHOWN = 10
 @click.option("--direct", is_flag=True, help="As said in a direct message.")
 @memory_command
 def import_(memory: Memory, *, file: Path, workspace: str, person: str, channel: str, direct: bool) -> Result:
-    """Import a json export. What is there already is left alone; what is new is this person's own judgement alone.
+    """Import a json export. Known episodes stay unchanged; new ones count as judged by this person alone.
 
     Records that cannot be taken are named; if none of them could, the command fails.
     """

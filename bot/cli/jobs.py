@@ -13,7 +13,7 @@ from memory.services.upkeep import JobState
 
 @click.group()
 def jobs() -> None:
-    """What keeps memory in shape: see when each job ran, or run one now."""
+    """List the upkeep jobs, with their last runs, or run one now."""
 
 
 @jobs.command("list")

@@ -51,7 +51,7 @@ def learn_(
     """Learn from an FAQ (.csv, .md, .jsonl), a Slack export (.zip) or one of DiscordChatExporter (.json, .zip).
 
     Of conversations it takes what was marked as right: by who asked (✅, 👍, "thanks, that worked"), or pinned. All of
-    it waits for a teacher's review, as one batch. The same file again adds nothing; a run that was stopped goes on.
+    it waits for a teacher's review, as one batch. The same file again adds nothing; a stopped run is continued.
     """
     if is_public and is_private:
         raise click.UsageError("a channel is public or private, not both")

@@ -72,7 +72,7 @@ def forget(memory: Memory, workspace: str, person: str, yes: bool) -> Result:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @memory_command
 def purge(memory: Memory, *, person: str, batch: str, workspace: str, dry_run: bool, yes: bool) -> Result:
-    """Take back everything one person taught, or one file: votes, lessons, promotions, and what rested on them.
+    """Take back everything one person taught, or one file: votes, lessons, promotions, and what was based on them.
 
     It stays in the event log. `forget` erases a person's own data instead.
     """

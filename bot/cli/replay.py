@@ -51,10 +51,10 @@ def replay(
     allow: float,
     as_json: bool,
 ) -> None:
-    """Work out again what people approved of, and tell which answers would now be different.
+    """Answer again what people approved the answers of, and list the answers that are different now.
 
     Nothing is posted or kept, and tools with effects do not run. Exit code 0: no more answers differ than --allow; 1:
-    more do; 2: it could not be told, for there are no such answers or the model gives none.
+    more do; 2: unknown, because there are no such answers or the model gave none.
     """
     settings = settings_of()
     note_failures(settings)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def move(url: str, parts: int | None, dry_run: bool, as_json: bool) -> None:
     """Copy everything into another database, and compare the two table by table. The old one stays as it is.
 
-    End every process of the bot before. What breaks off is gone on with by the same command. Afterwards set
+    End every process of the bot before. If the copying is interrupted, the same command continues it. Afterwards set
     DATABASE_URL to the new one.
     """
     settings = settings_of()
@@ -94,10 +94,10 @@ def backup(file: Path, as_json: bool) -> None:
 @click.command()
 @memory_command
 def reembed(memory: Memory) -> Result:
-    """Embed what has no vector of the embedder in use: after another one was chosen, or where it failed.
+    """Embed what has no vector of the configured embedder: after another one was chosen, or where it failed.
 
-    While the bot goes on, which finds the rest by the embedder that was used before, if this machine has it. What is
-    done counts at once, so breaking it off and giving the command again goes on with the rest. A job does it slowly.
+    The bot may run meanwhile: it finds the rest by the earlier embedder, if this machine has that. If the command is
+    interrupted, it continues when it is given again. A job does the same slowly.
     """
     with progress("texts", 0) as step:
         done = memory.reembedding.run(show=lambda count, total: step(count, f"of {total}"))

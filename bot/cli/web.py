@@ -65,7 +65,7 @@ def list_(memory: Memory, workspace: str) -> Result:
 @_WORKSPACE
 @memory_command
 def revoke(memory: Memory, name: str, workspace: str) -> Result:
-    """Let a key in no more, from its next request on."""
+    """Revoke a key: its next request is refused."""
     key = memory.api_keys.revoke(workspace or settings_of().web.workspace, name, by=administrator())
     return Result(_plain(key), f"{key.name}: revoked")
 

@@ -42,7 +42,7 @@ class Connection(Protocol):
         ...
 
     async def close(self) -> None:
-        """Take nothing more in."""
+        """Stop receiving."""
         ...
 
     @property
@@ -102,7 +102,7 @@ class _Link:
 
     @property
     def is_up(self) -> bool:
-        """The same at a glance, without asking whether pings are answered."""
+        """Whether the WebSocket is open. Unlike `is_connected` this needs no waiting, and ignores missed pings."""
         session = self._client.current_session
         return not self._client.closed and session is not None and not session.closed
 

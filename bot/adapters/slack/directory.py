@@ -1,4 +1,4 @@
-"""Looks people and channels up: who can read a channel, what a person may decide, what both are called."""
+"""Looks up channels and people: visibility of channels, roles of people, names of both."""
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping

@@ -80,8 +80,8 @@ def _log_the_end(why: str) -> None:
 class SlackMessenger(Lookups):
     """One Slack workspace, by one bot token.
 
-    `sleep` waits for rate limits, `begun` is when the process started. `on_end` gets the reason when the token is of no
-    more use. `installer` is the person who installed the app, if known.
+    `sleep` waits for rate limits, `begun` is when the process started. `on_end` is called with
+    the reason when the token no longer works. `installer` is the person who installed the app, if known.
     """
 
     pace_s = PACE_S

@@ -17,7 +17,7 @@ from memory.rules.retrieval.likeness import unit_cosine
 
 _SHOWN = 3
 _MIN_SIMILARITY = 0.35
-_AS_GOOD_AS_THE_BEST = 0.05
+_MOST_BELOW_BEST = 0.05
 """Passages whose similarity is further below the best one are not shown."""
 _BATCH = 64
 
@@ -136,7 +136,7 @@ def knowledge_tool(base: KnowledgeBase) -> Tool:
 def _quoted(passages: list[Passage]) -> str:
     if not passages or passages[0].similarity < _MIN_SIMILARITY:
         raise ToolFailed("The documents say nothing about that.")
-    floor = max(_MIN_SIMILARITY, passages[0].similarity - _AS_GOOD_AS_THE_BEST)
+    floor = max(_MIN_SIMILARITY, passages[0].similarity - _MOST_BELOW_BEST)
     return "\n\n".join(
         f"{passage.text}\n(from {', '.join(filter(None, (passage.file, passage.heading)))})"
         for passage in passages

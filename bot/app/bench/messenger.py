@@ -51,13 +51,13 @@ class BenchMessenger:
         return ref
 
     async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
-        """Nobody looks."""
+        """Do nothing: nobody looks at it."""
 
     async def ask_correction(self, event: PersonReaction | PersonVote, ref: MessageRef, question: str) -> None:
         """Do nothing: the people of a benchmark correct without being asked."""
 
     async def progress(self, workspace: str, channel: str, thread: str, text: str) -> None:
-        """Nobody looks."""
+        """Do nothing: nobody looks at it."""
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
         """Do nothing: nobody asks for files."""

@@ -8,7 +8,7 @@ from bot.errors import ConfigError
 
 @contextmanager
 def needs_extra(extra: str, what: str) -> Iterator[None]:
-    """Around imports of what an extra brings. Raises `ConfigError` that names it, where `what` lacks a library."""
+    """A context for imports of an extra's libraries, which `what` needs. Raises `ConfigError` if one is missing."""
     try:
         yield
     except ImportError as error:

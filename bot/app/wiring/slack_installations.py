@@ -1,4 +1,4 @@
-"""Where the installations of several Slack workspaces are, beside each database of the bot."""
+"""The database of the installations of several Slack workspaces, for each database of the bot."""
 
 from typing import TYPE_CHECKING
 

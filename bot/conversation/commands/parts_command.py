@@ -11,7 +11,7 @@ from memory.rules.retrieval.prompt import shown_line
 
 SOURCE = "part"
 """The source of these votes."""
-NO_PARTS = "That answer has no parts: 👍 and 👎 say all there is to say."
+NO_PARTS = "That answer has no parts. React 👍 or 👎 to the whole answer."
 NO_SUCH_PART = "I do not know that part of an answer any more, or it is not yours to judge."
 
 

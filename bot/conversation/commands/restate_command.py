@@ -65,8 +65,8 @@ def _restated_text(episode: Episode) -> str:
     """The confirmation that a lesson has a new question."""
     if set(episode.quarantine) == {Flag.RESTATED}:
         return (
-            f"“{shown_line(episode.goal, 80)}” is what your answer is for: it counts for you now. Others said what "
-            "they think of it about another question, so they get it when a teacher has looked at it."
+            f"“{shown_line(episode.goal, 80)}” is what your answer is for: it counts for you now. Others voted on "
+            "it with another question, so it counts for them when a teacher has approved it."
         )
     if episode.quarantine:
         return messages.held_back(episode)

@@ -38,7 +38,7 @@ from memory.services import LessonMark, Memory
 
 TOO_MANY_VOTES = (
     "That is a lot of votes in a short time. I keep all of them, but those beyond the limit count for you alone, "
-    "and go on doing so. To let one count for others, take it back and give it again when it has calmed down."
+    "also later. To let one count for others, take it back and give it again in a while."
 )
 
 log = logging.getLogger(__name__)

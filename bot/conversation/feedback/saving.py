@@ -77,8 +77,10 @@ def edited(changed: SavedLesson) -> str:
     """The message to an author who edited a message that is a lesson."""
     about = f"the lesson about “{shown_line(changed.lesson.goal, 80)}”"
     if changed.is_reopened:
-        return f"Your message had become {about}. It says now what your message says, once a teacher approves it again."
-    return f"Your message was proposed as {about}, which says now what your message says."
+        return (
+            f"Your message is saved as {about}. The lesson has your new text now, and waits for a teacher's approval."
+        )
+    return f"Your message was proposed as {about}, which has your new text now."
 
 
 class SaveHandler:

@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 OnEnd = Callable[[str], None]
 NewMessenger = Callable[[Installed, OnEnd], SlackMessenger]
-"""Makes the messenger of an installation, which calls `OnEnd` when its token is of no more use."""
+"""Makes the messenger of an installation, which calls `OnEnd` when its token no longer works."""
 
 
 @dataclass(slots=True, kw_only=True)

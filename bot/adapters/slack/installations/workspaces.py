@@ -42,13 +42,13 @@ _at_work: ContextVar[SlackMessenger | None] = ContextVar("workspace_at_work", de
 _PREFIX = "slack:"
 _NAME = "goodbot"
 _LOOK_S = 1.0
-"""How often it is looked for what other processes installed or removed."""
+"""How often to check, in seconds, where other processes installed or removed the app."""
 
 
 def _in_its_workspace(
     method: Callable[Concatenate[SlackMessenger, P], Coroutine[Any, Any, R]],
 ) -> Callable[Concatenate["SlackWorkspaces", P], Coroutine[Any, Any, R]]:
-    """The messenger's method, of the one that holds the workspace of what it is given first. Raises what it raises."""
+    """The same method of the messenger of the workspace that the first argument names. Raises what that raises."""
 
     async def of_its_workspace(of: "SlackWorkspaces", /, *args: P.args, **kwargs: P.kwargs) -> R:
         first: Any = next(iter((*args, *kwargs.values())))
@@ -100,7 +100,7 @@ class SlackWorkspaces:
 
     @property
     def answers_everywhere(self) -> bool:
-        """Whether payloads come in: what waits where the app was removed must end, whoever knew of that."""
+        """Whether payloads come in. Also where the app was removed: answers that wait there have to be given up."""
         return self.is_connected
 
     # Taking in ------------------------------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ class SlackWorkspaces:
             await unless(self._ended, self._sleep(_LOOK_S))
 
     def _end_by(self, error: ConfigError) -> None:
-        """Take nothing more in: what this process cannot read the token for is for those that can."""
+        """Stop receiving: a workspace whose token this process cannot decrypt is for processes that can."""
         self._wrong_key = error
         self._ended.set()
 
@@ -243,7 +243,7 @@ class SlackWorkspaces:
     # Saying ---------------------------------------------------------------------------------------------------------
 
     async def _messenger(self, workspace: str) -> SlackMessenger:
-        """The one that holds this workspace's token. Raises `ChannelNotFound` where the app is not installed."""
+        """The messenger of a workspace. Raises `ChannelNotFound` if the app is not installed there."""
         try:
             team = workspace.removeprefix(_PREFIX)
             connected = await self._connected.of(team) if team != workspace else None
@@ -254,7 +254,7 @@ class SlackWorkspaces:
         return connected.messenger
 
     def spell(self, command: str) -> str:
-        """After a mention, by the name the bot has in the workspace that is being answered."""
+        """How to type a command: after a mention, by the bot's name in the workspace whose payload is being handled."""
         messenger = _at_work.get()
         return messenger.spell(command) if messenger is not None else command_words.spelled(_NAME, command)
 

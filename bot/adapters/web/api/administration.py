@@ -43,7 +43,7 @@ def purge(person: str, memory: ServedMemory, who: Admin, dry_run: bool = True) -
 
 @router.get("/stats")
 def stats(memory: ServedMemory, who: Asker) -> dict[str, Any]:
-    """Counts by verdict, origin and fate; how often it answered and asked, and what people called wrong."""
+    """Counts of episodes by verdict and origin, of answers and questions back, and of answers that people rejected."""
     _whole_workspace(who)
     counts, decisions = memory.audit.statistics(who.workspace)
     return {"counts": counts, "decisions": plain(decisions)}
@@ -58,7 +58,7 @@ def gaps(memory: ServedMemory, who: Admin, limit: int = 10) -> list[Any]:
 
 @router.get("/jobs")
 def jobs(memory: ServedMemory, who: Admin) -> list[Any]:
-    """What keeps memory in shape, and when it ran last."""
+    """The upkeep jobs, and when each ran last."""
     return [
         {"name": each.job.name, "what": each.job.what, "every_s": each.job.every.total_seconds()}
         | {"due_at": each.due_at, "owner": each.owner, "last": plain(each.last)}

@@ -80,7 +80,7 @@ class LessonAction(StrEnum):
 
 
 class GradeBody(BaseModel):
-    """What an episode is worth; `pending` takes the grade back."""
+    """The grade of an episode; `pending` withdraws it."""
 
     verdict: Verdict
     reason: str = ""
@@ -95,7 +95,7 @@ class CorrectionBody(BaseModel):
 
 
 class PromotionBody(BaseModel):
-    """Who is to have the lesson; `personal` takes a promotion back."""
+    """The audience of a lesson; `personal` withdraws a promotion."""
 
     audience: Audience
 
@@ -141,7 +141,7 @@ def show(episode_id: str, memory: ServedMemory, who: Admin) -> dict[str, Any]:
 
 
 class Feedback(BaseModel):
-    """What became of an episode each time it was shown as a lesson."""
+    """Whether an episode was used each time it was shown as a lesson."""
 
     stats: dict[Signal, int]
     history: list[dict[str, Any]]
@@ -160,14 +160,14 @@ def feedback(
 
 @router.delete("/{episode_id}")
 def delete(episode_id: str, memory: ServedMemory, who: Admin) -> dict[str, int]:
-    """Erase the answer that the episode belongs to, with everything that came of it."""
+    """Erase the answer that the episode belongs to, with everything derived from it."""
     episode = _found(memory, who, episode_id)
     return {"erased": memory.privacy.erase_run(who.workspace, episode.run_id, actor=who.actor)}
 
 
 @router.post("/{episode_id}/grade")
 def grade(episode_id: str, body: GradeBody, memory: ServedMemory, who: Admin) -> dict[str, Any]:
-    """Decide what an episode is worth, above all votes."""
+    """Grade an episode. The grade overrides all votes."""
     _found(memory, who, episode_id)
     done = memory.teaching.grade(who.workspace, episode_id, body.verdict, actor=who.actor, reason=body.reason)
     return plain_object(done)

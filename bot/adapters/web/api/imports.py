@@ -51,7 +51,7 @@ class Imported(BaseModel):
 async def import_(request: Request, memory: ServedMemory, who: Admin, place: Annotated[Place, Query()]) -> Imported:
     """Take in an export, one JSON object a line, each of at most 1 MB, as what one person judged.
 
-    What is there already is left alone, so an import that broke off is sent again. A part of an answer that is not
+    Known episodes stay unchanged, so an interrupted import can be sent again. A part of an answer that is not
     among the same 100 lines as its parent is taken in without it.
     """
     taking = _Import(memory, who.place(**place.model_dump()))

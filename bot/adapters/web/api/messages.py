@@ -57,7 +57,7 @@ class ReactionTaken(BaseModel):
 
 @router.post("/answers")
 def answer(body: AnswerBody, memory: ServedMemory, who: Teacher) -> AnswerKept:
-    """Keep an answer with its question; it is pending until somebody reacts."""
+    """Store an answer with its question; it is pending until somebody reacts."""
     scope = who.place(**body.scope.model_dump())
     ledger = ReactionLedger(EpisodicMemory(memory, scope))
     context = ReactionContext(goal=body.goal, output=body.output, sender_key=scope.sender_key)
@@ -67,7 +67,7 @@ def answer(body: AnswerBody, memory: ServedMemory, who: Teacher) -> AnswerKept:
 
 @router.post("/reactions")
 def react(body: ReactionBody, memory: ServedMemory, who: Teacher, request: Request) -> ReactionTaken:
-    """Take in what somebody thinks of an answer."""
+    """Record a reaction to an answer, or its withdrawal."""
     emoji: EmojiMap = request.state.emoji
     value = emoji.value(body.emoji)
     if value is None:

@@ -118,5 +118,5 @@ def history(topic_id: str, memory: ServedMemory, who: Asker) -> list[Any]:
 
 @router.post("/topics/revise")
 def revise(memory: ServedMemory, who: Admin) -> dict[str, str]:
-    """Join topics of one title; which became which."""
+    """Merge topics with the same title. Returns which topic was merged into which."""
     return dict(memory.world.revise(who.workspace, actor=who.actor))

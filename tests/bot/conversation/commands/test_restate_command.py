@@ -169,8 +169,8 @@ async def test_nobody_puts_a_question_of_their_choice_under_anothers_approval() 
     await chat.command("forget", "yes")
     said = await chat.command("restate", f"{ending} {elsewhere}", by=BOB)
     assert said == (
-        f"“{elsewhere}” is what your answer is for: it counts for you now. Others said what they think of it about "
-        "another question, so they get it when a teacher has looked at it."
+        f"“{elsewhere}” is what your answer is for: it counts for you now. Others voted on "
+        "it with another question, so it counts for them when a teacher has approved it."
     )
     await chat.ask(elsewhere, CY)
     assert "12345" not in repr(chat.oracle.requests[-1])
