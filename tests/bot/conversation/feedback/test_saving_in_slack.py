@@ -85,7 +85,7 @@ async def test_an_edit_reopens_and_a_deletion_retires(tmp_path: Path) -> None:
             await settled(bot)
             ben.edits(said, "Under the red pot.")
             await settled(bot)
-            await hears(bot, ben, "once a teacher approves it again")
+            await hears(bot, ben, "waits for a teacher's approval")
             assert await answer_to(bot, ana, general) not in (ANSWER, "Under the red pot.")
             tess.says(general, "review", mention=True)
             await hears(bot, tess, "Under the red pot.")

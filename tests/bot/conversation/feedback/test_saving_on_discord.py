@@ -79,7 +79,7 @@ async def test_a_members_save_waits_and_an_edit_reopens_and_a_deletion_retires(t
             await hears(bot, tess, "for everybody in")
             assert await answer_to(bot, ben, general) == ANSWER
             server.edits(said, "Under the red pot.")
-            await hears(bot, ben, "once a teacher approves it again")
+            await hears(bot, ben, "waits for a teacher's approval")
             assert await answer_to(bot, ana, general) not in (ANSWER, "Under the red pot.")
             server.unreacts(tess, said, BOOKS)
             server.reacts(tess, said, BOOKS)
