@@ -9,7 +9,7 @@ import re
 import socket
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -174,8 +174,7 @@ class Crew:
 
     def taken_over(self) -> int:
         """How many messages a process took over from a dead one."""
-        logs = [*self.told, *(each.told() for each in self.processes)]
-        return sum(int(number) for log in logs for number in re.findall(r"took over (\d+) messages", log))
+        return taken_over([*self.told, *(each.told() for each in self.processes)])
 
     # The law ----------------------------------------------------------------------------------------------------
 
@@ -280,3 +279,8 @@ def live_and_die(made: Talked, kills: int) -> None:
         made.kill(made.chance.randrange(len(made.processes)))
     made.until_taken_in()
     made.until_answered()
+
+
+def taken_over(logs: Iterable[str]) -> int:
+    """How many messages processes took over from dead ones, by their logs."""
+    return sum(int(number) for log in logs for number in re.findall(r"took over (\d+) messages", log))

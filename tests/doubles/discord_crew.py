@@ -16,7 +16,7 @@ from memory.adapters.sql import SqlStore
 from memory.adapters.system import TimeOrderedIds, utc_now
 from memory.model import Progress
 from memory.services import Memory
-from tests.doubles.crew import PATIENCE_S
+from tests.doubles.crew import PATIENCE_S, taken_over
 from tests.doubles.discord import Channel, DiscordServer, Message, Person
 from tests.doubles.discord.ids import shard_of
 from tests.doubles.postgres import new_database
@@ -143,8 +143,7 @@ class DiscordCrew:
 
     def taken_over(self) -> int:
         """How many messages a process took over from a dead one."""
-        logs = [*self.told, *(each.told() for each in self.processes)]
-        return sum(int(number) for log in logs for number in re.findall(r"took over (\d+) messages", log))
+        return taken_over([*self.told, *(each.told() for each in self.processes)])
 
     def votes(self, liked: Iterable[Message]) -> int:
         """How many of these thumbs count."""

@@ -13,14 +13,13 @@ from enum import StrEnum
 from bot.adapters.llm.offline.model import OfflineModel
 from bot.adapters.llm.offline.ranking import on_offer
 from bot.agent.tools.registry import ToolRegistry
-from bot.app.bench.embedding import PreparedEmbedder
+from bot.app.bench.embedding import prepared_embedder
 from bot.app.bench.fresh_memory import SimulatedClock, fresh_memory
 from bot.app.bench.labelled import Label, LabelledMessage
 from bot.app.bench.messenger import BenchMessenger
 from bot.app.bench.people import CHANNEL
 from bot.app.bench.progress import ShowsStage, ShowsStep
 from bot.app.wiring.build import Running, assemble
-from bot.app.wiring.startup import make_embedder
 from bot.config import Settings
 from bot.model import PersonMessage
 from memory.errors import InvalidInput
@@ -106,11 +105,8 @@ def attack(
 ) -> list[AttackResult]:
     """Run the attack once per seed, after embedding all texts. Raises `InvalidInput` for too few messages."""
     _require_enough(lessons, arm)
-    embedder = PreparedEmbedder(make_embedder(settings))
     battles = [_AttackRun(lessons, messages, arm, seed) for seed in seeds]
-    texts = dict.fromkeys(text for battle in battles for text in battle.texts)
-    with show("embedding", len(texts)) as step:
-        embedder.prepare(texts, step)
+    embedder = prepared_embedder(settings, (text for battle in battles for text in battle.texts), show)
     results: list[AttackResult] = []
     for battle in battles:
         with show(f"attack {battle.seed}", 3 * arm.labels) as step:

@@ -2,6 +2,9 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
+from bot.app.bench.progress import ShowsStage
+from bot.app.wiring.startup import make_embedder
+from bot.config import Settings
 from memory.model import Vector
 from memory.ports import Embedder
 
@@ -44,3 +47,11 @@ class PreparedEmbedder:
 
     def _learn(self, texts: list[str]) -> None:
         self._known.update(zip(texts, self._inner.embed(texts), strict=True))
+
+
+def prepared_embedder(settings: Settings, texts: Iterable[str], show: ShowsStage) -> PreparedEmbedder:
+    """The embedder of the settings, which has embedded these texts already."""
+    embedder, distinct = PreparedEmbedder(make_embedder(settings)), dict.fromkeys(texts)
+    with show("embedding", len(distinct)) as step:
+        embedder.prepare(distinct, step)
+    return embedder

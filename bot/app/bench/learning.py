@@ -1,18 +1,17 @@
 """`goodbot bench learning`: one arm over several shuffles, optionally compared with the same without reactions."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 from bot.app.bench.calibration import Bin, calibration
-from bot.app.bench.embedding import PreparedEmbedder
+from bot.app.bench.embedding import prepared_embedder
 from bot.app.bench.labelled import LabelledMessage, first_of_each
 from bot.app.bench.people import AnswerWorth, Habits
 from bot.app.bench.plot import NamedCurves, svg
 from bot.app.bench.progress import ShowsStage
 from bot.app.bench.report import WINDOW, Shares, Summary, curve, last_count, mean, summary
 from bot.app.bench.stream import Arm, StreamResult, shuffled, stream, texts_of
-from bot.app.wiring.startup import make_embedder
 from bot.config import Settings
 
 
@@ -101,14 +100,6 @@ def _plain(result: StreamResult, numbers: Summary) -> dict[str, object]:
     return {"seed": result.seed, **asdict(numbers), "curve": curve(result.answered), "outcomes": outcomes}
 
 
-def _prepared(settings: Settings, texts: Iterable[str], show: ShowsStage) -> PreparedEmbedder:
-    """The embedder of the settings, which has embedded these texts already."""
-    embedder, distinct = PreparedEmbedder(make_embedder(settings)), dict.fromkeys(texts)
-    with show("embedding", len(distinct)) as step:
-        embedder.prepare(distinct, step)
-    return embedder
-
-
 def learn(
     messages: Sequence[LabelledMessage],
     arm: Arm,
@@ -135,7 +126,7 @@ def learn(
         *outside,
         *(text for label in labels for text in (label.words, label.text)),
     ]
-    embedder = _prepared(settings, texts, show)
+    embedder = prepared_embedder(settings, texts, show)
 
     def run(arm: Arm, seed: int, name: str) -> StreamResult:
         with show(name, len(orders[seed])) as step:

@@ -8,7 +8,7 @@ from datetime import timedelta
 from itertools import count
 
 from bot.adapters.llm.offline.model import OfflineModel
-from bot.app.bench.embedding import PreparedEmbedder
+from bot.app.bench.embedding import prepared_embedder
 from bot.app.bench.fresh_memory import SimulatedClock, fresh_memory
 from bot.app.bench.labelled import LabelledMessage
 from bot.app.bench.messenger import BenchMessenger
@@ -16,7 +16,6 @@ from bot.app.bench.people import CHANNEL
 from bot.app.bench.progress import ShowsStage
 from bot.app.bench.report import Times, times
 from bot.app.wiring.build import assemble
-from bot.app.wiring.startup import make_embedder
 from bot.config import Settings
 from bot.model import PersonTeaching
 from memory.model.evidence import Evidence
@@ -62,10 +61,7 @@ def retrieve(
     show: ShowsStage,
 ) -> Retrieval:
     """Measure once, after embedding everything."""
-    embedder = PreparedEmbedder(make_embedder(settings))
-    texts = dict.fromkeys([*(each.text for each in [*lessons, *messages]), *outside])
-    with show("embedding", len(texts)) as step:
-        embedder.prepare(texts, step)
+    embedder = prepared_embedder(settings, [*(each.text for each in [*lessons, *messages]), *outside], show)
     steps = count(1)
     with show("lessons and messages", len(lessons) + len(messages) + len(outside)) as step:
         return asyncio.run(

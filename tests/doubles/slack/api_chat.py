@@ -4,7 +4,6 @@ from tests.doubles.slack import events
 from tests.doubles.slack.core import Slack
 from tests.doubles.slack.errors import SlackError
 from tests.doubles.slack.limits import MARKDOWN_LIMIT, UPDATE_TEXT_LIMIT, visible_text
-from tests.doubles.slack.render import message_json
 from tests.doubles.slack.request import Request, method
 from tests.doubles.slack.state import Channel, Ephemeral, Json, Message
 from tests.doubles.slack.workspace import Workspace
@@ -20,7 +19,7 @@ def post_message(call: Request) -> Json:
     message.is_markdown = bool(call.text("markdown_text"))
     message.metadata = call.parsed("metadata")
     publish(call.slack, call.workspace, channel, message)
-    body = {"channel": channel.id, "ts": message.ts, "message": _json(call, message)}
+    body = {"channel": channel.id, "ts": message.ts, "message": call.message_json(message)}
     return body | with_warnings(warnings)
 
 
@@ -34,7 +33,7 @@ def update(call: Request) -> Json:
     if len(call.text("text")) > UPDATE_TEXT_LIMIT:
         raise SlackError("msg_too_long")
     text, blocks, warnings = said(call)
-    before = _json(call, message)
+    before = call.message_json(message)
     message.edits.append(message.text)
     message.text = text or message.text
     message.is_markdown = bool(call.text("markdown_text"))
@@ -48,7 +47,7 @@ def update(call: Request) -> Json:
         message.edited = {"user": call.workspace.bot.id, "ts": ts}
     event = events.changed(call.workspace, channel, message, before, ts, call.slack.base_url)
     call.slack.echo(call.workspace, event, channel)
-    body = {"channel": channel.id, "ts": message.ts, "text": message.text, "message": _json(call, message)}
+    body = {"channel": channel.id, "ts": message.ts, "text": message.text, "message": call.message_json(message)}
     return body | with_warnings(warnings)
 
 
@@ -59,7 +58,7 @@ def delete(call: Request) -> Json:
     message = own_message(call, channel, "cant_delete_message")
     if message.stream is not None and message.stream.state == "open":
         raise SlackError("cant_delete_message")
-    before = _json(call, message)
+    before = call.message_json(message)
     call.workspace.drop(message)
     call.slack.echo(call.workspace, events.deleted(channel, before, call.slack.stamps.ts()), channel)
     return {"channel": channel.id, "ts": message.ts}
@@ -162,7 +161,3 @@ def _clear_status(workspace: Workspace, message: Message) -> None:
     if message.thread_ts and shown and shown != "processing":
         last = next(s for s in reversed(workspace.statuses) if s.thread_ts == message.thread_ts)
         last.status = ""
-
-
-def _json(call: Request, message: Message) -> Json:
-    return message_json(call.workspace, message, call.slack.base_url)

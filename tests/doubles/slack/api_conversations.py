@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from tests.doubles.slack.errors import SlackError
-from tests.doubles.slack.render import channel_json, message_json
+from tests.doubles.slack.render import channel_json
 from tests.doubles.slack.request import Request, method
 from tests.doubles.slack.state import Channel, Json, Message
 
@@ -66,7 +66,12 @@ def history(call: Request) -> Json:
     channel = _readable(call)
     top = [m for m in call.workspace.messages(channel.id) if not m.thread_ts or m.subtype == "thread_broadcast"]
     page, more = paged(call, list(reversed(_between(call, top))), 100)
-    return {"messages": [_json(call, message) for message in page], "has_more": bool(more), "pin_count": 0, **more}
+    return {
+        "messages": [call.message_json(message) for message in page],
+        "has_more": bool(more),
+        "pin_count": 0,
+        **more,
+    }
 
 
 @method("conversations.replies", *_HISTORY)
@@ -80,7 +85,7 @@ def replies(call: Request) -> Json:
     root = call.workspace.find(channel.id, root_ts)
     answers = _between(call, call.workspace.replies(channel.id, root_ts))
     page, more = paged(call, ([root] if root is not None else []) + answers, 1000)
-    return {"messages": [_json(call, message) for message in page], "has_more": bool(more), **more}
+    return {"messages": [call.message_json(message) for message in page], "has_more": bool(more), **more}
 
 
 def paged(call: Request, items: Sequence[T], limit: int) -> tuple[list[T], Json]:
@@ -111,7 +116,3 @@ def _between(call: Request, messages: list[Message]) -> list[Message]:
 def _other_side(call: Request, channel: Channel) -> str:
     others = sorted(channel.members - {call.workspace.bot.id})
     return others[0] if channel.kind == "im" and others else ""
-
-
-def _json(call: Request, message: Message) -> Json:
-    return message_json(call.workspace, message, call.slack.base_url)

@@ -4,7 +4,6 @@ import re
 
 from tests.doubles.slack import events
 from tests.doubles.slack.errors import SlackError
-from tests.doubles.slack.render import message_json
 from tests.doubles.slack.request import Request, method
 from tests.doubles.slack.state import Json, Message
 
@@ -42,7 +41,7 @@ def remove(call: Request) -> Json:
 def get(call: Request) -> Json:
     """A message with its reactions."""
     message = _item(call)
-    body = message_json(call.workspace, message, call.slack.base_url)
+    body = call.message_json(message)
     return {"type": "message", "channel": message.channel, "message": body}
 
 

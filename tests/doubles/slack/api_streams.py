@@ -5,7 +5,6 @@ from tests.doubles.slack.api_agents import set_session
 from tests.doubles.slack.api_chat import new_message, own_message, publish
 from tests.doubles.slack.errors import SlackError
 from tests.doubles.slack.limits import MARKDOWN_LIMIT, MESSAGE_BLOCKS
-from tests.doubles.slack.render import message_json
 from tests.doubles.slack.request import Request, method
 from tests.doubles.slack.state import Json, Message, Stream
 
@@ -57,14 +56,14 @@ def stop_stream(call: Request) -> Json:
     if len(blocks) > MESSAGE_BLOCKS:
         raise SlackError("invalid_blocks", f"no more than {MESSAGE_BLOCKS} items allowed [json-pointer:/blocks]")
     accepted = call.slack.accept_blocks(blocks)
-    before = message_json(call.workspace, message, call.slack.base_url)
+    before = call.message_json(message)
     _grow(call, message, stream)
     message.blocks, message.metadata, stream.state = accepted, call.parsed("metadata"), "stopped"
     if call.text("session_status"):
         set_session(call, channel.id, message.thread_ts, call.text("session_status"))
     ts, base = call.slack.stamps.ts(), call.slack.base_url
     call.slack.echo(call.workspace, events.changed(call.workspace, channel, message, before, ts, base), channel)
-    return {"channel": channel.id, "ts": message.ts, "message": message_json(call.workspace, message, base)}
+    return {"channel": channel.id, "ts": message.ts, "message": call.message_json(message)}
 
 
 def _open_stream(call: Request) -> tuple[Message, Stream]:

@@ -1,11 +1,13 @@
 """The real slack-bolt, pointed at the stand-in, with an app that writes down what it hears."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+import pytest
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
+from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from tests.doubles.slack.core import APP_TOKEN, SIGNING_SECRET
@@ -70,3 +72,15 @@ async def connected(
         yield app
     finally:
         await client.close()
+
+
+def section(text: str) -> Json:
+    """A section block."""
+    return {"type": "section", "text": {"type": "mrkdwn", "text": text}}
+
+
+async def error_of(call: Awaitable[object]) -> str:
+    """The error of a call that Slack must refuse."""
+    with pytest.raises(SlackApiError) as caught:
+        await call
+    return str(caught.value.response["error"])

@@ -7,7 +7,8 @@ from typing import Any
 
 from tests.doubles.slack.core import Slack
 from tests.doubles.slack.errors import SlackError
-from tests.doubles.slack.state import Channel, Json
+from tests.doubles.slack.render import message_json
+from tests.doubles.slack.state import Channel, Json, Message
 from tests.doubles.slack.workspace import Workspace
 
 
@@ -65,6 +66,10 @@ class Request:
         if to_write and not inside:
             raise SlackError("not_in_channel")
         return channel
+
+    def message_json(self, message: Message) -> Json:
+        """A message as the API returns it."""
+        return message_json(self.workspace, message, self.slack.base_url)
 
 
 Handler = Callable[[Request], Json]

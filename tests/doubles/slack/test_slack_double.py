@@ -1,16 +1,14 @@
 """The stand-in as the real slack-bolt sees it through Socket Mode."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from aiohttp import ClientSession
 from slack_bolt.async_app import AsyncApp
-from slack_sdk.errors import SlackApiError
 
 from tests.doubles.slack import CannotDo, Enclosed, SlackServer, SlackThread
-from tests.doubles.slack.bolt_app import Recorder, connected, web_client
+from tests.doubles.slack.bolt_app import Recorder, connected, error_of, section, web_client
 from tests.doubles.slack.state import Json
 
 FEEDBACK: Json = {
@@ -51,12 +49,6 @@ MODAL: Json = {
         },
     ],
 }
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[SlackServer]:
-    async with SlackServer() as running:
-        yield running
 
 
 async def test_the_app_says_hello_and_every_event_is_acknowledged_in_order(server: SlackServer) -> None:
@@ -189,7 +181,7 @@ async def test_feedback_button_opens_a_modal_whose_errors_and_values_come_throug
 
     ana = server.person("ana")
     async with connected(server, listen) as app:
-        await app.client.chat_postMessage(channel=ana.dm, text="Lyon", blocks=[_section("Lyon"), FEEDBACK])
+        await app.client.chat_postMessage(channel=ana.dm, text="Lyon", blocks=[section("Lyon"), FEEDBACK])
         [answer] = server.said_by_bot(ana.dm)
         click = ana.rates(answer, good=False)
         assert await click.answered() == {}
@@ -217,7 +209,7 @@ async def test_a_cancelled_modal_is_told_and_a_trigger_opens_only_once(server: S
         async def teach(ack: Any, body: Json, client: Any) -> None:
             await ack()
             await client.views_open(trigger_id=body["trigger_id"], view=MODAL)
-            refused.append(await _error(client.views_open(trigger_id=body["trigger_id"], view=MODAL)))
+            refused.append(await error_of(client.views_open(trigger_id=body["trigger_id"], view=MODAL)))
             server.look_again()
 
         @app.view_closed("correction")
@@ -272,7 +264,7 @@ async def test_a_click_on_an_ephemeral_message_replaces_and_deletes_it(server: S
     ana, ben, channel = server.person("ana"), server.person("ben"), server.channel("general")
     async with connected(server, listen) as app:
         ana.says(channel, "hi")
-        blocks = [_section("What was wrong?"), {"type": "actions", "elements": [button]}]
+        blocks = [section("What was wrong?"), {"type": "actions", "elements": [button]}]
         await app.client.chat_postEphemeral(channel=channel, user=ana.id, text="What was wrong?", blocks=blocks)
         [shown] = server.ephemerals(ana)
         with pytest.raises(CannotDo):
@@ -289,7 +281,7 @@ async def test_home_opens_with_what_was_published(server: SlackServer) -> None:
     async with connected(server, heard.listen) as app:
         ana.opens_home()
         await server.wait_for(lambda: heard.bodies)
-        await app.client.views_publish(user_id=ana.id, view={"type": "home", "blocks": [_section("Your lessons")]})
+        await app.client.views_publish(user_id=ana.id, view={"type": "home", "blocks": [section("Your lessons")]})
         ana.opens_home()
         await server.wait_for(lambda: len(heard.bodies) == 2)
     first, second = heard.events("app_home_opened")
@@ -311,7 +303,7 @@ async def test_the_native_stop_ends_streams_and_tells_the_app(server: SlackServe
         await stream.append(markdown_text="Once upon")
         ana.stops(channel, question.ts)
         await server.wait_for(lambda: heard.events("agent_session_stopped"))
-        refused = await _error(stream.append(markdown_text=" a time"))
+        refused = await error_of(stream.append(markdown_text=" a time"))
     [event] = heard.events("agent_session_stopped")
     assert event["streaming_message_ts"] == [stream.ts]
     assert refused == "stopped_by_user"
@@ -335,15 +327,15 @@ async def test_leaving_archiving_and_uninstalling(server: SlackServer) -> None:
         ana.joins(channel)
         ana.leaves(channel)
         server.archive(channel, by=ana)
-        assert await _error(app.client.chat_postMessage(channel=channel, text="hello?")) == "is_archived"
+        assert await error_of(app.client.chat_postMessage(channel=channel, text="hello?")) == "is_archived"
         other = server.channel("other")
         server.remove_bot(other)
-        assert await _error(app.client.chat_postMessage(channel=other, text="hello?")) == "not_in_channel"
+        assert await error_of(app.client.chat_postMessage(channel=other, text="hello?")) == "not_in_channel"
         await server.wait_for(lambda: len(heard.bodies) == 5)
         limited = server.rate_limit_events()
         server.uninstall()
         await server.wait_for(lambda: len(heard.bodies) == 7)
-        assert await _error(app.client.auth_test()) == "account_inactive"
+        assert await error_of(app.client.auth_test()) == "account_inactive"
     assert [event["type"] for event in heard.events()] == [
         "message", "member_joined_channel", "member_left_channel", "channel_archive", "member_left_channel",
         "tokens_revoked", "app_uninstalled",
@@ -379,16 +371,6 @@ def test_a_test_without_a_loop_drives_it_from_another_thread() -> None:
         with pytest.raises(TimeoutError, match=r"chat\.postMessage ok"):
             slack.wait_for(lambda: False, timeout_s=0.01)
     assert reply.text == "hi"
-
-
-def _section(text: str) -> Json:
-    return {"type": "section", "text": {"type": "mrkdwn", "text": text}}
-
-
-async def _error(call: Any) -> str:
-    with pytest.raises(SlackApiError) as caught:
-        await call
-    return str(caught.value.response["error"])
 
 
 async def _get(url: str, token: str | None) -> tuple[int, str, bytes]:

@@ -1,15 +1,14 @@
 """The stand-in's Web API as the real client sees it: answers, limits, refusals."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 from aiohttp import ClientSession
-from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from tests.doubles.slack import SlackServer
-from tests.doubles.slack.bolt_app import web_client
+from tests.doubles.slack.bolt_app import error_of, section, web_client
 from tests.doubles.slack.state import Json
 
 BUTTON: Json = {"type": "button", "action_id": "a", "text": {"type": "plain_text", "text": "A"}}
@@ -22,18 +21,8 @@ RATING: Json = {
 Post = Callable[..., Awaitable[Any]]
 
 
-def _section(text: str) -> Json:
-    return {"type": "section", "text": {"type": "mrkdwn", "text": text}}
-
-
 def _button(value: str) -> Json:
     return BUTTON | {"value": value}
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[SlackServer]:
-    async with SlackServer() as running:
-        yield running
 
 
 @pytest.fixture
@@ -77,8 +66,8 @@ async def test_forms_and_json_are_the_same(server: SlackServer) -> None:
         ({"markdown_text": "m" * 12_001}, "msg_too_long"),
         ({"text": "t", "blocks": [{"type": "divider"}] * 51}, "invalid_blocks"),
         ({"text": "t", "blocks": [{"type": "sparkles"}]}, "invalid_blocks"),
-        ({"text": "t", "blocks": [_section("s" * 3001)]}, "invalid_blocks"),
-        ({"text": "t", "blocks": [_section("s" * 3000)] * 5}, "msg_blocks_too_long"),
+        ({"text": "t", "blocks": [section("s" * 3001)]}, "invalid_blocks"),
+        ({"text": "t", "blocks": [section("s" * 3000)] * 5}, "msg_blocks_too_long"),
         ({"text": "t", "blocks": [{"type": "markdown", "text": "m" * 12_001}]}, "msg_too_long"),
         ({"text": "t", "blocks": [{"type": "actions", "elements": [RATING]}]}, "invalid_blocks"),
         ({"text": "t", "blocks": [{"type": "context_actions", "elements": [BUTTON]}]}, "invalid_blocks"),
@@ -90,7 +79,7 @@ async def test_forms_and_json_are_the_same(server: SlackServer) -> None:
     ],
 )  # fmt: skip
 async def test_what_slack_would_not_post(server: SlackServer, post: Post, arguments: Json, error: str) -> None:
-    assert await _refused(post(**arguments)) == error
+    assert await error_of(post(**arguments)) == error
     assert server.messages(server.channel("general")) == []
 
 
@@ -110,22 +99,22 @@ async def test_updates_and_deletions_are_for_own_messages_within_limits(
 ) -> None:
     channel, ana = server.channel("general"), server.person("ana")
     mine, hers = (await post(text="mine"))["ts"], ana.says(channel, "hers", mention=False)
-    assert await _refused(client.chat_update(channel=channel, ts=hers.ts, text="x")) == "cant_update_message"
-    assert await _refused(client.chat_delete(channel=channel, ts=hers.ts)) == "cant_delete_message"
-    assert await _refused(client.chat_update(channel=channel, ts=mine, text="x" * 4001)) == "msg_too_long"
-    await client.chat_update(channel=channel, ts=mine, text="with a block", blocks=[_section("a block")])
+    assert await error_of(client.chat_update(channel=channel, ts=hers.ts, text="x")) == "cant_update_message"
+    assert await error_of(client.chat_delete(channel=channel, ts=hers.ts)) == "cant_delete_message"
+    assert await error_of(client.chat_update(channel=channel, ts=mine, text="x" * 4001)) == "msg_too_long"
+    await client.chat_update(channel=channel, ts=mine, text="with a block", blocks=[section("a block")])
     await client.chat_update(channel=channel, ts=mine, text="the block stays")
     assert [block["type"] for block in server.workspace.message(channel, mine).blocks] == ["section"]
     await client.chat_update(channel=channel, ts=mine, text="and goes", blocks=[])
     assert server.workspace.message(channel, mine).edits == ["mine", "with a block", "the block stays"]
     assert server.workspace.message(channel, mine).blocks == []
     await client.chat_delete(channel=channel, ts=mine)
-    assert await _refused(client.chat_update(channel=channel, ts=mine, text="x")) == "message_not_found"
+    assert await error_of(client.chat_update(channel=channel, ts=mine, text="x")) == "message_not_found"
 
 
 async def test_an_ephemeral_id_is_no_address(server: SlackServer, client: AsyncWebClient) -> None:
     channel, ana = server.channel("general"), server.person("ana")
-    assert await _refused(client.chat_postEphemeral(channel=channel, user=ana.id, text="psst")) == "user_not_in_channel"
+    assert await error_of(client.chat_postEphemeral(channel=channel, user=ana.id, text="psst")) == "user_not_in_channel"
     ana.says(channel, "hi", mention=False)
     ts = (await client.chat_postEphemeral(channel=channel, user=ana.id, text="psst"))["message_ts"]
     assert [e.text for e in server.ephemerals(ana)] == ["psst"]
@@ -134,21 +123,21 @@ async def test_an_ephemeral_id_is_no_address(server: SlackServer, client: AsyncW
         client.chat_delete(channel=channel, ts=ts),
         client.reactions_add(channel=channel, timestamp=ts, name="eyes"),
     ):
-        assert await _refused(refused) == "message_not_found"
+        assert await error_of(refused) == "message_not_found"
 
 
 async def test_reactions_are_once_each_and_by_name(server: SlackServer, client: AsyncWebClient, post: Post) -> None:
     channel, ts = server.channel("general"), (await post(text="hi"))["ts"]
     place = {"channel": channel, "timestamp": ts}
     await client.reactions_add(name="thumbsup", **place)
-    assert await _refused(client.reactions_add(name="+1", **place)) == "already_reacted"
-    assert await _refused(client.reactions_add(name="🧠", **place)) == "invalid_name"
+    assert await error_of(client.reactions_add(name="+1", **place)) == "already_reacted"
+    assert await error_of(client.reactions_add(name="🧠", **place)) == "invalid_name"
     seen = (await client.reactions_get(**place))["message"]["reactions"]
     assert seen == [{"name": "+1", "users": [server.workspace.bot.id], "count": 1}]
     await client.reactions_remove(name="+1", **place)
-    assert await _refused(client.reactions_remove(name="+1", **place)) == "no_reaction"
+    assert await error_of(client.reactions_remove(name="+1", **place)) == "no_reaction"
     server.workspace.scopes.discard("reactions:write")
-    assert await _refused(client.reactions_add(name="+1", **place)) == "missing_scope"
+    assert await error_of(client.reactions_add(name="+1", **place)) == "missing_scope"
 
 
 async def test_a_stream_grows_in_a_thread_and_ends_with_blocks(server: SlackServer, client: AsyncWebClient) -> None:
@@ -157,15 +146,15 @@ async def test_a_stream_grows_in_a_thread_and_ends_with_blocks(server: SlackServ
     stream = await client.chat_stream(channel=ana.dm, thread_ts=question.ts, buffer_size=1)
     await stream.append(markdown_text="Once ")
     place: Json = {"channel": ana.dm, "ts": stream.ts}
-    assert await _refused(client.chat_update(text="x", **place)) == "streaming_state_conflict"
-    assert await _refused(client.chat_delete(**place)) == "cant_delete_message"
-    assert await _refused(client.chat_appendStream(markdown_text="text", **place)) == "streaming_mode_mismatch"
+    assert await error_of(client.chat_update(text="x", **place)) == "streaming_state_conflict"
+    assert await error_of(client.chat_delete(**place)) == "cant_delete_message"
+    assert await error_of(client.chat_appendStream(markdown_text="text", **place)) == "streaming_mode_mismatch"
     await stream.stop(markdown_text="upon", blocks=[{"type": "context_actions", "elements": [RATING]}])
     [message] = server.said_by_bot(ana.dm, question.ts)
     assert (message.text, message.blocks[0]["type"]) == ("Once upon", "context_actions")
     assert message.stream is not None
     assert message.stream.state == "stopped"
-    assert await _refused(client.chat_appendStream(markdown_text="x", **place)) == "message_not_in_streaming_state"
+    assert await error_of(client.chat_appendStream(markdown_text="x", **place)) == "message_not_in_streaming_state"
     await client.chat_update(text="now it can be changed", **place)
 
 
@@ -173,15 +162,15 @@ async def test_the_limits_of_streams(server: SlackServer, client: AsyncWebClient
     channel, ana = server.channel("general"), server.person("ana")
     root = ana.says(channel, "hi", mention=False).ts
     start: Json = {"channel": channel, "thread_ts": root, "recipient_user_id": ana.id, "recipient_team_id": "T0001"}
-    assert await _refused(client.chat_startStream(**start | {"thread_ts": ""})) == "invalid_arguments"
-    assert await _refused(client.chat_startStream(**start | {"recipient_user_id": None})) == "missing_recipient_user_id"
-    assert await _refused(client.chat_startStream(**start | {"recipient_team_id": None})) == "missing_recipient_team_id"
+    assert await error_of(client.chat_startStream(**start | {"thread_ts": ""})) == "invalid_arguments"
+    assert await error_of(client.chat_startStream(**start | {"recipient_user_id": None})) == "missing_recipient_user_id"
+    assert await error_of(client.chat_startStream(**start | {"recipient_team_id": None})) == "missing_recipient_team_id"
     long = (await client.chat_startStream(markdown_text="a" * 11_999, **start))["ts"]
     await client.chat_appendStream(channel=channel, ts=long, markdown_text="b")
-    assert await _refused(client.chat_appendStream(channel=channel, ts=long, markdown_text="c")) == "msg_too_long"
+    assert await error_of(client.chat_appendStream(channel=channel, ts=long, markdown_text="c")) == "msg_too_long"
     old = (await client.chat_startStream(markdown_text="a", **start))["ts"]
     server.expire_stream(server.workspace.message(channel, old))
-    refused = await _refused(client.chat_stopStream(channel=channel, ts=old))
+    refused = await error_of(client.chat_stopStream(channel=channel, ts=old))
     assert refused == "message_not_in_streaming_state"
     assert [message.ts for message in server.workspace.open_streams()] == [long]
 
@@ -194,7 +183,7 @@ async def test_statuses_sessions_and_prompts(server: SlackServer, client: AsyncW
     assert server.workspace.status(ana.dm, root) == "is thinking..."
     await client.chat_postMessage(channel=ana.dm, thread_ts=root, text="done")
     assert server.workspace.status(ana.dm, root) == ""
-    assert await _refused(client.agents_sessions_setStatus(status="is thinking...", **thread)) == "invalid_arguments"
+    assert await error_of(client.agents_sessions_setStatus(status="is thinking...", **thread)) == "invalid_arguments"
     answer = await client.agents_sessions_setStatus(status="processing", title="Hi", **thread)
     assert (answer["agent_status"], server.workspace.status(ana.dm, root)) == ("processing", "processing")
     await client.agents_sessions_setStatus(status="active", **thread)
@@ -203,7 +192,7 @@ async def test_statuses_sessions_and_prompts(server: SlackServer, client: AsyncW
     await client.assistant_threads_setSuggestedPrompts(channel_id=ana.dm, prompts=prompts)
     assert server.workspace.prompts[ana.dm] == prompts
     five = client.assistant_threads_setSuggestedPrompts(channel_id=ana.dm, prompts=prompts * 5)
-    assert await _refused(five) == "invalid_arguments"
+    assert await error_of(five) == "invalid_arguments"
 
 
 async def test_a_stop_button_needs_its_subscription() -> None:
@@ -220,8 +209,8 @@ async def test_conversations(server: SlackServer, client: AsyncWebClient, post: 
     secret = server.workspace.add_channel("secret", private=True, with_bot=False).id
     root = [ana.says(channel, f"message {number}", mention=False) for number in range(5)][-1]
     await post(thread_ts=root.ts, text="a reply")
-    assert await _refused(client.conversations_info(channel=secret)) == "channel_not_found"
-    assert await _refused(client.chat_postMessage(channel="nowhere", text="x")) == "channel_not_found"
+    assert await error_of(client.conversations_info(channel=secret)) == "channel_not_found"
+    assert await error_of(client.chat_postMessage(channel="nowhere", text="x")) == "channel_not_found"
     assert (await client.conversations_info(channel=channel))["channel"]["is_member"]
     assert set((await client.conversations_members(channel=channel))["members"]) == {ana.id, server.workspace.bot.id}
     texts = [
@@ -246,7 +235,7 @@ async def test_people_groups_and_bots(server: SlackServer, client: AsyncWebClien
     info = (await client.users_info(user=guest.id))["user"]
     assert (info["is_restricted"], info["is_ultra_restricted"], info["is_bot"]) == (True, True, False)
     assert (await client.users_info(user=robo.user.id))["user"]["is_bot"]
-    assert await _refused(client.users_info(user="U404")) == "user_not_found"
+    assert await error_of(client.users_info(user="U404")) == "user_not_found"
     assert (await client.bots_info(bot=robo.user.bot_id))["bot"]["user_id"] == robo.user.id
     assert (await client.usergroups_users_list(usergroup=group.id))["users"] == [guest.id]
     groups = (await client.usergroups_list(include_users=True))["usergroups"]
@@ -266,7 +255,7 @@ async def test_a_file_is_uploaded_in_three_steps(server: SlackServer, client: As
     )  # fmt: skip
     unfinished = await client.files_getUploadURLExternal(filename="x", length=3)
     refused = client.files_completeUploadExternal(files=[{"id": unfinished["file_id"], "title": "x"}])
-    assert await _refused(refused) == "file_not_found"
+    assert await error_of(refused) == "file_not_found"
 
 
 @pytest.mark.parametrize(
@@ -298,18 +287,12 @@ async def test_an_unusable_modal_is_refused_and_leaves_the_trigger_good(
         ],
     }
     bad = {name: value for name, value in (view | spoiled).items() if value is not None}
-    assert await _refused(client.views_open(trigger_id=trigger, view=bad)) == "invalid_arguments"
+    assert await error_of(client.views_open(trigger_id=trigger, view=bad)) == "invalid_arguments"
     opened = (await client.views_open(trigger_id=trigger, view=view))["view"]
     await client.views_update(view_id=opened["id"], hash=opened["hash"], view=view)
     stale = client.views_update(view_id=opened["id"], hash=opened["hash"], view=view)
-    assert await _refused(stale) == "hash_conflict"
+    assert await error_of(stale) == "hash_conflict"
     ana.clicks(server.said_by_bot(server.channel("general"))[0], "a")
     server.expire_triggers()
     late = client.views_open(trigger_id=list(server.slack.triggers)[-1], view=view)
-    assert await _refused(late) == "expired_trigger_id"
-
-
-async def _refused(call: Awaitable[Any]) -> str:
-    with pytest.raises(SlackApiError) as caught:
-        await call
-    return str(caught.value.response["error"])
+    assert await error_of(late) == "expired_trigger_id"

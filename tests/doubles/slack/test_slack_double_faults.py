@@ -1,7 +1,6 @@
 """What the stand-in can do to an app: lost and repeated deliveries, broken connections, failing calls."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -13,12 +12,6 @@ from slack_sdk.http_retry.builtin_interval_calculators import FixedValueRetryInt
 from tests.doubles.slack import ConnectionReset, Hang, RateLimited, Refused, ResponseLost, ServerBroken, SlackServer
 from tests.doubles.slack.bolt_app import Recorder, connected, web_client
 from tests.doubles.slack.core import CLIENT_ID, CLIENT_SECRET
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[SlackServer]:
-    async with SlackServer() as running:
-        yield running
 
 
 async def test_events_wait_until_somebody_is_connected(server: SlackServer) -> None:

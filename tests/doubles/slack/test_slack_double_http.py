@@ -14,12 +14,6 @@ from tests.doubles.slack.state import Json
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[SlackServer]:
-    async with SlackServer() as running:
-        yield running
-
-
-@pytest.fixture
 async def app(server: SlackServer) -> AsyncApp:
     return new_app(server)
 

@@ -1,11 +1,9 @@
 """Every payload the stand-in makes uses only fields that recorded Slack payloads have, and the ones that count."""
 
 import json
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from tests.doubles.slack import Enclosed, SlackServer
 from tests.doubles.slack.delivery import Delivery
@@ -19,12 +17,6 @@ ONLY_DOCUMENTED = {
     "event.thread_ts", "event.item_user", "event.user_team", "event.source_team", "event.user_profile",
 }  # fmt: skip
 """In the documentation of these events, but not in every recorded sample."""
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[SlackServer]:
-    async with SlackServer() as running:
-        yield running
 
 
 def sample_fields(*names: str) -> set[str]:
