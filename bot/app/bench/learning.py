@@ -1,7 +1,7 @@
 """`goodbot bench learning`: one arm over several shuffles, optionally compared with the same without reactions."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from bot.app.bench.calibration import Bin, calibration
@@ -9,7 +9,7 @@ from bot.app.bench.embedding import prepared_embedder
 from bot.app.bench.labelled import LabelledMessage, first_of_each
 from bot.app.bench.people import AnswerWorth, Habits
 from bot.app.bench.plot import NamedCurves, svg
-from bot.app.bench.progress import ShowsStage
+from bot.app.bench.progress import ShowsStage, ShowsStep
 from bot.app.bench.report import WINDOW, Shares, Summary, curve, last_count, mean, summary
 from bot.app.bench.stream import Arm, StreamResult, shuffled, stream, texts_of
 from bot.config import Settings
@@ -100,6 +100,18 @@ def _plain(result: StreamResult, numbers: Summary) -> dict[str, object]:
     return {"seed": result.seed, **asdict(numbers), "curve": curve(result.answered), "outcomes": outcomes}
 
 
+def _shows_right(step: ShowsStep) -> Callable[[AnswerWorth], None]:
+    """A function to call with each answer's worth, which shows the share of right ones so far."""
+    done = right = 0
+
+    def on_message(answered: AnswerWorth) -> None:
+        nonlocal right, done
+        done, right = done + 1, right + (answered is AnswerWorth.RIGHT)
+        step(done, f"{right / done:.3f} right")
+
+    return on_message
+
+
 def learn(
     messages: Sequence[LabelledMessage],
     arm: Arm,
@@ -130,13 +142,6 @@ def learn(
 
     def run(arm: Arm, seed: int, name: str) -> StreamResult:
         with show(name, len(orders[seed])) as step:
-            right = done = 0
-
-            def on_message(answered: AnswerWorth) -> None:
-                nonlocal right, done
-                done, right = done + 1, right + (answered is AnswerWorth.RIGHT)
-                step(done, f"{right / done:.3f} right")
-
             return asyncio.run(
                 stream(
                     orders[seed],
@@ -145,7 +150,7 @@ def learn(
                     seed=seed,
                     settings=settings,
                     embedder=embedder,
-                    on_message=on_message,
+                    on_message=_shows_right(step),
                     taught=lessons[seed],
                     outside=outside,
                 )

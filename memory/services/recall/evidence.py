@@ -190,14 +190,11 @@ def _judged(
     None if it is about no action of this agent and no answer. A decided lesson has its verdict. A proposed one is
     judged by all voters with a weight for others; it is left out if both sides weigh the same, unless it is a question.
     """
-    action = summary.action
-    if action == ANSWER and summary.origin is not _RUN:
-        action = named_action(summary.output, actions) or ANSWER
-    offered = [each.candidate for each in summary.offered if each.action in (ANSWER, *actions)]
-    is_question = action == ASK and bool(offered)
+    action, offered = _subject(summary, actions)
+    is_question = bool(offered)
     if action != ANSWER and action not in actions and not is_question:
         return []
-    judged = offered if is_question else [(action, summary.output if action == ANSWER else "")]
+    judged = offered or [(action, summary.output if action == ANSWER else "")]
     candidates = tuple([Candidate.of(*each) if each[1] else _action_candidate(each[0]) for each in judged])
     is_own, is_decided = hit.audience is _PERSONAL, hit.verdict in _DECIDED
     counted = [vote for vote in summary.votes if not vote.is_limited or vote.actor == person]
@@ -231,6 +228,16 @@ def _judged(
             )
             found.append(one)
     return found
+
+
+def _subject(summary: LessonSummary, actions: Collection[str]) -> tuple[str, list[tuple[str, str]]]:
+    """The action that a lesson is about, and of a question the options that it offered."""
+    action = summary.action
+    if action == ANSWER and summary.origin is not _RUN:
+        action = named_action(summary.output, actions) or ANSWER
+    if action != ASK:
+        return action, []
+    return action, [each.candidate for each in summary.offered if each.action in (ANSWER, *actions)]
 
 
 def _observation(
