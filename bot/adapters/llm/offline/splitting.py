@@ -44,10 +44,10 @@ _CONNECTIVES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ),
         (
             "sequence",
-            rf"{_BREAK}and\s+(?:then|after\s+that|afterwards)[\s,]+|"
+            rf"{_BREAK}(?:and|&)\s+(?:then|after\s+that|afterwards)[\s,]+|"
             r"[,;.?!]\s*(?:then|after\s+that|afterwards)[\s,]+|(?<!\s)\s++then\s+(?=\w)",
         ),
-        ("parallel", rf"{_BREAK}and(?:\s+also)?[\s,]+|[?!.;]\s+(?=\w)|,\s+(?:also\s+)?(?=\w)"),
+        ("parallel", rf"{_BREAK}(?:and|&)(?:\s+also)?[\s,]+|[?!.;]\s+(?=\w)|,\s+(?:also\s+)?(?=\w)"),
     )
 )
 _COURTESY = r"(?:(?:please|also|kindly|now|(?:can|could|would|will)\s+you)\s+)*"
@@ -64,6 +64,15 @@ _ORDER = re.compile(
     r"store|forget|evaluate|solve|define|ask|work\s+out|figure\s+out)\b\s+\S",
     re.IGNORECASE,
 )
+_ERRAND = re.compile(
+    _COURTESY
+    + r"(?:add|apply|approve|arrange|block|book|bring|buy|call|cancel|change|clean|close|create|delete|deploy|disable|"
+    r"enable|fix|help|increase|install|invite|lock|make|move|order|pay|play|post|print|raise|remove|renew|repair|"
+    r"replace|report|request|reserve|reset|restart|schedule|set|share|sign|start|stop|submit|turn|unlock|update)\b"
+    r"\s+(?!(?:it|this|that|them|him|her)\b)\S",
+    re.IGNORECASE,
+)
+"""Begins like an order to others. Not with "it", which is about what was said before: "book a room and cancel it"."""
 _QUOTED = re.compile(r"(?<!\w)\"[^\"]*+(?:\"|\Z)|“[^“”]*+(?:[“”]|\Z)|„[^“”]*+(?:[“”]|\Z)|«[^»]*+(?:»|\Z)")
 """Quoted text, up to the end if it is not closed; a mark of inches (24") opens no quote."""
 _LEFT_HANGING = re.compile(
@@ -72,9 +81,9 @@ _LEFT_HANGING = re.compile(
     re.IGNORECASE,
 )
 _PAIRED = re.compile(r"\b(?:between|both|either)\b", re.IGNORECASE)
-_PAIR_ENDS = re.compile(r"\band\b|[.?!]", re.IGNORECASE)
-_WORD = re.compile(r"[^\W\d_]")
-_LEADING = re.compile(r"^(?:(?:and|then|also|first|either)[\s,]+)+", re.IGNORECASE)
+_PAIR_ENDS = re.compile(r"\band\b|\s&\s|[.?!]", re.IGNORECASE)
+_JOINING = re.compile(r"[^\W\d_]|&")
+_LEADING = re.compile(r"^(?:(?:and|&|then|also|first|either)[\s,]+)+", re.IGNORECASE)
 
 
 def split(goal: str, is_request: IsRequest) -> Split | None:
@@ -120,7 +129,7 @@ def cuts(goal: str, is_request: IsRequest) -> list[Split]:
 
 def begins_a_request(text: str) -> bool:
     """Whether the text begins like a question or an order, and does not break off."""
-    return bool(_QUESTION.match(text) or _ORDER.match(text)) and not _breaks_off(text)
+    return any(each.match(text) for each in (_QUESTION, _ORDER, _ERRAND)) and not _breaks_off(text)
 
 
 def has_several_words(text: str) -> bool:
@@ -168,7 +177,7 @@ def _joined(
 
 def _joins(goal: str, end: int, start: int) -> bool:
     """Whether a word joins two parts."""
-    return bool(_WORD.search(goal, end, start) or _LEADING.match(goal[start:]))
+    return bool(_JOINING.search(goal, end, start) or _LEADING.match(goal[start:]))
 
 
 def _is_request(text: str, judge: IsRequest, *, is_last: bool = False) -> bool:

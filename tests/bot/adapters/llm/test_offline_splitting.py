@@ -117,6 +117,23 @@ def test_words_that_would_hold_two_requests_together_do_not_where_both_are_known
     assert split(goal, lambda part: part in parts) == Split(flow="parallel", parts=parts)
 
 
+@pytest.mark.parametrize(
+    ("goal", "parts"),
+    [
+        ("book a room & order a pizza", ("book a room", "order a pizza")),
+        ("where is the key & then call a taxi", ("where is the key", "call a taxi")),
+        ("what do AT&T and R&D cost & who asks", ("what do AT&T and R&D cost", "who asks")),
+        ("what is the difference between tea & book a room", None),
+        ("book a room and cancel it", None),
+        ("who pays for black & white prints?", None),
+    ],
+)
+def test_an_ampersand_joins_like_and_and_an_errand_begins_a_request(goal: str, parts: tuple[str, ...] | None) -> None:
+    found = split(goal, lambda _: False)
+    assert (found.parts if found else None) == parts
+    assert found is None or found.is_said
+
+
 def test_a_question_ends_with_its_goal_whatever_its_last_word_is() -> None:
     parts = ("what is our zone", "where do you come from")
     assert split(" and ".join(parts), lambda part: False) == Split(flow="parallel", parts=parts)

@@ -108,6 +108,28 @@ def test_word_for_word_each_is_right_and_so_are_two_in_one_message(tmp_path: Pat
     assert len(halved) <= 2, halved  # of 36
 
 
+@pytest.mark.parametrize("joint", [" and ", " & ", ", then "])
+@pytest.mark.parametrize(
+    "taught",
+    [
+        ("cancel my reservation", "order me a pizza"),
+        ("please cancel my reservation at the hotel", "who can order pizza?"),
+    ],
+)
+def test_two_errands_in_one_message_get_both_answers(tmp_path: Path, taught: tuple[str, str], joint: str) -> None:
+    answers = dict(zip(taught, ("Write to the desk.", "Call Luigi."), strict=True))
+    text = f"cancel my reservation{joint}order me a pizza"
+    assert asked(tmp_path, answers, text) == "Write to the desk.\n\nCall Luigi."
+
+
+def test_an_errand_with_what_was_just_named_is_no_second_request(tmp_path: Path) -> None:
+    answers = {
+        "how do I book a meeting room?": "In the calendar.",
+        "how do I cancel my train ticket?": "Call the desk.",
+    }
+    assert asked(tmp_path, answers, "book a meeting room and cancel it") == "In the calendar."
+
+
 def test_a_right_pair_that_was_refused_is_right_again(tmp_path: Path) -> None:
     pair = ("What is the wifi password?", "Who is our CFO?")
 
