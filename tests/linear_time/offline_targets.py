@@ -14,7 +14,7 @@ from bot.adapters.llm.offline.arguments import Filled, fill
 from bot.adapters.llm.offline.arithmetic import find_expression, without_expression
 from bot.adapters.llm.offline.change import find_change
 from bot.adapters.llm.offline.conversation_prompt import read_followed, read_last_message, read_last_question
-from bot.adapters.llm.offline.courtesy import find_courtesy
+from bot.adapters.llm.offline.courtesy import find_courtesy, without_greeting
 from bot.adapters.llm.offline.decisions import Decider
 from bot.adapters.llm.offline.fitness import fitness, sentences
 from bot.adapters.llm.offline.follow_ups import follow
@@ -182,6 +182,7 @@ TARGETS: tuple[Target, ...] = (
     Target("without courtesy", without_courtesy),
     Target("opposed to a lesson", lambda text: are_opposed(text, "When does the Berlin office open?")),
     Target("opposed to itself", lambda text: are_opposed(text, f"{text} Paris")),
+    Target("without greeting", lambda text: without_greeting(f"hi {text}")),
     Target("fitness", lambda text: fitness(_SIMILARITY, CLOCK.spec, text, Filled(spans={"place": "a"}))),
     Target("sentences about a tool", lambda text: sentences(replace(CLOCK.spec, description=text))),
     Target("tools and answers", _rank),

@@ -7,6 +7,7 @@ from itertools import pairwise
 from math import log
 from statistics import geometric_mean, mean
 
+from bot.adapters.llm.offline.courtesy import without_greeting
 from bot.adapters.llm.offline.prompt_evidence import prompt_evidence
 from bot.adapters.llm.offline.prompt_parser import Prompt
 from bot.adapters.llm.offline.ranking import ASKED_FROM, EXPAND, SAME_GOAL, ActionCandidate, Chooser, Weigh
@@ -59,13 +60,20 @@ class Decider:
         must_choose: bool = False,
     ) -> None:
         self._similarity = similarity
-        self._goal = prompt.goal
         self._lessons = prompt.lessons
         self._must_choose = must_choose
         self._tools = {tool.name: tool for tool in tools}
         self._outputs = outputs
         self._tried = {one.name for one in outputs}
         self._chooser = Chooser(similarity, prompt, tools, weigh or self._weigh_prompt, self._tried)
+        self._goal = self._ungreeted(prompt.goal)
+
+    def _ungreeted(self, goal: str) -> str:
+        """The goal without a greeting, unless people asked before what is nearly the goal with it."""
+        request = without_greeting(goal)
+        if request == goal or self._chooser.nearest(goal) >= max(SAME_GOAL, self._chooser.nearest(request)):
+            return goal
+        return request
 
     def _weigh_prompt(self, goal: str) -> Evidence:
         """The evidence of the prompt's lessons, for a request without evidence."""

@@ -1,6 +1,6 @@
 import pytest
 
-from bot.adapters.llm.offline.courtesy import find_courtesy
+from bot.adapters.llm.offline.courtesy import find_courtesy, without_greeting
 
 
 @pytest.mark.parametrize(
@@ -13,6 +13,9 @@ from bot.adapters.llm.offline.courtesy import find_courtesy
         ("ok, thank you very much", "thanks"),
         ("thx, perfect", "thanks"),
         ("bye", "goodbye"),
+        ("hello, how are you?", "hello"),
+        ("thanks! bye", "goodbye"),
+        ("Hi, what can you do?", "abilities"),
         ("what can you do?", "abilities"),
         ("Who are you?", "abilities"),
         ("help", "abilities"),
@@ -37,3 +40,20 @@ def test_what_is_nothing_but_that(goal: str, kind: str) -> None:
 )
 def test_what_says_anything_else(goal: str) -> None:
     assert find_courtesy(goal) == ""
+
+
+@pytest.mark.parametrize(
+    ("goal", "request_"),
+    [
+        ("Hi, where is the key?", "where is the key?"),
+        ("good morning goodbot! who is our CFO?", "who is our CFO?"),
+        ("hey bot where is it", "where is it"),
+        ("hi Ana", "hi Ana"),
+        ("hello", "hello"),
+        ("high prices, why?", "high prices, why?"),
+        ("hello teammates of mine", "teammates of mine"),
+        ("", ""),
+    ],
+)
+def test_a_greeting_is_no_part_of_the_request(goal: str, request_: str) -> None:
+    assert without_greeting(goal) == request_

@@ -148,6 +148,17 @@ def test_a_right_pair_that_was_refused_is_right_again(tmp_path: Path) -> None:
     assert asyncio.run(refuse()) == [True] * 6
 
 
+@pytest.mark.parametrize("greeting", ["hi, ", "good morning! ", "hey goodbot "])
+def test_who_greets_and_asks_is_answered_and_not_told_to_ask(tmp_path: Path, greeting: str) -> None:
+    assert asked(tmp_path, {"where is the spare key?": "Here."}, f"{greeting}where is the spare key?") == "Here."
+    assert asked(tmp_path, {}, f"{greeting}who is our CFO?").startswith("I don't know that.")
+
+
+def test_a_question_that_was_taught_with_its_greeting_is_known_so(tmp_path: Path) -> None:
+    answers = {"hello, what is your name?": "Goodbot.", "what is your name in full?": "Goodbot the First."}
+    assert asked(tmp_path, answers, "hello, what is your name?") == "Goodbot."
+
+
 def test_thanks_get_the_answer_that_people_taught_for_them(tmp_path: Path) -> None:
     async def thank() -> list[str]:
         async with taught_bot(tmp_path) as asker:
