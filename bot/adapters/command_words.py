@@ -64,7 +64,7 @@ _NAMES_IDS = re.compile(r"(?:purge|settings)\b", re.IGNORECASE)
 _DECISIONS = ("promote", "release", "archive")
 _ON_A_PAGE = re.compile(rf"\b{_PAGE}\Z")
 """A command about an item on a page; the reply shows that page again."""
-_CORRECTION = re.compile(r"correct:\s*(?P<text>\S.*)", re.IGNORECASE | re.DOTALL)
+_CORRECTION = re.compile(r"correct:(?P<text>.*)", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

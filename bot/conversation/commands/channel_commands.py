@@ -59,21 +59,19 @@ def _which_mode(command: str) -> str:
     return f"I do not know that mode. `{command}` takes {', '.join(ListeningMode)} or default."
 
 
-def known_answers(context: CommandContext) -> CommandReply:
-    """`known-answers` shows the setting of this channel, `known-answers on|off` sets it."""
+def known_answers(context: CommandContext, default: str) -> CommandReply:
+    """`known-answers` shows the setting of this channel, `known-answers on|off` sets it; `default` is the file's."""
     wanted, settings, scope = context.argument.casefold(), context.memory.chat_settings, context.scope
     if wanted in (ON, OFF):
         settings.change(scope, context.role, KNOWN_ANSWERS, wanted)
     chosen = settings.here(scope).get(KNOWN_ANSWERS)
-    is_on, person = (chosen.value == ON, chosen.changed_by) if chosen else (None, "")
+    is_on, person = (chosen.value == ON, chosen.changed_by) if chosen else (default == ON, "")
     text = _known_answers_text(is_on, person, context.spell(KNOWN_ANSWERS))
     return CommandReply(text=text, people=(person,) if person else ())
 
 
-def _known_answers_text(is_on: bool | None, person: str, command: str) -> str:
+def _known_answers_text(is_on: bool, person: str, command: str) -> str:
     """The text that tells the setting, who set it, and how to change it."""
-    if is_on is None:
-        return f"Nobody decided about known answers in this channel, so my settings hold. `{command} on` or `off`."
     text = "Here I ask the language model every time"
     if is_on:
         text = "What people taught and are sure of, I answer here without asking the language model, and say so"

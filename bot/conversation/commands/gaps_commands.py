@@ -26,9 +26,16 @@ _SHORTEST = 8
 THERE = "#"
 """A mark before an id: the answer counts where the question was asked, wherever it is written."""
 
-NO_SUCH_GAP = "I know no such question that waits for an answer. `gaps` lists those that do."
 TITLE = "What nobody could answer, those first whose answer settles most"
 COUNTS_THERE = "What you answer here counts where it was asked. `gaps` lists them all."
+
+
+def no_such_gap(spell: messages.Spell) -> str:
+    """The reply to `teach` without the id of an unanswered question."""
+    return (
+        f"I know no such question that waits for an answer. `{spell('gaps')}` lists those that do; "
+        f"`{spell('teach')} ID ANSWER` answers one."
+    )
 
 
 def gap_line(gap: Gap, number: int) -> str:
@@ -81,7 +88,7 @@ def teach(context: CommandContext) -> CommandReply:
     if lesson is not None:
         return _edit(context, lesson, answer)
     if question is None:
-        raise CommandRefused(NO_SUCH_GAP)
+        raise CommandRefused(no_such_gap(context.spell))
     if not answer.strip():
         return CommandReply(text=how_to_teach(question, context.spell(f"teach {named} ANSWER")))
     command, writer = context.command, context.scope
@@ -92,9 +99,9 @@ def teach(context: CommandContext) -> CommandReply:
             writer, question.run_id, answer, role=context.role, at=command.at, event_id=command.event_id
         )
     except NotFound as error:
-        raise CommandRefused(NO_SUCH_GAP) from error
+        raise CommandRefused(no_such_gap(context.spell)) from error
     if outcome is None:
-        return CommandReply(text=NO_SUCH_GAP)
+        return CommandReply(text=no_such_gap(context.spell))
     action = named_action(outcome.lesson.output, context.actions)
     reply = CommandReply(
         text=messages.lesson_saved(outcome.lesson, context.spell, action), changed_runs=(question.run_id,)
@@ -119,7 +126,7 @@ def _edit(context: CommandContext, lesson: Episode, answer: str) -> CommandReply
         event_id=command.event_id,
     )
     if taught is None:
-        return CommandReply(text=NO_SUCH_GAP)
+        return CommandReply(text=no_such_gap(context.spell))
     teaching.archive(lesson.workspace, lesson.id, actor=context.scope.person)
     text = messages.lesson_saved(taught, context.spell, named_action(taught.output, context.actions))
     return CommandReply(text=text, decided_for=(lesson.author,))

@@ -184,6 +184,7 @@ def test_people_still_read_the_name() -> None:
         ("forget yes", ParsedCommand("forget", "yes")),
         ("export csv", ParsedCommand("export", "csv")),
         ("correct: It is\nBerlin.", ParsedCommand("correct", "It is\nBerlin.")),
+        ("correct: ", ParsedCommand("correct")),
         ("why is the sky blue?", None),
         ("help me write a letter", None),
         ("stop words in German", None),

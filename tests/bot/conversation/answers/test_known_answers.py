@@ -78,7 +78,7 @@ async def test_without_the_setting_a_teacher_switches_it_on_for_one_channel() ->
     teach_there = chat.world.memory.teaching.teach
     teach_there(replace(there, person="tina"), QUESTION, ANSWER, role=Role.TEACHER, audience=Audience.CHANNEL, at=at)
     assert not await is_known(chat, scope("bo"))
-    assert "Nobody decided" in await switch(chat, "", scope("tina"))
+    assert (await switch(chat, "", scope("tina"))).startswith("Here I ask the language model every time. `")
     assert "without asking the language model" in await switch(chat, "on", scope("tina"))
     assert "(tina decided that)" in await switch(chat, "", scope("bo", channel="c1"))
     assert (await is_known(chat, scope("bo")), await is_known(chat, there)) == (True, False)

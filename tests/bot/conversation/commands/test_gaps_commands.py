@@ -102,6 +102,7 @@ async def test_an_answer_that_was_given_cannot_be_taught_as_a_gap() -> None:
     (answered,) = known.world.memory.audit.episodes(TINA.workspace, EpisodeFilter())
     said = await known.command("teach", f"{answered.id[-8:]} Aha.", by=TINA, role=Role.TEACHER)
     assert said.startswith("I know no such question")
+    assert "`!gaps` lists those that do; `!teach ID ANSWER` answers one." in said
 
 
 async def test_what_is_taught_among_four_eyes_says_so(chat: Chat) -> None:

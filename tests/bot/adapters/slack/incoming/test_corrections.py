@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from memory.model import Verdict
 from memory.ports import EpisodeFilter
 from tests.bot.adapters.slack.conversing import say
 from tests.doubles.slack import Person, SlackServer
@@ -152,6 +153,20 @@ async def test_a_question_that_looks_like_a_correction_is_answered(
     # It is answered, and the answer, which is not known, not repeated.
     assert [first.ts in call.args["timestamp"] for call in server.calls("reactions.add")] == [False]
     assert len(server.said_by_bot(general, first.ts)) == 1
+
+
+@pytest.mark.parametrize("typed", ["correct:", "Correct: "])
+async def test_without_a_text_it_is_no_praise_and_the_person_is_asked_for_one(
+    server: SlackServer, ana: Person, tmp_path: Path, typed: str
+) -> None:
+    async with slack_bot(server, tmp_path) as bot:
+        await say(bot, ana, ana.dm, KEY)
+        empty = await say(bot, ana, ana.dm, typed)
+        assert taught(bot) == {}
+        (root,) = bot.memory.audit.episodes(bot.session.workspace, EpisodeFilter(roots_only=True, limit=None))
+        assert root.verdict is Verdict.PENDING
+    [reply] = server.said_by_bot(ana.dm, empty.ts)
+    assert "what would have been right?" in reply.text
 
 
 async def test_help_names_it(server: SlackServer, ana: Person, tmp_path: Path) -> None:
