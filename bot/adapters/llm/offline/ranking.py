@@ -35,6 +35,9 @@ SUGGESTED_FROM = 0.08
 """... or the least suggestion (`Belief.suggested`), about four times the belief in what one member approved."""
 _OFFERED_FROM, _OFFERED_SHARE = 0.02, 0.1
 """The least likelihood of further options, absolute and relative to the likeliest."""
+_OFFERED_LIKE = 0.2
+"""The least cosine of the goal with the one that an offered answer was taught for (measured: `tests/README.md`). Where
+little is taught, the belief in an answer is not small even for a goal without any relation."""
 _REJECTED_EXPANSION = 0.78
 """The least similarity to a goal with a rejected expansion for which a goal is not expanded either."""
 SAME_GOAL = 0.9
@@ -82,7 +85,9 @@ class ActionCandidate(NamedTuple):
     """The threshold of the evidence."""
     arguments: Mapping[str, object] = _NO_ARGUMENTS
     text: str = ""
-    """The known answer."""
+    """The known answer ..."""
+    taught_for: str = ""
+    """... and the goal of the strongest lesson that approves it, if any."""
     is_search: bool = False
     """Whether the tool searches for the whole question, so that its result need not be an answer."""
     is_unfit: bool = False
@@ -166,7 +171,13 @@ class Chooser:
         ranked = self.rank(goal)
         open_ = [each for each in ranked if not (each.is_search or each.is_unfit or each.action in self._tried)]
         open_.sort(key=lambda each: -each.likelihood)
-        return open_[: on_offer([(each.belief + each.doubt, each.suggested) for each in open_])]
+        related = [each for each in open_[:MOST_OPTIONS] if self._is_related(goal, each)]
+        return related[: on_offer([(each.belief + each.doubt, each.suggested) for each in related])]
+
+    def _is_related(self, goal: str, candidate: ActionCandidate) -> bool:
+        """Whether a goal is at all like the one that a known answer was taught for."""
+        taught_for = candidate.taught_for
+        return not taught_for or self._similarity.between(goal, [taught_for])[0] >= _OFFERED_LIKE
 
     def _is_of_last(self, goal: str, belief: Belief) -> bool:
         """Whether an answer is rather one to the last question, which the goal continues."""
@@ -250,11 +261,13 @@ def _known_answers(goal: str, evidence: Evidence) -> list[ActionCandidate]:
     found: list[ActionCandidate] = []
     for belief in evidence.beliefs:
         if belief.action == ANSWER:
-            doubt = _doubt(goal, belief)
+            approving = [weight.goal for weight in belief.weights if weight.approves and weight.effect > 0]
+            doubt = _doubt(goal, approving)
             found.append(
                 ActionCandidate(
                     action=ANSWER,
                     text=belief.text,
+                    taught_for=next(iter(approving), ""),
                     belief=belief.value - doubt,
                     suggested=belief.suggested,
                     doubt=doubt,
@@ -263,12 +276,13 @@ def _known_answers(goal: str, evidence: Evidence) -> list[ActionCandidate]:
     return found
 
 
-def _doubt(goal: str, belief: Belief) -> float:
+def _doubt(goal: str, approving: Sequence[str]) -> float:
     """The doubt about an answer for another thing, unless people approved it for things that differ in the same way.
+
+    `approving` has the goals that it was approved for, of the strongest lesson first.
 
     What is true in Berlin and in Paris may be true in Rome, but what opens both doors need not close one.
     """
-    approving = [weight.goal for weight in belief.weights if weight.approves and weight.effect > 0]
     nearest, *others = approving or [goal]
     unlike = opposition(goal, nearest)
     for other in others if unlike else ():

@@ -205,6 +205,16 @@ def test_of_another_thing_it_asks_whether_the_answer_is_meant(
     assert next(iter(answers.values())) in found
 
 
+def test_where_little_is_taught_it_offers_nothing_that_has_no_relation(tmp_path: Path) -> None:
+    taught = {"where is the spare key?": "Under the blue pot.", "when does the canteen open?": "At 11:30."}
+    found = asked(tmp_path, taught, "opening hours")
+    assert "At 11:30." in found
+    assert "Under the blue pot." not in found
+    again = {**taught, "where is teh spaer key?": "Under the blue pot."}
+    for nonsense in ("?", "...", "who won the world cup?"):
+        assert asked(tmp_path, again, nonsense).startswith("I don't know that."), nonsense
+
+
 def test_what_holds_for_two_things_is_told_for_a_third_one(tmp_path: Path) -> None:
     code = "Type 12# on the pad."
     taught = {"How do I open the Berlin door?": code, "How do I open the Paris door?": code}
