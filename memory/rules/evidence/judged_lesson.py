@@ -142,7 +142,8 @@ def replaced_places(lessons: Sequence[JudgedLesson], alike: "Bools") -> set[int]
 def _may_replace(lessons: Sequence[JudgedLesson]) -> "Bools":
     """Shape (n, n): whether the row's lesson may replace the column's for the same question, by people and times.
 
-    - The asker's own lesson replaces opposite verdicts of others.
+    - The asker's own lesson replaces opposite verdicts of others, and their own earlier ones: who refuses what they
+      once taught or approved is not told it again.
     - A later approval replaces an earlier approval, and a later written one also an earlier refusal, if the only person
       behind the earlier one is behind the later one, too, or if both are the asker's own.
 
@@ -162,6 +163,7 @@ def _may_replace(lessons: Sequence[JudgedLesson]) -> "Bools":
     is_one_voice = speaks[:, [column_of[each.author] if each.author else -1 for each in lessons]]
     is_changed = (is_one_voice | (is_own[:, None] & is_own)) & approves[:, None] & is_later
     is_opposite = approves[:, None] != approves
-    is_taken_back = is_opposite & ((is_own[:, None] & ~is_own) | (is_changed & is_written[:, None]))
+    is_by_asker = is_own[:, None] & (~is_own | is_later)
+    is_taken_back = is_opposite & (is_by_asker | (is_changed & is_written[:, None]))
     may_replace: Bools = is_taken_back | (is_changed & approves)
     return may_replace

@@ -159,6 +159,20 @@ def test_a_question_that_was_taught_with_its_greeting_is_known_so(tmp_path: Path
     assert asked(tmp_path, answers, "hello, what is your name?") == "Goodbot."
 
 
+def test_who_refuses_what_they_taught_is_not_told_it_again_until_they_teach_it_again(tmp_path: Path) -> None:
+    question, answer = "where is the spare key?", "Under the blue pot."
+
+    async def change() -> list[bool]:
+        async with taught_bot(tmp_path, {question: answer}) as asker:
+            told = [await asker.ask(question) == answer]
+            for again in (False, True, False):
+                await (asker.teach(question, answer) if again else asker.react("👎"))
+                told.append(await asker.ask(question) == answer)
+        return told
+
+    assert asyncio.run(change()) == [True, False, True, False]
+
+
 def test_thanks_get_the_answer_that_people_taught_for_them(tmp_path: Path) -> None:
     async def thank() -> list[str]:
         async with taught_bot(tmp_path) as asker:

@@ -40,13 +40,14 @@ lessons = st.lists(
 def replaces(new: JudgedLesson, old: JudgedLesson) -> bool:
     """The rule for two of one question."""
     is_one_voice = bool(old.author and old.author in new.people) or (new.is_own and old.is_own)
-    is_changed = is_one_voice and new.approves and (new.decided_at, new.id) > (old.decided_at, old.id)
+    is_later = (new.decided_at, new.id) > (old.decided_at, old.id)
+    is_changed = is_one_voice and new.approves and is_later
     if new.approves and old.approves:
         is_meant = is_changed and not new.speaks_of_the_same_as(old)
     elif new.approves is old.approves:
         is_meant = False
     else:
-        is_meant = (new.is_own and not old.is_own) or (is_changed and new.is_written)
+        is_meant = (new.is_own and (is_later or not old.is_own)) or (is_changed and new.is_written)
         is_meant = is_meant and new.speaks_of_the_same_as(old)
     return is_meant and not ask_for_different_things(new.goal, old.goal)
 
@@ -63,6 +64,18 @@ def test_it_is_what_each_does_to_each(judged: list[JudgedLesson], seed: int) -> 
         if new != old and alike[new, old] and replaces(other, lesson)
     }
     assert replaced_places(judged, alike) == expected
+
+
+@pytest.mark.parametrize("is_written", [True, False])
+@pytest.mark.parametrize("approves", [True, False])
+def test_the_asker_s_own_last_word_on_an_answer_counts(approves: bool, is_written: bool) -> None:
+    first, last = one_person_who_changes_their_mind(2)
+    first = first._replace(observation=NoisyVerdict(not approves, 1.0), is_own=True, is_written=is_written)
+    last = last._replace(observation=NoisyVerdict(approves, 1.0), candidates=first.candidates, is_own=True)
+    assert replaced_places([first, last], np.ones((2, 2), np.bool_)) == {0}
+    assert replaced_places([last, first], np.ones((2, 2), np.bool_)) == {1}
+    others = [each._replace(is_own=False) for each in (first, last)]
+    assert replaced_places(others, np.ones((2, 2), np.bool_)) == set()
 
 
 def one_person_who_changes_their_mind(times: int) -> list[JudgedLesson]:
