@@ -250,8 +250,10 @@ _LESSON_BYTES = 2000
 class _WorkspaceCache:
     """The cache of one workspace."""
 
-    mark: int | None
-    """The workspace's mark at the last request; None if it may be older than an erasure, so that nothing is kept."""
+    mark: int
+    """The workspace's mark at the last request."""
+    is_latest: bool
+    """Whether no erasure after this mark is known. Else nothing is kept."""
     since: int
     """The number of the erasure with which this cache began (`LessonCache.erasures_seen`)."""
     lessons: dict[str, ReadLesson] = field(default_factory=dict[str, ReadLesson])
@@ -328,13 +330,15 @@ class LessonCache:
         """The cache of a workspace for this mark; moves it to the end of the order of use.
 
         Marks have no order. If something was erased, a transaction that began after the process saw the previous mark
-        has the later one. Of any other, nothing is kept, and nothing that was kept may stay.
+        has the later one. Of any other, nothing is kept, and nothing that was kept may stay, until a transaction that
+        began since has the same mark.
         """
         known = self._known.pop(workspace, None)
-        if known is None or known.mark is None or erasures(known.mark) != erasures(mark):
+        if known is None or erasures(known.mark) != erasures(mark):
             is_later = session.erasures_seen >= (self._dropped if known is None else known.since)
-            known = _WorkspaceCache(mark if is_later else None, self.next_erasure())
-        elif known.mark != mark:
+            known = _WorkspaceCache(mark, is_later, self.next_erasure())
+        known.is_latest = known.is_latest or session.erasures_seen >= known.since
+        if known.mark != mark:
             known.nbytes -= _LESSON_BYTES * len(known.beside)
             known.mark, known.beside = mark, {}
         self._known[workspace] = known
@@ -343,7 +347,7 @@ class LessonCache:
     def _keep(
         self, known: _WorkspaceCache, mark: int, channel: str, lessons: Mapping[str, ReadLesson], beside: WeighingInput
     ) -> None:
-        if known.mark is None:
+        if not known.is_latest:
             return
         for name, lesson in lessons.items():
             if name in known.lessons:

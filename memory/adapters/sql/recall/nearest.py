@@ -110,7 +110,7 @@ class RecallIndex:
         self.lessons.clear()
         with self._lock:
             for workspace in workspaces:
-                self._epochs[workspace] = _SeenEpoch(None, self.lessons.next_erasure())
+                self._epochs[workspace] = _SeenEpoch(None, is_latest=False, since=self.lessons.next_erasure())
                 self._drop(workspace, None)
 
     def drop_erased(self, session: Session) -> None:
@@ -130,11 +130,14 @@ class RecallIndex:
         Of a transaction that may be older than the last erasure, no copy is kept (`LessonCache`).
         """
         known = self._epochs.get(workspace)
-        if known is None or known.epoch != epoch:
-            is_later = known is None or session.erasures_seen >= known.since
-            self._epochs[workspace] = _SeenEpoch(epoch if is_later else None, self.lessons.next_erasure())
-            if known is not None:
-                self._drop(workspace, epoch if is_later else None)
+        if known is None:
+            self._epochs[workspace] = _SeenEpoch(epoch, is_latest=True, since=self.lessons.next_erasure())
+        elif not known.is_latest or known.epoch != epoch:
+            # An epoch that was seen already is not noted anew, so that readers who overlap come to an end of it.
+            since = known.since if known.epoch == epoch else self.lessons.next_erasure()
+            is_latest = session.erasures_seen >= known.since
+            self._epochs[workspace] = _SeenEpoch(epoch, is_latest, since)
+            self._drop(workspace, epoch if is_latest else None)
 
     def _drop(self, workspace: str, but_of: int | None) -> None:
         """Drop the workspace's copies but those of this epoch, and all that is kept of its planes."""
@@ -147,7 +150,9 @@ class _SeenEpoch(NamedTuple):
     """The epoch of a workspace's index that a search has read."""
 
     epoch: int | None
-    """None if it may be older than an erasure."""
+    """None if none was read since this process erased something."""
+    is_latest: bool
+    """Whether no erasure after it is known. Else no copies are kept."""
     since: int
     """The number of the erasure with which it began (`LessonCache.erasures_seen`)."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 
@@ -107,6 +107,28 @@ def test_an_old_snapshot_leaves_no_copy(store: SqlStore, path: Path) -> None:
     assert copies(store) == []
     find()
     assert copies(store) == ["workspace"]
+
+
+def test_readers_that_always_overlap_keep_copies_and_lessons_again(store: SqlStore) -> None:
+    """Each transaction begins before the one before it searches, as with several busy threads."""
+    with store.write() as tx:
+        fill(tx, "w")
+        tx.episodes.put_vector("w", "e1", MODEL, unit(1, 0, 0))
+        tx.episodes.set_index("w", "e1", [EVERYONE])
+    nearest(store, "w", ["workspace"], MODEL, unit(1, 0, 0), 3, -1.0)
+    with ExitStack() as last:
+        earlier = last.enter_context(store.read())
+        store._recall.erased(["w"])
+        for _ in range(4):
+            with ExitStack() as one:
+                later = one.enter_context(store.read())
+                earlier.episodes.nearest("w", ["workspace"], MODEL, unit(1, 0, 0), 3, -1.0)
+                earlier.episodes.weighing_input("w", "C1", ["e1"])
+                last.close()
+                last, earlier = one.pop_all(), later
+        last.close()
+    assert copies(store) == ["workspace"]
+    assert store._recall.lessons._known["w"].lessons.keys() == {"e1"}
 
 
 def _erase(store: SqlStore, episode_id: str) -> None:
