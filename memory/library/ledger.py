@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import quote
 
+from memory.errors import Conflict
 from memory.library.episodic import EpisodicMemory, NoOpEpisodicMemory, keep_for_a_while
 from memory.library.visibility import may_be_shown, place_json
 from memory.model import Audience, Episode, LedgerEntry, Scope
@@ -123,13 +124,14 @@ class ReactionLedger:
         self._ttl = lifetime(ttl, "ttl")
 
     def record(self, message_id: str, context: ReactionContext, *, channel: str = "", run_id: str = "") -> None:
-        """Store a sent message; its episode is pending until somebody reacts. The same id replaces it.
+        """Store a sent message; its episode is pending until somebody reacts. Until then the same id replaces it.
 
         All messages may be recorded, also parts of long ones. `channel` is needed on platforms whose message ids are
         unique only within a channel. Secrets are redacted. Recording the same message with the same context only
         renews its time. An entry with this id by another person, or of this person elsewhere, is not replaced: then the
         new entry is found only by this person here. `run_id` names a stored run of this person that the message belongs
-        to. Raises `Conflict` if there is no such run or it is another person's.
+        to. Raises `Conflict` if there is no such run or it is another person's, and for another context or run once
+        there were reactions on the message: they are about the first.
         """
         text(message_id, "message_id")
         text(channel, "channel")
@@ -139,18 +141,20 @@ class ReactionLedger:
         memory, scope = self._episodic.memory, self._episodic.scope
         clean = memory.core.redactor.text
         kept = ReactionContext(clean(context.goal), clean(context.output), context.sender_key)
-        known = self._root(message_id, channel)
+        now = memory.clock()
         if run_id:
             self._episodic.require_own_run(run_id)
-        elif known is not None and known.person == scope.person and _context_of(known) == kept:
-            run_id = known.run_id
-        else:
+        with memory.store.read() as tx:
+            place = _free_place(tx, scope, channel, message_id, now)
+            run_id = run_id or _run_with(tx, scope, channel, place, message_id, kept, now)
+            _require_unclaimed(tx, scope, place, message_id, run_id)
+        if not run_id:
             run_id = self._episodic.store(Episode(goal=kept.goal, output=kept.output, place=kept.sender_key)).run_id
         if not run_id:
             return
-        now = memory.clock()
         with memory.store.write() as tx:
             place = _free_place(tx, scope, channel, message_id, now)
+            _require_unclaimed(tx, scope, place, message_id, run_id)
             tx.teaching.put_ledger(
                 LedgerEntry(
                     workspace=scope.workspace,
@@ -196,13 +200,32 @@ def posted(tx: Transaction, scope: Scope, channel: str, message_id: str, now: da
     return None
 
 
+def _run_with(
+    tx: Transaction, scope: Scope, channel: str, place: str, message_id: str, context: ReactionContext, now: datetime
+) -> str:
+    """The run that this person recorded for the message with this context; empty if none is known."""
+    found = posted(tx, scope, channel, message_id, now)
+    roots = [found[1]] if found is not None else []
+    for run_id in tx.teaching.runs_reacted_to(scope.workspace, place, message_id):  # also if the entry has expired
+        roots += tx.episodes.of_run(scope.workspace, run_id)[:1]
+    same = (each.run_id for each in roots if each.person == scope.person and _context_of(each) == context)
+    return next(same, "")
+
+
 def _free_place(tx: Transaction, scope: Scope, channel: str, message_id: str, now: datetime) -> str:
-    """The ledger's channel for a new entry: the message's channel, or this person's own if another entry is there."""
+    """The ledger's channel for a new entry: the message's, or this person's own if that has another's answer."""
     own, shared = _addresses(scope, channel)
     entry = tx.teaching.ledger(scope.workspace, shared, message_id, now)
-    nodes = tx.episodes.of_run(scope.workspace, entry.run_id) if entry else []
-    is_free = not nodes or (nodes[0].person == scope.person and is_here(scope, nodes[0]))
+    runs = tx.teaching.runs_reacted_to(scope.workspace, shared, message_id) | ({entry.run_id} if entry else set())
+    roots = [root for run_id in runs for root in tx.episodes.of_run(scope.workspace, run_id)[:1]]
+    is_free = all(root.person == scope.person and is_here(scope, root) for root in roots)
     return shared if is_free else own
+
+
+def _require_unclaimed(tx: Transaction, scope: Scope, place: str, message_id: str, run_id: str) -> None:
+    """Raises `Conflict` if reactions on the message are about another run, which would lose them."""
+    if tx.teaching.runs_reacted_to(scope.workspace, place, message_id) - {run_id}:
+        raise Conflict(f"there are reactions on message {message_id} already; record the other answer with another id")
 
 
 def _addresses(scope: Scope, channel: str) -> tuple[str, str]:

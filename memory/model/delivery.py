@@ -258,6 +258,8 @@ class Posted:
     """The root node of the run; empty if it has none."""
     is_overtaken: bool
     """Whether reactions on it arrived before this note."""
+    is_taken: bool = False
+    """Whether reactions on this message belong to another answer, which keeps it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,6 +38,10 @@ class TeachingTable(Protocol):
         """Every register of one person, newest first."""
         ...
 
+    def runs_reacted_to(self, workspace: str, channel: str, message_id: str) -> set[str]:
+        """The runs that registers of this message belong to, including withdrawn ones."""
+        ...
+
     def unclaimed_reactions(self, workspace: str, channel: str, message_id: str) -> list[Reaction]:
         """Registers on a message that had no ledger row when they arrived."""
         ...

@@ -298,12 +298,12 @@ class Recording:
         """Note that a part was posted, so that reactions on its message count for the answer (unless not `is_answer`).
 
         Returns whether reactions had arrived before this; they are counted now. The last part marks the answer as
-        delivered.
+        delivered. A message with reactions that count for another answer stays that answer's.
         """
         now = self._core.clock()
         with self._core.store.write() as tx:
             posted = tx.deliveries.post(workspace, run_id, part, message_id, now)
-            if posted is None:
+            if posted is None or posted.is_taken:
                 return False
             entry = self._entry(workspace, posted.channel, message_id, run_id, now, part)
             if is_answer:

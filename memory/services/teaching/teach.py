@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memory.errors import InvalidInput
+from memory.errors import Conflict, InvalidInput
 from memory.model import Audience, Episode, EventKind, LedgerEntry, Reaction, Role, Scope, Verdict, Visibility
 from memory.ports import Transaction
 from memory.rules.audience import visibility_of
@@ -93,11 +93,16 @@ class Teaching:
             return lesson_mark(tx, workspace, run_id)
 
     def vote(self, reaction: Reaction) -> VoteResult:
-        """Store a vote that names its run instead of a message (from a button, a command or a library call)."""
+        """Store a vote that names its run (from a button, a command or a library call), and a message of it or none.
+
+        Raises `Conflict` if the message belongs to another run.
+        """
         now = self._core.clock()
         with self._core.store.write() as tx:
             # The run is part of the key, so that two runs never share a register.
             message_id = reaction.message_id or f"run/{reaction.run_id}"
+            if message_id != f"run/{reaction.run_id}":
+                _require_own_message(tx, reaction, now)
             before = next(iter(tx.episodes.of_run(reaction.workspace, reaction.run_id)), None)
             result = write_votes(self._core, tx, now, replace(reaction, message_id=message_id))
             if before is not None and result.root is not None:
@@ -304,6 +309,15 @@ def _note_place(tx: Transaction, place: Scope | None, parts: Sequence[LedgerEntr
     """Store who can read the channel now."""
     if place is not None and (not parts or place.is_news_of(parts[0].channel_visibility)):
         note(tx, place, now)
+
+
+def _require_own_message(tx: Transaction, reaction: Reaction, now: datetime) -> None:
+    """Raises `Conflict` if the reaction's message belongs to another run, which would lose its register."""
+    message = (reaction.workspace, reaction.channel, reaction.message_id)
+    entry = tx.teaching.ledger(*message, now)
+    runs = tx.teaching.runs_reacted_to(*message) | ({entry.run_id} if entry else set())
+    if runs - {reaction.run_id}:
+        raise Conflict(f"message {reaction.message_id} belongs to another run; name that one, or no message")
 
 
 def _keep_until_posted(tx: Transaction, reaction: Reaction, *, on_own_message: bool) -> bool:

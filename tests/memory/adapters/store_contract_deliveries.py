@@ -142,6 +142,7 @@ class DeliveriesContract(StoreCase):
         unsent = replace(outgoing(1), sent_at=None, message_id="")
         with store.write() as tx:
             tx.deliveries.put_outgoing(unsent, replace(unsent, part=2), replace(unsent, run_id="r2"))
+            tx.teaching.put_reaction(reaction(message_id="m1"))
             tx.episodes.put(episode("e0", step_number=2), episode("e1"), episode("e2", "v"))
             tx.teaching.put_reaction(reaction("v", message_id="m1", run_id=""))
             tx.teaching.put_reaction(reaction(message_id="m2", run_id=""))
@@ -155,10 +156,21 @@ class DeliveriesContract(StoreCase):
             overtaken = tx.deliveries.post("w", "r1", 2, "m2", at(1))
             assert overtaken == Posted(channel="C1", root_id="e1", is_overtaken=True)
             rootless = tx.deliveries.post("w", "r2", 1, "m3", at(1))
-            assert rootless == Posted(channel="C1", root_id="", is_overtaken=False)
+            assert rootless == Posted(channel="C1", root_id="", is_overtaken=False, is_taken=True)
         with store.read() as tx:
             sent = [(part.part, part.message_id, part.sent_at) for part in tx.deliveries.outgoing("w", "r1")]
             assert sent == [(1, "m1", at(1)), (2, "m2", at(1))]
+
+    def test_the_runs_that_reactions_on_a_message_belong_to(self, store: Store) -> None:
+        with store.write() as tx:
+            assert tx.teaching.runs_reacted_to("w", "C1", "m1") == set()
+            for run_id in ("", "r1", "r2"):
+                tx.teaching.put_reaction(reaction(run_id=run_id, source=run_id, is_active=run_id != "r2"))
+            tx.teaching.put_reaction(reaction("v", run_id="r3"))
+            tx.teaching.put_reaction(reaction(run_id="r4", message_id="m2"))
+        with store.read() as tx:
+            assert tx.teaching.runs_reacted_to("w", "C1", "m1") == {"r1", "r2"}
+            assert tx.teaching.runs_reacted_to("w", "C2", "m1") == set()
 
     def test_an_answer_is_delivered_when_every_part_is_sent(self, store: Store) -> None:
         unsent = replace(outgoing(1), sent_at=None, message_id="")

@@ -19,7 +19,10 @@ _AHEAD = timedelta(minutes=5)
 
 
 class AnswerBody(BaseModel):
-    """An answer that was posted elsewhere. The same message again changes nothing."""
+    """An answer that was posted elsewhere. The same message again changes nothing.
+
+    Another answer with its id replaces it, until there are reactions on it: then the code is 409.
+    """
 
     model_config = ConfigDict(extra="forbid")
 

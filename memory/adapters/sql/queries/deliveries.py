@@ -177,18 +177,24 @@ _ROOT = (
     .limit(1)
     .scalar_subquery()
 )
-_IS_OVERTAKEN = exists().where(
+_HAS_REACTIONS = exists().where(
     reactions.c.workspace == changed_column(_o.workspace),
     reactions.c.channel == changed_column(_o.channel),
     reactions.c.message_id == bindparam("message"),
-    reactions.c.run_id == "",
 )
+_IS_OVERTAKEN = _HAS_REACTIONS.where(reactions.c.run_id == "")
+_IS_TAKEN = _HAS_REACTIONS.where(reactions.c.run_id != "", reactions.c.run_id != bindparam("run"))
 _POST = (
     update(outgoing)
     .where(_o.workspace == bindparam("w"), _o.run_id == bindparam("run"), _o.part == bindparam("number"))
     .where(_o.sent_at.is_(None))
     .values(sent_at=bindparam("at"), message_id=bindparam("message"))
-    .returning(_o.channel, func.coalesce(_ROOT, "").label("root_id"), _IS_OVERTAKEN.label("is_overtaken"))
+    .returning(
+        _o.channel,
+        func.coalesce(_ROOT, "").label("root_id"),
+        _IS_OVERTAKEN.label("is_overtaken"),
+        _IS_TAKEN.label("is_taken"),
+    )
 )
 
 

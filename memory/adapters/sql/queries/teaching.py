@@ -57,6 +57,7 @@ _OF_RUN = select(reactions).where(matching(reactions, "run_id")).order_by(_r.seq
 _UNCLAIMED = (
     select(reactions).where(matching(reactions, "channel", "message_id"), _r.run_id == "").order_by(_r.seq, *_IDENTITY)
 )
+_REACTED_TO = select(_r.run_id).distinct().where(matching(reactions, "channel", "message_id"), _r.run_id != "")
 _BY_ACTOR = select(reactions).where(matching(reactions, "actor")).order_by(_r.at.desc(), _r.seq.desc(), *_IDENTITY)
 _VOTES_OF_RUNS = select(votes_table).where(among(votes_table, "run_id")).order_by(_v.node_id, _v.actor)
 _OF_MEMBERS = (
@@ -154,6 +155,10 @@ class SqlTeachingTable(SqlTable):
 
     def reactions_by(self, workspace: str, actor: str) -> list[Reaction]:
         return self._session.all(Reaction, _BY_ACTOR, workspace=workspace, actor=actor)
+
+    def runs_reacted_to(self, workspace: str, channel: str, message_id: str) -> set[str]:
+        where = {"workspace": workspace, "channel": channel, "message_id": message_id}
+        return {row.run_id for row in self._session.rows(_REACTED_TO, where)}
 
     def unclaimed_reactions(self, workspace: str, channel: str, message_id: str) -> list[Reaction]:
         return self._session.all(Reaction, _UNCLAIMED, workspace=workspace, channel=channel, message_id=message_id)

@@ -83,6 +83,8 @@ def test_another_messenger_teaches(web: WebClient) -> None:
     assert "is in the future" in web.call("POST", "/v1/reactions", ahead, key=key).json()["detail"]
     asked = {"q": "where is the key?", "scope": place}
     assert web.post("/v1/query", asked, key=key)["candidates"][0]["summary"]
+    other = web.call("POST", "/v1/answers", {**answer, "output": "Bianca has it"}, key=key)
+    assert (other.status_code, other.json()["code"]) == (409, "conflict")
     back = web.post("/v1/reactions", {**reaction, "event_id": "ev2", "is_active": False}, key=key)
     assert back == {"is_known": True, "verdict": "pending"}
     assert web.post("/v1/query", asked, key=key)["candidates"] == []
