@@ -171,13 +171,14 @@ class Chooser:
         ranked = self.rank(goal)
         open_ = [each for each in ranked if not (each.is_search or each.is_unfit or each.action in self._tried)]
         open_.sort(key=lambda each: -each.likelihood)
-        related = [each for each in open_[:MOST_OPTIONS] if self._is_related(goal, each)]
+        related = self._related(goal, open_[:MOST_OPTIONS])
         return related[: on_offer([(each.belief + each.doubt, each.suggested) for each in related])]
 
-    def _is_related(self, goal: str, candidate: ActionCandidate) -> bool:
-        """Whether a goal is at all like the one that a known answer was taught for."""
-        taught_for = candidate.taught_for
-        return not taught_for or self._similarity.between(goal, [taught_for])[0] >= _OFFERED_LIKE
+    def _related(self, goal: str, candidates: Sequence[ActionCandidate]) -> list[ActionCandidate]:
+        """The candidates without known answers that were taught for goals that are not at all like this one."""
+        taught_for = list(dict.fromkeys(each.taught_for for each in candidates if each.taught_for))
+        likeness = dict(zip(taught_for, self._similarity.between(goal, taught_for), strict=True))
+        return [each for each in candidates if likeness.get(each.taught_for, _OFFERED_LIKE) >= _OFFERED_LIKE]
 
     def _is_of_last(self, goal: str, belief: Belief) -> bool:
         """Whether an answer is rather one to the last question, which the goal continues."""

@@ -8,7 +8,8 @@ from bot.adapters.llm.offline.similarity import Similarity
 from bot.model import ToolSpec
 from memory.adapters.embedding.hashing import HashingEmbedder
 from memory.model import Vector
-from memory.model.evidence import Evidence
+from memory.model.evidence import Belief, Evidence, LessonWeight
+from memory.rules.evidence.judged_lesson import ANSWER
 from tests.bot.adapters.llm.offline_tools import CLOCK
 
 GOAL = "what time is it in Oslo?"
@@ -20,9 +21,11 @@ class Embedded:
 
     def __init__(self) -> None:
         self.texts: list[str] = []
+        self.calls = 0
 
     def __call__(self, texts: Sequence[str]) -> list[Vector]:
         self.texts += texts
+        self.calls += 1
         return HashingEmbedder().embed(texts)
 
 
@@ -42,3 +45,22 @@ def test_a_tool_without_arguments_is_judged_by_the_evidence_and_not_embedded() -
     assert {each.action for each in chooser.rank(GOAL)} == {"clock", "menu"}
     assert GOAL in embedded.texts
     assert MENU.description not in embedded.texts
+
+
+def known(answer: str, goal: str, belief: float) -> Belief:
+    weight = LessonWeight(episode_id=goal, goal=goal, author="ana", approves=True, weight=belief, effect=belief)
+    return Belief(action=ANSWER, value=belief, prior=0.0, text=answer, weights=(weight,))
+
+
+def test_all_options_are_compared_with_the_goal_by_one_call() -> None:
+    goal, embedded = "where is the spare key of the office?", Embedded()
+    beliefs = (
+        known("under the mat", "where is the spare key?", 0.12),
+        known("at noon", "when is lunch served?", 0.11),
+        known("with Bianca", "who has the key of the office?", 0.1),
+    )
+    chooser = Chooser(Similarity(embedded), Prompt(goal=goal), [], lambda _: Evidence(beliefs=beliefs))
+    chooser.rank(goal)
+    before = embedded.calls
+    assert [each.text for each in chooser.to_ask_about(goal)] == ["under the mat", "with Bianca"]
+    assert embedded.calls == before + 1
