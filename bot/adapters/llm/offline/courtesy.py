@@ -7,9 +7,9 @@ import re
 
 _LONGEST = 60
 _ADDRESSED = r"(?:[\s,]+(?:goodbot|bot|there|all|everybody|everyone|team|again|mate|you|for\s(?:me|us)|here)\b)*"
-_END = _ADDRESSED + r"[\s.!?]*"
+_GREETING_WORDS = r"(?:hello|hi|hey|howdy|good\s(?:morning|afternoon|evening|day))"
 _KINDS = {
-    "hello": r"(?:hello|hi|hey|howdy|good\s(?:morning|afternoon|evening|day)|how\sare\syou|nice\sto\smeet)",
+    "hello": rf"(?:{_GREETING_WORDS}|how\sare\syou|nice\sto\smeet)",
     "thanks": (
         r"(?:(?:ok(?:ay)?|great|perfect|cool)[\s,!]+)?(?:many\s|a\slot\sof\s)?(?:thanks|thank\syou|thx|ty|cheers)"
         r"(?:\s(?:a\slot|so\smuch|very\smuch|for\s(?:that|your\shelp|the\shelp)))?(?:[\s,!]+(?:great|perfect|cool))?"
@@ -22,21 +22,33 @@ _KINDS = {
         r"what\sare\syour\s(?:tools|skills|abilities|features|commands)|introduce\syourself)"
     ),
 }
-_PATTERNS = {kind: re.compile(pattern + _END, re.IGNORECASE) for kind, pattern in _KINDS.items()}
-_GREETING = re.compile(_KINDS["hello"] + _ADDRESSED + r"[\s,.:!?]+", re.IGNORECASE)
-_SEPARATOR = re.compile(r"[,.!?]+ ")
+_COURTESY = re.compile(
+    rf"(?:{'|'.join(f'(?P<{kind}>{pattern})' for kind, pattern in _KINDS.items())}){_ADDRESSED}(?!\w)(?::[\w+-]+:|\W)*",
+    re.IGNORECASE,
+)
+"""One courtesy, with the marks, emoji and names of emoji after it."""
+_GREETING = re.compile(
+    rf"(?:{_KINDS['hello']}{_ADDRESSED}\s*[,.:!?\n]|{_GREETING_WORDS}(?:[\s,]+(?:goodbot|bot)\b)*\s)[\s,.:!?]*",
+    re.IGNORECASE,
+)
+"""Without a mark or line break after them, other words belong to the request: "hi, all hands", "how are you hosted"."""
 
 
 def find_courtesy(goal: str) -> str:
     """The kind of message: `hello`, `thanks`, `goodbye` or `abilities`; empty for any other.
 
-    Of several, as in "hello, what can you do?", the last one counts.
+    Of several, the question counts: "hello, what can you do? thanks"; else the last one.
     """
     text = " ".join(goal.split())
-    if len(text) > _LONGEST:
-        return ""
-    kinds = [_kind(text)] if _kind(text) else [_kind(each) for each in _SEPARATOR.split(text)]
-    return kinds[-1] if all(kinds) else ""
+    kinds: list[str] = []
+    place = 0
+    while place < len(text) <= _LONGEST:
+        courtesy = _COURTESY.match(text, place)
+        if courtesy is None:
+            return ""
+        kinds.append(courtesy.lastgroup or "")
+        place = courtesy.end()
+    return "abilities" if "abilities" in kinds else "".join(kinds[-1:])
 
 
 def without_greeting(goal: str) -> str:
@@ -44,7 +56,3 @@ def without_greeting(goal: str) -> str:
     greeting = _GREETING.match(goal[:_LONGEST])
     rest = goal[greeting.end() :] if greeting else ""
     return rest if len(rest.split()) > 1 else goal
-
-
-def _kind(text: str) -> str:
-    return next((kind for kind, pattern in _PATTERNS.items() if pattern.fullmatch(text)), "")

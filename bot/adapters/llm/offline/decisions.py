@@ -69,11 +69,10 @@ class Decider:
         self._goal = self._ungreeted(prompt.goal)
 
     def _ungreeted(self, goal: str) -> str:
-        """The goal without a greeting, unless people asked before what is nearly the goal with it."""
-        request = without_greeting(goal)
-        if request == goal or self._chooser.nearest(goal) >= max(SAME_GOAL, self._chooser.nearest(request)):
-            return goal
-        return request
+        """The goal without a greeting, unless it is known with it: people asked before what is nearly the same."""
+        request, nearest = without_greeting(goal), self._chooser.nearest
+        was_asked_before = request != goal and nearest(goal) >= max(SAME_GOAL, nearest(request))
+        return goal if was_asked_before and self._is_known(goal) else request
 
     def _weigh_prompt(self, goal: str) -> Evidence:
         """The evidence of the prompt's lessons, for a request without evidence."""
@@ -199,8 +198,7 @@ class Decider:
 
     def _best(self, goal: str) -> ActionCandidate | None:
         """The best sure action for a goal; None if there is none."""
-        ranked = self._ranked if goal == self._goal else self._chooser.rank(goal)
-        return next((candidate for candidate in ranked if candidate.is_sure), None)
+        return next((candidate for candidate in self._chooser.rank(goal) if candidate.is_sure), None)
 
     def _look_up(self) -> ModelTurn | None:
         """Search the documents for a request that nothing else fits. The result is compared with the question later."""

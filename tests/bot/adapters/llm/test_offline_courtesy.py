@@ -19,6 +19,12 @@ from bot.adapters.llm.offline.courtesy import find_courtesy, without_greeting
         ("what can you do?", "abilities"),
         ("Who are you?", "abilities"),
         ("help", "abilities"),
+        ("what can you do? thanks", "abilities"),
+        ("hi, who are you? nice to meet you", "abilities"),
+        ("hi 👋", "hello"),
+        ("thanks 🙏🏽 :)", "thanks"),
+        ("hi :wave: bye", "goodbye"),
+        ("hi 👋 what can you do?", "abilities"),
     ],
 )
 def test_what_is_nothing_but_that(goal: str, kind: str) -> None:
@@ -36,6 +42,7 @@ def test_what_is_nothing_but_that(goal: str, kind: str) -> None:
             "what can you do about the noise?",
         ),
         *("who are you meeting today?", "how does the coffee machine work?", "hi " * 40, "say hello to Ana"),
+        *("hi-fi", "thanks 4", "bye :wave", "help desk"),
     ],
 )
 def test_what_says_anything_else(goal: str) -> None:
@@ -52,6 +59,12 @@ def test_what_says_anything_else(goal: str) -> None:
         ("hello", "hello"),
         ("high prices, why?", "high prices, why?"),
         ("hello teammates of mine", "teammates of mine"),
+        ("hi team\nwhere is the key?", "where is the key?"),
+        ("hey there, where is the key?", "where is the key?"),
+        ("how are you? where is the key?", "where is the key?"),
+        ("hi, all hands is when?", "all hands is when?"),
+        ("hey team lunch when?", "team lunch when?"),
+        ("how are you hosted and why?", "how are you hosted and why?"),
         ("", ""),
     ],
 )

@@ -159,6 +159,26 @@ def test_a_question_that_was_taught_with_its_greeting_is_known_so(tmp_path: Path
     assert asked(tmp_path, answers, "hello, what is your name?") == "Goodbot."
 
 
+def test_a_question_that_begins_like_a_greeting_keeps_its_words(tmp_path: Path) -> None:
+    answers = {
+        "how are you hosted?": "In Ghent.",
+        "when is the team lunch?": "At noon.",
+        "when is lunch served?": "At 11.",
+    }
+    assert asked(tmp_path, answers, "how are you hosted and when is the team lunch?") == "In Ghent.\n\nAt noon."
+    assert asked(tmp_path, answers, "good morning, team lunch is when?") == "At noon."
+
+
+def test_who_refuses_an_answer_to_a_question_with_a_greeting_is_not_greeted_for_it(tmp_path: Path) -> None:
+    async def refuse() -> str:
+        async with taught_bot(tmp_path, {"where is the spare key?": "Under the blue pot."}) as asker:
+            await asker.ask("hi, where is the spare key?")
+            await asker.react("👎")
+            return await asker.ask("hi, where is the spare key?")
+
+    assert asyncio.run(refuse()).startswith("I don't know that.")
+
+
 def test_who_refuses_what_they_taught_is_not_told_it_again_until_they_teach_it_again(tmp_path: Path) -> None:
     question, answer = "where is the spare key?", "Under the blue pot."
 
