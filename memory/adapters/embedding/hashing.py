@@ -3,10 +3,11 @@
 import re
 import zlib
 from array import array
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,21 +28,34 @@ _CACHED_TEXTS = 2_048
 _WORD_WEIGHT, _PAIR_WEIGHT, _TRIPLE_WEIGHT = 1.0, 0.5, 0.5
 
 
-class _Key:
-    """A text as a key of the cache, by its hash: the cache must not keep the text itself, which may be forgotten."""
+class VectorCache:
+    """The vectors of the texts that were used last. Thread-safe.
 
-    __slots__ = ("_hash", "text")
+    They are kept by the hashes of the texts: a text may be forgotten, so it must not stay here.
+    """
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        """Empty once the vector is made."""
-        self._hash = hash(text)
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._vectors: OrderedDict[int, Vector] = OrderedDict()
+        self._lock = Lock()
 
-    def __hash__(self) -> int:
-        return self._hash
+    def find(self, texts: Iterable[str]) -> "dict[str, Vector]":
+        """The vectors that are here, by text."""
+        with self._lock:
+            found: dict[str, Vector] = {}
+            for text in texts:
+                key = hash(text)
+                if (vector := self._vectors.get(key)) is not None:
+                    self._vectors.move_to_end(key)
+                    found[text] = vector
+            return found
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and self._hash == other._hash
+    def keep(self, new: "Mapping[str, Vector]") -> None:
+        """Keep these vectors of texts, and drop those that were not used for longest."""
+        with self._lock:
+            self._vectors.update({hash(text): vector for text, vector in new.items()})
+            while len(self._vectors) > self._size:
+                self._vectors.popitem(last=False)
 
 
 class HashingEmbedder:
@@ -55,7 +69,7 @@ class HashingEmbedder:
         if dimension < 1:
             raise ValueError(f"an embedding has at least one dimension, got {dimension}")
         self._dimension = dimension
-        self._cached = lru_cache(maxsize=_CACHED_TEXTS)(self._vector)
+        self._cache = VectorCache(_CACHED_TEXTS)
 
     @property
     def name(self) -> str:
@@ -66,10 +80,13 @@ class HashingEmbedder:
         return self._dimension
 
     def embed(self, texts: Sequence[str]) -> "list[Vector]":
-        return [self._cached(_Key(text)) for text in texts]
+        vectors = self._cache.find(texts)
+        if new := {text: self._vector(text) for text in dict.fromkeys(texts) if text not in vectors}:
+            self._cache.keep(new)
+            vectors |= new
+        return [vectors[text] for text in texts]
 
-    def _vector(self, key: "_Key") -> "Vector":
-        text, key.text = key.text, ""
+    def _vector(self, text: str) -> "Vector":
         sums = array("f", bytes(4 * self._dimension))  # faster than a numpy array for single numbers
         for (name, unit), count in Counter(_features(text)).items():
             code = zlib.crc32(name.encode("utf-8", "surrogatepass"))

@@ -1,17 +1,17 @@
 """Embeddings by sentence-transformers models. The default one comes with the installation."""
 
 import logging
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from threading import Lock, RLock
+from threading import RLock
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from memory.adapters.embedding.batching import BatchedCalls
 from memory.adapters.embedding.encoder import Encoder
+from memory.adapters.embedding.hashing import VectorCache
 from memory.errors import EmbeddingFailed
 
 if TYPE_CHECKING:
@@ -52,10 +52,7 @@ class SentenceTransformerEmbedder:
         self._choice = model
         self._cache = cache
         self._on_load = on_load or (lambda state: None)
-        self._remembered = remembered
-        self._known: OrderedDict[int, Vector] = OrderedDict()
-        """By hash of the text: the text itself may be forgotten, so it must not stay here."""
-        self._known_lock = Lock()
+        self._vectors = VectorCache(remembered)
         self._model: BatchedCalls | None = None
         self._model_lock = RLock()
         self._dimension = _PACKAGED_DIMENSION if model == PACKAGED else 0
@@ -86,11 +83,11 @@ class SentenceTransformerEmbedder:
     def embed(self, texts: Sequence[str]) -> "list[Vector]":
         # The tokeniser does not accept lone surrogates.
         heads = [text[:_LONGEST].encode(errors="replace").decode() for text in texts]
-        found = self._recall(heads)
+        found = self._vectors.find(heads)
         missing = [head for head in dict.fromkeys(heads) if head not in found and head.strip()]
         if missing:
             new = dict(zip(missing, self._encode(missing), strict=True))
-            self._remember(new)
+            self._vectors.keep(new)
             found |= new
         return [found[head] if head in found else self._blank() for head in heads]
 
@@ -98,19 +95,6 @@ class SentenceTransformerEmbedder:
         vector = np.zeros(self.dimension, np.float32)
         vector.setflags(write=False)
         return vector
-
-    def _recall(self, heads: Sequence[str]) -> "dict[str, Vector]":
-        with self._known_lock:
-            found = {head: self._known[hash(head)] for head in heads if hash(head) in self._known}
-            for head in found:
-                self._known.move_to_end(hash(head))
-            return found
-
-    def _remember(self, new: "dict[str, Vector]") -> None:
-        with self._known_lock:
-            self._known.update({hash(head): vector for head, vector in new.items()})
-            while len(self._known) > self._remembered:
-                self._known.popitem(last=False)
 
     def _encode(self, heads: Sequence[str]) -> "list[Vector]":
         with self._model_lock:
