@@ -25,7 +25,8 @@ FOUND = 0.35
 FOUND_UNASKED = 0.45
 """The same for a search that was made only because nothing else fitted."""
 _UNJOINED = 1.5
-"""How many times surer than the whole the parts must be if no word joins them: "I lost my card, what now?"."""
+"""How many times surer than the whole the parts must be if no word joins them: "I lost my card, what now?"; not for
+several questions: "What time is it in Oslo? What time is it in Rome?"."""
 
 _CERTAIN = 20.0
 """Log odds that count as certain."""
@@ -194,7 +195,8 @@ class Decider:
             return False
         together = geometric_mean([max(ASKED_FROM, best.confidence if best else 0.0) for best in bests])
         whole = self._ranked[0].confidence if self._ranked else 0.0
-        return together > whole * (1.0 if parts.is_said else _UNJOINED)
+        are_several = parts.is_said or all(part.endswith("?") for part in parts.parts[:-1])
+        return together > whole * (1.0 if are_several else _UNJOINED)
 
     def _best(self, goal: str) -> ActionCandidate | None:
         """The best sure action for a goal; None if there is none."""

@@ -29,7 +29,7 @@ class Split:
     """`fallback`, `sequence` or `parallel`."""
     parts: tuple[str, ...]
     is_said: bool = True
-    """Whether words such as "and" join all parts, not only commas or ends of sentences."""
+    """Whether words such as "and" or the marks of a list join all parts, not only commas or ends of sentences."""
 
 
 _BREAK = r"(?<![\s,;.?!])[\s,;.?!]++"
@@ -47,7 +47,11 @@ _CONNECTIVES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
             rf"{_BREAK}(?:and|&)\s+(?:then|after\s+that|afterwards)[\s,]+|"
             r"[,;.?!]\s*(?:then|after\s+that|afterwards)[\s,]+|(?<!\s)\s++then\s+(?=\w)",
         ),
-        ("parallel", rf"{_BREAK}(?:and|&)(?:\s+also)?[\s,]+|[?!.;]\s+(?=\w)|,\s+(?:also\s+)?(?=\w)"),
+        (
+            "parallel",
+            rf"{_BREAK}(?:and|&)(?:\s+also)?[\s,]+|[?!.;]\s+(?=\S)|,\s+(?:also\s+)?(?=\w)|"
+            r"(?<!\s)[^\S\n]*+\n\s*+(?=\S)",
+        ),
     )
 )
 _COURTESY = r"(?:(?:please|also|kindly|now|(?:can|could|would|will)\s+you)\s+)*"
@@ -83,7 +87,8 @@ _LEFT_HANGING = re.compile(
 _PAIRED = re.compile(r"\b(?:between|both|either)\b", re.IGNORECASE)
 _PAIR_ENDS = re.compile(r"\band\b|\s&\s|[.?!]", re.IGNORECASE)
 _JOINING = re.compile(r"[^\W\d_]|&")
-_LEADING = re.compile(r"^(?:(?:and|&|then|also|first|either)[\s,]+)+", re.IGNORECASE)
+_LEADING = re.compile(r"^(?:(?:and|&|then|also|first|either|[-*•]|\d{1,2}[.)])[\s,]+)+", re.IGNORECASE)
+"""What joins a part to the one before, or marks it in a list."""
 
 
 def split(goal: str, is_request: IsRequest) -> Split | None:
@@ -176,7 +181,7 @@ def _joined(
 
 
 def _joins(goal: str, end: int, start: int) -> bool:
-    """Whether a word joins two parts."""
+    """Whether a word or the mark of a list joins two parts."""
     return bool(_JOINING.search(goal, end, start) or _LEADING.match(goal[start:]))
 
 

@@ -134,6 +134,30 @@ def test_an_ampersand_joins_like_and_and_an_errand_begins_a_request(goal: str, p
     assert found is None or found.is_said
 
 
+@pytest.mark.parametrize(
+    ("goal", "parts", "is_said"),
+    [
+        ("where is the key\nwho has it", ("where is the key", "who has it"), False),
+        ("where is the key \n\n  who has it", ("where is the key", "who has it"), False),
+        ("- where is the key\n- who has it", ("where is the key", "who has it"), True),
+        ("Two things:\n1) where is the key\n2) who has it", ("Two things:\n1) where is the key", "who has it"), True),
+        (
+            "• where is it kept\n• order a pizza\n• who has it",
+            ("where is it kept", "order a pizza", "who has it"),
+            True,
+        ),
+        ("where is\nthe key", None, False),
+        ("¿is it here? ¿who has it?", ("¿is it here?", "¿who has it?"), False),
+    ],
+)
+def test_lines_are_parted_like_sentences_and_lists_like_words_that_join(
+    goal: str, parts: tuple[str, ...] | None, is_said: bool
+) -> None:
+    found = split(goal, lambda part: part.startswith("¿"))
+    assert (found.parts if found else None) == parts
+    assert found is None or found.is_said is is_said
+
+
 def test_a_question_ends_with_its_goal_whatever_its_last_word_is() -> None:
     parts = ("what is our zone", "where do you come from")
     assert split(" and ".join(parts), lambda part: False) == Split(flow="parallel", parts=parts)

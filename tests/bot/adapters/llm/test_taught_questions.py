@@ -122,6 +122,19 @@ def test_two_errands_in_one_message_get_both_answers(tmp_path: Path, taught: tup
     assert asked(tmp_path, answers, text) == "Write to the desk.\n\nCall Luigi."
 
 
+@pytest.mark.parametrize("text", ["{}\n{}", "- {}\n- {}", "Hi, two questions:\n1) {}\n2) {}\nThanks!", "{}? ¿{}?"])
+def test_two_questions_in_lines_get_both_answers(tmp_path: Path, text: str) -> None:
+    answers = {"Where is the spare key?": "Under the pot.", "Who is our CFO?": "Cleo."}
+    assert (
+        asked(tmp_path, answers, text.format("where is the spare key", "who is our CFO")) == "Under the pot.\n\nCleo."
+    )
+
+
+def test_two_questions_for_one_tool_get_both_answers(tmp_path: Path) -> None:
+    answer = asked(tmp_path, {}, "What time is it in Tokyo? What time is it in Paris?")
+    assert ["Asia/Tokyo" in answer, "Europe/Paris" in answer] == [True, True]
+
+
 def test_an_errand_with_what_was_just_named_is_no_second_request(tmp_path: Path) -> None:
     answers = {
         "how do I book a meeting room?": "In the calendar.",
