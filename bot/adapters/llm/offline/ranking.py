@@ -171,7 +171,10 @@ class Chooser:
         ranked = self.rank(goal)
         open_ = [each for each in ranked if not (each.is_search or each.is_unfit or each.action in self._tried)]
         open_.sort(key=lambda each: -each.likelihood)
-        related = self._related(goal, open_[:MOST_OPTIONS])
+        related: list[ActionCandidate] = []
+        while len(related) < MOST_OPTIONS and open_ and open_[0].likelihood >= _OFFERED_FROM:
+            related += self._related(goal, open_[:MOST_OPTIONS])
+            del open_[:MOST_OPTIONS]
         return related[: on_offer([(each.belief + each.doubt, each.suggested) for each in related])]
 
     def _related(self, goal: str, candidates: Sequence[ActionCandidate]) -> list[ActionCandidate]:

@@ -64,3 +64,16 @@ def test_all_options_are_compared_with_the_goal_by_one_call() -> None:
     before = embedded.calls
     assert [each.text for each in chooser.to_ask_about(goal)] == ["under the mat", "with Bianca"]
     assert embedded.calls == before + 1
+
+
+def test_what_has_no_relation_takes_no_option_from_what_has() -> None:
+    goal = "where is the spare key of the office?"
+    beliefs = (
+        known("at noon", "when is lunch served?", 0.14),
+        known("on Monday", "who waters our plants?", 0.13),
+        known("ask Ben", "how do I print in colour?", 0.12),
+        known("under the mat", "where is the spare key?", 0.11),
+        known("with Bianca", "who has the key of the office?", 0.1),
+    )
+    chooser = Chooser(Similarity(Embedded()), Prompt(goal=goal), [], lambda _: Evidence(beliefs=beliefs))
+    assert [each.text for each in chooser.to_ask_about(goal)] == ["under the mat", "with Bianca"]
