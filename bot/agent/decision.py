@@ -214,8 +214,14 @@ def clean_subgoals(subgoals: Iterable[str]) -> tuple[str, ...]:
 
     The published memories kept such leftovers: 36 of 977 stored goals begin with "and" (evidence on ReAcTree).
     """
-    cleaned = (_LEADING.sub("", " ".join(subgoal.split())) for subgoal in subgoals)
+    cleaned = (_LEADING.sub("", _without_spaces(subgoal)) for subgoal in subgoals)
     return tuple(subgoal for subgoal in cleaned if subgoal.strip(" .,;|"))
+
+
+def _without_spaces(text: str) -> str:
+    """The text without needless spaces and empty lines. Lines stay apart, as each may be a request."""
+    lines = (" ".join(line.split()) for line in text.splitlines())
+    return "\n".join(filter(None, lines))
 
 
 def is_same_goal(one: str, other: str) -> bool:

@@ -98,6 +98,10 @@ def test_subgoals_are_cleaned() -> None:
     )
 
 
+def test_the_lines_of_a_subgoal_stay_apart() -> None:
+    assert clean_subgoals(["\n- where  is it \n\n - who has it", "a\u2028b"]) == ("- where is it\n- who has it", "a\nb")
+
+
 def test_words_that_only_begin_like_and_stay() -> None:
     assert clean_subgoals(["Andorra's capital", "thentic"]) == ("Andorra's capital", "thentic")
 

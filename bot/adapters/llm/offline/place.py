@@ -21,14 +21,14 @@ _REST = re.compile(
     r"and(?!\s+(?-i:[^\W\d_a-zà-ÿ]))|and\s+(?:who|what|which|when|where|why|how|is|are|do|does|can|tell|show))\b.*",
     re.IGNORECASE,
 )
-_ANOTHER = re.compile(rf"(?:,\s*+|(?:,|\s)\s*+(?P<and>and)\s++)(?:in\s++)?(?P<place>{_NAME})")
+_ANOTHER = re.compile(rf"(?:,\s*+|(?:,|\s)\s*+(?P<and>and|&)\s++)(?:in\s++)?(?P<place>{_NAME})")
 """The continuation of a place with the next one: "in Paris, Tokyo and in Berlin"."""
 
 
 def find_place(text: str) -> str:
     """The first place after "in", "at" or "for", or before "time"; empty if there is none.
 
-    Places that follow it after "and" or commas are included.
+    Places that follow it after "and", "&" or commas are included.
     """
     for match in _AFTER_PREPOSITION.finditer(text):
         place = _REST.sub("", match["place"])
@@ -39,7 +39,7 @@ def find_place(text: str) -> str:
 
 
 def _with_others(text: str, start: int, end: int) -> str:
-    """The place at this position, with the following ones up to the last "and"."""
+    """The place at this position, with the following ones up to the last "and" or "&"."""
     listed = end
     while (more := _ANOTHER.match(text, end)) is not None and not _NO_PLACE.match(more["place"]):
         end = more.end()

@@ -77,8 +77,11 @@ _ERRAND = re.compile(
     re.IGNORECASE,
 )
 """Begins like an order to others. Not with "it", which is about what was said before: "book a room and cancel it"."""
-_QUOTED = re.compile(r"(?<!\w)\"[^\"]*+(?:\"|\Z)|“[^“”]*+(?:[“”]|\Z)|„[^“”]*+(?:[“”]|\Z)|«[^»]*+(?:»|\Z)")
-"""Quoted text, up to the end if it is not closed; a mark of inches (24") opens no quote."""
+_QUOTED = re.compile(
+    r"(?<!\w)\"[^\"]*+(?:\"|\Z)|“[^“”]*+(?:[“”]|\Z)|„[^“”]*+(?:[“”]|\Z)|«[^»]*+(?:»|\Z)|"
+    r"(?<!\w)`[^`]*+`|(?<!\w)'[^']*+'(?!\w)|‘[^‘’]*+’(?!\w)"
+)
+"""Quoted text, up to the end if it is not closed, and code; a mark of inches (24") and an apostrophe open no quote."""
 _LEFT_HANGING = re.compile(
     r"\b(?:who|whom|whose|what|which|when|where|why|how|to|of|in|on|at|for|with|from|by|the|a|an|my|our|your|their|his|"
     r"her|its|between|both|either|is|are|if)$",

@@ -363,6 +363,8 @@ def test_a_calculation_is_found(text: str, expression: str) -> None:
         ("what time is it?", ""),
         ("what time is it in Paris and in Tokyo?", "Paris and in Tokyo"),
         ("what time is it in Paris, Tokyo and New York right now?", "Paris, Tokyo and New York"),
+        ("what time is it in Paris & Tokyo?", "Paris & Tokyo"),
+        ("what time is it in Paris & what is 2+2?", "Paris"),
         ("what time is it in Rome, Milan, and in Oslo, please?", "Rome, Milan, and in Oslo"),
         ("the time in Bosnia and Herzegovina", "Bosnia and Herzegovina"),
         ("what time is it in Tokyo, Japan?", "Tokyo"),

@@ -147,6 +147,8 @@ def test_an_ampersand_joins_like_and_and_an_errand_begins_a_request(goal: str, p
             True,
         ),
         ("where is\nthe key", None, False),
+        ("what's 'it'\nwho's 'she'", ("what's 'it'", "who's 'she'"), False),
+        ("where's the bosses' room\nwho's in it", ("where's the bosses' room", "who's in it"), False),
         ("¿is it here? ¿who has it?", ("¿is it here?", "¿who has it?"), False),
     ],
 )
@@ -177,6 +179,9 @@ def test_a_question_ends_with_its_goal_whatever_its_last_word_is() -> None:
         "What is the difference between what we say and what we do?",
         "if it rains then we stay home",
         'say "what is it and who is it"',
+        "say 'what is it and who is it'",
+        "say ‘what is it and who is it’",
+        "say `what is it and who is it`",
         "My token is broken. How do I reset it?",
         "and",
         ", then",

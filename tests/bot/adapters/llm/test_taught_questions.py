@@ -130,6 +130,12 @@ def test_two_questions_in_lines_get_both_answers(tmp_path: Path, text: str) -> N
     )
 
 
+def test_three_lines_get_three_answers(tmp_path: Path) -> None:
+    answers = {"Where is the spare key?": "Under the pot.", "Cancel my reservation": "Write to the desk."}
+    said = asked(tmp_path, answers, "- where is the spare key\n- what is 2+2\n- cancel my reservation")
+    assert said == "Under the pot.\n\n2 + 2 = 4\n\nWrite to the desk."
+
+
 def test_two_questions_for_one_tool_get_both_answers(tmp_path: Path) -> None:
     answer = asked(tmp_path, {}, "What time is it in Tokyo? What time is it in Paris?")
     assert ["Asia/Tokyo" in answer, "Europe/Paris" in answer] == [True, True]
