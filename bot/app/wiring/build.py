@@ -173,6 +173,7 @@ def settings_file(settings: Settings) -> "SettingsFile":
             ("discord", ALLOWED_PEOPLE): discord.allowed_people,
             ("discord", ALLOWED_CHANNELS): discord.allowed_channels,
         },
+        is_offline=settings.model.name == "offline",
     )
 
 

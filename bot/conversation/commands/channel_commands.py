@@ -2,6 +2,7 @@
 
 from bot.conversation import messages
 from bot.conversation.commands.command_context import CommandContext
+from bot.conversation.commands.settings_command import SettingsFile
 from bot.conversation.reply import CommandReply
 from bot.model import Choice
 from memory.model import ListeningMode, Visibility
@@ -20,6 +21,14 @@ _LISTENS = {
     ListeningMode.THREADS: "I answer what mentions me, and follow-ups to my answers that are clearly for me",
     ListeningMode.ALWAYS: "I answer everything that is not for somebody else",
 }
+_KNOWN_ANSWERS = {
+    ON: "What people taught and are sure of, I answer here without asking the language model, and say so",
+    OFF: "Here I ask the language model every time",
+}
+_WITHOUT_MODEL = (
+    "I have no language model: what people taught and are sure of, I always answer here. With a language model, "
+    "known-answers would be"
+)
 
 
 def mode(context: CommandContext, default: ListeningMode) -> CommandReply:
@@ -59,21 +68,14 @@ def _which_mode(command: str) -> str:
     return f"I do not know that mode. `{command}` takes {', '.join(ListeningMode)} or default."
 
 
-def known_answers(context: CommandContext, default: str) -> CommandReply:
-    """`known-answers` shows the setting of this channel, `known-answers on|off` sets it; `default` is the file's."""
+def known_answers(context: CommandContext, file: SettingsFile) -> CommandReply:
+    """`known-answers` shows the setting of this channel, `known-answers on|off` sets it."""
     wanted, settings, scope = context.argument.casefold(), context.memory.chat_settings, context.scope
     if wanted in (ON, OFF):
         settings.change(scope, context.role, KNOWN_ANSWERS, wanted)
     chosen = settings.here(scope).get(KNOWN_ANSWERS)
-    is_on, person = (chosen.value == ON, chosen.changed_by) if chosen else (default == ON, "")
-    text = _known_answers_text(is_on, person, context.spell(KNOWN_ANSWERS))
-    return CommandReply(text=text, people=(person,) if person else ())
-
-
-def _known_answers_text(is_on: bool, person: str, command: str) -> str:
-    """The text that tells the setting, who set it, and how to change it."""
-    text = "Here I ask the language model every time"
-    if is_on:
-        text = "What people taught and are sure of, I answer here without asking the language model, and say so"
+    value, person = (chosen.value, chosen.changed_by) if chosen else (file.values.get(KNOWN_ANSWERS, OFF), "")
     by = f" ({shown_line(person, 30)} decided that)" if person else ""
-    return f"{text}{by}. `{command} {'off' if is_on else 'on'}` changes it."
+    change = f"`{context.spell(KNOWN_ANSWERS)} {OFF if value == ON else ON}` changes it."
+    text = f"{_WITHOUT_MODEL} {value}" if file.is_offline else _KNOWN_ANSWERS[value]
+    return CommandReply(text=f"{text}{by}. {change}", people=(person,) if person else ())

@@ -37,7 +37,7 @@ from memory.errors import NotFound
 from memory.library.export import export_memories, export_person
 from memory.model import TAP, Episode, ListeningMode, Role, Scope
 from memory.model.episode import authors_of
-from memory.rules.chat_settings import KNOWN_ANSWERS, OFF, effective_role
+from memory.rules.chat_settings import KNOWN_ANSWERS, effective_role
 from memory.rules.retrieval.prompt import shown_line
 from memory.services import Memory, PersonalData
 from memory.services.teaching.saving import SAVED
@@ -75,7 +75,7 @@ class Commands:
             **_HANDLERS,
             "mode": partial(channel_commands.mode, default=default_mode),
             SETTINGS: partial(settings_command.settings, file=file),
-            KNOWN_ANSWERS: partial(channel_commands.known_answers, default=file.values.get(KNOWN_ANSWERS, OFF)),
+            KNOWN_ANSWERS: partial(channel_commands.known_answers, file=file),
         }
 
     async def lesson_text(self, reader: Scope, role: Role, ending: str) -> str:

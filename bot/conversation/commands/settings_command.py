@@ -42,6 +42,8 @@ class SettingsFile:
     """By name."""
     lists: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict[tuple[str, str], tuple[str, ...]])
     """Ids by platform and name."""
+    is_offline: bool = False
+    """Whether the model is the offline one, which is no language model."""
 
     def of(self, platform: str, name: str) -> str:
         """The file's value of a setting for a platform; empty if there is none."""

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from bot.conversation.commands.settings_command import SettingsFile
 from memory.errors import InvalidInput
 from memory.model import FROM_PEOPLE, Audience, Role, Scope
 from memory.ports import EpisodeFilter
@@ -84,6 +85,15 @@ async def test_without_the_setting_a_teacher_switches_it_on_for_one_channel() ->
     assert (await is_known(chat, scope("bo")), await is_known(chat, there)) == (True, False)
     await switch(chat, "off", scope("tim"))
     assert not await is_known(chat, scope("bo"))
+
+
+async def test_without_a_language_model_it_is_not_said_to_be_asked() -> None:
+    chat = Chat(settings_file=SettingsFile(is_offline=True))
+    for switched, value, other in (("", "off", "on"), ("on", "on", "off")):
+        said = await switch(chat, switched, scope("tina"))
+        assert said.startswith("I have no language model: what people taught and are sure of, I always answer here.")
+        assert f"known-answers would be {value}" in said
+        assert said.endswith(f"`!known-answers {other}` changes it.")
 
 
 async def test_it_can_be_switched_off_where_the_setting_has_it_on(chat: Chat) -> None:
