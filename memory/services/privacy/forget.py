@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 
+from memory.errors import InvalidInput
 from memory.model import (
     Episode,
     Event,
@@ -20,6 +21,7 @@ from memory.model import (
 )
 from memory.model.topic import Revision, Topic
 from memory.model.upkeep import Erasure
+from memory.model.validation import text
 from memory.ports import EpisodeFilter, NewId, Store, Transaction
 from memory.rules.audience import visibility_of
 from memory.services.core import ALL, Core, note_words_of
@@ -77,6 +79,12 @@ class Erased:
     """The lessons of others that stayed, without the person's words."""
 
 
+def require_person(person: str) -> None:
+    """Raise `InvalidInput` for an empty person, as a search by no person finds what everybody said."""
+    if not text(person, "person"):
+        raise InvalidInput("an empty name is nobody's; say whose data it is about")
+
+
 @dataclass(frozen=True, slots=True)
 class Privacy:
     """The use cases of a person's data: show, copy, erase."""
@@ -88,7 +96,7 @@ class Privacy:
         return ConfusionEstimate.of(self._core)
 
     def personal_data(self, workspace: str, person: str) -> PersonalData:
-        """Everything stored about the person in this workspace."""
+        """Everything stored about the person in this workspace. Raises `InvalidInput` for an empty person."""
         with self._core.store.read() as tx:
             return self._personal_data(tx, workspace, person)
 
@@ -101,7 +109,10 @@ class Privacy:
             return tx.people.held(workspace, person)
 
     def copy(self, workspace: str, person: str) -> PersonalData:
-        """The data as a copy for the person: of others' words, only what the person may see where they were said."""
+        """The data as a copy for the person: of others' words, only what the person may see where they were said.
+
+        Raises `InvalidInput` for an empty person.
+        """
         with self._core.store.read() as tx:
             held = self._personal_data(tx, workspace, person)
             topics = tx.topics.get_many(workspace, {value.topic_id for value in held.values})
@@ -116,6 +127,7 @@ class Privacy:
             )
 
     def _personal_data(self, tx: Transaction, workspace: str, person: str) -> PersonalData:
+        require_person(person)
         every = EpisodeFilter(include_archived=True, limit=None)
         theirs = (replace(every, person=person), replace(every, author=person))
         found = {episode.id: None for wanted in theirs for episode in tx.episodes.search(workspace, wanted)}
@@ -152,8 +164,9 @@ class Privacy:
         Verdicts of what others keep are computed anew without the person's acts. Lessons that others wrote stay,
         without the person's words (`memory.services.teaching.restate`). Then the database's free space is overwritten,
         so that no byte of the person's text remains in its files. After a crash, `finish` completes the erasure.
-        `actor` is who asked for it, if not the person.
+        `actor` is who asked for it, if not the person. Raises `InvalidInput` for an empty person.
         """
+        require_person(person)
         erasure = Erasure(workspace=workspace, id=self._core.new_id(), person=person)
         with self._core.store.write() as tx:
             tx.upkeep.put_erasure(erasure)

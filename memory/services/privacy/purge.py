@@ -27,6 +27,7 @@ from memory.rules.audience import partitions_for, partitions_of
 from memory.rules.fold import DECISIONS, GRADINGS, effective, replay, with_verdicts
 from memory.rules.verdict import CORRECTION
 from memory.services.core import ALL, Core, act, event, existing, record, update_index
+from memory.services.privacy.forget import require_person
 from memory.services.recall.confusion import ConfusionEstimate
 from memory.services.recording.approvals import drop_permissions
 from memory.services.topics.withdraw import withdraw_person
@@ -133,7 +134,7 @@ class Purging:
         that used a lesson which only these votes and promotions had made available, and so on for answers that used
         such answers: they are pending again. Rejections stay, and so do the person's questions and their archivings of
         their own. Everything remains in the log. What they do later counts again, as a newcomer's. Raises
-        `InvalidInput` if the role may not purge, or if a teacher would purge an administrator.
+        `InvalidInput` for an empty person, if the role may not purge, and if a teacher would purge an administrator.
         """
         purge_id, estimate = self._core.new_id(), ConfusionEstimate.of(self._core)
         had_estimate = False
@@ -156,6 +157,7 @@ class Purging:
         return done
 
     def _purge(self, tx: Transaction, workspace: str, person: str, at: datetime, role: Role, purge_id: str) -> Purge:
+        require_person(person)
         if not role.may_promote:
             raise InvalidInput("only a teacher may take back what somebody else taught; ask one to do it")
         judgements = [each for each in tx.teaching.reactions_by(workspace, person) if each.is_active]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, strategies as st
 
+from memory.errors import InvalidInput
 from memory.library.export import export_person
 from memory.model import (
     ASK,
@@ -26,7 +27,7 @@ from memory.model import (
 )
 from memory.services import FinishedRun
 from tests.doubles.memory_world import World, scope
-from tests.doubles.stores import content, open_file
+from tests.doubles.stores import content, open_file, rows
 
 CANARY = "zyzzyva"
 """A word that is nowhere but in what one person said."""
@@ -301,3 +302,20 @@ def test_the_ledger_of_a_forgotten_answer_is_gone(world: World) -> None:
     world.clock.now += timedelta(minutes=1)
     assert not world.react(answer, "👍", by="bob").is_known
     assert world.memory.recording.unfinished() == []
+
+
+def test_what_is_nobodys_is_not_everybodys() -> None:
+    world = World()
+    world.react(world.ask("when is lunch?", "at three", of=scope("bob")), "👍", by="bob")
+    before = rows(world.memory.store)
+    privacy, purging = world.memory.privacy, world.memory.purging
+    for act in (
+        lambda: privacy.personal_data(WORKSPACE, ""),
+        lambda: privacy.copy(WORKSPACE, ""),
+        lambda: privacy.forget(WORKSPACE, ""),
+        lambda: purging.plan(WORKSPACE, ""),
+        lambda: purging.purge(WORKSPACE, "", actor="admin", at=world.clock()),
+    ):
+        with pytest.raises(InvalidInput, match="say whose"):
+            act()
+    assert rows(world.memory.store) == before
