@@ -64,7 +64,8 @@ _NAMES_IDS = re.compile(r"(?:purge|settings)\b", re.IGNORECASE)
 _DECISIONS = ("promote", "release", "archive")
 _ON_A_PAGE = re.compile(rf"\b{_PAGE}\Z")
 """A command about an item on a page; the reply shows that page again."""
-_CORRECTION = re.compile(r"correct:(?P<text>.*)", re.IGNORECASE | re.DOTALL)
+_CORRECTION = re.compile(r"correct(?:\s*[:：](?=\s|\Z)|[:：](?=\W*\w))(?P<text>.*)", re.IGNORECASE | re.DOTALL)
+"""With a space before the colon, as in French, or without one after it; not "correct :)"."""
 
 
 @dataclass(frozen=True, slots=True)
