@@ -1,5 +1,6 @@
 """Recorded together, new episodes leave what they leave one by one, whoever said what of them, and when."""
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -21,6 +22,7 @@ from tests.doubles.memory_world import START, World, scope
 
 W = scope().workspace
 LIMITS = TeachingPolicy(votes_per_window=2, newcomer=timedelta(minutes=30))
+WIDE = replace(LIMITS, votes_per_window=6)
 MANY = 20
 """More than are looked around one by one."""
 
@@ -55,16 +57,22 @@ saids = st.builds(
     st.integers(0, 90),
     st.sampled_from([True, True, True, False]),
 )
-mades = st.builds(
-    Made,
-    st.integers(0, 8),
-    st.sampled_from(["c1", "narrowed"]),
-    st.booleans(),
-    st.sampled_from(["", "", "at one"]),
-    st.sampled_from([False, False, True]),
-    st.sampled_from([(), ("bo",), ("bo", "ana", "")]),
-    st.lists(saids, max_size=3).map(tuple),
-)
+
+
+def mades_of(said: st.SearchStrategy[Said]) -> st.SearchStrategy[Made]:
+    return st.builds(
+        Made,
+        st.integers(0, 8),
+        st.sampled_from(["c1", "narrowed"]),
+        st.booleans(),
+        st.sampled_from(["", "", "at one"]),
+        st.sampled_from([False, False, True]),
+        st.sampled_from([(), ("bo",), ("bo", "ana", "")]),
+        st.lists(said, max_size=3).map(tuple),
+    )
+
+
+mades, mades_of_members = mades_of(saids), mades_of(saids.map(lambda said: said._replace(role=Role.MEMBER)))
 
 
 def new(number: int, made: Made, world: World) -> NewEpisode:
@@ -127,14 +135,15 @@ class Left(NamedTuple):
     episode: Episode
     votes: Sequence[Vote]
     registers: Collection[Reaction]
+    log: Counter[str]
     found: Sequence[IndexEntry]
     words_of: Sequence[str]
     vector: object
 
 
-def recorded(mades: Sequence[Made], at_once: int) -> tuple[World, list[Left]]:
+def recorded(mades: Sequence[Made], at_once: int, policy: TeachingPolicy = LIMITS) -> tuple[World, list[Left]]:
     """A world into which these came, so many at once, and what is left of each."""
-    world = World(policy=LIMITS)
+    world = World(policy=policy)
     with world.memory.store.write() as tx:
         tx.channels.put(Channel(workspace=W, channel="narrowed", visibility=Visibility.PRIVATE, since=START))
     episodes = [new(number, made, world) for number, made in enumerate(mades)]
@@ -147,10 +156,10 @@ def recorded(mades: Sequence[Made], at_once: int) -> tuple[World, list[Left]]:
         vectors = tx.episodes.vectors(W, stored)
         left = [
             Left(
-                # When it was graded last, and why, depends on what was seen in between.
-                replace(episode, graded_at=None, outcome_reason=""),
+                episode,
                 tx.teaching.votes(W, episode.run_id),
                 {replace(each, seq=0) for each in tx.teaching.reactions_of_run(W, episode.run_id)},
+                Counter(repr((each.kind, each.actor, each.at, each.detail)) for each in tx.log.of_episode(W, name)),
                 tx.episodes.index_of(W, name),
                 words.get(name, []),
                 vectors[name][1].tolist() if name in vectors else None,
@@ -160,12 +169,24 @@ def recorded(mades: Sequence[Made], at_once: int) -> tuple[World, list[Left]]:
     return world, left
 
 
-@given(st.lists(mades, min_size=1, max_size=8))
-def test_together_they_leave_what_they_leave_one_by_one(mades: list[Made]) -> None:
-    together, left = recorded(mades, len(mades))
-    _, one_by_one = recorded(mades, 1)
+@pytest.mark.parametrize("policy", [LIMITS, WIDE], ids=["few votes", "more votes"])
+@given(st.lists(mades, min_size=1, max_size=8) | st.lists(mades_of_members, min_size=1, max_size=8))
+def test_together_they_leave_what_they_leave_one_by_one(policy: TeachingPolicy, mades: list[Made]) -> None:
+    together, left = recorded(mades, len(mades), policy)
+    _, one_by_one = recorded(mades, 1, policy)
     assert left == one_by_one
     assert together.memory.audit.check() == []
+
+
+def test_a_verdict_that_falls_with_its_voters_limit_has_the_time_of_the_vote_that_reached_it() -> None:
+    first = Made(0, "c1", False, "", False, (), (Said("bo", 1, Role.TEACHER, 52, True),))
+    earlier = [
+        Made(number, "c1", False, "", False, (), (Said("bo", 1, Role.TEACHER, number, True),)) for number in (1, 2)
+    ]
+    _, left = recorded([first, *earlier], 3)
+    assert left == recorded([first, *earlier], 1)[1]
+    assert [each.episode.graded_at for each in left] == [START + timedelta(minutes=minute) for minute in (2, 1, 2)]
+    assert not left[0].episode.verdicts.channel.is_validated
 
 
 def test_many_votes_of_one_person_are_counted_within_their_limit() -> None:
