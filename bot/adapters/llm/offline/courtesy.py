@@ -28,10 +28,10 @@ _COURTESY = re.compile(
 )
 """One courtesy, with the marks, emoji and names of emoji after it."""
 _GREETING = re.compile(
-    rf"(?:{_KINDS['hello']}{_ADDRESSED}\s*[,.:!?\n]|{_GREETING_WORDS}(?:[\s,]+(?:goodbot|bot)\b)*\s)[\s,.:!?]*",
+    rf"(?:(?:{_KINDS['hello']}{_ADDRESSED}\s*[,.:!?\n]|{_GREETING_WORDS}(?:[\s,]+(?:goodbot|bot)\b)*\s)[\s,.:!?]*)+",
     re.IGNORECASE,
 )
-"""Without a mark or line break after them, other words belong to the request: "hi, all hands", "how are you hosted"."""
+"""One or more. Other words belong to it only before a mark or the end of the line: not "all" in "hi all hands"."""
 
 
 def find_courtesy(goal: str) -> str:

@@ -62,6 +62,7 @@ def test_what_says_anything_else(goal: str) -> None:
         ("hi team\nwhere is the key?", "where is the key?"),
         ("hey there, where is the key?", "where is the key?"),
         ("how are you? where is the key?", "where is the key?"),
+        ("hello! good morning, how are you? where is the key?", "where is the key?"),
         ("hi, all hands is when?", "all hands is when?"),
         ("hey team lunch when?", "team lunch when?"),
         ("how are you hosted and why?", "how are you hosted and why?"),
