@@ -161,7 +161,11 @@ def test_a_database_of_an_earlier_release_gets_the_steps(path: Path, monkeypatch
 
 LACKING = [
     ("DROP TABLE lesson_versions", r"the table lesson_versions"),
-    ("DROP TRIGGER mark_votes_delete", r"1 of the triggers by which processes see changes"),
+    ("DROP TRIGGER mark_votes_delete", r"1 of the present triggers by which processes see changes"),
+    (
+        "DROP TRIGGER mark_votes_delete; CREATE TRIGGER mark_votes_delete AFTER DELETE ON votes BEGIN SELECT 1; END",
+        r"1 of the present triggers by which processes see changes",
+    ),
 ]
 
 
@@ -174,7 +178,7 @@ def test_what_is_derived_and_missing_is_told_and_made_anew(
     with closing(SqlStore.open(f"sqlite:///{path}")) as store, store.write() as tx:
         fill(tx, "w")
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(statement)
+        connection.executescript(statement)
     with pytest.raises(SchemaMismatch, match=rf"lacks {told}.* Run `goodbot migrate`"):
         SqlStore.open(f"sqlite:///{path}", migrate=False)
     migrated(path)
@@ -192,6 +196,15 @@ def test_a_table_that_is_missing_is_named(path: Path, migrate: bool) -> None:
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("DROP TABLE votes")
     with pytest.raises(SchemaMismatch, match=r"without its tables votes\. Restore a backup"):
+        SqlStore.open(f"sqlite:///{path}", migrate=migrate)
+
+
+@pytest.mark.parametrize("migrate", [True, False])
+def test_columns_that_are_missing_are_named(path: Path, migrate: bool) -> None:
+    migrated(path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.executescript("ALTER TABLE incoming DROP COLUMN place; ALTER TABLE episodes DROP COLUMN why")
+    with pytest.raises(SchemaMismatch, match=r"without its columns episodes\.why, incoming\.place\. Restore a backup"):
         SqlStore.open(f"sqlite:///{path}", migrate=migrate)
 
 

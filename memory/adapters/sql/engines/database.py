@@ -42,8 +42,13 @@ class Database(Protocol):
         ...
 
     @property
+    def columns(self) -> TextClause:
+        """A query of the columns of its tables: (table, column)."""
+        ...
+
+    @property
     def triggers(self) -> TextClause:
-        """A query of the names of its triggers that are in effect."""
+        """A query of its triggers that are in effect: (name, form), as `lesson_versions.forms` has them."""
         ...
 
     def require_ready(self, replaced: Callable[[], None]) -> None:

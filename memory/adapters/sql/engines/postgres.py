@@ -65,8 +65,14 @@ class PostgresDatabase:
 
     another = "another database"
     tables = text("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
+    columns = text(
+        "SELECT relname, attname FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid "
+        "WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') "
+        "AND attnum > 0 AND NOT attisdropped"
+    )
     triggers = text(
-        "SELECT tgname FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid "
+        "SELECT tgname, coalesce(obj_description(tgfoid, 'pg_proc'), '') "
+        "FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid "
         "WHERE relnamespace = current_schema()::regnamespace AND NOT tgisinternal AND tgenabled <> 'D'"
     )
 

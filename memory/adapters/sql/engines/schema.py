@@ -1,12 +1,13 @@
 """Creates the tables, and checks that a database is ours and has this version's schema."""
 
 import logging
+from functools import cache
 
 from sqlalchemy import Connection, MetaData, text
 
 from memory.adapters.sql.engines.database import Database
 from memory.adapters.sql.tables.columns import metadata
-from memory.adapters.sql.tables.lesson_versions import derived, make_anew, triggers
+from memory.adapters.sql.tables.lesson_versions import derived, forms, make_anew
 from memory.adapters.sql.transaction.driver import translated
 from memory.errors import MoveUnfinished, NotADatabase, SchemaMismatch
 
@@ -28,9 +29,9 @@ _VERSION_TABLE = text("CREATE TABLE IF NOT EXISTS alembic_version (version_num V
 def require_schema(database: Database, *, migrate: bool, moving: str = "") -> None:
     """Upgrade the database to the newest schema if needed. The revision `moving` is accepted too.
 
-    Derived tables and triggers that are missing are made anew. Raises `SchemaMismatch` (newer; or older or incomplete
-    and `migrate` is false; without a table of its schema; `MoveUnfinished` for another move) and `NotADatabase`
-    (another program's database).
+    Derived tables and triggers that are missing or of another version are made anew. Raises `SchemaMismatch` (newer; or
+    older or incomplete and `migrate` is false; without a table or column of its schema; `MoveUnfinished` for another
+    move) and `NotADatabase` (another program's database).
     """
     with translated(database.where):
         connection, transaction = database.begin(writes=False)
@@ -67,20 +68,31 @@ def require_schema(database: Database, *, migrate: bool, moving: str = "") -> No
 def _missing(connection: Connection, database: Database) -> str:
     """The derived tables and triggers that a database of the newest schema lacks. Empty if it is complete.
 
-    Raises `SchemaMismatch` if it lacks a table whose rows nothing can restore.
+    Raises `SchemaMismatch` if it lacks a table or a column, whose content nothing can restore.
     """
-    names = set(connection.execute(database.tables).scalars())
-    if lost := sorted(set(metadata.tables) - names):
+    columns = {(table, column) for table, column in connection.execute(database.columns)}
+    names = {table for table, _ in columns}
+    lost = sorted(set(metadata.tables) - names)
+    lost_columns = sorted(f"{table}.{column}" for table, column in _columns() - columns if table in names)
+    if lost or lost_columns:
+        kinds = {"tables": lost, "columns": lost_columns}
+        what = [f"{kind} {', '.join(each)}" for kind, each in kinds.items() if each]
         raise SchemaMismatch(
-            f"The database {database.where} has the schema {HEAD_REVISION} without its tables {', '.join(lost)}. "
+            f"The database {database.where} has the schema {HEAD_REVISION} without its {' and '.join(what)}. "
             f"Restore a backup, or set DATABASE_URL to {database.another}."
         )
     tables = [f"the table {name}" for name in sorted(set(derived.tables) - names)]
-    made = set(connection.execute(database.triggers).scalars())
-    lacking = triggers(connection.dialect.name).keys() - made
+    made = {(name, form) for name, form in connection.execute(database.triggers)}
+    lacking = forms(connection.dialect.name).items() - made
     return " and ".join(
-        [*tables, *([f"{len(lacking)} of the triggers by which processes see changes"] if lacking else [])]
+        [*tables, *([f"{len(lacking)} of the present triggers by which processes see changes"] if lacking else [])]
     )
+
+
+@cache
+def _columns() -> frozenset[tuple[str, str]]:
+    """The (table, column) of each column of the code's tables."""
+    return frozenset((table.name, column.name) for table in metadata.sorted_tables for column in table.columns)
 
 
 def create_tables(connection: Connection, tables: MetaData = metadata) -> None:

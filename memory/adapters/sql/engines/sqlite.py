@@ -35,7 +35,11 @@ class SqliteDatabase:
 
     another = "another file"
     tables = text("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-    triggers = text("SELECT name FROM sqlite_master WHERE type = 'trigger'")
+    columns = text(
+        "SELECT made.name, info.name FROM sqlite_master made, pragma_table_info(made.name) info "
+        "WHERE made.type = 'table' AND made.name NOT LIKE 'sqlite_%'"
+    )
+    triggers = text("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
 
     def __init__(self, path: Path) -> None:
         self.where = path

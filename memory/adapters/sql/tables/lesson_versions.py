@@ -9,6 +9,7 @@ if their rows are unchanged.
 """
 
 from functools import cache
+from hashlib import sha256
 from typing import Any
 
 from sqlalchemy import BigInteger, Column, Connection, MetaData, PrimaryKeyConstraint, Table, delete, event
@@ -91,10 +92,12 @@ def create_triggers(connection: Connection) -> None:
         connection.exec_driver_sql(_POSTGRES_FUNCTION)
     for statement in triggers(connection.dialect.name).values():
         connection.exec_driver_sql(statement)
+    if connection.dialect.name != "sqlite":
+        connection.exec_driver_sql(f"COMMENT ON FUNCTION mark_lessons() IS '{_postgres_form()}'")
 
 
 def make_anew(connection: Connection) -> None:
-    """Create the table and the triggers where they are missing, and drop all marks, as changes may have been missed."""
+    """Create the table if it is missing and all triggers, and drop all marks, as changes may have been missed."""
     derived.create_all(connection)
     for name, statement in triggers(connection.dialect.name).items():
         table = statement.partition(" ON ")[2].split()[0]
@@ -109,6 +112,20 @@ def triggers(dialect: str) -> dict[str, str]:
     """The SQL of each trigger, by name."""
     statements = sqlite_triggers() if dialect == "sqlite" else postgres_triggers()
     return {statement.split()[2]: statement for statement in statements}
+
+
+@cache
+def forms(dialect: str) -> dict[str, str]:
+    """The form of each trigger, by name, in which another version's trigger differs.
+
+    SQLite stores their SQL as it was given. PostgreSQL does not, so a comment on their function has a digest of it all.
+    """
+    return triggers(dialect) if dialect == "sqlite" else dict.fromkeys(triggers(dialect), _postgres_form())
+
+
+@cache
+def _postgres_form() -> str:
+    return sha256("\n".join([_POSTGRES_FUNCTION, *postgres_triggers()]).encode()).hexdigest()
 
 
 def sqlite_triggers() -> list[str]:

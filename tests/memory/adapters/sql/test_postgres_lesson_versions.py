@@ -50,7 +50,7 @@ def test_what_an_older_database_lacks_is_told_and_made_anew(parts: int) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(b"DROP FUNCTION mark_lessons CASCADE; DROP TABLE lesson_versions")
     with pytest.raises(
-        SchemaMismatch, match=r"lacks the table lesson_versions and \d+ of the triggers.* `goodbot migrate`"
+        SchemaMismatch, match=r"lacks the table lesson_versions and \d+ of the present triggers.* `goodbot migrate`"
     ):
         SqlStore.open(url, migrate=False)
     SqlStore.open(url).close()
@@ -58,10 +58,38 @@ def test_what_an_older_database_lacks_is_told_and_made_anew(parts: int) -> None:
         assert read(tx, "e1").lessons.keys() == {"e1"}
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(b"ALTER TABLE votes DISABLE TRIGGER mark_votes_update")
-    with pytest.raises(SchemaMismatch, match=r"lacks 1 of the triggers"):
+    with pytest.raises(SchemaMismatch, match=r"lacks 1 of the present triggers"):
         SqlStore.open(url, migrate=False)
     SqlStore.open(url).close()
     assert change(url, "UPDATE votes SET value = -value")
+
+
+def test_triggers_of_another_version_are_made_anew() -> None:
+    url = new_database()
+    with closing(SqlStore.open(url)) as store, store.write() as tx:
+        fill(tx, "w")
+    before = change(url, "UPDATE votes SET value = -value")
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(
+            b"CREATE OR REPLACE FUNCTION mark_lessons() RETURNS trigger LANGUAGE plpgsql AS "
+            b"'BEGIN RETURN NULL; END'; COMMENT ON FUNCTION mark_lessons() IS 'of an older version'"
+        )
+    assert change(url, "UPDATE votes SET value = -value") == before
+    with pytest.raises(SchemaMismatch, match=r"of the present triggers.* `goodbot migrate`"):
+        SqlStore.open(url, migrate=False)
+    SqlStore.open(url).close()
+    SqlStore.open(url, migrate=False).close()
+    assert change(url, "UPDATE votes SET value = -value") != before
+
+
+@pytest.mark.parametrize("migrate", [True, False])
+def test_columns_that_are_missing_are_named(migrate: bool) -> None:
+    url = new_database()
+    SqlStore.open(url).close()
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(b"ALTER TABLE incoming DROP COLUMN place; ALTER TABLE episodes DROP COLUMN why")
+    with pytest.raises(SchemaMismatch, match=r"without its columns episodes\.why, incoming\.place\. Restore a backup"):
+        SqlStore.open(url, migrate=migrate)
 
 
 @pytest.fixture
