@@ -353,8 +353,8 @@ def _is_evident(rest: str, question: str, answer: str) -> bool:
 
 
 def _without_end(text: str) -> str:
-    """The text without punctuation, emoji and politeness at the end."""
-    return words.TRAILING.sub("", text).strip()
+    """The text without punctuation, emoji and politeness at the end. The name of an emoji stays whole."""
+    return words.TRAILING.sub(r"\g<emoji>", text).strip()
 
 
 def _words(text: str) -> set[str]:

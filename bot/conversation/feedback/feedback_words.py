@@ -316,9 +316,11 @@ OFFERS_MORE = re.compile(
 )
 """Occurs in an answer that offers more, so that a bare "no" may decline the offer."""
 TRAILING = re.compile(
+    r"(?P<emoji>(?<!\w):[\w+-]++:)?"
     r"(?:\s*+(?:[,.!;\-–—…]++|\b(?:sorry|thanks|thank you|thx|danke|lol|haha|mate|man|bot)\b"
     r"|[^\w\s`'\"’”“)\]}>%€$°*/+#&=?,.!;…–—\-]++))*+\s*+$"
 )
+"""Punctuation, emoji and politeness at the end, and before it the name of an emoji, as Slack writes it."""
 YES_OR_NO = Phrase(
     r"is|are|was|were|can|could|do|does|did|may|will|has|have|should|must|ist|sind|kann|können|darf|gibt|hat"
     r"|haben|muss|wird"

@@ -25,6 +25,8 @@ HOW, PUSH = "how do I open the door?", "Push it."
         (WHERE, POT, "Thanks, but that’s not right: the neighbours have it", "the neighbours have it"),
         (WHERE, POT, "that pot is gone, it's with the neighbours now", "it's with the neighbours now"),
         (WHO, BOB, "no, Ana", "Ana"),
+        (WHO, BOB, "no, Ana :+1: :blush:!", "Ana :+1: :blush:"),
+        (WHERE, POT, "no, it has been in room 7 since 10:30:", "it has been in room 7 since 10:30"),
         (WHO, BOB, "Nicht Bob, sondern Ana", "Ana"),
         (WHO, BOB, "Ana has it, not Bob", "Ana has it, not Bob"),
         ("what is the capital of Australia?", "Sydney.", "falsch, richtig ist Canberra", "Canberra"),
