@@ -216,7 +216,7 @@ class Recording:
 
         Returns None, and writes nothing, if the message was answered, withdrawn or forgotten meanwhile. The same if it
         was edited (`FinishedRun.question`), or a lesson it was shown is erased, as the answer may repeat its words; the
-        message then stays accepted.
+        message then stays accepted. Raises `Conflict` for a node with the id of a stored episode.
         """
         run = self._redacted(run)
         shown = lessons_shown(self._core.detector, run)  # outside of the transaction, as it is slow

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memory.errors import NotFound
+from memory.errors import Conflict, NotFound
 from memory.model import (
     Audience,
     Episode,
@@ -257,12 +257,19 @@ class EpisodesContract(StoreCase):
                 episode("e4", goal="lunch?", origin=Origin.TAUGHT, rep=1),
             )
             tx.episodes.add(episode("e5", goal="lunch?", quarantine=("secret",)), episode("e6", "v", goal="lunch?"))
-            tx.episodes.add(episode("e2", goal="lunch?", output="once more"))
         with store.read() as tx:
             found = tx.episodes.get_many("w", ["e2", "e3", "e4", "e5"])
-            assert {name: each.rep for name, each in found.items()} == {"e2": 7, "e3": 1, "e4": 1, "e5": 6}
-            assert (found["e2"].output, found["e5"].quarantine) == ("once more", ("secret",))
+            assert {name: each.rep for name, each in found.items()} == {"e2": 5, "e3": 1, "e4": 1, "e5": 6}
+            assert found["e5"].quarantine == ("secret",)
             assert [each.rep for each in tx.episodes.get_many("v", ["e6"]).values()] == [1]
+
+    def test_a_new_episode_does_not_take_the_place_of_another(self, store: Store) -> None:
+        with store.write() as tx:
+            tx.episodes.add(episode("e1", goal="lunch?"))
+        with pytest.raises(Conflict, match="new id"), store.write() as tx:
+            tx.episodes.add(episode("e2", goal="tea?"), episode("e1", goal="dinner?"))
+        with store.read() as tx:
+            assert [each.goal for each in tx.episodes.get_many("w", ["e1", "e2"]).values()] == ["lunch?"]
 
     @pytest.mark.parametrize("signal", Signal)
     def test_use_changes_a_lesson_as_the_fold_of_its_events_does(self, store: Store, signal: Signal) -> None:

@@ -49,6 +49,7 @@ from memory.adapters.sql.transaction.session import (
     put_statement,
     row_of,
 )
+from memory.errors import Conflict
 from memory.model import Episode, Link, LinkKind, Origin, Usage, Verdict, Verdicts
 from memory.model.normal_form import comparable
 from memory.ports import EpisodeFilter, IndexEntry, Neighbourhood, WeighingInput
@@ -137,10 +138,9 @@ class SqlEpisodeTable(SqlTable):
         self._session.run(_CLEAR_QUARANTINE, free)
 
     def add(self, *nodes: Episode) -> None:
-        if self._session.run(_ADD, list(map(_node_row, nodes, _rows(nodes)))) < len(nodes):  # one is stored already
-            self.put(*(self._counted(each) for each in nodes))
-        else:
-            self._hold_back(nodes)
+        if self._session.run(_ADD, list(map(_node_row, nodes, _rows(nodes)))) < len(nodes):
+            raise Conflict("an episode with the id of a new one is stored already; give each a new id")
+        self._hold_back(nodes)
 
     def _hold_back(self, given: Iterable[Episode]) -> None:
         rows = [
