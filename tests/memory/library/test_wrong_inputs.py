@@ -246,10 +246,22 @@ class Broken:
         return [np.array(row, np.float32) for row in self.rows]
 
 
-@pytest.mark.parametrize("rows", [([NAN, 0.0],), ([INF, 1.0],), ([],), ([[1.0, 0.0]],), (), ([1.0, 0.0],) * 2])
+@pytest.mark.parametrize(
+    "rows", [([NAN, 0.0],), ([INF, 1.0],), ([],), ([[1.0, 0.0]],), (), ([1.0, 0.0],) * 2, ([3.0, 4.0],)]
+)
 def test_an_embedder_that_gives_no_vector_has_failed(rows: tuple[object, ...]) -> None:
     with pytest.raises(EmbeddingFailed, match="embedder broken gave"):
         CheckedEmbedder(Broken(*rows)).embed(["text"])
+
+
+@pytest.mark.parametrize("row", [[0.6, 0.8], [0.0, 0.0], [0.6, 0.805]])
+def test_a_vector_has_length_one_or_none(row: list[float]) -> None:
+    class Lazy(Broken):
+        def embed(self, texts: object) -> Any:
+            return iter(super().embed(texts))
+
+    (vector,) = CheckedEmbedder(Lazy(row)).embed(["text"])
+    assert vector.tolist() == pytest.approx(row)
 
 
 def test_what_a_broken_embedder_gives_is_neither_stored_nor_matched() -> None:
