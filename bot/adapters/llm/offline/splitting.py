@@ -78,13 +78,16 @@ _ERRAND = re.compile(
 )
 """Begins like an order to others. Not with "it", which is about what was said before: "book a room and cancel it"."""
 _QUOTED = re.compile(
+    rf"\A{_COURTESY}(?:note|remember|remind|save|store|write)\b[^\n]*:(?:[^\S\n]*\n\s*+(?:[-*•]|\d{{1,2}}[.)])[^\n]*+)++|"
     r"(?<!\w)\"[^\"]*+(?:\"|\Z)|“[^“”]*+(?:[“”]|\Z)|„[^“”]*+(?:[“”]|\Z)|«[^»]*+(?:»|\Z)|"
-    r"(?<!\w)`[^`]*+`|(?<!\w)'[^']*+'(?!\w)|‘[^‘’]*+’(?!\w)"
+    r"(?<!\w)`[^`]*+`|(?<!\w)'[^']*+'(?!\w)|‘[^‘’]*+’(?!\w)",
+    re.IGNORECASE,
 )
-"""Quoted text, up to the end if it is not closed, and code; a mark of inches (24") and an apostrophe open no quote."""
+"""Quoted text, up to the end if it is not closed, code, and a list that is to be kept: "note that we need:". A mark of
+inches (24") and an apostrophe open no quote."""
 _LEFT_HANGING = re.compile(
     r"\b(?:who|whom|whose|what|which|when|where|why|how|to|of|in|on|at|for|with|from|by|the|a|an|my|our|your|their|his|"
-    r"her|its|between|both|either|is|are|if)$",
+    r"her|its|between|both|either|is|are|if)$|:$",
     re.IGNORECASE,
 )
 _PAIRED = re.compile(r"\b(?:between|both|either)\b", re.IGNORECASE)
