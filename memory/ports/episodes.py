@@ -326,6 +326,10 @@ class EpisodeTable(Protocol):
         """Make the episode findable in exactly these partitions (none = nowhere). Needs a stored vector."""
         ...
 
+    def set_indexes(self, workspace: str, entries: Mapping[str, Sequence[IndexEntry]]) -> None:
+        """The same as `set_index` of many episodes, by id, whose vectors did not change. Those without one stay out."""
+        ...
+
     def change_index(
         self, workspace: str, *, put: Sequence[tuple[str, IndexEntry]], remove: Sequence[tuple[str, IndexEntry]]
     ) -> None:

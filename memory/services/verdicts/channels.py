@@ -6,7 +6,7 @@ from datetime import datetime
 from memory.model import Channel, Scope, Visibility
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import changed_by, index_entries_of
-from memory.services.core import Core, update_index
+from memory.services.core import Core
 from memory.services.verdicts.archive import merged_into, unmerge
 
 
@@ -52,14 +52,17 @@ def _note_change(tx: Transaction, scope: Scope, known: Visibility | None, now: d
     """Take in the visibility of a place where another one or none was known."""
     workspace, channel = scope.workspace, scope.channel
     changed = EpisodeFilter(channel=channel, visibilities=changed_by(known, scope.visibility), limit=None)
-    before = tx.episodes.search(workspace, changed) if changed.visibilities else []
+    before = tx.episodes.outlines(workspace, changed) if changed.visibilities else []
     tx.channels.put(Channel(workspace=workspace, channel=channel, visibility=scope.visibility, since=now))
     after = [replace(episode, channel_visibility=scope.visibility) for episode in before]
-    moved = [new for old, new in zip(before, after, strict=True) if index_entries_of(old) != index_entries_of(new)]
-    for episode in moved:
-        update_index(tx, episode)
+    moved = {
+        new.id: entries
+        for old, new in zip(before, after, strict=True)
+        if index_entries_of(old) != (entries := index_entries_of(new))
+    }
     if moved:
-        unmerge(tx, workspace, merged_into(tx, workspace, [episode.id for episode in moved]), now)
+        tx.episodes.set_indexes(workspace, moved)
+        unmerge(tx, workspace, merged_into(tx, workspace, moved), now)
 
 
 def _known(tx: Transaction, scope: Scope) -> Visibility | None:

@@ -150,6 +150,23 @@ class RecallContract(StoreCase):
         assert near(store, "channel/C1", "channel/C1") == ["a"]
         assert near(store, "nobody") == []
 
+    def test_many_are_filed_as_one_by_one(self, store: Store) -> None:
+        learn(store, "a", (1, 0, 0), EVERYONE, CHANNEL)
+        learn(store, "b", (1, 1, 0), EVERYONE)
+        learn(store, "c", (0, 1, 0), CHANNEL)
+        assert near(store, "workspace") == ["a", "b"]
+        refused = IndexEntry(partition=CHANNEL.partition, audience=CHANNEL.audience, verdict=Verdict.FAILURE)
+        with store.write() as tx:
+            tx.episodes.put(episode("d"))  # has no vector
+            tx.episodes.set_indexes(
+                "w", {"a": [CHANNEL], "b": [], "c": [refused, EVERYONE], "d": [EVERYONE], "none": []}
+            )
+            tx.episodes.set_indexes("w", {})
+        with store.read() as tx:
+            filed = {name: tx.episodes.index_of("w", name) for name in "abcd"}
+        assert filed == {"a": [CHANNEL], "b": [], "c": [refused, EVERYONE], "d": []}
+        assert (near(store, "workspace"), near(store, "channel/C1")) == (["c"], ["a", "c"])
+
     def test_the_first_in_some_partitions_are_the_oldest(self, store: Store) -> None:
         with store.write() as tx:
             for name, seconds in {"a": 2, "b": 0, "c": 1, "d": 0}.items():

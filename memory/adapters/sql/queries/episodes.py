@@ -273,6 +273,9 @@ class SqlEpisodeTable(SqlTable):
     def set_index(self, workspace: str, episode_id: str, entries: Sequence[IndexEntry]) -> None:
         index.add(self._session, workspace, episode_id, storable(tuple(entries)))
 
+    def set_indexes(self, workspace: str, entries: Mapping[str, Sequence[IndexEntry]]) -> None:
+        index.set_many(self._session, workspace, {name: storable(tuple(every)) for name, every in entries.items()})
+
     def change_index(
         self, workspace: str, *, put: Sequence[tuple[str, IndexEntry]], remove: Sequence[tuple[str, IndexEntry]]
     ) -> None:

@@ -6,7 +6,7 @@ epochs (`nearest`). `action`, `words` and `author` are copied from the episode w
 while it can be found.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +30,7 @@ from sqlalchemy.types import LargeBinary, String
 from memory.adapters.row_validation import all_storable, chunks
 from memory.adapters.sql.tables.dialect import insert
 from memory.adapters.sql.tables.episodes import counters, episode_vectors, episodes, recall_index
-from memory.adapters.sql.transaction.session import ID_LIMIT, Session
+from memory.adapters.sql.transaction.session import ID_LIMIT, Session, among
 from memory.errors import NotFound
 from memory.model import Episode, Origin
 from memory.ports import IndexEntry
@@ -48,6 +48,9 @@ _t = recall_index.c
 _e = episodes.c
 _own = and_(_t.workspace == bindparam("w"), _t.episode_id == bindparam("e"))
 _FILED = select(_t.partition, _t.audience, _t.verdict, _t.model, _t.vector).where(_own).order_by(_t.partition)
+_LIVE_OF = select(_t.episode_id, _t.partition, _t.audience, _t.verdict).where(
+    among(recall_index, "episode_id"), _t.vector.is_not(None)
+)
 _VECTOR = select(episode_vectors.c.model, episode_vectors.c.vector).where(
     episode_vectors.c.workspace == bindparam("w"), episode_vectors.c.episode_id == bindparam("e")
 )
@@ -94,6 +97,23 @@ def add(session: Session, workspace: str, episode_id: str, entries: Sequence[Ind
         elif entry is not None and stored is not None and _is_same(row, entry, stored):
             del wanted[row.partition]
     change(session, workspace, put=[(episode_id, entry) for entry in wanted.values()], remove=gone)
+
+
+def set_many(session: Session, workspace: str, wanted: Mapping[str, Sequence[IndexEntry]]) -> None:
+    """Make these episodes findable in exactly these partitions, as far as they have vectors, which did not change."""
+    session.require_writing()
+    put: list[tuple[str, IndexEntry]] = []
+    remove: list[tuple[str, IndexEntry]] = []
+    for ids in chunks(wanted, ID_LIMIT):
+        filed: dict[str, dict[str, IndexEntry]] = {}
+        for row in session.rows(_LIVE_OF, {"workspace": workspace, "ids": ids}):
+            entry = IndexEntry(partition=row.partition, audience=row.audience, verdict=row.verdict)
+            filed.setdefault(row.episode_id, {})[row.partition] = entry
+        for name in ids:
+            before, after = filed.get(name, {}), {entry.partition: entry for entry in wanted[name]}
+            put += [(name, entry) for entry in after.values() if before.get(entry.partition) != entry]
+            remove += [(name, entry) for entry in before.values() if entry.partition not in after]
+    change(session, workspace, put=put, remove=remove)
 
 
 def change(

@@ -4,12 +4,14 @@ from itertools import product
 
 import pytest
 
+from memory.adapters.sql import SqlStore
 from memory.model import Episode, Origin, Verdict, Verdicts, Visibility
 from memory.ports import EpisodeFilter
 from memory.rules.audience import index_entries_of, visibility_of
 from memory.services.core import update_index
 from memory.services.verdicts import channels
 from tests.doubles.memory_world import World, scope
+from tests.doubles.pages import counted_statements
 from tests.memory.adapters.store_samples import episode
 
 W = "terminal:w"
@@ -36,6 +38,21 @@ def filled(known: Visibility | None) -> World:
         for each in tx.episodes.search(W, EVERY):
             update_index(tx, each)
     return world
+
+
+def statements(lessons: int) -> int:
+    """How many statements it takes to file a channel's lessons anew."""
+    store = SqlStore.in_memory()
+    world = World(store)
+    for number in range(lessons):
+        world.react(world.ask(f"where is key {number}?", f"under mat {number}"))
+    with counted_statements(store) as asked:
+        assert world.memory.channels.note(scope(visibility=Visibility.PRIVATE))
+    return len(asked)
+
+
+def test_many_lessons_are_filed_anew_by_as_many_statements_as_few() -> None:
+    assert statements(2) == statements(20)
 
 
 @pytest.mark.parametrize("now", NOTED)
