@@ -8,6 +8,7 @@ from bot.cli.learning import bar
 from bot.cli.output import print_table
 from bot.cli.session import Result, administrator, memory_command, workspace_option
 from bot.conversation.counts import count
+from bot.conversation.messages import why_held
 from memory.errors import InvalidInput
 from memory.model import Audience, Episode, Role
 from memory.model.batch import Batch, BatchLesson
@@ -73,7 +74,7 @@ def _shown(found: Sequence[tuple[Episode, BatchLesson]], total: int, first: int,
         return
     yield f"{count(total, 'lesson')} from {shown_line(batch.name, 60)}, {first} to {first + len(found) - 1}:"
     for number, (lesson, row) in enumerate(found, start=first):
-        held_back = f" ⚠️ held back: {', '.join(lesson.quarantine)}" if lesson.quarantine else ""
+        held_back = f" ⚠️ held back: {why_held(lesson)}" if lesson.quarantine else ""
         yield ""
         yield f"{number}. {shown_line(lesson.goal, 160)}  ({lesson.id[-_SHORT:]}){held_back}"
         yield f"   {shown_line(lesson.output, 300)}"

@@ -6,6 +6,7 @@ from bot.cli.session import say
 from bot.conversation.counts import cost_text
 from bot.conversation.explanations.explanation import explain
 from bot.conversation.explanations.lesson_explanation import explain_lesson
+from bot.conversation.messages import why_held
 from bot.conversation.reply import short
 from memory.model import Episode, Event, Step, StepKind
 from memory.rules.retrieval.prompt import shown_line
@@ -40,7 +41,7 @@ def _print_node(node: Episode, *, is_focus: bool) -> None:
     verdicts = f"personal {decided.personal}, channel {decided.channel}, workspace {decided.workspace}"
     say(f"{pad}  ended {node.termination.value}; status {node.status.value}; verdict: {verdicts}")
     numbers = f"strength {node.strength:.2f}, shown {node.retrieval_count} times, used {node.used_count}"
-    held_back = f", held back: {', '.join(node.quarantine)}" if node.quarantine else ""
+    held_back = f", held back: {why_held(node)}" if node.quarantine else ""
     say(f"{pad}  {numbers}{', archived' if node.archived_at else ''}{held_back}")
     if node.usage.tokens or node.exemplar_ids:
         shown = ", ".join(short(each) for each in node.exemplar_ids) or "no lessons"

@@ -190,7 +190,7 @@ def _page_text(view: BatchView, lines: Sequence[str], place: str) -> str:
 
 def _line(lesson: Episode, row: BatchLesson) -> str:
     """The line of one lesson, with its source."""
-    held_back = f" ⚠️ held back, for {', '.join(lesson.quarantine)}." if lesson.quarantine else ""
+    held_back = f" ⚠️ held back, for {messages.why_held(lesson)}." if lesson.quarantine else ""
     source = shown_line(row.source, 60)
     asked, answered = shown_line(lesson.goal, 120), shown_line(lesson.output, 200)
     return f"“{asked}” - {answered} ({source}, for the {row.audience.value}; `{short(lesson.id)}`){held_back}"
@@ -215,7 +215,7 @@ def _decided_text(what: str, decision: Decided) -> str:
 def _edited_text(lesson: Episode) -> str:
     """The confirmation of a lesson that a teacher rewrote."""
     if lesson.quarantine:
-        return f"Saved, and held back for {', '.join(lesson.quarantine)}: release it to use it (`{short(lesson.id)}`)."
+        return f"Saved, and held back, for {messages.why_held(lesson)}. Release it to use it (`{short(lesson.id)}`)."
     return f"Approved in your words: “{shown_line(lesson.goal, 80)}” - {shown_line(lesson.output, 120)}"
 
 

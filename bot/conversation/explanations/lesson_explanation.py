@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bot.conversation.messages import named, verdict_word
+from bot.conversation.messages import named, verdict_word, why_held
 from bot.conversation.reply import short
 from memory.model import Audience, Episode, EventKind, Scope
 from memory.model.saved import SavedMessage
@@ -77,7 +77,7 @@ def _decisions(explanation: LessonExplanation) -> list[str]:
     if explanation.episode.promoted not in (None, Audience.PERSONAL):
         lines.append(f"- shared with the {explanation.episode.promoted}")
     if explanation.episode.quarantine:
-        lines.append(f"- held back: {', '.join(explanation.episode.quarantine)}")
+        lines.append(f"- held back: {why_held(explanation.episode)}")
     if explanation.stands_in:
         lines.append(f"- joined to [{short(explanation.stands_in)}], which stands for it")
     for event in explanation.decisions:

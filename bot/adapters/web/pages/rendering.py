@@ -10,6 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from bot.adapters import commonmark
+from bot.conversation.messages import why_held
 from bot.conversation.reply import short
 from memory.library.export import plain
 
@@ -39,6 +40,7 @@ def templates() -> Environment:
         "score": lambda number: f"{number:.2f}",
         "spaced": lambda number: f"{number:,.0f}".replace(",", "\u202f"),
         "as_json": lambda value: json.dumps(plain(value), ensure_ascii=False),
+        "why_held": why_held,
         "words": lambda name: str(name).replace("_", " "),
     }
     return found

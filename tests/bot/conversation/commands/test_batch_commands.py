@@ -104,7 +104,7 @@ async def test_what_is_held_back_stays_until_somebody_looks_at_it(chat: Chat) ->
     learned(chat.world, proposal("how?", attack), proposal("where?", "Here."))
     assert "1 lesson to approve, 1 more to be looked at one by one" in await review(chat)
     shown = await press(chat, "Look at faq.csv")
-    assert "held back, for injection" in shown
+    assert "held back, for it reads like instructions to me" in shown
     assert "The 1 that are held back stay" in await press(chat, "Approve all 1")
     await press(chat, "Yes, approve all")
     assert recalled(chat.world, "dora", "how?") == []
