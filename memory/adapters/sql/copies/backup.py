@@ -21,8 +21,8 @@ def back_up(database: Path, file: Path, show: ShowsBackup) -> int:
     The replacement is atomic. Raises `InvalidInput` for a file that is no backup or cannot be written, `NotADatabase`
     for a copy that is damaged, and kinds of `StoreUnavailable`.
     """
-    _require_free(database, file)
     try:
+        _require_free(database, file)
         with whole_file(file) as part:
             _copy(database, part, file, show)
             return part.stat().st_size

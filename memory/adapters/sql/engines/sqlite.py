@@ -15,7 +15,7 @@ from memory.adapters.sql.engines.database import RECOUNT
 from memory.adapters.sql.engines.in_memory import IN_MEMORY, open_in_memory
 from memory.adapters.sql.engines.planner import advise_planner
 from memory.adapters.sql.engines.sqlite_engine import open_engine
-from memory.adapters.sql.engines.sqlite_file import make_folder_for, make_private, path_of
+from memory.adapters.sql.engines.sqlite_file import exists, make_folder_for, make_private, path_of
 from memory.adapters.sql.transaction.damage import find
 from memory.adapters.sql.transaction.driver import may_write, read_only, translated
 from memory.adapters.sql.transaction.session import begin
@@ -55,7 +55,7 @@ class SqliteDatabase:
     def at(cls, url: str, *, migrate: bool) -> "SqliteDatabase":
         """The database of an address. Its file is made private, and created if `migrate`. See `SqlStore.open`."""
         path = path_of(url)
-        if path.exists():
+        if exists(path):
             if not path.is_file():
                 raise NotADatabase(f"{path} is not a file. Set DATABASE_URL to a database file.")
         elif migrate:

@@ -1,9 +1,12 @@
 """The database file of a SQLite address, private to this user."""
 
+import errno
 from pathlib import Path
 
 from memory.adapters.private_files import make_file, make_folder, narrow
 from memory.errors import InvalidInput, StoreReadOnly, StoreUnavailable
+
+_ANOTHER = "Set DATABASE_URL to a file in a folder you may write."
 
 
 def path_of(url: str) -> Path:
@@ -18,17 +21,21 @@ def path_of(url: str) -> Path:
         raise InvalidInput(f"DATABASE_URL names {name}, and there is no such home folder. Name another file.") from exc
 
 
+def exists(path: Path) -> bool:
+    """Whether there is something at the path. Raises `StoreReadOnly` if it cannot be looked for."""
+    try:
+        return path.exists()
+    except OSError as exc:
+        raise StoreReadOnly(f"The database {path} cannot be looked for ({exc.strerror}). {_ANOTHER}") from exc
+
+
 def make_folder_for(path: Path) -> None:
-    """Make the folder of the file, if it is missing. Raises `StoreReadOnly` and `StoreUnavailable`."""
+    """Make the folder of the file, if it is missing. Raises `StoreReadOnly`, for a full disk `StoreUnavailable`."""
     try:
         make_folder(path.parent)
-    except (PermissionError, FileExistsError, NotADirectoryError) as exc:
-        raise StoreReadOnly(
-            f"The folder {path.parent} for the database cannot be created ({exc.strerror}). "
-            "Set DATABASE_URL to a file in a folder you may write."
-        ) from exc
     except OSError as exc:
-        raise StoreUnavailable(f"The folder {path.parent} cannot be created ({exc.strerror}).") from exc
+        kind = StoreUnavailable if exc.errno == errno.ENOSPC else StoreReadOnly
+        raise kind(f"The folder {path.parent} for the database cannot be created ({exc.strerror}). {_ANOTHER}") from exc
 
 
 def make_private(path: Path) -> None:
@@ -39,6 +46,6 @@ def make_private(path: Path) -> None:
     try:
         make_file(path)
     except OSError as exc:
-        raise StoreUnavailable(f"The database {path} cannot be created ({exc.strerror}).") from exc
+        raise StoreUnavailable(f"The database {path} cannot be created ({exc.strerror}). {_ANOTHER}") from exc
     for ending in ("-wal", "-shm", "-journal"):
         narrow(path.with_name(path.name + ending))

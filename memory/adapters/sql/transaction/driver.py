@@ -167,6 +167,8 @@ def raise_ours(exc: Exception, where: Where) -> None:
 def fault(exc: Exception, where: Where) -> Exception:
     """The error to raise instead of a database error."""
     original = exc.orig if isinstance(exc, StatementError) else exc
+    if isinstance(original, sqlite3.Error) and "binding parameter" in str(original):
+        return InvalidInput(f"A value cannot be looked up in the database ({original}). Give a text or a number.")
     if isinstance(original, sqlite3.Error) and isinstance(where, Path):
         return _sqlite_fault(original, where)
     if isinstance(original, Exception) and is_driver_error(original) and not isinstance(original, SQLAlchemyError):

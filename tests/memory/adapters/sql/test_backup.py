@@ -107,8 +107,9 @@ def test_what_is_no_backup_is_left_alone(database: Path, tmp_path: Path, name: s
 
 
 def test_a_folder_that_is_not_there_is_told(database: Path, tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="cannot be written"):
-        made(database, tmp_path / "none" / "copy")
+    for file in (tmp_path / "none" / "copy", tmp_path / ("n" * 300)):
+        with pytest.raises(InvalidInput, match="cannot be written"):
+            made(database, file)
 
 
 def test_a_damaged_database_replaces_no_backup(database: Path, tmp_path: Path) -> None:

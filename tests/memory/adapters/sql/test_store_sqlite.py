@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from sqlalchemy.exc import OperationalError
@@ -399,6 +400,31 @@ def test_a_read_only_folder_is_named() -> None:
             open_at(folder / "goodbot.db")
         with pytest.raises(StoreReadOnly, match=str(folder)):
             open_at(folder / "deeper" / "goodbot.db")
+
+
+def test_a_folder_that_may_not_be_entered_is_named() -> None:
+    with _ordinary_user() as folder:
+        folder.chmod(0)
+        for path in (folder / "goodbot.db", folder / "deeper" / "goodbot.db"):
+            with pytest.raises(StoreReadOnly, match=rf"{folder}.*Set DATABASE_URL"):
+                open_at(path)
+
+
+def test_a_name_that_is_too_long_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StoreReadOnly, match=r"too long.*Set DATABASE_URL"):
+        open_at(tmp_path / ("n" * 300))
+
+
+@pytest.mark.parametrize("address", [None, Path("goodbot.db"), 3])
+def test_an_address_is_a_text(address: Any) -> None:
+    with pytest.raises(InvalidInput, match="address of the database must be a text"):
+        SqlStore.open(address)
+
+
+def test_a_value_of_another_type_is_refused_when_it_is_looked_up(path: Path) -> None:
+    wrong: Any = ["e1"]
+    with closing(open_at(path)) as store, pytest.raises(InvalidInput, match="cannot be looked up"), store.read() as tx:
+        tx.episodes.get("w", wrong)
 
 
 def test_a_read_only_file_is_named() -> None:
