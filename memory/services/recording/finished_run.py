@@ -23,7 +23,7 @@ from memory.model import (
     Usage,
 )
 from memory.model.evidence import EvidenceRecord
-from memory.ports import LessonUse, Transaction
+from memory.ports import LessonUse, Store, Transaction
 from memory.rules.audience import is_only_proposed
 from memory.rules.evidence.judged_lesson import ANSWER
 from memory.rules.evidence.threshold import is_followed
@@ -159,10 +159,17 @@ def _followed(node: Episode, lessons: Iterable[Episode]) -> list["UsedLesson"]:
     ]
 
 
-def retrievals_of(tx: Transaction, run: FinishedRun, now: datetime) -> list[Retrieval]:
-    """The records of the run's recalls."""
-    before = tx.retrievals.of_run(run.workspace, run.tap.run_id) if run.tap is not None else []
-    asked = {each.goal: each.evidence for each, _ in before if each.evidence is not None}
+def retrievals_of(store: Store, run: FinishedRun, now: datetime) -> list[Retrieval]:
+    """The records of the run's recalls, with those of their evidence, whose beliefs are computed now.
+
+    If the run carries out an option, actions that were not in the evidence of the question are left out, as they were
+    not possible then.
+    """
+    asked: dict[str, EvidenceRecord] = {}
+    if run.tap is not None:
+        with store.read() as tx:
+            before = tx.retrievals.of_run(run.workspace, run.tap.run_id)
+        asked = {each.goal: each.evidence for each, _ in before if each.evidence is not None}
     return [
         Retrieval(
             workspace=run.workspace,
@@ -180,11 +187,6 @@ def retrievals_of(tx: Transaction, run: FinishedRun, now: datetime) -> list[Retr
 
 
 def _evidence(run: FinishedRun, recall: Recollection, asked: EvidenceRecord | None) -> EvidenceRecord | None:
-    """The record of a recall's evidence; None if there is none.
-
-    `asked` is the evidence of the question whose option the run carries out. Actions that are not in it are left out,
-    as they were not possible then.
-    """
     evidence = recall.evidence
     if evidence is None:
         return None

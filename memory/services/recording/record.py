@@ -16,6 +16,7 @@ from memory.model import (
     Outgoing,
     Posted,
     Progress,
+    Retrieval,
     Role,
     Scope,
     Verdict,
@@ -219,16 +220,19 @@ class Recording:
         message then stays accepted. Raises `Conflict` for a node with the id of a stored episode.
         """
         run = self._redacted(run)
-        shown = lessons_shown(self._core.detector, run)  # outside of the transaction, as it is slow
+        # Outside of the transaction, as both are slow.
+        shown = lessons_shown(self._core.detector, run)
+        recalls = retrievals_of(self._core.store, run, self._core.clock())
         try:
             with self._core.store.write() as tx:
-                return self._commit(tx, run, shown, self._core.clock())
+                return self._commit(tx, run, shown, recalls)
         except NotFound:
             return None
 
     def _commit(
-        self, tx: Transaction, run: FinishedRun, shown: Sequence[LessonInPrompt], now: datetime
+        self, tx: Transaction, run: FinishedRun, shown: Sequence[LessonInPrompt], recalls: Sequence[Retrieval]
     ) -> Answer | None:
+        now = self._core.clock()
         answered = (
             tx.deliveries.answer(run.workspace, run.event_id, run.run_id, run.understood) if run.event_id else None
         )
@@ -252,7 +256,7 @@ class Recording:
         if options:
             note_offered(tx, nodes)
         followed = note_followed(tx, run, nodes, shown)
-        tx.retrievals.add(retrievals_of(tx, run, now), [each.item() for each in shown])
+        tx.retrievals.add(recalls, [each.item() for each in shown])
         if run.tap is not None:
             count_choice(self._core, tx, run, run.tap, nodes, now)
         readers = answered.channel_visibility if answered else None

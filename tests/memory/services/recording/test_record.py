@@ -21,6 +21,7 @@ from memory.model import (
     Verdict,
     Verdicts,
 )
+from memory.model.evidence import Belief, Evidence, UnreadBeliefs
 from memory.rules.feedback import DetectedSignal, OverlapDetector
 from memory.rules.strength import NUDGE_MIN, SALIENCE_MAX
 from memory.services import FinishedRun, Recording, Unsent
@@ -352,3 +353,20 @@ def test_a_run_without_a_message_is_a_librarys_own() -> None:
     empty = Recollection(retrieval_id="q", goal="lunch?", exemplars=(), counts=StageCounts())
     assert world.memory.recording.finish(replace(run_of(world, ""), recalls=[empty], parts=[]))
     assert (episodes(world), unfinished(world)) == (1, [])
+
+
+def test_beliefs_are_computed_before_the_transaction_that_stores_them() -> None:
+    world = World()
+    world.memory.recording.accept(message())
+
+    def beliefs() -> tuple[Belief, ...]:
+        with world.memory.store.read():  # impossible inside of another transaction
+            return (Belief(action="answer", value=0.5, prior=0.0),)
+
+    evidence = Evidence(beliefs=UnreadBeliefs((), beliefs), nearest=0.7, lessons=1)
+    recall = Recollection(retrieval_id="q1", goal="lunch?", exemplars=(), counts=StageCounts(), evidence=evidence)
+    assert world.memory.recording.finish(replace(run_of(world), recalls=[recall]))
+    with world.memory.store.read() as tx:
+        [(stored, _)] = tx.retrievals.of_run(ANA.workspace, "r1")
+    assert stored.evidence is not None
+    assert [(each.action, each.value) for each in stored.evidence.beliefs] == [("answer", 0.5)]
