@@ -18,7 +18,9 @@ from bot.cli.session import (
     print_json,
     settings_of,
     workspace_option,
+    workspaces_named,
 )
+from bot.conversation.messages import standing
 from memory.errors import InvalidInput
 from memory.library.export import export_memories
 from memory.model import Audience, Episode, EpisodeStatus, Role, Scope, Verdict
@@ -39,7 +41,7 @@ episodes.add_command(import_)
 
 def _listed(memory: Memory, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
     """Episodes of one or of all workspaces, newest first."""
-    names = [workspace] if workspace else memory.audit.workspaces()
+    names = workspaces_named(memory, workspace)
     found = [episode for name in names for episode in memory.audit.episodes(name, wanted)]
     found.sort(key=lambda episode: (episode.created_at, episode.id), reverse=True)
     return found[: wanted.limit]
@@ -118,7 +120,8 @@ def _decision(decide: Callable[..., tuple[Episode, str]]) -> Callable[..., None]
     @wraps(decide)
     def command(memory: Memory, episode_id: str, **options: object) -> Result:
         after, done = decide(memory, memory.audit.find(episode_id), **options)
-        return Result(after, f"{after.id}: {done}; verdict {after.verdict.value}, status {after.status.value}")
+        verdict = f"verdict {after.verdict.value}, status {after.status.value}"
+        return Result(after, f"{after.id}: {done}; {verdict}; {standing(after)}")
 
     return command
 
@@ -191,7 +194,8 @@ def promote(memory: Memory, episode: Episode, audience: str) -> tuple[Episode, s
     """Share a lesson with the channel or the workspace; `personal` takes that back."""
     promote = memory.teaching.promote
     promoted = promote(episode.workspace, episode.id, Audience(audience), actor=administrator(), role=Role.ADMIN)
-    return promoted, f"promoted to {audience}"
+    is_taken_back = promoted.promoted is None
+    return promoted, "no longer promoted" if is_taken_back else f"promoted to {audience}"
 
 
 @episodes.command()

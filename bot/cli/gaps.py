@@ -2,7 +2,7 @@
 
 import click
 
-from bot.cli.session import Result, memory_command, workspace_option
+from bot.cli.session import Result, memory_command, workspace_option, workspaces_named
 from bot.conversation.reply import short
 from memory.rules.retrieval.prompt import shown_line
 from memory.services import Memory
@@ -16,7 +16,7 @@ from memory.services import Memory
 @memory_command
 def gaps(memory: Memory, workspace: str, limit: int) -> Result:
     """Show what to teach next: questions nobody could answer, those first whose answers settle most of them."""
-    names = [workspace] if workspace else memory.audit.workspaces()
+    names = workspaces_named(memory, workspace)
     found = {name: memory.gaps.find(name, limit=limit) for name in names}
     lines = [
         line

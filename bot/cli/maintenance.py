@@ -56,7 +56,7 @@ def forget(memory: Memory, workspace: str, person: str, yes: bool) -> Result:
     data = memory.privacy.personal_data(name, person)
     if data.is_empty:
         nothing = Erased(episodes=0, derived=0, messages=0, reactions=0)
-        return Result(nothing, f"Nothing is stored about {who}.")
+        return Result(nothing, f"Nothing is stored about {who}.{_other_workspaces(memory, name)}")
     counts = stored_counts(data)
     kept = f" {kept_lessons(len(data.kept))}" if data.kept else ""
     if not yes:
@@ -83,11 +83,20 @@ def purge(memory: Memory, *, person: str, batch: str, workspace: str, dry_run: b
     name = workspace or settings_of().terminal.workspace
     planned = memory.purging.plan(name, person)
     if dry_run or planned.is_empty:
-        return Result(planned, _purge_text(planned, name))
+        others = _other_workspaces(memory, name) if planned.is_empty else ""
+        return Result(planned, f"{_purge_text(planned, name)}{others}")
     if not yes:
         confirm(f"{_purge_text(planned, name)} Take all of it back?")
     done = memory.purging.purge(name, person, actor=administrator(), at=memory.clock())
     return Result(done, f"{_purge_text(done, name)}{'' if done.is_empty else ' Taken back.'}")
+
+
+def _other_workspaces(memory: Memory, name: str) -> str:
+    """Where else to look for somebody of whom a workspace has nothing."""
+    others = [shown_line(each, 60) for each in memory.audit.workspaces() if each != name]
+    if others:
+        return f" --workspace names another one: {', '.join(others)}."
+    return "" if memory.audit.workspaces() else f" The database {settings_of().storage.place} is empty."
 
 
 def _purge_batch(memory: Memory, batch: Batch, *, dry_run: bool, yes: bool) -> Result:

@@ -113,7 +113,7 @@ def _save(path: Path, text: str) -> None:
 
 def _row(episode: Episode, text_width: int) -> str:
     verdict = episode.verdict.value
-    shown = "archived" if episode.archived_at else verdict
+    shown = "archived" if episode.archived_at else "held back" if episode.quarantine else verdict
     cells = [
         _fitted(short(episode.id), 8),
         f"{episode.created_at:%Y-%m-%d %H:%M}",

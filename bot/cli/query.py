@@ -6,7 +6,7 @@ from dataclasses import replace
 import click
 
 from bot.cli.control_arm import arm_lines
-from bot.cli.session import Result, memory_command, scope_in_terminal, workspace_option
+from bot.cli.session import Result, memory_command, scope_in_terminal, workspace_option, workspaces_named
 from bot.conversation.counts import count
 from bot.conversation.reply import short
 from memory.errors import InvalidInput
@@ -27,10 +27,16 @@ _AS_JSON = ("retrieval_id", "goal", "exemplars", "counts", "rules")
 @click.option("--k", type=click.IntRange(1, 50), default=4, show_default=True, help="How many at most.")
 @memory_command
 def query(memory: Memory, *, text: str, workspace: str, channel: str, person: str, direct: bool, k: int) -> Result:
-    """Show which lessons a question would be answered with, for one person in one place. Changes nothing."""
+    """Show which lessons a question would be answered with, for one person in one place. Changes nothing.
+
+    A channel counts as public, private or direct as it was when something last happened there.
+    """
     if not text.strip():
         raise InvalidInput("there is nothing to look for: give the question as people would ask it")
+    workspaces_named(memory, workspace)
     scope = scope_in_terminal(workspace, channel, person, is_direct=direct)
+    if not direct:
+        scope = memory.channels.last_known(scope)
     config = replace(memory.recalling.config, final_k=k)
     context = frozenset({f"platform:{scope.platform}", f"channel:{scope.channel}", f"person:{scope.person}"})
     recollection = memory.recalling.recall(scope, text, context=context, config=config)
@@ -54,7 +60,7 @@ def query(memory: Memory, *, text: str, workspace: str, channel: str, person: st
 @memory_command
 def stats(memory: Memory, workspace: str) -> Result:
     """Count what is remembered, by workspace."""
-    names = [workspace] if workspace else memory.audit.workspaces()
+    names = workspaces_named(memory, workspace)
     found = {name: memory.audit.statistics(name) for name in names}
     arms = {name: memory.control_arm.compare(name) for name in names}
     spent = {name: memory.spending.report(name) for name in names}

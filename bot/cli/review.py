@@ -6,7 +6,7 @@ import click
 
 from bot.cli.learning import bar
 from bot.cli.output import print_table
-from bot.cli.session import Result, administrator, memory_command, workspace_option
+from bot.cli.session import Result, administrator, memory_command, workspace_option, workspaces_named
 from bot.conversation.counts import count
 from bot.conversation.messages import why_held
 from memory.errors import InvalidInput
@@ -29,7 +29,7 @@ def review() -> None:
 @memory_command
 def list_(memory: Memory, workspace: str) -> Result:
     """Every batch, and how far its review is."""
-    names = [workspace] if workspace else memory.audit.workspaces()
+    names = workspaces_named(memory, workspace)
     views = [view for name in names for view in memory.batches.views(name)]
     head = ("batch", "learned", "waiting", "one by one", "approved", "rejected", "workspace", "file")
     rows = [

@@ -17,8 +17,10 @@ from bot.app.processes.log_file import note_failures
 from bot.app.wiring.build import open_memory
 from bot.app.wiring.startup import read_settings
 from bot.config import Settings
+from memory.errors import InvalidInput
 from memory.library.export import plain
 from memory.model import Scope, Visibility
+from memory.rules.retrieval.prompt import shown_line
 from memory.services import Memory
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -105,6 +107,19 @@ def print_json(value: object) -> None:
     can_show = sys.stdout.encoding.lower().startswith("utf")
     text = json.dumps(plain(value), ensure_ascii=not can_show, indent=2)
     click.echo("".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text))
+
+
+def workspaces_named(memory: Memory, workspace: str) -> list[str]:
+    """The workspace of `--workspace`; all for an empty one. Raises `InvalidInput` if nothing is stored of it."""
+    known = memory.audit.workspaces()
+    if workspace and workspace not in known:
+        there = (
+            f"there are {', '.join(shown_line(each, 60) for each in known)}"
+            if known
+            else f"{settings_of().storage.place} is empty"
+        )
+        raise InvalidInput(f"nothing is stored of a workspace {shown_line(workspace, 60)}; {there}")
+    return [workspace] if workspace else known
 
 
 def administrator() -> str:

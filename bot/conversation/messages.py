@@ -161,6 +161,17 @@ def reach(episode: Episode) -> str:
     return "its author alone" if visibility_of(episode) is not Visibility.DIRECT else "one person"
 
 
+def standing(episode: Episode) -> str:
+    """For whom an episode counts as a lesson, or why it counts for nobody, in words."""
+    if episode.archived_at is not None:
+        return "it is archived and counts for nobody"
+    if episode.quarantine:
+        return f"it is held back: {why_held(episode)}"
+    if not episode.verdict.is_validated:
+        return f"it counts for nobody: {verdict_word(episode.verdict)}"
+    return f"it counts for {reach(episode)}"
+
+
 def verdict_word(verdict: Verdict) -> str:
     """A verdict in plain words."""
     return {

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from bot.adapters.web.pages.access import WebRole
 from bot.adapters.web.pages.cookies import Notice
 from bot.adapters.web.pages.page import Visit
+from bot.conversation.messages import standing
 from memory.errors import InvalidInput, NotFound
 from memory.model import Audience, Episode, Verdict
 
@@ -104,8 +105,8 @@ def archive(visit: Visit) -> Response:
 def restore(visit: Visit) -> Response:
     """Restore the episode."""
     episode = found_episode(visit)
-    visit.memory.teaching.restore(visit.workspace, episode.id, actor=visit.actor)
-    return _done(visit, episode, "Restored.", "archive")
+    restored = visit.memory.teaching.restore(visit.workspace, episode.id, actor=visit.actor)
+    return _done(visit, restored, f"Restored: {standing(restored)}.", "archive")
 
 
 def promote(visit: Visit) -> Response:
@@ -118,15 +119,16 @@ def promote(visit: Visit) -> Response:
     if (promoted.promoted or Audience.PERSONAL) is not audience:
         raise InvalidInput("you have promoted as many as you may for now; an administrator can, or try later")
     before = episode.promoted or Audience.PERSONAL
-    text = "It is no longer shared." if audience is Audience.PERSONAL else f"Shared with the {audience.value}."
-    return _done(visit, promoted, text, "promote", audience=before)
+    text = "It is no longer shared" if audience is Audience.PERSONAL else f"Shared with the {audience.value}"
+    return _done(visit, promoted, f"{text}: {standing(promoted)}.", "promote", audience=before)
 
 
 def release(visit: Visit) -> Response:
     """Release the episode from quarantine."""
     episode = found_episode(visit)
-    visit.memory.teaching.release(visit.workspace, episode.id, actor=visit.actor, role=visit.role.role)
-    return _done(visit, episode, "Released: it may be recalled.", "hold")
+    release = visit.memory.teaching.release
+    released = release(visit.workspace, episode.id, actor=visit.actor, role=visit.role.role)
+    return _done(visit, released, f"Released: {standing(released)}.", "hold")
 
 
 def hold(visit: Visit) -> Response:
