@@ -139,6 +139,26 @@ def replaced_places(lessons: Sequence[JudgedLesson], alike: "Bools") -> set[int]
     return replaced
 
 
+def refused_places(lessons: Sequence[JudgedLesson], as_asked: Sequence[int]) -> set[int]:
+    """The places of approvals, for whatever question, of an answer that the asker refused for exactly the asked one.
+
+    `as_asked` has the places of the lessons for exactly that question. Others' approvals and the asker's earlier ones
+    are void then, as by the rule a refusal weighs less than what was written or taught for a question as near as these.
+    """
+    refusals = [each for each in map(lessons.__getitem__, as_asked) if each.is_own and not each.approves]
+    return {
+        place
+        for place, each in enumerate(lessons if refusals else ())
+        if each.approves
+        for refusal in refusals
+        if (not each.is_own or _when(each) < _when(refusal)) and refusal.speaks_of_the_same_as(each)
+    }
+
+
+def _when(lesson: JudgedLesson) -> tuple[datetime, str]:
+    return lesson.decided_at, lesson.id
+
+
 def _may_replace(lessons: Sequence[JudgedLesson]) -> "Bools":
     """Shape (n, n): whether the row's lesson may replace the column's for the same question, by people and times.
 
@@ -152,7 +172,7 @@ def _may_replace(lessons: Sequence[JudgedLesson]) -> "Bools":
     import numpy as np
 
     approves, is_own, is_written = np.array([(each.approves, each.is_own, each.is_written) for each in lessons]).T
-    order = np.argsort(sorted(range(len(lessons)), key=lambda place: (lessons[place].decided_at, lessons[place].id)))
+    order = np.argsort(sorted(range(len(lessons)), key=lambda place: _when(lessons[place])))
     is_later = order[:, None] > order
     people = dict.fromkeys(chain(*[each.people for each in lessons]))
     column_of = {person: column for column, person in enumerate(people)}

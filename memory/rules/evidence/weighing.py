@@ -19,7 +19,7 @@ from memory.model.evidence import (
     strength,
 )
 from memory.ports import ActionFit
-from memory.rules.evidence.judged_lesson import Candidate, JudgedLesson, replaced_places
+from memory.rules.evidence.judged_lesson import Candidate, JudgedLesson, refused_places, replaced_places
 from memory.rules.evidence.posterior import EvidenceConfig, Posterior, action_prior, learned_fits, posterior
 from memory.rules.evidence.voices import NoisyVerdict
 
@@ -31,6 +31,8 @@ _NONE = ActionFit(lessons=0.0, cosine=0.0)
 
 SAME_QUESTION = 0.97
 """The least cosine at which two goals are the same question, for which a person's latest approval counts."""
+SAME_WORDS = 0.999
+"""The least cosine at which two goals have the same words, up to the rounding of stored embeddings."""
 
 BELIEFS = 8
 """How many of the strongest beliefs are returned. Further ones follow if they are among as many most suggested ones, or
@@ -137,7 +139,10 @@ def rows(vectors: Sequence[Vector]) -> "Matrix":
 
 
 def _valid_places(lessons: Sequence[JudgedLesson], cosines: "Matrix") -> Sequence[int]:
-    """The places of the lessons that are not replaced by another one for the same question (`replaced_places`).
+    """The places of the lessons that count.
+
+    Left out are those that another one for the same question replaces (`replaced_places`), and approvals of what the
+    asker refused for the asked question (`refused_places`).
 
     `cosines` are those between all goals, the asked goal first.
     """
@@ -146,8 +151,10 @@ def _valid_places(lessons: Sequence[JudgedLesson], cosines: "Matrix") -> Sequenc
     alike = cosines >= SAME_QUESTION
     if np.count_nonzero(alike) == np.count_nonzero(alike.diagonal()):  # only the diagonal, which is 0 for zero vectors
         return range(len(lessons))
-    replaced = replaced_places(lessons, alike[1:, 1:])
-    return [place for place in range(len(lessons)) if place not in replaced]
+    void = replaced_places(lessons, alike[1:, 1:])
+    as_asked = np.flatnonzero(cosines[0, 1:] >= SAME_WORDS).tolist()
+    void |= refused_places(lessons, [place for place in as_asked if place not in void])
+    return [place for place in range(len(lessons)) if place not in void]
 
 
 def _in_columns(

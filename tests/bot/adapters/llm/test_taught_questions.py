@@ -212,6 +212,21 @@ def test_who_refuses_what_they_taught_is_not_told_it_again_until_they_teach_it_a
     assert asyncio.run(change()) == [True, False, True, False]
 
 
+def test_who_refuses_an_answer_is_not_given_it_again_for_the_same_words(tmp_path: Path) -> None:
+    taught, similar, answer = "where is the spare key?", "where is our spare key?", "Under the blue pot."
+
+    async def refuse() -> list[bool]:
+        async with taught_bot(tmp_path, {taught: answer}) as asker:
+            told = [await asker.ask(similar) == answer]
+            await asker.react("👎")
+            told += [await asker.ask(question) == answer for question in (similar, taught)]
+            await asker.teach(similar, answer)
+            told.append(await asker.ask(similar) == answer)
+        return told
+
+    assert asyncio.run(refuse()) == [True, False, True, True]
+
+
 def test_thanks_get_the_answer_that_people_taught_for_them(tmp_path: Path) -> None:
     async def thank() -> list[str]:
         async with taught_bot(tmp_path) as asker:

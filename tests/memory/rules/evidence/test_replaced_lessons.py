@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memory.rules.evidence import judged_lesson
-from memory.rules.evidence.judged_lesson import Candidate, JudgedLesson, replaced_places
+from memory.rules.evidence.judged_lesson import Candidate, JudgedLesson, refused_places, replaced_places
 from memory.rules.evidence.voices import NoisyVerdict
 from memory.rules.retrieval.consensus import ask_for_different_things
 
@@ -76,6 +76,19 @@ def test_the_asker_s_own_last_word_on_an_answer_counts(approves: bool, is_writte
     assert replaced_places([last, first], np.ones((2, 2), np.bool_)) == {1}
     others = [each._replace(is_own=False) for each in (first, last)]
     assert replaced_places(others, np.ones((2, 2), np.bool_)) == set()
+
+
+def test_what_the_asker_refused_for_the_asked_question_is_void_wherever_it_was_approved_before() -> None:
+    earlier, refusal, later = one_person_who_changes_their_mind(3)
+    refusal = refusal._replace(observation=NoisyVerdict(False, 1.0), is_own=True)
+    goal, refused = "who has the duty phone?", refusal.candidates
+    mine = earlier._replace(goal=goal, candidates=refused, is_own=True)
+    others = later._replace(goal=goal, candidates=refused, people=("ben",))
+    assert refused_places([mine, refusal, others], [1]) == {0, 2}
+    assert refused_places([mine, refusal, others._replace(is_own=True)], [1]) == {0}
+    assert refused_places([earlier, refusal, later], [1]) == set()  # other answers
+    assert refused_places([mine, refusal, others], [0]) == set()  # refused for another question
+    assert refused_places([mine, refusal._replace(is_own=False), others], [1]) == set()
 
 
 def one_person_who_changes_their_mind(times: int) -> list[JudgedLesson]:
