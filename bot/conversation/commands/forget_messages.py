@@ -15,6 +15,14 @@ def forget_question(data: PersonalData, command: str) -> str:
     return f"This erases {stored_counts(data)}.{kept} It cannot be undone. To go ahead: `{command}`"
 
 
+def forgets_only_you(argument: str, command: str) -> str:
+    """The reply to `forget` with anything but one's own data."""
+    return (
+        f"Here I erase only your own data: `{command}`. That of {shown_line(argument, 40)} an administrator erases, "
+        "with `goodbot forget --person` where I run or on my page of that person."
+    )
+
+
 def still_named(lists: Sequence[str], command: str) -> str:
     """The sentence, with a space before it, about lists of the workspace that still name the person."""
     if not lists:

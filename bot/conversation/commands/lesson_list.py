@@ -7,7 +7,7 @@ from bot.conversation.commands import lesson_lines, review_commands
 from bot.conversation.commands.command_context import CommandContext
 from bot.conversation.commands.lesson_access import may_archive
 from bot.conversation.feedback.preference_in_words import NO_SUCH_PREFERENCE, preference_dropped, preferences_listed
-from bot.conversation.messages import titled
+from bot.conversation.messages import standing, titled
 from bot.conversation.reply import CommandReply, ItemReference, page_number, page_of, short, window
 from bot.errors import CommandRefused
 from bot.model import Choice
@@ -125,5 +125,7 @@ def _done(context: CommandContext, target: ItemReference, after: Episode) -> Com
 
 def _archived_or_restored(episode: Episode) -> str:
     """The confirmation that a lesson was archived or restored."""
-    done = "Restored" if episode.archived_at is None else "Archived: I will not use it any more"
-    return f"{done}: “{shown_line(episode.goal or episode.output, 80)}”."
+    what = f"“{shown_line(episode.goal or episode.output, 80)}”"
+    if episode.archived_at is not None:
+        return f"Archived: I will not use it any more: {what}."
+    return f"Restored: {what}; {standing(episode)}."

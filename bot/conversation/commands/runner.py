@@ -19,7 +19,7 @@ from bot.conversation.commands import (
     votes_command,
 )
 from bot.conversation.commands.command_context import CommandContext, Handler
-from bot.conversation.commands.forget_messages import forget_question, forgotten, still_named
+from bot.conversation.commands.forget_messages import forget_question, forgets_only_you, forgotten, still_named
 from bot.conversation.commands.help_messages import help_text, privacy_text
 from bot.conversation.commands.lesson_access import LessonAccess, may_repeat
 from bot.conversation.commands.settings_command import SETTINGS, SettingsFile
@@ -39,6 +39,7 @@ from memory.model import TAP, Episode, ListeningMode, Role, Scope
 from memory.model.episode import authors_of
 from memory.rules.chat_settings import KNOWN_ANSWERS, effective_role
 from memory.rules.retrieval.prompt import shown_line
+from memory.rules.verdict import REVIEW
 from memory.services import Memory, PersonalData
 from memory.services.teaching.saving import SAVED
 
@@ -177,13 +178,15 @@ def _export(context: CommandContext) -> CommandReply:
 
 def _forget(context: CommandContext) -> CommandReply:
     scope, privacy = context.scope, context.memory.privacy
+    if (argument := context.argument.casefold()) not in ("", "me", "yes", "me yes"):
+        raise CommandRefused(forgets_only_you(argument, context.spell("forget me")))
     data = privacy.personal_data(scope.workspace, scope.person)
     lists = context.memory.chat_settings.lists_naming(scope.workspace, scope.person)
     named = still_named(lists, context.spell(f"settings {lists[0]} remove ...")) if lists else ""
     note = f"{named}{_scope_note(scope)}"
     if data.is_empty:
         return CommandReply(text=_NO_DATA + note)
-    if context.argument.casefold() not in ("yes", "me yes"):
+    if argument not in ("yes", "me yes"):
         erase = Choice(label="Erase all of it", command="forget", argument="yes", is_danger=True)
         question = forget_question(data, context.spell("forget yes"))
         return CommandReply(text=question + note, choices=(erase,))
@@ -244,6 +247,9 @@ def _undone(what: str, episode: Episode | None) -> str:
         return f"Forgotten: the answer to {goal or messages.IN_ANOTHER_CHANNEL} that you saved."
     if what == "correction":
         return f"Forgotten: your correction for {goal or messages.IN_ANOTHER_CHANNEL}."
+    if what == REVIEW:
+        counts = f": {messages.standing(episode)}" if episode is not None else ""
+        return f"Taken back: your approval of {goal or messages.IN_ANOTHER_CHANNEL}{counts}."
     reaction = what.partition(":")[2] or "vote"
     return f"Taken back: your {reaction} on {f'the answer to {goal}' if goal else messages.IN_ANOTHER_CHANNEL}."
 

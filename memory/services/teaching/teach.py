@@ -8,7 +8,7 @@ from memory.errors import Conflict, InvalidInput
 from memory.model import Audience, Episode, EventKind, LedgerEntry, Reaction, Role, Scope, Verdict, Visibility
 from memory.ports import Transaction
 from memory.rules.audience import visibility_of
-from memory.rules.verdict import CORRECTION, is_news
+from memory.rules.verdict import CORRECTION, REVIEW, is_news
 from memory.services.conversation.notices import note_decision
 from memory.services.core import ALL, Core, act, event, existing, record
 from memory.services.settings.chat_settings import admitted
@@ -18,6 +18,7 @@ from memory.services.teaching.correct import (
     Draft,
     own_vote,
 )
+from memory.services.teaching.promotion import undo_promotion
 from memory.services.teaching.saving import SAVED, take_back
 from memory.services.verdicts.archive import why_archived
 from memory.services.verdicts.channels import note
@@ -300,8 +301,11 @@ class Teaching:
                     return Undone(what=SAVED, episode=lesson, runs=())
                 taught = withdraw_votes(self._core, tx, now, reaction, at=at)
                 if taught.root is not None:
-                    judged = tx.episodes.get(workspace, reaction.node_id) if reaction.node_id else taught.root
-                    return Undone(what=reaction.source, episode=judged or taught.root, runs=(reaction.run_id,))
+                    judged = tx.episodes.get(workspace, reaction.node_id) if reaction.node_id else None
+                    after = judged or taught.root
+                    if reaction.source == REVIEW:
+                        after = undo_promotion(self._core, tx, after, actor, reaction.role, now)
+                    return Undone(what=reaction.source, episode=after, runs=(reaction.run_id,))
         return None
 
 

@@ -90,7 +90,7 @@ async def test_a_lesson_is_archived_by_a_press_and_restored_by_the_next(chat: Ch
     assert labels(chat) == ["Restore it", "Archive 1"]
     assert chat.world.recalled("second?") == []
     told = await press(chat, "Restore it")
-    assert told.startswith("Restored: “second?”.")
+    assert told.startswith("Restored: “second?”; it counts for ")
     assert labels(chat)[0] == "Archive it again"
     assert chat.world.recalled("second?") == [lesson.id]
 

@@ -6,6 +6,7 @@ import pytest
 
 from bot.model import Choice
 from memory.model import Audience, Role, Scope, Verdict
+from memory.ports import EpisodeFilter
 from tests.doubles.conversation import ANA, BOB, TEA, Chat, direct
 from tests.doubles.memory_world import scope
 from tests.doubles.stores import content
@@ -134,6 +135,31 @@ async def test_forget_offers_one_dangerous_choice_and_tells_what_it_erased(chat:
     told = await press(chat, "Erase all of it")
     assert told == "Erased: 1 message, 1 episode, 1 vote."
     assert b"zyzzyva" not in content(chat.store)
+
+
+@pytest.mark.parametrize("argument", ["bob", "<@U7BOB>", "bob yes"])
+async def test_forget_with_a_name_does_not_offer_to_erase_whoever_types_it(chat: Chat, argument: str) -> None:
+    await chat.ask("lunch?")
+    assert "only your own data: `!forget me`" in await chat.command("forget", argument, TEA, role=Role.ADMIN)
+    assert choices(chat) == ()
+
+
+async def test_undoing_a_promotion_gives_back_the_audience_of_before(chat: Chat) -> None:
+    posted = await chat.ask("lunch?")
+    await chat.react(posted, "👍")
+    (lesson,) = chat.world.memory.audit.episodes(ANA.workspace, EpisodeFilter(limit=None))
+    before = chat.world.episode(lesson)
+    await chat.command("promote", f"{lesson.id[-8:]} channel", BOB, role=TEACHER)
+    of_bob = chat.world.episode(lesson)
+    await chat.command("promote", f"{lesson.id[-8:]} workspace", TEA, role=TEACHER)
+    assert chat.world.episode(lesson).verdicts.workspace is Verdict.SUCCESS
+    told = await chat.command("undo", by=TEA, role=TEACHER)
+    assert told == "Taken back: your approval of “lunch?”: it counts for everybody in #c1."
+    after = chat.world.episode(lesson)
+    assert (after.verdicts, after.promoted) == (of_bob.verdicts, of_bob.promoted)
+    assert "it counts for its author alone" in await chat.command("undo", by=BOB, role=TEACHER)
+    after = chat.world.episode(lesson)
+    assert (after.verdicts, after.promoted, after.strength) == (before.verdicts, None, before.strength)
 
 
 async def test_undo_offers_the_one_before(chat: Chat) -> None:
