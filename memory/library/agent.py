@@ -1,6 +1,6 @@
 """Memory for another agent: recall, record, react and correct, with the same use cases as chat."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from memory.library.reactions import AGENT_EMOJI
 from memory.model import Episode, Exemplar, Lesson, Reaction, Role, Scope, Step, StepKind, Verdict
 from memory.model.evidence import Evidence
 from memory.model.teaching import EmojiMap
+from memory.model.validation import flag, mapping, one_of, shown, text as checked_text, whole
 from memory.rules.audience import partitions_for, partitions_of
 from memory.services import Memory
 
@@ -22,7 +23,7 @@ MOST_STEPS = 100
 class AgentMemory:
     """Memory for one person's agent. `scope` is the person and place, `role` the person's role.
 
-    Raises `MemoryFault`. Blocking.
+    Raises `MemoryFault`, also for values of another type. Blocking.
     """
 
     memory: Memory
@@ -30,12 +31,17 @@ class AgentMemory:
     role: Role = Role.MEMBER
     emoji: EmojiMap = AGENT_EMOJI
 
+    def __post_init__(self) -> None:
+        one_of(Memory, self.memory, "the memory of an agent")
+        one_of(Scope, self.scope, "the scope of an agent")
+        one_of(Role, self.role, "the role of a person")
+        one_of(EmojiMap, self.emoji, "the emoji of an agent")
+
     def recall(self, goal: str, limit: int) -> dict[str, Any]:
         """The validated lessons nearest to a goal, and a known answer if people's verdicts are sure of it."""
-        if not goal.strip():
+        if not checked_text(goal, "goal").strip():
             raise InvalidInput("recall needs a goal: what is to be done or answered?")
-        if not 1 <= limit <= MOST_LESSONS:
-            raise InvalidInput(f"limit must be from 1 to {MOST_LESSONS}, got {limit}")
+        whole(limit, "limit", low=1, high=MOST_LESSONS)
         found, evidence = self._recalled(goal)
         is_sure = evidence is not None and bool(evidence.beliefs) and evidence.is_sure
         return {
@@ -46,13 +52,13 @@ class AgentMemory:
 
     def lessons(self, goal: str) -> list[tuple[Episode, dict[str, Any]]]:
         """The validated lessons nearest to a goal, with their episodes; at most `MOST_LESSONS`, nearest first."""
-        found, _ = self._recalled(goal)
+        found, _ = self._recalled(checked_text(goal, "goal"))
         return [(each.episode, _found(each)) for each in found[:MOST_LESSONS]]
 
     def lesson(self, lesson_id: str) -> tuple[Episode, dict[str, Any]] | None:
         """A validated lesson by id; None if it does not exist or may not be found from here."""
         with self.memory.store.read() as tx:
-            stored = tx.episodes.get(self.scope.workspace, lesson_id)
+            stored = tx.episodes.get(self.scope.workspace, checked_text(lesson_id, "lesson_id"))
         filed = {each.partition: each.verdict for each in partitions_of(stored)} if stored is not None else {}
         verdict = next((filed[each] for each in partitions_for(self.scope) if each in filed), None)
         if stored is None or verdict not in (Verdict.SUCCESS, Verdict.FAILURE):
@@ -67,10 +73,17 @@ class AgentMemory:
         found = {each.episode.id: each for each in (*answers.exemplars, *deeds.exemplars)}
         return list(found.values()), answers.evidence
 
-    def record(self, goal: str, answer: str, steps: list[Mapping[str, Any]]) -> dict[str, Any]:
-        """Store what was done for a goal. It is pending, and in no prompt, until somebody reacts."""
-        if not goal.strip() or not answer.strip():
+    def record(self, goal: str, answer: str, steps: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """Store what was done for a goal. It is pending, and in no prompt, until somebody reacts.
+
+        A step is a mapping with any of `thought`, `tool`, `arguments` (a mapping) and `observation`.
+        """
+        if not checked_text(goal, "goal").strip() or not checked_text(answer, "answer").strip():
             raise InvalidInput("record needs a goal and an answer")
+        if not isinstance(steps, list | tuple):
+            raise InvalidInput(f"steps must be a list of mappings, got {shown(steps)}")
+        for each in steps:
+            mapping(each, "each of steps")
         if len(steps) > MOST_STEPS:
             raise InvalidInput(f"record takes at most {MOST_STEPS} steps, got {len(steps)}")
         episodic, answer_id = EpisodicMemory(self.memory, self.scope), self.memory.new_id()
@@ -89,9 +102,10 @@ class AgentMemory:
 
     def react(self, answer_id: str, emoji: str, *, withdraw: bool = False) -> dict[str, Any]:
         """Apply the person's emoji reaction to a recorded answer."""
-        value = self.emoji.value(emoji)
+        value = self.emoji.value(checked_text(emoji, "emoji"))
         if value is None:
-            raise InvalidInput(f"the emoji {emoji!r} has no meaning here; 👍 and 👎 have one")
+            raise InvalidInput(f"the emoji {shown(emoji)} has no meaning here; 👍 and 👎 have one")
+        flag(withdraw, "withdraw")
         self._run(answer_id)
         done = self.memory.teaching.react(
             Reaction(
@@ -113,16 +127,21 @@ class AgentMemory:
         """Store a correction of a recorded answer. A teacher's counts for others at once, another's after review."""
         run_id = self._run(answer_id)
         done = self.memory.teaching.correct(
-            self.scope, run_id, text, role=self.role, at=self.memory.clock(), event_id=self.memory.new_id()
+            self.scope,
+            run_id,
+            checked_text(text, "text"),
+            role=self.role,
+            at=self.memory.clock(),
+            event_id=self.memory.new_id(),
         )
         if done is None:
             raise NotFound(f"the answer {answer_id} cannot be corrected from here; record it first")
         return {"lesson_id": done.lesson.id, "verdict": done.lesson.verdict.value}
 
     def _run(self, answer_id: str) -> str:
-        run_id = self.memory.answers.of_message(self.scope, answer_id, self.memory.clock())
+        run_id = self.memory.answers.of_message(self.scope, checked_text(answer_id, "answer_id"), self.memory.clock())
         if run_id is None:
-            raise NotFound(f"there is no answer {answer_id} here; `record` gives the id")
+            raise NotFound(f"there is no answer {shown(answer_id)} here; `record` gives the id")
         return run_id
 
 

@@ -15,11 +15,14 @@ from memory.model import (
     EventKind,
     Link,
     LinkKind,
+    Origin,
     Reaction,
     Scope,
     ShortMemory,
     Step,
+    StepKind,
     Termination,
+    Usage,
     Vector,
     Visibility,
 )
@@ -180,12 +183,18 @@ def _check(episode: Episode) -> None:
     one_of(Episode, episode, "what is stored")
     word(EpisodeStatus, episode.status, "the status of an episode")
     word(Termination, episode.termination, "the termination of an episode")
+    one_of(Origin, episode.origin, "the origin of an episode")
+    one_of(Usage, episode.usage, "the usage of an episode")
     for each in fields(Episode):
         if each.name == "goal" or type(each.default) is str:
             text(getattr(episode, each.name), f"the {each.name} of an episode")
     for name in ("context_before", "context_after", "exemplar_ids"):
         texts(getattr(episode, name), f"the {name} of an episode")
     for step in all_of(Step, episode.trajectory, "the trajectory of an episode"):
+        one_of(StepKind, step.kind, "the kind of a step")
+        for name in ("text", "tool", "flow"):
+            text(getattr(step, name), f"the {name} of a step")
+        texts(step.subgoals, "the subgoals of a step")
         json_value(mapping(step.arguments, "the arguments of a step"), "the arguments of a step")
 
 

@@ -25,6 +25,7 @@ from memory.library.agent import AgentMemory
 from memory.library.episodic import EpisodicMemory
 from memory.library.items import ItemKey, ItemMemory, NewItem, StoredItem
 from memory.model import Episode, Vector
+from memory.model.validation import one_of, texts
 from memory.rules.retrieval.likeness import cosine
 
 LESSONS = ("goodbot", "lessons")
@@ -43,9 +44,9 @@ class LangGraphStore(BaseStore):
     """
 
     def __init__(self, memory: AgentMemory, *, fields: Sequence[str] = ("$",)) -> None:
-        self._agent = memory
+        self._agent = one_of(AgentMemory, memory, "the memory of a store")
         self._items = ItemMemory(EpisodicMemory(memory.memory, memory.scope))
-        self._fields = list(fields)
+        self._fields = list(texts(fields, "the fields of a store"))
         self._vectors: dict[str, Vector] = {}
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
@@ -128,7 +129,7 @@ class LangGraphStore(BaseStore):
 def _new(op: PutOp) -> NewItem | None:
     if op.namespace[:1] == LESSONS[:1]:
         raise InvalidNamespaceError(f"{op.namespace} is read only: people teach lessons, no graph puts them")
-    return NewItem(value=dict(op.value), indexed=op.index) if op.value is not None else None
+    return NewItem(value=op.value, indexed=op.index) if op.value is not None else None
 
 
 def _item(stored: StoredItem | None) -> Item | None:

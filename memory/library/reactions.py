@@ -33,7 +33,7 @@ class ReactionHandler:
         if episodic is not None and not isinstance(episodic, NoOpEpisodicMemory):
             one_of(EpisodicMemory, episodic, "the memory of a handler")
         self._episodic = episodic if isinstance(episodic, EpisodicMemory) else None
-        self._emoji = emoji
+        self._emoji = one_of(EmojiMap, emoji, "the emoji of a handler")
 
     def handle_reaction(
         self,

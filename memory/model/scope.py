@@ -4,6 +4,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from memory.errors import InvalidInput
+from memory.model.validation import shown, word
+
 
 class Visibility(StrEnum):
     """Who can read the conversation an episode came from."""
@@ -42,7 +45,8 @@ class Scope:
     """Where something was said and by whom.
 
     `workspace` is qualified by its platform (`slack:T024BE7LD`), so ids of two platforms or two workspaces
-    may be equal without ever meeting. It is the first part of every key in the store.
+    may be equal without ever meeting. It is the first part of every key in the store. Raises `InvalidInput` (a
+    `ValueError`) for fields of another type, and without workspace, channel or person.
     """
 
     workspace: str
@@ -56,8 +60,14 @@ class Scope:
     """False where `visibility` is a guess, because the platform could not be asked just now. Never stored."""
 
     def __post_init__(self) -> None:
+        for part in (self.workspace, self.channel, self.person, self.thread, self.place):
+            if not isinstance(part, str):
+                raise InvalidInput(f"a scope is made of texts, got {shown(part)}")
         if not self.workspace or not self.channel or not self.person:
-            raise ValueError(f"a scope needs a workspace, a channel and a person, got {self!r}")
+            raise InvalidInput(f"a scope needs a workspace, a channel and a person, got {self!r}")
+        if not isinstance(self.visibility, Visibility):
+            visibility = word(Visibility, self.visibility, "the visibility of a scope")
+            object.__setattr__(self, "visibility", visibility)
 
     @property
     def platform(self) -> str:

@@ -56,7 +56,9 @@ def whole(value: object, name: str, *, low: int = 0, high: int = _BIGGEST - 1) -
 
 def integer(value: object, name: str) -> int:
     """A whole number of at most 64 bits, negative or not."""
-    return whole(value, name, low=-_BIGGEST)
+    if isinstance(value, bool) or not isinstance(value, int) or not -_BIGGEST <= value < _BIGGEST:
+        raise InvalidInput(f"{name} must be a whole number of at most 64 bits, got {shown(value)}")
+    return value
 
 
 def counted(value: object, what: str) -> int:

@@ -61,4 +61,4 @@ async def test_a_fault_comes_back_as_something_to_retry(door: AgentMemory) -> No
         return ModelResponse(parts=[ToolCallPart("react_to_answer", {"answer_id": "nothing", "emoji": "👍"})])
 
     await Agent(FunctionModel(decide), toolsets=[memory_toolset(door)]).run("thanks")
-    assert "there is no answer nothing" in str(seen[1])
+    assert "there is no answer 'nothing'" in str(seen[1])

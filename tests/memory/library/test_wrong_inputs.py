@@ -27,6 +27,7 @@ from memory import (
     ReactionLedger,
     RetrievalConfig,
     RetrievalFeedbackSignal,
+    Scope,
     ShortMemoryStore,
     StepGrade,
     WorkingMemory,
@@ -50,8 +51,10 @@ from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.sql import SqlStore
 from memory.adapters.vectors.hits import RowKind
 from memory.adapters.vectors.partitions import VectorPartition, search
-from memory.errors import EmbeddingFailed, InvalidInput, MemoryFault
-from memory.model import Audience, Exemplar, Signal, Step, StepKind, Vector, Verdict
+from memory.errors import EmbeddingFailed, InvalidInput, MemoryFault, NotFound
+from memory.library.agent import AgentMemory
+from memory.library.langgraph_store import LangGraphStore
+from memory.model import Audience, Exemplar, Signal, Step, StepKind, Vector, Verdict, Visibility
 from memory.rules.feedback import KeywordDetector, SimilarityDetector
 from memory.rules.retrieval.likeness import cosine, unit_cosine
 from memory.services.embedders import CheckedEmbedder
@@ -306,7 +309,7 @@ Doors = dict[str, Callable[[Any, Any], object]]
 def doors(world: World) -> Doors:
     """Every door that takes in something of a caller's."""
     mine = EpisodicMemory(world.memory, HERE)
-    return episodes(world, mine) | messages(mine) | steps(mine) | files_and_topics(world, mine)
+    return episodes(world, mine) | messages(mine) | steps(mine) | files_and_topics(world, mine) | agents(world.memory)
 
 
 def episodes(world: World, mine: EpisodicMemory) -> Doors:
@@ -316,6 +319,8 @@ def episodes(world: World, mine: EpisodicMemory) -> Doors:
         "store a step": lambda a, b: mine.store(
             Episode(goal="g", trajectory=(Step(kind=StepKind.ACT, text="x", arguments=a),), status=b)
         ),
+        "store a kind of step": lambda a, b: mine.store(Episode(goal="g", trajectory=(Step(kind=a, text=b),))),
+        "store a usage": lambda a, b: mine.store(Episode(goal="g", usage=a, origin=b)),
         "store a run": lambda a, b: mine.store(Episode(goal="g", run_id=a, context_before=b)),
         "retrieve": lambda a, b: mine.retrieve(a, b),
         "config": lambda a, b: EpisodicMemoryConfig(service=world.memory, app_name=a, user_id=b).new_episodic_memory(),
@@ -392,6 +397,27 @@ def files_and_topics(world: World, mine: EpisodicMemory) -> Doors:
     }
 
 
+def agents(memory: Memory) -> Doors:
+    agent = AgentMemory(memory=memory, scope=HERE)
+    return {
+        "agent": lambda a, b: AgentMemory(memory=a, scope=b),
+        "agent of a scope": lambda a, b: AgentMemory(memory=memory, scope=a, role=b),
+        "agent with emoji": lambda a, b: AgentMemory(memory=memory, scope=HERE, emoji=a),
+        "handler with emoji": lambda a, b: ReactionHandler(None, None, emoji=a),
+        "scope": lambda a, b: Scope(workspace=a, channel="c", person="p", visibility=b),
+        "scope of a person": lambda a, b: Scope(workspace="w", channel=a, person=b),
+        "agent's recall": lambda a, b: agent.recall(a, b),
+        "agent's lessons": lambda a, b: (agent.lesson(a), agent.lessons(b)),
+        "agent's record": lambda a, b: agent.record(a, b, []),
+        "agent's steps": lambda a, b: agent.record("where?", "there", a),
+        "agent's step": lambda a, b: agent.record("where?", "there", [{"tool": "clock", "arguments": a}]),
+        "agent's reaction": lambda a, b: agent.react(a, b),
+        "agent's correction": lambda a, b: agent.correct(a, b),
+        "graph's store": lambda a, b: LangGraphStore(a, fields=b),
+        "graph's item": lambda a, b: LangGraphStore(agent).put(("a",), "k", a),
+    }
+
+
 @pytest.fixture
 def no_retriever() -> Any:
     yield
@@ -420,3 +446,34 @@ def test_a_door_takes_what_it_is_given_or_says_why_not(door: str) -> None:
 
 def stored(world: World) -> list[str]:
     return rows(world.memory.store)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda agent, wrong: agent.recall(wrong, 3),
+        lambda agent, wrong: agent.record("where?", "there", [wrong]),
+        lambda agent, wrong: agent.react(wrong, "👍"),
+        lambda agent, wrong: agent.correct(wrong, "there"),
+        lambda agent, wrong: AgentMemory(memory=agent.memory, scope=agent.scope, role=wrong),
+        lambda agent, wrong: Scope(workspace="w", channel="c", person="p", visibility=wrong),
+        lambda agent, wrong: LangGraphStore(agent, fields=wrong),
+        lambda agent, wrong: EpisodicMemory(agent.memory, HERE).store(Episode(goal="g", usage=wrong)),
+    ],
+)  # fmt: skip
+def test_an_agent_reads_what_was_wrong(call: Callable[[AgentMemory, Any], object]) -> None:
+    agent = AgentMemory(memory=World().memory, scope=HERE)
+    with pytest.raises(InvalidInput) as refused:
+        call(agent, 3)
+    assert "3" in str(refused.value)
+
+
+def test_a_visibility_may_be_given_as_a_word() -> None:
+    assert Scope(workspace="w", channel="c", person="p", visibility=unchecked("direct")).visibility is Visibility.DIRECT
+
+
+def test_a_long_id_is_not_repeated_in_full() -> None:
+    agent = AgentMemory(memory=World().memory, scope=HERE)
+    with pytest.raises(NotFound) as refused:
+        agent.react("x" * 100_000, "👍")
+    assert len(str(refused.value)) < 200
