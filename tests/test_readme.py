@@ -315,6 +315,16 @@ def test_examples_run(example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     exec(compile(example, "README", "exec"), {})
 
 
+@pytest.mark.slow
+@pytest.mark.process
+def test_examples_have_the_types_that_are_asked_for(tmp_path: Path) -> None:
+    for number, example in enumerate(blocks("python")):
+        (tmp_path / f"example_{number}.py").write_text(example, encoding="utf-8")
+    checked = [sys.executable, "-m", "mypy", "--strict", *map(str, tmp_path.iterdir())]
+    done = subprocess.run(checked, cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("Success"), done.stdout
+
+
 def test_the_library_example_finds_what_it_stored() -> None:
     example = next(each for each in blocks("python") if "ReactionHandler" in each)
     names: dict[str, object] = {}
