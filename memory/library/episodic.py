@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import timedelta
+from typing import NamedTuple
 
 from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.secrets import FormatFinder
@@ -53,6 +54,17 @@ def in_memory() -> Memory:
     )
 
 
+class Prepared(NamedTuple):
+    """A new episode that is to be stored."""
+
+    given: Episode
+    """As the caller gave it ..."""
+    made: Episode
+    """... and as it is stored."""
+    vector: Vector | None
+    """The embedding of its goal."""
+
+
 class EpisodicMemory:
     """Stores completed episodes of one user, and finds the most similar validated ones."""
 
@@ -71,14 +83,21 @@ class EpisodicMemory:
         episode = replace(episode, status=EpisodeStatus(episode.status))
         if not episode.goal.strip():
             return episode
-        stored = self._known(episode.id) or self._keep(episode)
+        stored = self._known(episode.id)
+        if stored is None:
+            new = self.prepared(episode)
+            with self.memory.store.write() as tx:
+                stored = self.keep(tx, new)
         if episode.status not in (EpisodeStatus.PENDING, stored.status):
             self._judge(stored, -1 if episode.status is EpisodeStatus.FAILURE else 1)
         return self.memory.recalling.as_seen_by(self.scope, [self._known(stored.id) or stored])[0]
 
     def _known(self, episode_id: str) -> Episode | None:
         with self.memory.store.read() as tx:
-            known = tx.episodes.get(self.scope.workspace, episode_id)
+            return self._known_in(tx, episode_id)
+
+    def _known_in(self, tx: Transaction, episode_id: str) -> Episode | None:
+        known = tx.episodes.get(self.scope.workspace, episode_id)
         if known is not None:
             self._require_own(known, "id", episode_id)
         return known
@@ -107,8 +126,9 @@ class EpisodicMemory:
             self._require_own(parent, "parent", episode.parent_id)
         return parent
 
-    def _keep(self, episode: Episode) -> Episode:
-        core, now = self.memory.core, self.memory.clock()
+    def prepared(self, episode: Episode) -> Prepared:
+        """Do the slow part of storing a new episode, before the writing transaction."""
+        core = self.memory.core
         is_expand = episode.status is EpisodeStatus.EXPAND
         made = replace(
             episode,
@@ -122,20 +142,26 @@ class EpisodicMemory:
             action=episode.action or "answer",
             action_target=episode.action_target or episode.goal,
             termination=Termination.EXPAND if is_expand else episode.termination,
-            created_at=now,
+            created_at=self.memory.clock(),
         )
         made = core.redactor.episode(facts(made))
-        vector = core.embedded(episode.goal)
-        with self.memory.store.write() as tx:
-            parent = self._own_parent(tx, episode)
-            tx.episodes.add(made)
-            keep_new(tx, self.memory, existing(tx, made.workspace, made.id), vector)
-            if episode.run_id:
-                settle_joined(core, tx, made.workspace, made.run_id, made.author)
-            stored = existing(tx, made.workspace, made.id)
-            if parent is not None:
-                workspace, kind = made.workspace, LinkKind.SUBGOAL_OF
-                tx.episodes.add_link(Link(workspace=workspace, from_id=made.id, to_id=parent.id, kind=kind, at=now))
+        return Prepared(given=episode, made=made, vector=core.embedded(episode.goal))
+
+    def keep(self, tx: Transaction, new: Prepared) -> Episode:
+        """Store a prepared episode within a transaction, unless it was stored meanwhile."""
+        given, made = new.given, new.made
+        known = self._known_in(tx, made.id)
+        if known is not None:
+            return known
+        parent = self._own_parent(tx, given)
+        tx.episodes.add(made)
+        keep_new(tx, self.memory, existing(tx, made.workspace, made.id), new.vector)
+        if given.run_id:
+            settle_joined(self.memory.core, tx, made.workspace, made.run_id, made.author)
+        stored = existing(tx, made.workspace, made.id)
+        if parent is not None:
+            workspace, kind, at = made.workspace, LinkKind.SUBGOAL_OF, made.created_at
+            tx.episodes.add_link(Link(workspace=workspace, from_id=made.id, to_id=parent.id, kind=kind, at=at))
         return stored
 
     def _judge(self, episode: Episode, value: int) -> None:

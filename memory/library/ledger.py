@@ -145,22 +145,24 @@ class ReactionLedger:
         if run_id:
             self._episodic.require_own_run(run_id)
         with memory.store.read() as tx:
-            place = _free_place(tx, scope, channel, message_id, now)
-            run_id = run_id or _run_with(tx, scope, channel, place, message_id, kept, now)
-            _require_unclaimed(tx, scope, place, message_id, run_id)
-        if not run_id:
-            run_id = self._episodic.store(Episode(goal=kept.goal, output=kept.output, place=kept.sender_key)).run_id
-        if not run_id:
+            _, known = _claimed(tx, scope, channel, message_id, kept, run_id, now)
+        if not known and not kept.goal.strip():
             return
+        answer = Episode(goal=kept.goal, output=kept.output, place=kept.sender_key)
+        new = None if known else self._episodic.prepared(answer)
         with memory.store.write() as tx:
-            place = _free_place(tx, scope, channel, message_id, now)
-            _require_unclaimed(tx, scope, place, message_id, run_id)
+            # Once more, as the message may have been recorded, reacted to or forgotten meanwhile.
+            place, known = _claimed(tx, scope, channel, message_id, kept, run_id, now)
+            if not known and new is not None:
+                known = self._episodic.keep(tx, new).run_id
+            if not known:
+                return
             tx.teaching.put_ledger(
                 LedgerEntry(
                     workspace=scope.workspace,
                     channel=place,
                     message_id=message_id,
-                    run_id=run_id,
+                    run_id=known,
                     part=1,
                     posted_at=now,
                     expires_at=now + self._ttl,
@@ -198,6 +200,19 @@ def posted(tx: Transaction, scope: Scope, channel: str, message_id: str, now: da
         if nodes and may_read(scope, nodes[0]):
             return place, nodes[0]
     return None
+
+
+def _claimed(
+    tx: Transaction, scope: Scope, channel: str, message_id: str, context: ReactionContext, run_id: str, now: datetime
+) -> tuple[str, str]:
+    """The ledger's channel for a message, and its run: `run_id` if given, else empty if it was not recorded yet.
+
+    Raises `Conflict` if people reacted to the message as another answer.
+    """
+    place = _free_place(tx, scope, channel, message_id, now)
+    run_id = run_id or _run_with(tx, scope, channel, place, message_id, context, now)
+    _require_unclaimed(tx, scope, place, message_id, run_id)
+    return place, run_id
 
 
 def _run_with(

@@ -1,14 +1,15 @@
 """A message whose reactions count for one answer stays that answer's, and live and rebuilt state agree about it."""
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
 from memory import ReactionContext, ReactionHandler, ReactionLedger
+from memory.adapters.embedding import HashingEmbedder
 from memory.errors import Conflict
 from memory.library.episodic import EpisodicMemory
-from memory.model import Episode, Verdict
+from memory.model import Episode, EpisodeStatus, Vector, Verdict
 from tests.doubles.memory_world import World, scope
 
 ANA = scope("ana")
@@ -35,6 +36,19 @@ def world() -> Iterator[World]:
     yield world
     assert world.memory.audit.check() == []
     assert world.memory.audit.rebuild() == 0
+
+
+class Meanwhile(HashingEmbedder):
+    """Something else happens while it embeds, once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.then: Callable[[], object] = lambda: None
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        then, self.then = self.then, lambda: None
+        then()
+        return super().embed(texts)
 
 
 def count(world: World) -> int:
@@ -122,3 +136,46 @@ def test_a_message_posted_once_more_for_another_run_stays_the_first_ones(world: 
     world.ask("two?", message_id="m1")
     world.react(first, "👎", message_id="m1")
     assert world.episode(first).verdict is Verdict.FAILURE
+
+
+def test_a_message_delivered_twice_at_once_is_one_answer_which_may_have_reactions_already() -> None:
+    embedder = Meanwhile()
+    world = World(embedder=embedder)
+    ana = Person(world)
+    judged: list[Episode | None] = []
+
+    def deliver_and_react() -> None:
+        ana.ledger.record("m1", FIRST)
+        judged.append(ana.react())
+
+    embedder.then = deliver_and_react
+    ana.ledger.record("m1", FIRST)
+    assert count(world) == 1
+    assert judged[0] is not None
+    assert world.episode(judged[0]).verdict is Verdict.SUCCESS
+    assert ana.react("👎") == world.episode(judged[0])
+
+
+def test_an_answer_that_cannot_have_its_message_is_not_stored() -> None:
+    embedder = Meanwhile()
+    world = World(embedder=embedder)
+    ana = Person(world)
+
+    def deliver_another_and_react() -> None:
+        ana.ledger.record("m1", FIRST)
+        ana.react()
+
+    embedder.then = deliver_another_and_react
+    with pytest.raises(Conflict, match="m1 already"):
+        ana.ledger.record("m1", SECOND)
+    assert count(world) == 1
+
+
+def test_an_episode_stored_twice_at_once_is_one_and_judged() -> None:
+    embedder = Meanwhile()
+    world = World(embedder=embedder)
+    ana = Person(world)
+    episode = Episode(id="e1", goal="water the fern", output="done")
+    embedder.then = lambda: ana.memory.store(episode)
+    assert ana.memory.store(dataclasses.replace(episode, status=EpisodeStatus.SUCCESS)).verdict is Verdict.SUCCESS
+    assert count(world) == 1
