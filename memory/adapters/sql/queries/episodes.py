@@ -1,7 +1,7 @@
 """Episodes with their vectors, index entries and links in SQL."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from hashlib import blake2b
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
@@ -149,12 +149,6 @@ class SqlEpisodeTable(SqlTable):
             if each.quarantine
         ]
         self._session.run(put_statement(quarantines), rows)
-
-    def _counted(self, node: Episode) -> Episode:
-        if not _is_attempt(node):
-            return node
-        row = self._session.row(_ATTEMPTS, _attempt(node, _digest(node.goal)))
-        return replace(node, rep=1 + int(row[0] if row is not None else 0))
 
     def update(self, *changed: Episode) -> None:
         self._session.run(_UPDATE, [_changes(each) for each in changed])
