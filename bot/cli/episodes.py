@@ -13,6 +13,7 @@ from bot.cli.run_tree import print_run, print_why
 from bot.cli.session import (
     Result,
     administrator,
+    confirm,
     memory_command,
     memory_of,
     print_json,
@@ -20,11 +21,13 @@ from bot.cli.session import (
     workspace_option,
     workspaces_named,
 )
+from bot.conversation.counts import count
 from bot.conversation.messages import standing
 from memory.errors import InvalidInput
 from memory.library.export import export_memories
 from memory.model import Audience, Episode, EpisodeStatus, Role, Scope, Verdict
 from memory.ports import EpisodeFilter
+from memory.rules.retrieval.prompt import shown_line
 from memory.services import Memory
 
 _STATUSES = click.Choice([status.value for status in EpisodeStatus])
@@ -196,6 +199,24 @@ def promote(memory: Memory, episode: Episode, audience: str) -> tuple[Episode, s
     promoted = promote(episode.workspace, episode.id, Audience(audience), actor=administrator(), role=Role.ADMIN)
     is_taken_back = promoted.promoted is None
     return promoted, "no longer promoted" if is_taken_back else f"promoted to {audience}"
+
+
+@episodes.command()
+@click.argument("episode_id")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@memory_command
+def delete(memory: Memory, episode_id: str, yes: bool) -> Result:
+    """Erase one question with its answer, or one lesson, with its votes and history. Cannot be undone.
+
+    Answers to others that repeat it stay: look for its words with `episodes list --text`. So do earlier backups.
+    """
+    episode = memory.audit.find(episode_id)
+    whole = count(len(memory.audit.nodes(episode.workspace, episode.run_id)), "episode")
+    if not yes:
+        who = shown_line(episode.author or episode.person, 40)
+        confirm(f"Erase “{shown_line(episode.goal, 80)}” by {who} with its answer ({whole})?")
+    erased = memory.privacy.erase_run(episode.workspace, episode.run_id, actor=administrator())
+    return Result({"erased": erased}, f"Erased: {count(erased, 'episode')}.")
 
 
 @episodes.command()

@@ -49,7 +49,8 @@ def rebuild(memory: Memory, check: bool) -> Result:
 def forget(memory: Memory, workspace: str, person: str, yes: bool) -> Result:
     """Erase everything about one person, and answers to others that repeat their words. Cannot be undone.
 
-    Lessons that others wrote about their questions stay, without the questions.
+    Lessons that others wrote about their questions stay, without the questions. Backups and exports that were made
+    before still have all of it.
     """
     name = workspace or settings_of().terminal.workspace
     who = shown_line(f"{person} in {name}", 120)
@@ -74,7 +75,7 @@ def forget(memory: Memory, workspace: str, person: str, yes: bool) -> Result:
 def purge(memory: Memory, *, person: str, batch: str, workspace: str, dry_run: bool, yes: bool) -> Result:
     """Take back everything one person taught, or one file: votes, lessons, promotions, and what was based on them.
 
-    It stays in the event log. `forget` erases a person's own data instead.
+    It stays in the event log, but no command brings it back into use. `forget` erases a person's own data instead.
     """
     if bool(person) == bool(batch):
         raise click.UsageError("say what to take back: --person NAME, or --batch ID")

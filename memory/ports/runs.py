@@ -77,6 +77,10 @@ class EventLog(Protocol):
         """Erase one person's events from the log. Returns the episodes concerned, to be computed anew."""
         ...
 
+    def erase_correction(self, workspace: str, episode_id: str, lesson_id: str, text: str) -> None:
+        """Erase from an episode's log that a lesson corrected it, and this text from its other corrections."""
+        ...
+
     def by_actor(self, workspace: str, actor: str, kinds: Sequence[EventKind], limit: int = 100) -> list[Event]:
         """What one person did, newest first."""
         ...

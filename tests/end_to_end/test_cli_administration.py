@@ -64,6 +64,20 @@ def test_a_decision_says_for_whom_it_counts_now(home: Home, ids: dict[str, str],
     assert told("restore", ids["liked"]).endswith("it counts for everybody in #c1")
 
 
+def test_an_episode_is_deleted_after_a_question_with_every_word_of_it(
+    home: Home, ids: dict[str, str], tmp_path: Path
+) -> None:
+    mine = home.copy(tmp_path)
+    asked = mine.run("episodes", "delete", ids["hidden"])
+    assert (asked.code, "Erase “who moves?” by tea with its answer (1 episode)?" in asked.out) == (130, True)
+    assert b"The zebra team." in mine.database.read_bytes()
+    assert mine.run("episodes", "delete", ids["hidden"], "--yes").out == "Erased: 1 episode.\n"
+    assert mine.run("episodes", "delete", ids["unjudged"], "--yes", "--json").json() == {"erased": 1}
+    files = b"".join(path.read_bytes() for path in mine.folder.glob("goodbot.db*"))
+    assert not any(words in files for words in (b"The zebra team.", b"Turing", b"which room has the screen?"))
+    assert mine.run("rebuild", "--check").code == 0
+
+
 def test_an_unknown_workspace_is_not_reported_as_an_empty_one(home: Home, ids: dict[str, str], tmp_path: Path) -> None:
     wrong = ("--workspace", "slack:T1")
     done = home.run_all(

@@ -31,7 +31,7 @@ from memory.services.recall.visible_corrections import as_seen_by
 from memory.services.teaching.restate import in_words_of, part_from_asker
 from memory.services.topics.erase import erase_person as erase_topics
 from memory.services.verdicts.archive import merged_into, unmerge
-from memory.services.verdicts.quarantine import restore_text, restore_texts
+from memory.services.verdicts.quarantine import corrected_by, restore_text, restore_texts
 from memory.services.verdicts.tally import erase_judgements, runs_of_voters, runs_with_changed_standing
 from memory.services.verdicts.verdicts import refold
 
@@ -239,12 +239,16 @@ class Privacy:
             restore_texts(tx, episode, "", now)
 
     def erase_run(self, workspace: str, run_id: str, *, actor: str = "") -> int:
-        """Erase one answer with its episodes, recalls and votes, but not the question. Returns the number of nodes.
+        """Erase one question with its answer, its recalls and votes. Returns the number of episodes.
 
-        With an `actor`, the act is logged.
+        A correction is erased from the answers that it corrected, too; answers to others that repeat it stay. With an
+        `actor`, the act is logged.
         """
         with self._core.store.write() as tx:
+            asked = tx.deliveries.incoming_of_run(workspace, run_id)
             erased = erase_run(self._core, tx, workspace, run_id)
+            if asked is not None and erased:
+                tx.deliveries.reword(workspace, asked.event_id, "")
             had_estimate = self._estimate.drop(tx, workspace)
             if erased and actor:
                 tx.log.append(_tombstone(workspace, actor, self._core.clock(), {"episodes": erased}))
@@ -273,8 +277,12 @@ def _tombstone(workspace: str, actor: str, now: datetime, counts: Mapping[str, i
 
 
 def erase_run(core: Core, tx: Transaction, workspace: str, run_id: str) -> int:
-    """Erase one answer as `Privacy.erase_run` does, without overwriting the free space of the database."""
+    """Erase one answer as `Privacy.erase_run` does, but not its question in the stored message.
+
+    The free space of the database is not overwritten.
+    """
     whole = tx.episodes.of_run(workspace, run_id)
+    corrected = {node.id: corrected_by(tx, node) for node in whole}
     nodes = [node.id for node in whole]
     for node in whole:
         # Answers that used it contain its asker's words; without it nothing else would record that.
@@ -289,6 +297,10 @@ def erase_run(core: Core, tx: Transaction, workspace: str, run_id: str) -> int:
     erase_judgements(tx, workspace, [run_id], core.policy.error_budget)
     _erase_rules(tx, workspace, nodes)
     erased = tx.episodes.delete(workspace, nodes)
+    for node in whole:
+        for failed in corrected[node.id]:
+            tx.log.erase_correction(workspace, failed.id, node.id, node.output)
+            restore_text(tx, failed, "", core.clock())
     refold(tx, workspace, touched, core.policy)
     if erased:
         tx.upkeep.put_erasure(Erasure(workspace=workspace, id=core.new_id()))

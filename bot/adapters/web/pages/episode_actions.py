@@ -139,7 +139,7 @@ def hold(visit: Visit) -> Response:
 
 
 def delete(visit: Visit) -> Response:
-    """Erase the episode's run and all that was derived from it."""
+    """Erase the question and the answer that the episode belongs to."""
     episode = found_episode(visit)
     if visit.form.get("sure") != "yes":
         raise InvalidInput("tick the box first: what is deleted is gone for good")

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from operator import attrgetter
 
-from sqlalchemy import and_, bindparam, delete, func, select
+from sqlalchemy import and_, bindparam, delete, func, select, update
 
 from memory.adapters.row_validation import all_storable, claim_key, one_workspace, storable
 from memory.adapters.sql.tables.dialect import insert
@@ -112,6 +112,16 @@ class SqlEventLog(SqlTable):
         about = self._session.rows(select(_t.episode_id).distinct().where(own).order_by(_t.episode_id))
         self._session.run(delete(events).where(own))
         return [row.episode_id for row in about]
+
+    def erase_correction(self, workspace: str, episode_id: str, lesson_id: str, text: str) -> None:
+        for each in self.of_episode(workspace, episode_id):
+            if each.kind is not EventKind.CORRECTED:
+                continue
+            lesson, here = each.detail.get("lesson", ""), and_(_t.workspace == workspace, _t.seq == each.seq)
+            if lesson == lesson_id or (not lesson and each.detail.get("text") == text):
+                self._session.run(delete(events).where(here))
+            elif each.detail.get("text") == text:  # its link to the other lesson stays
+                self._session.run(update(events).where(here).values(detail={**each.detail, "text": ""}))
 
     def by_actor(self, workspace: str, actor: str, kinds: Sequence[EventKind], limit: int = 100) -> list[Event]:
         own = and_(_t.workspace == workspace, _t.actor == actor, _t.kind.in_(kinds))
