@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bot.adapters.llm.offline.ranking import on_offer
+from bot.adapters.llm.offline.ranking import OFFERED_LIKE, on_offer
 from bot.app.bench.embedding import PreparedEmbedder
 from bot.app.bench.labelled import LabelledMessage, first_of_each, read_splits, read_texts
 from bot.app.bench.people import AnswerWorth, Habits
@@ -133,9 +133,15 @@ class Stream:
     """One stream of messages to the rule, and what one asker does about its choices."""
 
     def __init__(
-        self, arm: ReplayArm, config: EvidenceConfig, descriptions: "Matrix", messages: int, seed: int
+        self,
+        arm: ReplayArm,
+        config: EvidenceConfig,
+        offered_like: float,
+        descriptions: "Matrix",
+        messages: int,
+        seed: int,
     ) -> None:
-        self._arm, self._config = arm, config
+        self._arm, self._config, self._offered_like = arm, config, offered_like
         self._descriptions = descriptions
         self._lessons = Lessons(
             np.zeros((2 * messages + arm.taught * len(descriptions), descriptions.shape[1]), np.float32)
@@ -187,21 +193,33 @@ class Stream:
     def ask(self, goal: str, vector: "Matrix", label: int | None) -> AnswerWorth:
         """What comes of a message, and what the asker does about it. Nothing is right for one without a label."""
         beliefs, priors, nearest = self.beliefs(vector)
-        best, second, *_ = ranked = np.argsort(-beliefs.round(9), kind="stable")[: MOST_OPTIONS + 1].tolist()
+        best, second, *_ = ranked = np.argsort(-beliefs.round(9), kind="stable").tolist()
         belief, prior = float(beliefs[best]), float(priors[best])
         rival = max(unknown(nearest), float(beliefs[second]))
         confidence = confidence_in(belief, prior, rival)
-        offered: list[int] = []
+        offered: Sequence[int] = []
         if self._arm.must_choose or is_sure(belief, prior, rival, self._threshold.value):
             outcome = AnswerWorth.RIGHT if best == label else AnswerWorth.WRONG
         else:
-            offered = ranked[: on_offer([(float(beliefs[each]), 0.0) for each in ranked])]
+            related = self._related(vector, ranked)[:MOST_OPTIONS]
+            offered = related[: on_offer([(float(beliefs[each]), 0.0) for each in related])]
             outcome = (
                 AnswerWorth.UNKNOWN if not offered else AnswerWorth.TAP if label in offered else AnswerWorth.NEITHER
             )
         if label is not None:
             self._react(goal, vector, label, outcome, best, offered, min(100, max(0, int(confidence * 100 + 1e-9))))
         return outcome
+
+    def _related(self, vector: "Matrix", labels: Sequence[int]) -> Sequence[int]:
+        """Those of these labels that may be offered: not answers that were taught only for goals unlike this one."""
+        if not self._arm.as_answers:
+            return labels
+        cosines, places = self._lessons.nearest(vector, self._config.lessons)
+        like: dict[int, float] = {}
+        for cosine, place in zip(cosines[0, 1:].tolist(), places, strict=True):
+            for label in self._lessons.candidates[place] if self._lessons.observations[place].approves else ():
+                like[label] = max(like.get(label, -1.0), cosine)
+        return [label for label in labels if like.get(label, self._offered_like) >= self._offered_like]
 
     def _react(
         self,
@@ -256,6 +274,7 @@ def replay(
     embedder: PreparedEmbedder,
     config: EvidenceConfig,
     seed: int,
+    offered_like: float = OFFERED_LIKE,
 ) -> tuple[list[AnswerWorth], list[AnswerWorth]]:
     """What came of each message, and of each that nothing is right for."""
     labels = sorted(
@@ -263,7 +282,8 @@ def replay(
     )
     numbers = {label.label: number for number, label in enumerate(labels)}
     order = shuffled(messages, seed, arm.messages)
-    stream = Stream(arm, config, _rows(embedder, [label.words for label in labels]), len(order), seed)
+    descriptions = _rows(embedder, [label.words for label in labels])
+    stream = Stream(arm, config, offered_like, descriptions, len(order), seed)
     asked = {each.text for each in order}
     taught = first_of_each([each for each in shuffled(lessons, seed, None) if each.text not in asked], arm.taught)
     for lesson in taught:
@@ -279,7 +299,10 @@ def _rows(embedder: PreparedEmbedder, texts: Sequence[str]) -> "Matrix":
 
 
 def _shares(answered: Sequence[AnswerWorth], outside: Sequence[AnswerWorth], arm: ReplayArm) -> list[float]:
-    """Right at once, within a tap, wrong of what was answered. Where it chose: right over all and of the last ones."""
+    """Right at once, within a tap, wrong of what was answered, asked about of what is outside, if any.
+
+    Where it chose: right over all and of the last ones.
+    """
     last = answered[-arm.last :]
     right = last.count(AnswerWorth.RIGHT) / len(last)
     if arm.must_choose:
@@ -290,6 +313,7 @@ def _shares(answered: Sequence[AnswerWorth], outside: Sequence[AnswerWorth], arm
         right,
         right + last.count(AnswerWorth.TAP) / len(last),
         wrong / max(1, wrong + given.count(AnswerWorth.RIGHT)),
+        *([outside.count(AnswerWorth.NEITHER) / len(outside)] if outside else []),
     ]
 
 
@@ -309,6 +333,12 @@ def main() -> None:
     parser.add_argument("--outside", default="oos_test", help="what nothing is right for")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     parser.add_argument("--arm", nargs="+", choices=ARMS, default=list(ARMS))
+    parser.add_argument(
+        "--offered-like",
+        type=float,
+        default=OFFERED_LIKE,
+        help="least cosine of the goal that an offered answer is for",
+    )
     parser.add_argument("--set", nargs="+", default=[], metavar="NAME=VALUE", help="numbers of EvidenceConfig")
     options = parser.parse_args()
     messages, lessons = read_splits(options.data, options.split, options.taught)
@@ -319,7 +349,8 @@ def main() -> None:
     for name in options.arm:
         arm = ARMS[name]
         figures = [
-            _shares(*replay(arm, messages, lessons, outside, embedder, config, seed), arm) for seed in options.seeds
+            _shares(*replay(arm, messages, lessons, outside, embedder, config, seed, options.offered_like), arm)
+            for seed in options.seeds
         ]
         print(f"{name:12}" + " / ".join(f"{np.mean(each):.3f}" for each in zip(*figures, strict=True)), flush=True)
 

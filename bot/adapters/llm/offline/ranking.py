@@ -35,7 +35,7 @@ SUGGESTED_FROM = 0.08
 """... or the least suggestion (`Belief.suggested`), about four times the belief in what one member approved."""
 _OFFERED_FROM, _OFFERED_SHARE = 0.02, 0.1
 """The least likelihood of further options, absolute and relative to the likeliest."""
-_OFFERED_LIKE = 0.2
+OFFERED_LIKE = 0.2
 """The least cosine of the goal with the one that an offered answer was taught for (measured: `tests/README.md`). Where
 little is taught, the belief in an answer is not small even for a goal without any relation."""
 _REJECTED_EXPANSION = 0.78
@@ -181,7 +181,7 @@ class Chooser:
         """The candidates without known answers that were taught for goals that are not at all like this one."""
         taught_for = list(dict.fromkeys(each.taught_for for each in candidates if each.taught_for))
         likeness = dict(zip(taught_for, self._similarity.between(goal, taught_for), strict=True))
-        return [each for each in candidates if likeness.get(each.taught_for, _OFFERED_LIKE) >= _OFFERED_LIKE]
+        return [each for each in candidates if likeness.get(each.taught_for, OFFERED_LIKE) >= OFFERED_LIKE]
 
     def _is_of_last(self, goal: str, belief: Belief) -> bool:
         """Whether an answer is rather one to the last question, which the goal continues."""
