@@ -1,18 +1,20 @@
-"""What every store must do with jobs, leases and rules."""
+"""What every store must do with jobs, leases, rules and erased corrections."""
 
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from memory.model import Usage, Verdict
+import pytest
+
+from memory.model import EventKind, Usage, Verdict
 from memory.model.upkeep import Erasure, JobProgress, JobRun, Lease, Rule
 from memory.ports import ArmCount, SpendingCount, Store
 from tests.memory.adapters.store_case import StoreCase
-from tests.memory.adapters.store_samples import NOW, episode, retrieval, vote
+from tests.memory.adapters.store_samples import NOW, episode, event, retrieval, vote
 
 
 class UpkeepContract(StoreCase):
-    """Jobs, leases and rules."""
+    """Jobs, leases, rules and erased corrections."""
 
     def test_a_lease_is_one_owners_until_it_runs_out(self, store: Store) -> None:
         mine = Lease(name="jobs", owner="p1", until=NOW + timedelta(minutes=1))
@@ -145,3 +147,13 @@ class UpkeepContract(StoreCase):
         assert found[False] == ArmCount(is_control=False, approved=1, rejected=0, **common)
         more = {"corrected": 1, "cost_usd": 1.0, "cost_squares": 1.0, "tokens": 20}
         assert found[True] == ArmCount(is_control=True, approved=0, rejected=1, **(common | more))
+
+    def test_a_correction_is_erased_from_the_log_and_leaves_those_of_other_lessons(self, store: Store) -> None:
+        with store.write() as tx:
+            for text, lesson in [("one", "l1"), ("one", ""), ("one", "l2"), ("two", "l2"), ("two", "")]:
+                tx.log.append(replace(event("e1", EventKind.CORRECTED), detail={"text": text, "lesson": lesson}))
+            tx.log.erase_correction("w", "e1", "l1", "one")
+            left = [tuple(each.detail.values()) for each in tx.log.of_episode("w", "e1")]
+        assert left == [("", "l2"), ("two", "l2"), ("two", "")]
+        with store.read() as tx, pytest.raises(RuntimeError, match="cannot write"):
+            tx.log.erase_correction("w", "e1", "l2", "two")

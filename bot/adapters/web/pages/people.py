@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 
 from starlette.responses import Response
 
 from bot.adapters.web.pages.access import WebRole
 from bot.adapters.web.pages.cookies import Notice
 from bot.adapters.web.pages.page import AdminPage, PageRoute, Visit
+from bot.conversation.commands.forget_messages import forgotten
+from bot.conversation.commands.purge_command import purge_counts
 from memory.errors import InvalidInput
 from memory.library.export import export_person
 from memory.services import Purge
@@ -57,12 +58,8 @@ def _page(visit: Visit, name: str, found: Mapping[str, int] | None = None, plan:
         counts=[(stored[field], what) for field, what in _HELD if stored.get(field)],
         is_known=any(stored.values()),
         is_close=found is not None,
-        plan=_plain(plan) if plan is not None else None,
+        plan=None if plan is None else "" if plan.is_empty else purge_counts(plan),
     )
-
-
-def _plain(plan: Purge) -> list[tuple[str, int]]:
-    return [(name, value) for name, value in asdict(plan).items() if isinstance(value, int) and value]
 
 
 def export(visit: Visit) -> Response:
@@ -85,7 +82,7 @@ def purge(visit: Visit) -> Response:
     """Purge what a person taught."""
     name = visit.form.get("person", "").strip()
     done = visit.memory.purging.purge(visit.workspace, name, actor=visit.actor, at=visit.memory.clock())
-    counts = ", ".join(f"{value} {what}" for what, value in _plain(done)) or "nothing that stands"
+    counts = "nothing that stands" if done.is_empty else purge_counts(done)
     return visit.back("people", Notice(f"Taken back: {counts}."), person=name)
 
 
@@ -95,8 +92,7 @@ def forget(visit: Visit) -> Response:
     if visit.form.get("again", "").strip() != name or not name:
         raise InvalidInput("write the name once more, exactly as it stands there: this cannot be undone")
     erased = visit.memory.privacy.forget(visit.workspace, name, actor=visit.actor)
-    counts = ", ".join(f"{value} {what}" for what, value in asdict(erased).items() if value) or "nothing was there"
-    return visit.back("people", Notice(f"Forgotten: {counts}."))
+    return visit.back("people", Notice(forgotten(erased)))
 
 
 PAGE = AdminPage(

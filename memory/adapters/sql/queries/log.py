@@ -114,6 +114,7 @@ class SqlEventLog(SqlTable):
         return [row.episode_id for row in about]
 
     def erase_correction(self, workspace: str, episode_id: str, lesson_id: str, text: str) -> None:
+        self._session.require_writing()
         for each in self.of_episode(workspace, episode_id):
             if each.kind is not EventKind.CORRECTED:
                 continue

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from bot.adapters.web.health import Check
-from memory.model import Verdict
+from memory.model import Role, Verdict
 from tests.bot.adapters.web.pages.test_lists import HOSTILE
 from tests.doubles.memory_world import World, scope
 from tests.doubles.pages import Visitor, site_parts
@@ -39,19 +39,25 @@ def test_what_a_person_taught_is_taken_back_after_a_look(world: World, admin: Vi
     world.react(episode, by="bo")
     response = admin.send("people/plan", person="bo")
     assert response.status_code == 200
-    assert "1 votes" in response.text
+    assert "<p>1 vote; and 1 other lesson that rested on it back to pending.</p>" in response.text
     assert world.episode(episode).verdict is Verdict.SUCCESS
-    assert "Taken back: 1 votes" in admin.done("people/purge", person="bo")
+    assert "Taken back: 1 vote" in admin.done("people/purge", person="bo")
     assert world.episode(episode).verdict is Verdict.PENDING
     assert "they taught nothing" in admin.send("people/plan", person="bo").text
     assert "purged" in admin.page("log", actor="web:admin")
+
+
+def test_forgetting_says_what_stays_with_others(world: World, admin: Visitor) -> None:
+    world.correct(world.ask("where is the key?", of=scope("bo")), "in the drawer", by="tea", role=Role.TEACHER)
+    told = admin.done("people/forget", person="bo", again="bo")
+    assert "1 lesson that somebody else wrote stays theirs, without the question." in told
 
 
 def test_forgetting_asks_for_the_name_again(world: World, admin: Visitor) -> None:
     world.ask("where is the key?", "under the mat", of=scope("bo"))
     assert admin.send("people/forget", person="bo", again="ana").status_code == 422
     assert admin.send("people/forget", person="", again="").status_code == 422
-    assert "Forgotten: 1 episodes" in admin.done("people/forget", person="bo", again="bo")
+    assert "Erased: 1 message, 1 episode" in admin.done("people/forget", person="bo", again="bo")
     assert "Nothing is held" in admin.page("people", person="bo")
     log = admin.page("log", kind="forgotten")
     assert "web:admin" in log
