@@ -232,7 +232,7 @@ class EpisodeTable(Protocol):
         ...
 
     def add(self, *nodes: Episode) -> None:
-        """Insert the nodes of a finished run. Raises `Conflict` for an id that is stored already.
+        """Insert new episodes. Raises `Conflict` for an id that is stored already.
 
         The `rep` of a root becomes one more than the highest `rep` of this person's runs in this channel with the same
         goal, ignoring case and spaces. Lessons that a person wrote do not count.

@@ -100,7 +100,7 @@ class Draft:
         `vector` is the embedding of its question; `words_of` are other people whose words it contains.
         """
         lesson = taught_lesson(core, place, self.question, self.answer, now)
-        tx.episodes.put(lesson)
+        tx.episodes.add(lesson)
         tx.log.append(event(lesson, EventKind.CREATED, lesson.author, now, detail=detail))
         if words_of:
             note_words_of(tx, lesson, words_of)
@@ -199,7 +199,7 @@ class Correcting:
     def _store_lesson(
         self, tx: Transaction, failed: Episode, lesson: Episode, detail: dict[str, object], now: datetime
     ) -> None:
-        tx.episodes.put(lesson)
+        tx.episodes.add(lesson)
         tx.log.append(event(lesson, EventKind.CREATED, lesson.author, now, detail=detail))
         for model, vector in tx.episodes.vectors(failed.workspace, [failed.id]).values():
             tx.episodes.put_vector(lesson.workspace, lesson.id, model, vector)

@@ -268,7 +268,7 @@ def _moved_out(core: Core, tx: Transaction, lesson: Episode, asker: str, now: da
         visibility=Visibility.DIRECT,
     )
     moved = taught_lesson(core, place, "", lesson.output, lesson.created_at)
-    tx.episodes.put(moved)
+    tx.episodes.add(moved)
     judged = [
         replace(each, episode_id=moved.id, source_event_id="")
         for each in tx.log.of_episode(lesson.workspace, lesson.id)
