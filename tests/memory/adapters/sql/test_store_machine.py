@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from memory.errors import MemoryFault
 from memory.model import EventKind, LinkKind, Progress, Signal, Verdict, Verdicts
-from memory.ports import Store, Transaction
+from memory.ports import IndexEntry, Store, Transaction
 from tests.doubles.stores import open_file
 from tests.memory.adapters.store_samples import (
     CHANNEL,
@@ -100,6 +100,11 @@ class TwoStores(RuleBasedStateMachine):
     def set_index(self, w: str, e: str, entries: set[object]) -> None:
         wanted = [each for each in (EVERYONE, CHANNEL) if each in entries]
         self.do(lambda tx: tx.episodes.set_index(w, e, wanted))
+
+    @rule(w=workspaces, ids=st.sets(episode_ids), entries=st.sets(st.sampled_from([EVERYONE, CHANNEL])))
+    def set_indexes(self, w: str, ids: set[str], entries: set[IndexEntry]) -> None:
+        wanted = [each for each in (EVERYONE, CHANNEL) if each in entries]
+        self.do(lambda tx: tx.episodes.set_indexes(w, dict.fromkeys(sorted(ids), wanted)))
 
     @rule(w=workspaces, ids=st.lists(episode_ids, max_size=2))
     def delete(self, w: str, ids: list[str]) -> None:
