@@ -6,8 +6,7 @@ from datetime import timedelta
 import pytest
 from hypothesis import given, strategies as st
 
-from memory.adapters.embedding import HashingEmbedder
-from memory.errors import Conflict, InvalidInput, NotFound
+from memory.errors import InvalidInput, NotFound
 from memory.model import (
     Audience,
     Episode,
@@ -22,7 +21,7 @@ from memory.model import (
     Visibility,
 )
 from memory.rules.fold import facts
-from memory.services import CORRECTION_CHARACTERS, Memory
+from memory.services import CORRECTION_CHARACTERS
 from memory.services.teaching.correct import taught_lesson
 from tests.doubles.memory_world import START, World, scope
 
@@ -47,24 +46,6 @@ def lessons(world: World, person: str, goal: str = "lunch?") -> list[tuple[Lesso
 def test_a_lesson_that_somebody_wrote_begins_as_nobody_touched_it() -> None:
     lesson = taught_lesson(World().memory.core, ANA, "lunch?", "At noon.", START)
     assert facts(lesson) == lesson
-
-
-def test_a_source_of_ids_that_repeats_itself_loses_no_lesson() -> None:
-    world = World()
-    memory = Memory(world.memory.store, HashingEmbedder(), clock=world.clock, new_id=lambda: "lesson")
-
-    def teach(question: str, answer: str) -> None:
-        at = world.clock.tick()
-        memory.teaching.teach(ANA, question, answer, role=Role.MEMBER, audience=Audience.CHANNEL, at=at)
-
-    teach("lunch?", "at noon")
-    with pytest.raises(Conflict, match="new id"):
-        teach("tea?", "at four")
-    answer = world.ask("tea?", "at two")
-    with pytest.raises(Conflict, match="new id"):
-        memory.teaching.correct(ANA, answer.run_id, "at four", role=Role.MEMBER, at=world.clock.tick())
-    assert lessons(world, "ana") == [(Lesson.REPEAT, "at noon", "")]
-    assert world.memory.audit.check() == []
 
 
 # Corrections ------------------------------------------------------------------------------------------------------
