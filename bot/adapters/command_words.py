@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.conversation.feedback.feedback_in_words import Correction, read
+from bot.conversation.feedback.parts import PART
 from bot.model import Address, PersonCommand, PersonCorrection
 from memory.model import Role, Scope
 
@@ -84,7 +85,7 @@ class ParsedCommand:
     def leaves_its_message(self) -> bool:
         """Whether the message with its button stays, because it has other choices that the reply does not list."""
         is_of_several = self.name in _DECISIONS and not _ON_A_PAGE.search(self.argument)
-        return self.is_choice or is_of_several
+        return self.is_choice or self.name == PART or is_of_several
 
     @property
     def refuses_all(self) -> bool:

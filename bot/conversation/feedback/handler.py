@@ -116,7 +116,10 @@ class FeedbackHandler:
         """Ask which parts of an answer were right. Returns False, asking nothing, where it has fewer than two parts."""
         if len(parts_of(nodes)) < 2:
             return False
-        await messenger.post(replace(notice(event.scope, which_parts(nodes)), choices=part_choices(nodes)))
+        try:
+            await messenger.post(replace(notice(event.scope, which_parts(nodes)), choices=part_choices(nodes)))
+        except MessengerError as error:
+            log.info("nobody could be asked about the parts of %s: %s", nodes[0].run_id, error)
         return True
 
     async def on_cleared(self, messenger: Messenger, event: ReactionsCleared) -> None:

@@ -103,8 +103,9 @@ class Posting:
             return _ref(message, await tell(message.text, choices=message.choices))
         if message.is_answer:
             return _ref(message, await self._send_answer(message))
-        if message.is_direct:
-            view = choice_view(message.choices, int(message.channel))
+        asks_one_person = message.private_to and message.choices and not _has_buttons(message)
+        if message.is_direct or asks_one_person:
+            view = choice_view(message.choices, int(message.thread or message.channel))
             return _ref(message, await self.direct(message.private_to, message.text, view=view))
         try:
             return await self._notice(message)
@@ -117,9 +118,7 @@ class Posting:
         *first, last = in_parts(message.text)
         for part in first:
             await self._send(message, to_discord(part))
-        # In a server everybody sees it, so only questions of a run, and notices for all, have buttons there.
-        has_choices = message.workspace == DIRECT_WORKSPACE or message.run_id or message.is_for_all
-        view = choice_view(message.choices) if has_choices else None
+        view = choice_view(message.choices) if _has_buttons(message) else None
         return _ref(message, await self._send(message, to_discord(last), view=view))
 
     async def ask(self, message: BotMessage, answer: str) -> MessageRef:
@@ -328,6 +327,11 @@ def _opening(text: str) -> str:
     """The beginning of an answer that is attached as a file."""
     note = f"\n{_SMALL_PRINT}the whole answer is in the file"
     return to_discord(in_parts(text, LIMIT - size(note))[0])[: LIMIT - size(note)] + note
+
+
+def _has_buttons(message: BotMessage) -> bool:
+    """Whether a notice has its buttons where it is posted: in a server only a run's question, or a notice for all."""
+    return bool(message.workspace == DIRECT_WORKSPACE or message.run_id or message.is_for_all)
 
 
 def without_small_print(shown: str) -> str:

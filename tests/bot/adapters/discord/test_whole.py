@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from tests.doubles.discord import (
     rate_limited,
     refusing,
 )
+from tests.doubles.discord.interaction import Interaction
 from tests.doubles.whole_bot import DiscordBot, discord_bot
 
 SUM, ANSWER = "what is 6*7?", "6 * 7 = 42"
@@ -202,3 +204,25 @@ async def test_of_those_who_only_take_reactions_off_each_other_s_messages_nothin
         server.unreacts(cy, said, "👍")
         await heard(bot)
         assert bot.memory.privacy.personal_data(bot.session.workspace, cy.id).is_empty
+
+
+def _tells(pressed: Interaction, text: str) -> bool:
+    return text in pressed.text
+
+
+async def test_after_a_thumb_down_in_a_server_only_its_author_is_asked_which_parts_were_right(
+    server: DiscordServer, tmp_path: Path
+) -> None:
+    async with discord_bot(server, tmp_path) as bot:
+        ana, direct = bot.session.ana, server.dm(bot.session.ana)
+        bot.session.asks("what is 6*7? and what is 3+3?")
+        [answer] = await server.until(lambda: server.said(bot.session.general))
+        await bot.idle()
+        server.reacts(ana, answer, "👎")
+        [asked] = await server.until(lambda: server.said(direct))
+        assert "Which parts" in asked.content
+        for part, judged in (("Right: what is 6*7?", "was right"), ("Wrong: what is 3+3?", "wrong way")):
+            pressed = server.clicks(ana, asked, part)
+            await server.until(partial(_tells, pressed, judged))
+        await heard(bot)
+        assert len(server.said(bot.session.general)) == 1
