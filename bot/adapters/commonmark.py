@@ -102,11 +102,12 @@ def parted(text: str) -> Iterator[tuple[str, bool]]:
     yield text[start:], opened is not None
 
 
-def on_own_lines(text: str) -> str:
+def on_own_lines(text: str, *, names_language: bool = False) -> str:
     """The text with the fences of code blocks on lines of their own.
 
-    In Slack everything between the backticks is code, also within a line, and the first line is no language. Only a
-    block whose opening line has a name, and whose closing fence is on its own line, is left as it is.
+    In chats everything between the backticks is code, also within a line. In Slack the first line is no language: only
+    a block whose opening line has a name, and whose closing fence is on its own line, is left as it is.
+    `names_language`: in Discord a name alone on the first line is the code's language.
     """
     parts = text.split("```")
     is_all_closed = len(parts) % 2 == 1
@@ -120,7 +121,9 @@ def on_own_lines(text: str) -> str:
             continue
         written[-1] = before if before.strip() == "" or before.endswith("\n") else f"{before.rstrip(' ')}\n"
         rest = after if after.strip() == "" or after.startswith("\n") else f"\n{after.lstrip(' ')}"
-        written += ["```\n", code.strip("\n"), "\n```", rest]
+        named = _NAMED.match(code) if names_language else None
+        language, code = (named[0].strip(), code[named.end() :]) if named else ("", code)
+        written += [f"```{language}\n", code.strip("\n"), "\n```", rest]
     return "".join(written)
 
 

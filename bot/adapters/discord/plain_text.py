@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from bot.adapters import command_words
+from bot.adapters.commonmark import on_own_lines
 
 MENTION = re.compile(r"<(?P<kind>@!|@&|@|#)(?P<id>\d{1,20})>")
 """A mention of a person, a role or a channel."""
@@ -24,7 +25,7 @@ def plain(text: str, names: Mapping[str, str]) -> str:
         return f"{'#' if found['kind'] == '#' else '@'}{names.get(found['id']) or NOBODY[found['kind']]}"
 
     shown = _COMMAND.sub(r"/\g<name>", _EMOJI.sub(r":\g<name>:", text))
-    return MENTION.sub(named, shown).strip()
+    return on_own_lines(MENTION.sub(named, shown), names_language=True).strip()
 
 
 def as_command(text: str, names: Mapping[str, str]) -> str:

@@ -120,6 +120,9 @@ def test_one_line_is_one_harmless_line_of_limited_length(text: str, longest: int
         ("a <:parrot:123> and <a:party:456>", "a :parrot: and :party:"),
         ("</goodbot memory:123> please", "/goodbot memory please"),
         ("1 < 2 > 0 & <b>", "1 < 2 > 0 & <b>"),
+        ("type ```py\nx = 1``` now", "type\n```py\nx = 1\n```\nnow"),
+        ("```ls -l```", "```\nls -l\n```"),
+        ("```sh\nls\n```", "```sh\nls\n```"),
     ],
 )
 def test_people_s_words_are_read_as_they_see_them(text: str, read: str) -> None:
