@@ -31,8 +31,8 @@ LOOK_EVERY = timedelta(minutes=10)
 _NO_LESSON = ActionFit(0.0, 0.0)
 _TOO_CLOSE = 0.05
 """The smallest distance between near and far from which the scale of a model is inferred."""
-_ROUNDING = 0.01
-"""How far the length of a vector may be from 1, for models that compute with few digits."""
+_ROUNDING, _LITTLE = 0.01, 1e-4
+"""How far the length of a vector may be from 1, for models that compute with few digits, and without being mended."""
 
 _UNTIL_IT_WORKS = "Until it works, lessons are found by their words; a job catches up then."
 _UNTIL_EMBEDDED_ANEW = "Until `goodbot reembed` has embedded it anew, what it embedded is not found by meaning."
@@ -79,24 +79,30 @@ class CheckedEmbedder:
 
     def _checked(self, texts: Sequence[str]) -> list[Vector]:
         vectors = list(self._embedder.embed(texts))
-        usable = sum(map(_is_usable, vectors))
-        if len(vectors) != len(texts) or usable < len(vectors):
+        usable = [unit for each in vectors if (unit := _of_length_one(each)) is not None]
+        if len(vectors) != len(texts) or len(usable) < len(vectors):
             raise EmbeddingFailed(
-                f"The embedder {self.name} gave {usable} usable vector(s) for {len(texts)} text(s): each must be one "
-                "row of finite numbers, of length 1 or all 0. Divide each by its length, or choose another embedder."
+                f"The embedder {self.name} gave {len(usable)} usable vector(s) for {len(texts)} text(s): each must "
+                "be one row of finite numbers, of length 1 or all 0. Divide each by its length, or choose "
+                "another embedder."
             )
-        return vectors
+        return usable
 
 
-def _is_usable(vector: Vector) -> bool:
-    """Whether it is one row of numbers, of length 1 or all 0: cosines are computed without the lengths."""
+def _of_length_one(vector: Vector) -> Vector | None:
+    """The vector without a rounding error of its length, as cosines are computed without lengths, or all 0.
+
+    None for what is no row of numbers, or of another length.
+    """
     import numpy as np  # imported late: not every process embeds
 
     if np.ndim(vector) != 1 or not np.size(vector):
-        return False
+        return None
     with np.errstate(over="ignore"):
         length = float(np.linalg.norm(np.asarray(vector, np.float32)))
-    return length == 0.0 or abs(length - 1.0) <= _ROUNDING  # NaN is neither
+    if length == 0.0 or abs(length - 1.0) <= _LITTLE:
+        return vector
+    return np.asarray(vector, np.float32) / np.float32(length) if abs(length - 1.0) <= _ROUNDING else None
 
 
 class OtherEmbedders:
