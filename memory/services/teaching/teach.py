@@ -19,6 +19,7 @@ from memory.services.teaching.correct import (
     own_vote,
 )
 from memory.services.teaching.promotion import undo_promotion
+from memory.services.teaching.reason import withdraw_reason
 from memory.services.teaching.saving import SAVED, take_back
 from memory.services.verdicts.archive import why_archived
 from memory.services.verdicts.channels import note
@@ -147,7 +148,8 @@ class Teaching:
                 event_id=event_id,
             )
             write_votes(self._core, tx, now, reaction, reason=why.text)
-            return existing(tx, workspace, episode_id)
+            graded = existing(tx, workspace, episode_id)
+            return withdraw_reason(tx, graded, actor, now) if value == 0 else graded
 
     def correct(
         self, scope: Scope, run_id: str, text: str, *, role: Role, at: datetime, event_id: str = "", reason: str = ""

@@ -99,14 +99,14 @@ def archive(visit: Visit) -> Response:
     """Archive the episode."""
     episode = found_episode(visit)
     visit.memory.teaching.archive(visit.workspace, episode.id, actor=visit.actor)
-    return _done(visit, episode, "Archived: it is recalled no more.", "restore")
+    return _done(visit, episode, "Archived: it is recalled no more.", "" if episode.archived_at else "restore")
 
 
 def restore(visit: Visit) -> Response:
     """Restore the episode."""
     episode = found_episode(visit)
     restored = visit.memory.teaching.restore(visit.workspace, episode.id, actor=visit.actor)
-    return _done(visit, restored, f"Restored: {standing(restored)}.", "archive")
+    return _done(visit, restored, f"Restored: {standing(restored)}.", "archive" if episode.archived_at else "")
 
 
 def promote(visit: Visit) -> Response:

@@ -64,6 +64,26 @@ def test_a_verdict_is_given_and_taken_back(world: World, admin: Visitor, answer:
     assert {each.actor for each in world.memory.audit.run(answer.workspace, answer.run_id).events} >= {"web:admin"}
 
 
+def test_a_verdict_that_is_taken_back_takes_its_reason_along(world: World, admin: Visitor, answer: Episode) -> None:
+    world.react(answer, by="ana")
+    world.memory.teaching.grade(answer.workspace, answer.id, Verdict.SUCCESS, actor="tea", reason="seen it")
+    before = world.episode(answer)
+    undo(admin, admin.done(f"episodes/{answer.id}/grade", verdict="success", reason="it is the new rule"))
+    after = world.episode(answer)
+    assert (after.verdicts, after.outcome_reason) == (before.verdicts, "seen it")
+    world.memory.teaching.grade(answer.workspace, answer.id, Verdict.PENDING, actor="tea")
+    assert (world.episode(answer).verdict, world.episode(answer).outcome_reason) == (Verdict.SUCCESS, "")
+    assert world.memory.audit.check() == []
+
+
+def test_who_archives_what_is_archived_is_not_offered_to_undo_it(admin: Visitor, answer: Episode) -> None:
+    at = f"episodes/{answer.id}"
+    assert "<button>Undo" in admin.done(f"{at}/archive")
+    assert "<button>Undo" not in admin.done(f"{at}/archive")
+    assert "<button>Undo" in admin.done(f"{at}/restore")
+    assert "<button>Undo" not in admin.done(f"{at}/restore")
+
+
 def test_a_correction_is_taken_back(world: World, admin: Visitor, answer: Episode) -> None:
     html = admin.done(f"episodes/{answer.id}/correct", text="in the blue pot", reason="it moved")
     assert "it is a lesson now" in html
