@@ -317,7 +317,8 @@ def _rejudge(
             by, at, reason = causes.get(episode.id, causes[""])
             kind = EventKind.GRADED if episode.graded_at is None else EventKind.REGRADED
             detail = {"from": was, "to": now}
-            if reason or not verdicts.overall.is_validated:
+            is_reversed = before.overall.is_validated and verdicts.overall is not before.overall
+            if reason or is_reversed or not verdicts.overall.is_validated:
                 detail["reason"] = reason if verdicts.overall.is_validated else ""
             after = changes.make(episode, event(episode, kind, by, at, detail=detail), verdicts)
         judged.append((before, after))

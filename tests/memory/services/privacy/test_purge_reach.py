@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import pytest
 from hypothesis import example, given, strategies as st
 
 from memory.model import Role, TeachingPolicy, Verdict
@@ -36,15 +37,18 @@ class TestReach(Attacked):
         assert world.episode(follower).verdict is Verdict.PENDING
         assert {lesson.run_id, follower.run_id, three.run_id} == set(done.runs)
 
-    def test_a_reason_goes_though_the_grade_that_brought_it_was_taken_back(self, world: World) -> None:
+    @pytest.mark.parametrize("is_taken_back", [False, True])
+    def test_a_reason_goes_with_the_grade_that_brought_it(self, world: World, is_taken_back: bool) -> None:
         answer = world.ask("when is lunch?", "at three", of=scope("bob"))
         grade = world.memory.teaching.grade
         world.clock.tick()
         grade(W, answer.id, Verdict.FAILURE, actor="mal", role=Role.TEACHER, reason="bob is lazy")
         world.react(answer, "👎", by="tea", role=Role.TEACHER)
-        world.clock.tick()
-        grade(W, answer.id, Verdict.PENDING, actor="mal", role=Role.TEACHER)
         assert world.episode(answer).outcome_reason == "bob is lazy"
+        world.clock.tick()
+        if is_taken_back:
+            grade(W, answer.id, Verdict.PENDING, actor="mal", role=Role.TEACHER)
+            assert (world.episode(answer).verdict, world.episode(answer).outcome_reason) == (Verdict.FAILURE, "")
         purge(world)
         assert (world.episode(answer).verdict, world.episode(answer).outcome_reason) == (Verdict.FAILURE, "")
 

@@ -76,6 +76,15 @@ def test_a_verdict_that_is_taken_back_takes_its_reason_along(world: World, admin
     assert world.memory.audit.check() == []
 
 
+def test_the_reason_why_an_answer_was_wrong_is_not_told_as_why_it_is_right(
+    world: World, admin: Visitor, answer: Episode
+) -> None:
+    admin.done(f"episodes/{answer.id}/grade", verdict="failure", reason="it moved")
+    assert world.episode(answer).outcome_reason == "it moved"
+    admin.done(f"episodes/{answer.id}/grade", verdict="success")
+    assert (world.episode(answer).verdict, world.episode(answer).outcome_reason) == (Verdict.SUCCESS, "")
+
+
 def test_who_archives_what_is_archived_is_not_offered_to_undo_it(admin: Visitor, answer: Episode) -> None:
     at = f"episodes/{answer.id}"
     assert "<button>Undo" in admin.done(f"{at}/archive")
