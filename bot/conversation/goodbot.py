@@ -13,7 +13,7 @@ from dataclasses import replace
 from bot.conversation import messages
 from bot.conversation.answers.answering import Answering
 from bot.conversation.answers.changes import ChangeHandler
-from bot.conversation.answers.choosing import NO_SUCH_QUESTION, ChoiceHandler, reply_to_choice
+from bot.conversation.answers.choosing import IN_WORDS, NO_SUCH_QUESTION, ChoiceHandler, reply_to_choice
 from bot.conversation.answers.conversations import Conversations, full_text
 from bot.conversation.commands.forget_messages import need_questions
 from bot.conversation.commands.restate_command import RestateNotices
@@ -55,7 +55,7 @@ from memory.model import Incoming, Progress, Role, Scope, Visibility
 from memory.model.teaching import EmojiMap, emoji_spellings, normalised_emoji
 from memory.ports import NewId
 from memory.rules.chat_settings import DIRECT
-from memory.services import Memory
+from memory.services import Chosen, Memory
 
 log = logging.getLogger(__name__)
 
@@ -116,7 +116,7 @@ class Goodbot:
             try:
                 await self._handle(messenger, event)
             except InvalidInput as error:
-                await tell(messenger, event, str(error))
+                await tell(messenger, event, messages.sentence(error))
             except Exception as error:  # noqa: BLE001 - the event boundary
                 is_notified = await self._apologise(messenger, event, error)
                 if not is_notified and isinstance(error, StoreUnavailable):
@@ -223,6 +223,9 @@ class Goodbot:
             await self._listener.mute(scope)
             return
         if await self._feedback.explains_correcting(messenger, event):
+            return
+        if (words := IN_WORDS.fullmatch(text)) and (chosen := await self._choices.choose_in_words(event, words)):
+            await self._show_choice(messenger, event, chosen)
             return
         incoming = Incoming(
             scope=scope,
@@ -363,7 +366,10 @@ class Goodbot:
         chosen = await self._choices.choose(event)
         if chosen is None:
             await self._on_feedback_decision(messenger, event)
-            return
+        else:
+            await self._show_choice(messenger, event, chosen)
+
+    async def _show_choice(self, messenger: Messenger, event: PersonCommand | PersonMessage, chosen: Chosen) -> None:
         if chosen.message is not None:
             self.conversations.enqueue(messenger, chosen.message)
         elif reply := reply_to_choice(chosen, messenger.spell):

@@ -50,6 +50,12 @@ def apology(short_id: str, error: Exception | None = None) -> str:
     return f"{_SORRY}: {why} (Tell an administrator this id: {short_id})"
 
 
+def sentence(error: Exception) -> str:
+    """What an error says, as a sentence of its own."""
+    text = str(error)
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?', '!')) else '.'}"
+
+
 def may_not_post(place: str) -> str:
     """To an asker whose answer may not be posted where they asked."""
     where = {"": "there", DIRECT_PLACE: "there"}.get(place, f"in {place}")

@@ -1,13 +1,14 @@
 """Handles the choice of an option of the bot's question ("Did you mean ...?")."""
 
+import re
 from collections.abc import Sequence
 
 from bot.conversation.executor import Executor
 from bot.conversation.messages import Spell
 from bot.conversation.reply import CHOICE, CHOOSE
-from bot.model import Choice, PersonCommand
+from bot.model import Choice, PersonCommand, PersonMessage
 from memory.errors import NotFound
-from memory.model import Grant, Option
+from memory.model import Grant, Option, Role, offers_of
 from memory.rules.retrieval.prompt import shown_line
 from memory.services import Chosen, Memory
 
@@ -33,6 +34,13 @@ GRANTS = {
     Grant.LEARNED: "learned: a teacher approved of the same here",
 }
 """How an action was allowed, in words."""
+IN_WORDS = re.compile(
+    r"(?:option |number |the )?(?:(?P<number>[1-9])|(?P<ordinal>first|second|third)(?: one)?"
+    r"|(?P<none>none(?: of (?:these|them|those))?)|(?P<yes>yes|yep|yeah|yup|ja|that one|this one))[.!)]*",
+    re.IGNORECASE,
+)
+"""A message that may choose an option."""
+_ORDINALS = ("first", "second", "third")
 NO_SUCH_QUESTION = "I do not know that question any more, or it is not yours to see. Ask it once more."
 
 
@@ -73,6 +81,33 @@ class ChoiceHandler:
             return None
         grant = Grant(found["grant"].lower()) if found["grant"] else Grant.ONCE
         return await self._executor(self._choose, event, found["run"], found["which"].lower(), grant)
+
+    async def choose_in_words(self, event: PersonMessage, found: re.Match[str]) -> Chosen | None:
+        """Store a choice of the asker's in words (`IN_WORDS`): "2", "none of these", "yes" to a single option.
+
+        None where the last answer offers nothing like that to its author. A tool with effects is allowed by its button
+        or a command only.
+        """
+        role = event.role if event.find_role is None else await event.find_role()
+        return await self._executor(self._choose_in_words, event, found, role)
+
+    def _choose_in_words(self, event: PersonMessage, found: re.Match[str], role: Role) -> Chosen | None:
+        scope = event.scope
+        run_id = self._memory.answers.addressed(scope, event.reply_to, event.at)
+        nodes = self._memory.audit.run(scope.workspace, run_id).nodes if run_id else ()
+        offers = offers_of(nodes)
+        is_askers = bool(offers) and nodes[0].person == scope.person
+        if not is_askers or any(each.option.is_approval for each in offers) or (found["yes"] and len(offers) > 1):
+            return None
+        number = _ORDINALS.index(found["ordinal"].lower()) + 1 if found["ordinal"] else int(found["number"] or 1)
+        if number > len(offers):
+            return None
+        chosen = None if found["none"] else number
+        choose = self._memory.asking.choose
+        try:
+            return choose(scope, nodes[0].run_id, chosen, role=role, at=event.at, event_id=event.event_id)
+        except NotFound:
+            return None
 
     def _choose(self, event: PersonCommand, run: str | None, which: str, grant: Grant) -> Chosen | None:
         run_id = run.lower() if run else self._memory.answers.addressed(event.scope, event.message_id, event.at)

@@ -4,6 +4,7 @@ import re
 
 from bot.conversation.commands.command_context import CommandContext
 from bot.conversation.counts import count, counts
+from bot.conversation.messages import sentence
 from bot.conversation.reply import CommandReply
 from bot.model import Choice
 from memory.errors import InvalidInput
@@ -75,7 +76,7 @@ def purge(context: CommandContext) -> CommandReply:
     try:
         return _purge(context, person) if is_confirmed else _ask(context, person)
     except InvalidInput as error:
-        return CommandReply(text=str(error))
+        return CommandReply(text=sentence(error))
 
 
 def _ask(context: CommandContext, person: str) -> CommandReply:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from bot.conversation.commands import setting_messages as texts
 from bot.conversation.commands.command_context import CommandContext
+from bot.conversation.messages import sentence
 from bot.conversation.reply import CommandReply
 from bot.errors import CommandRefused
 from bot.model import Choice
@@ -62,7 +63,7 @@ def settings(context: CommandContext, file: SettingsFile) -> CommandReply:
     try:
         return _carried_out(context, file, words, everywhere=everywhere)
     except InvalidInput as error:
-        raise CommandRefused(f"{str(error)[:1].upper()}{str(error)[1:]}.") from error
+        raise CommandRefused(sentence(error)) from error
 
 
 def _bare(word: str) -> str:

@@ -91,9 +91,9 @@ async def test_only_its_author_gives_a_lesson_its_question() -> None:
     (lesson,) = await forgotten(chat, "in the cellar")
     assert await chat.command("restate", f"{lesson} mine now?", by=BOB) == "I have no such lesson here."
     other = await chat.command("restate", f"{lesson} mine now?", by=scope("cy"), role=Role.TEACHER)
-    assert other == "only who wrote a lesson may give it a question; ask them to do it"
+    assert other == "Only who wrote a lesson may give it a question; ask them to do it."
     assert await chat.command("release", lesson, by=TEA, role=Role.TEACHER) == (
-        "this lesson waits for a question in its author's own words; ask them to restate it"
+        "This lesson waits for a question in its author's own words; ask them to restate it."
     )
     assert "its author has not given it another one" in await chat.command("review", by=TEA, role=Role.TEACHER)
     assert [each.command for each in chat.messenger.posts[-1].choices] == ["archive"]
