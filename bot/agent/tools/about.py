@@ -12,7 +12,7 @@ ToolsFor = Callable[[Scope, Role], Sequence[ToolSpec]]
 NAME = "about_me"
 _SHOWN = 8
 _EXAMPLE = "For example: "
-_REPLIES = {"thanks": "You are welcome.", "goodbye": "Goodbye!"}
+_REPLIES = {"thanks": "You are welcome.", "goodbye": "Goodbye!", "consent": "All right."}
 
 
 def about_tool(tools_for: ToolsFor) -> Tool:
@@ -39,7 +39,7 @@ def about_tool(tools_for: ToolsFor) -> Tool:
             "Says what I am and what I can do, and answers a greeting, thanks or a goodbye. "
             "For example: what can you do?; hello; thank you"
         ),
-        parameters=text_schema("courtesy", "what the message is: hello, thanks, goodbye, or abilities"),
+        parameters=text_schema("courtesy", "what the message is: hello, thanks, goodbye, consent, or abilities"),
         run=run,
     )
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from bot.conversation.feedback import feedback_words as words, replacement_words
-from bot.conversation.feedback.approval_words import approves, praises
+from bot.conversation.feedback.approval_words import THUMB, approves, praises
 
 _ENDING = 120
 """Characters at the end of an answer that are searched for an offer of more."""
@@ -67,6 +67,8 @@ def read(message: str, question: str = "", answer: str = "") -> Reading | None:
         return _refusal(f"no, {rest.strip()}", question, answer) if is_echo else None
     if answer.rstrip().endswith("?") and not words.OFFERS_MORE.search(answer, max(0, len(answer) - _ENDING)):
         return None  # It answers the bot's question.
+    if thumb := THUMB.fullmatch(text):
+        return Reading(Approval() if thumb["up"] or thumb["named_up"] else Refusal())
     if approves(text):
         return Reading(Approval())
     if words.NOT_A_NO.match(text):

@@ -346,7 +346,7 @@ _QUESTION = (
 )
 HINT = re.compile(
     rf"\s*+(?!{_QUESTION})"
-    rf"(?=(?:[^?\n]{{1,60}}\?\s)?[^?]{{1,{LONGEST}}}\Z)(?:[*👎]|[^?\n]{{1,60}}\?\s+(?:no|it|that|es|das)\b|.{{0,80}}?(?:{_HINTS.pattern}|{GONE.pattern}))",
+    rf"(?=(?:[^?\n]{{1,60}}\?\s)?[^?]{{1,{LONGEST}}}\Z)(?:[*👎👍]|:[+-]1|:thumbs|[^?\n]{{1,60}}\?\s+(?:no|it|that|es|das)\b|.{{0,80}}?(?:{_HINTS.pattern}|{GONE.pattern}))",
     re.IGNORECASE | re.DOTALL,
 )
 """Matches what may be feedback and is no question; only such messages are read further."""

@@ -1,4 +1,4 @@
-"""Finds messages that are only a greeting, thanks, a goodbye or a question about the bot, and what follows a greeting.
+"""Finds messages that are only courtesy (a greeting, thanks, consent, "who are you?"), and what follows a greeting.
 
 English only.
 """
@@ -13,6 +13,10 @@ _KINDS = {
     "thanks": (
         r"(?:(?:ok(?:ay)?|great|perfect|cool)[\s,!]+)?(?:many\s|a\slot\sof\s)?(?:thanks|thank\syou|thx|ty|cheers)"
         r"(?:\s(?:a\slot|so\smuch|very\smuch|for\s(?:that|your\shelp|the\shelp)))?(?:[\s,!]+(?:great|perfect|cool))?"
+    ),
+    "consent": (
+        r"(?:ok(?:ay)?|alright|all\sright|got\sit|i\ssee|makes\ssense|understood|will\sdo|good\sto\sknow|never\s?mind"
+        r"|no\sproblem|great|cool|nice|perfect|awesome|h+m+|lol|(?:ha)+h?|:\)|:[\w+-]+:|👍|👌|🙂|😂|😊|🎉)"
     ),
     "goodbye": r"(?:good\s?bye|bye(?:\sbye)?|see\syou(?:\s(?:later|soon|tomorrow))?|good\snight)",
     "abilities": (
@@ -35,7 +39,7 @@ _GREETING = re.compile(
 
 
 def find_courtesy(goal: str) -> str:
-    """The kind of message: `hello`, `thanks`, `goodbye` or `abilities`; empty for any other.
+    """The kind of message: `hello`, `thanks`, `consent`, `goodbye` or `abilities`; empty for any other.
 
     Of several, the question counts: "hello, what can you do? thanks"; else the last one.
     """

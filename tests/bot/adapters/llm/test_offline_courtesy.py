@@ -13,6 +13,11 @@ from bot.adapters.llm.offline.courtesy import find_courtesy, without_greeting
         ("ok, thank you very much", "thanks"),
         ("thx, perfect", "thanks"),
         ("bye", "goodbye"),
+        ("ok", "consent"),
+        ("got it!", "consent"),
+        ("😂", "consent"),
+        (":+1::skin-tone-3:", "consent"),
+        ("ok, thanks", "thanks"),
         ("hello, how are you?", "hello"),
         ("thanks! bye", "goodbye"),
         ("Hi, what can you do?", "abilities"),
@@ -42,7 +47,7 @@ def test_what_is_nothing_but_that(goal: str, kind: str) -> None:
             "what can you do about the noise?",
         ),
         *("who are you meeting today?", "how does the coffee machine work?", "hi " * 40, "say hello to Ana"),
-        *("hi-fi", "thanks 4", "bye :wave", "help desk"),
+        *("okay so where is it?", "great expectations", "hi-fi", "thanks 4", "bye :wave", "help desk"),
     ],
 )
 def test_what_says_anything_else(goal: str) -> None:

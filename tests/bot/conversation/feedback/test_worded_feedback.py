@@ -116,6 +116,8 @@ async def test_a_secret_is_taken_out_and_the_lesson_held_back(chat: Chat) -> Non
     [
         ("nope", -1, "was wrong (👎). What would have been right? `!correct ...` tells me; `!undo` takes it back."),
         ("Thanks, that worked", 1, "was right (👍). `!undo` takes it back."),
+        (":+1::skin-tone-3:", 1, "was right (👍). `!undo` takes it back."),
+        ("👍", 1, "was right (👍). `!undo` takes it back."),
     ],
 )
 async def test_a_vote_in_words(chat: Chat, message: str, value: int, reply: str) -> None:
