@@ -113,8 +113,9 @@ def _reach_of_saved(lesson: Episode, spell: Spell) -> str:
     if lesson.verdicts.channel.is_validated and not is_private:
         return _saved(f"a lesson for everybody in {lesson.place or 'this channel'}", spell)
     if not lesson.verdicts.personal.is_validated:
-        later = "" if is_private else " It counts when a teacher approves it."
-        return f"Thank you, but I take no lessons from guests.{later}"
+        if is_private:
+            return "Thank you, but I take no lessons from guests."
+        return "Thank you. What a guest teaches counts when a teacher approves it."
     if is_private:
         return _saved("your lesson; it was said in private, so nobody else gets it", spell)
     if lesson.verdicts.proposed is Verdict.SUCCESS:

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from bot.conversation import messages
 from bot.conversation.executor import Executor
+from bot.conversation.feedback.feedback_in_words import Correction, read
+from bot.conversation.feedback.feedback_words import HINT
 from bot.conversation.feedback.parts import NOTED_WRONG_APPROACH, part_choices, parts_of, which_parts
 from bot.conversation.feedback.preference_in_words import (
     StylePreference,
@@ -19,6 +21,7 @@ from bot.conversation.messages import Spell
 from bot.conversation.notifications import notice, say, tell
 from bot.errors import MessengerError
 from bot.model import (
+    Address,
     MessageRef,
     PersonCorrection,
     PersonMessage,
@@ -194,16 +197,30 @@ class FeedbackHandler:
             await say(messenger, event, preference_noted(style))
 
     async def explains_correcting(self, messenger: Messenger, event: PersonMessage) -> bool:
-        """Tell a person, at most once a month, that their question looks like a misspelled correction.
+        """Tell a person, at most once a month, that their question looks like a correction, and how to write one.
+
+        It is misspelled, or it corrects in plain words what another person was answered.
 
         Returns whether they were told. The question is then not answered: a correction sent next would otherwise apply
         to the answer to this question.
         """
-        if not _LIKE_A_CORRECTION.match(event.text.strip()) or await self._run_to_correct(event) is None:
+        looks_misspelled = _LIKE_A_CORRECTION.match(event.text.strip()) is not None
+        if not (looks_misspelled and await self._run_to_correct(event)) and not await self._corrects_others(event):
             return False
         occasion = f"correcting/{event.scope.person}/{event.at:%Y-%m}"
         is_first = await self._executor(self._memory.recording.first_time, event.scope.workspace, occasion)
         return is_first and await tell(messenger, event, _how_to_correct(messenger.spell))
+
+    async def _corrects_others(self, event: PersonMessage) -> bool:
+        """Whether a message to the bot corrects in plain words what another person was answered."""
+        if event.address is not Address.MENTION or not HINT.match(event.text):
+            return False
+        reading, scope = read(event.text), event.scope
+        if reading is None or not isinstance(reading.feedback, Correction):
+            return False
+        run_id = await self._run_to_correct(event, event.reply_to)
+        nodes = (await self._executor(self._memory.audit.run, scope.workspace, run_id)).nodes if run_id else ()
+        return bool(nodes) and nodes[0].person != scope.person
 
     async def _run_to_correct(self, event: PersonCorrection | PersonMessage, message_id: str = "") -> str | None:
         """The run of the answer to correct; in a thread of a channel, only an answer given there."""

@@ -222,7 +222,7 @@ async def test_a_promotion_too_many_says_that_it_did_nothing() -> None:
     ("asker", "role", "told"),
     [
         (ANA, Role.MEMBER, "Saved as your lesson; for others here it is a proposal until somebody else approves it."),
-        (ANA, Role.GUEST, "It counts when a teacher approves it."),
+        (ANA, Role.GUEST, "Thank you. What a guest teaches counts when a teacher approves it."),
         (direct("ana"), Role.MEMBER, "Saved as your lesson; it was said in private, so nobody else gets it."),
         (direct("ana"), Role.GUEST, "Thank you, but I take no lessons from guests."),
     ],

@@ -1,6 +1,7 @@
 """Feedback in words through the bot: what the asker's next message teaches, shows, and takes back."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -9,7 +10,7 @@ from bot.conversation.feedback.feedback_in_words import Approval, Correction, Re
 from bot.conversation.feedback.feedback_messages import NOT_DONE
 from bot.conversation.feedback.worded_feedback import as_understood, reading_in
 from bot.errors import MessengerUnavailable
-from bot.model import BotMessage, Choice
+from bot.model import Address, BotMessage, Choice
 from memory.model import Progress, Role, Scope
 from memory.ports import EpisodeFilter
 from tests.doubles.conversation import ANA, BOB, TEA, Chat, direct
@@ -96,12 +97,24 @@ async def test_what_says_otherwise_without_a_no_is_learned(chat: Chat, message: 
 async def test_a_teachers_correction_counts_for_the_channel_and_a_guests_for_nobody(chat: Chat) -> None:
     for person, role, reach in (
         (TEA, Role.TEACHER, "for everybody in #c1"),
-        (BOB, Role.GUEST, "no lessons from guests"),
+        (BOB, Role.GUEST, "a guest teaches counts when a teacher approves it"),
     ):
         await chat.ask(QUESTION, person)
         await chat.sink(chat.message(f"no, {RIGHT}", person, role=role))
         await chat.bot.idle()
         assert reach in last(chat).text
+
+
+@pytest.mark.parametrize(("words", "is_explained"), [(f"No, {RIGHT}", True), ("No, thanks", False)])
+async def test_who_corrects_what_somebody_else_was_answered_is_told_how(
+    chat: Chat, words: str, is_explained: bool
+) -> None:
+    await chat.ask(QUESTION)
+    await chat.sink(replace(chat.message(words, BOB), address=Address.MENTION))
+    await chat.bot.idle()
+    assert last(chat).text.startswith("Is that what my last answer should have been?") == is_explained
+    assert chat.oracle.asked == [QUESTION, *([] if is_explained else [words])]
+    assert votes(chat) == {}
 
 
 async def test_a_secret_is_taken_out_and_the_lesson_held_back(chat: Chat) -> None:
