@@ -1,6 +1,7 @@
 """Runs the bot's commands."""
 
 import json
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -238,6 +239,10 @@ def _unknown_command(spell: Spell) -> str:
     return f"I do not know that command. `{spell('help')}` lists those I know."
 
 
+_NAMED_EMOJI = re.compile(r"(?P<name>[\w+'-]+(?:::skin-tone-[2-6])?)(?::\d+)?", re.ASCII)
+"""An emoji by its name, as Slack has all and Discord a server's own, with its id."""
+
+
 def _undone(what: str, episode: Episode | None) -> str:
     """The confirmation of an undo (`Undone.what`), without words that may not be shown here."""
     goal = f"“{shown_line(episode.goal, 60)}”" if episode is not None else ""
@@ -250,7 +255,9 @@ def _undone(what: str, episode: Episode | None) -> str:
     if what == REVIEW:
         counts = f": {messages.standing(episode)}" if episode is not None else ""
         return f"Taken back: your approval of {goal or messages.IN_ANOTHER_CHANNEL}{counts}."
-    reaction = what.partition(":")[2] or "vote"
+    emoji = what.partition(":")[2]
+    named = _NAMED_EMOJI.fullmatch(emoji)
+    reaction = f":{named['name']}:" if named else emoji or "vote"
     return f"Taken back: your {reaction} on {f'the answer to {goal}' if goal else messages.IN_ANOTHER_CHANNEL}."
 
 

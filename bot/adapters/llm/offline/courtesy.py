@@ -6,13 +6,16 @@ English only.
 import re
 
 _LONGEST = 60
-_ADDRESSED = r"(?:[\s,]+(?:goodbot|bot|there|all|everybody|everyone|team|again|mate|you|for\s(?:me|us)|here)\b)*"
+_ADDRESSED = (
+    r"(?:[\s,]+(?:goodbot|bot|there|all|everybody|everyone|team|again|mate|you(?!['’]|\sare)|for\s(?:me|us)|here)\b)*"
+)
 _GREETING_WORDS = r"(?:hello|hi|hey|howdy|good\s(?:morning|afternoon|evening|day))"
 _KINDS = {
     "hello": rf"(?:{_GREETING_WORDS}|how\sare\syou|nice\sto\smeet)",
     "thanks": (
         r"(?:(?:ok(?:ay)?|great|perfect|cool)[\s,!]+)?(?:many\s|a\slot\sof\s)?(?:thanks|thank\syou|thx|ty|cheers)"
         r"(?:\s(?:a\slot|so\smuch|very\smuch|for\s(?:that|your\shelp|the\shelp)))?(?:[\s,!]+(?:great|perfect|cool))?"
+        r"|you(?:['’]?re|\sare)\s(?:great|awesome|amazing|the\sbest)|you\srock|well\sdone|good\s(?:bot|job)|🙏"
     ),
     "consent": (
         r"(?:ok(?:ay)?|alright|all\sright|got\sit|i\ssee|makes\ssense|understood|will\sdo|good\sto\sknow|never\s?mind"

@@ -18,6 +18,9 @@ from bot.adapters.llm.offline.courtesy import find_courtesy, without_greeting
         ("😂", "consent"),
         (":+1::skin-tone-3:", "consent"),
         ("ok, thanks", "thanks"),
+        ("thanks, you're great", "thanks"),
+        ("good bot 🙏", "thanks"),
+        ("🙏", "thanks"),
         ("hello, how are you?", "hello"),
         ("thanks! bye", "goodbye"),
         ("Hi, what can you do?", "abilities"),
@@ -47,7 +50,15 @@ def test_what_is_nothing_but_that(goal: str, kind: str) -> None:
             "what can you do about the noise?",
         ),
         *("who are you meeting today?", "how does the coffee machine work?", "hi " * 40, "say hello to Ana"),
-        *("okay so where is it?", "great expectations", "hi-fi", "thanks 4", "bye :wave", "help desk"),
+        *(
+            "good bot for cars?",
+            "okay so where is it?",
+            "great expectations",
+            "hi-fi",
+            "thanks 4",
+            "bye :wave",
+            "help desk",
+        ),
     ],
 )
 def test_what_says_anything_else(goal: str) -> None:

@@ -179,3 +179,13 @@ async def test_the_mark_goes_from_other_answers_too_when_a_voter_there_is_truste
     assert chat.mark == {lunch: True}
     await chat.react(dinner, "👎", TEA, role=Role.ADMIN)
     assert chat.mark == {lunch: False, dinner: True}
+
+
+@pytest.mark.parametrize(
+    ("emoji", "shown"),
+    [("👍🏽", "👍🏽"), ("+1::skin-tone-3", ":+1::skin-tone-3:"), ("white_check_mark", ":white_check_mark:")],
+)
+async def test_undo_shows_a_reaction_as_an_emoji(emoji: str, shown: str) -> None:
+    chat = Chat()
+    await chat.react(await chat.ask("lunch?"), emoji)
+    assert await chat.command("undo") == f"Taken back: your {shown} on the answer to “lunch?”."
