@@ -25,6 +25,7 @@ NOT_DECIDED = {
     "expired": "That question is too old to be answered now. I did nothing; ask me once more.",
     "teachers": "Only a teacher can allow more than this once. “Do it” lets me do it now.",
     "decided": "That was decided already, and holds once. Ask me again to have it done again.",
+    "words": "For that I need a tap: press “Do it” or “Don't” under my question.",
 }
 """Why a press did not let the action run, by `Chosen.refusal`."""
 GRANTS = {
@@ -86,7 +87,7 @@ class ChoiceHandler:
         """Store a choice of the asker's in words (`IN_WORDS`): "2", "none of these", "yes" to a single option.
 
         None where the last answer offers nothing like that to its author. A tool with effects is allowed by its button
-        or a command only.
+        or a command only, which its asker is told.
         """
         role = event.role if event.find_role is None else await event.find_role()
         return await self._executor(self._choose_in_words, event, found, role)
@@ -97,7 +98,9 @@ class ChoiceHandler:
         nodes = self._memory.audit.run(scope.workspace, run_id).nodes if run_id else ()
         offers = offers_of(nodes)
         is_askers = bool(offers) and nodes[0].person == scope.person
-        if not is_askers or any(each.option.is_approval for each in offers) or (found["yes"] and len(offers) > 1):
+        if is_askers and any(each.option.is_approval for each in offers):
+            return Chosen(is_asker=True, option=None, refusal="words")
+        if not is_askers or (found["yes"] and len(offers) > 1):
             return None
         number = _ORDINALS.index(found["ordinal"].lower()) + 1 if found["ordinal"] else int(found["number"] or 1)
         if number > len(offers):
