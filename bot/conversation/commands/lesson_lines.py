@@ -55,7 +55,7 @@ def review_line(episode: Episode, reader: Scope) -> str:
 
 
 def _summary(episode: Episode) -> str:
-    answer = "" if episode.termination is Termination.FAILURE else f" - {shown_line(episode.output, 100)}"
+    answer = " - no answer" if episode.termination is Termination.FAILURE else f" - {shown_line(episode.output, 100)}"
     instead = f" → {shown_line(episode.correction, 80)}" if episode.correction else ""
     question = f"“{shown_line(episode.goal, 80)}”" if episode.goal else "(no question)"
     return f"{question}{answer}{instead}"

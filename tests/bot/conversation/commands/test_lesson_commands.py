@@ -12,6 +12,7 @@ from bot.model import BotMessage, Choice
 from memory.model import Audience, Episode, Role, Scope, TeachingPolicy, Verdict, Visibility
 from tests.doubles.conversation import ANA, BOB, TEA, Chat, direct
 from tests.doubles.memory_world import World, scope
+from tests.doubles.model import fail
 
 TEACHER = Role.TEACHER
 PRIVATE = scope("ana", channel="p1", visibility=Visibility.PRIVATE)
@@ -266,3 +267,11 @@ async def test_private_words_are_reviewed_by_nobody_outside(chat: Chat) -> None:
     refused = await chat.command("promote", f"{hidden.id[-8:]} workspace", inside, role=TEACHER)
     assert "stays there" in refused
     assert chat.world.episode(hidden).verdicts.workspace is Verdict.PENDING
+
+
+async def test_the_list_does_not_show_the_right_answer_as_the_one_to_avoid() -> None:
+    chat = Chat()
+    chat.oracle.answers["lunch?"] = fail("I don't know.")
+    await chat.ask("lunch?")
+    await chat.correct("at noon")
+    assert "👎 avoid “lunch?” - no answer → at noon - taught by you" in await chat.command("memory")
