@@ -45,8 +45,8 @@ class Scope:
     """Where something was said and by whom.
 
     `workspace` is qualified by its platform (`slack:T024BE7LD`), so ids of two platforms or two workspaces
-    may be equal without ever meeting. It is the first part of every key in the store. Raises `InvalidInput` (a
-    `ValueError`) for fields of another type, and without workspace, channel or person.
+    may be equal without ever meeting. It is the first part of every key in the store. Raises `InvalidInput` for
+    fields of another type, and `ValueError` without workspace, channel or person.
     """
 
     workspace: str
@@ -64,7 +64,8 @@ class Scope:
             if not isinstance(part, str):
                 raise InvalidInput(f"a scope is made of texts, got {shown(part)}")
         if not self.workspace or not self.channel or not self.person:
-            raise InvalidInput(f"a scope needs a workspace, a channel and a person, got {self!r}")
+            # Not `InvalidInput`: a damaged row has such a scope, too, and is no fault of the caller.
+            raise ValueError(f"a scope needs a workspace, a channel and a person, got {self!r}")
         if not isinstance(self.visibility, Visibility):
             visibility = word(Visibility, self.visibility, "the visibility of a scope")
             object.__setattr__(self, "visibility", visibility)

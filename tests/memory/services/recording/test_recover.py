@@ -437,7 +437,7 @@ async def test_a_message_that_is_too_long_is_answered_with_its_limit_and_not_run
     chat = Chat()
     await chat.ask("x" * 100_001)
     assert chat.oracle.asked == []
-    assert chat.messenger.notices[-1].startswith("this message has 100,001 characters")
+    assert chat.messenger.notices[-1].startswith("This message has 100,001 characters")
     await chat.ask("x" * 100_000)
     assert len(chat.messenger.answers) == 1
     chat.executor.close()
