@@ -245,10 +245,7 @@ class Privacy:
         `actor`, the act is logged.
         """
         with self._core.store.write() as tx:
-            asked = tx.deliveries.incoming_of_run(workspace, run_id)
             erased = erase_run(self._core, tx, workspace, run_id)
-            if asked is not None and erased:
-                tx.deliveries.reword(workspace, asked.event_id, "")
             had_estimate = self._estimate.drop(tx, workspace)
             if erased and actor:
                 tx.log.append(_tombstone(workspace, actor, self._core.clock(), {"episodes": erased}))
@@ -277,10 +274,8 @@ def _tombstone(workspace: str, actor: str, now: datetime, counts: Mapping[str, i
 
 
 def erase_run(core: Core, tx: Transaction, workspace: str, run_id: str) -> int:
-    """Erase one answer as `Privacy.erase_run` does, but not its question in the stored message.
-
-    The free space of the database is not overwritten.
-    """
+    """Erase one answer as `Privacy.erase_run` does, without overwriting the free space of the database."""
+    asked = tx.deliveries.incoming_of_run(workspace, run_id)
     whole = tx.episodes.of_run(workspace, run_id)
     corrected = {node.id: corrected_by(tx, node) for node in whole}
     nodes = [node.id for node in whole]
@@ -297,6 +292,8 @@ def erase_run(core: Core, tx: Transaction, workspace: str, run_id: str) -> int:
     erase_judgements(tx, workspace, [run_id], core.policy.error_budget)
     _erase_rules(tx, workspace, nodes)
     erased = tx.episodes.delete(workspace, nodes)
+    if asked is not None and erased:
+        tx.deliveries.reword(workspace, asked.event_id, "")
     for node in whole:
         for failed in corrected[node.id]:
             tx.log.erase_correction(workspace, failed.id, node.id, node.output)

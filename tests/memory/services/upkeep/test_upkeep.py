@@ -195,6 +195,8 @@ def test_what_nobody_judged_goes_after_its_time(world: World) -> None:
     with world.memory.store.read() as tx:
         assert tx.episodes.get(W, unjudged.id) is None
         assert tx.episodes.get(W, lesson.id) is not None
+    asked = world.memory.privacy.personal_data(W, unjudged.person).messages
+    assert {each.text for each in asked} == {"", "where is the key"}
     assert world.memory.audit.check() == []
 
 
