@@ -191,20 +191,21 @@ def test_what_is_derived_and_missing_is_told_and_made_anew(
 
 
 @pytest.mark.parametrize("migrate", [True, False])
-def test_a_table_that_is_missing_is_named(path: Path, migrate: bool) -> None:
+@pytest.mark.parametrize(
+    ("change", "lacked"),
+    [
+        ("DROP TABLE votes", r"tables votes"),
+        (
+            "ALTER TABLE incoming DROP COLUMN place; ALTER TABLE episodes DROP COLUMN why",
+            r"columns episodes\.why, incoming\.place",
+        ),
+    ],
+)
+def test_tables_and_columns_that_are_missing_are_named(path: Path, change: str, lacked: str, migrate: bool) -> None:
     migrated(path)
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("DROP TABLE votes")
-    with pytest.raises(SchemaMismatch, match=r"without its tables votes\. Restore a backup"):
-        SqlStore.open(f"sqlite:///{path}", migrate=migrate)
-
-
-@pytest.mark.parametrize("migrate", [True, False])
-def test_columns_that_are_missing_are_named(path: Path, migrate: bool) -> None:
-    migrated(path)
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.executescript("ALTER TABLE incoming DROP COLUMN place; ALTER TABLE episodes DROP COLUMN why")
-    with pytest.raises(SchemaMismatch, match=r"without its columns episodes\.why, incoming\.place\. Restore a backup"):
+        connection.executescript(change)
+    with pytest.raises(SchemaMismatch, match=rf"without its {lacked}\. Restore a backup"):
         SqlStore.open(f"sqlite:///{path}", migrate=migrate)
 
 
