@@ -31,46 +31,12 @@ _ASKED_FOR = {
     "when": ("date", "time", "day", "deadline", "start", "begin", "schedule", "hours"),
 }
 """Names of fields that a question word asks for."""
-_GENERAL = frozenset(
-    {
-        "know",
-        "known",
-        "knows",
-        "tell",
-        "what's",
-        "thing",
-        "things",
-        "everything",
-        "information",
-        "info",
-        "detail",
-        "details",
-        "since",
-        "before",
-        "previous",
-        "previously",
-        "formerly",
-        "former",
-        "earlier",
-        "used",
-        "until",
-        "history",
-        "far",
-        "long",
-        "change",
-        "changed",
-        "become",
-        "start",
-        "get",
-        "current",
-        "currently",
-        "now",
-        "today",
-        "show",
-        "explain",
-        "happened",
-    }
+_GENERAL_WORDS = (
+    "know known knows tell what's thing things everything information info detail details since before previous "
+    "previously formerly former earlier used until history far long change changed become start get current currently "
+    "now today show explain happened"
 )
+_GENERAL = frozenset(_GENERAL_WORDS.split())
 """Words of a question that name no field."""
 _SHARED = 3
 """The least letters that a word of the question shares with a field's name: "owns" and "owner"."""
