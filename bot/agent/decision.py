@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from bot.agent.control import Flow, Policy
-from bot.agent.tools.registry import text_argument
+from bot.agent.tools.registry import object_schema, text_argument
 from bot.model import ModelReply, ModelTurn, PartialReply, ToolCall, ToolSpec
 from memory.model import ASK, MOST_OPTIONS, Option
 from memory.rules.evidence.judged_lesson import ANSWER
@@ -85,8 +85,7 @@ class Decision:
 
 
 def _control_tool(name: str, description: str, properties: Mapping[str, object], *required: str) -> ToolSpec:
-    schema = {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
-    return ToolSpec(name=name, description=description, parameters=schema)
+    return ToolSpec(name=name, description=description, parameters=object_schema(properties, *required))
 
 
 _TEXTS = {"type": "array", "items": {"type": "string"}, "maxItems": MAX_SUBGOALS}

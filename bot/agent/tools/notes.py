@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from bot.agent.tools.registry import Tool, ToolContext, text_argument, text_schema
+from bot.agent.tools.registry import Tool, ToolContext, text_argument, text_schema, texts_schema
 from bot.errors import ToolRetry
 from memory.ports import Clock
 
@@ -28,15 +28,7 @@ def remember_tool(clock: Clock) -> Tool:
             "Notes a finding in working memory, for the rest of this run only. "
             "For example: note that the door code is 4711"
         ),
-        parameters={
-            "type": "object",
-            "properties": {
-                "key": {"type": "string", "description": "a short name", "maxLength": _MAX_KEY},
-                "value": {"type": "string", "description": "what was found", "maxLength": _MAX_VALUE},
-            },
-            "required": ["key", "value"],
-            "additionalProperties": False,
-        },
+        parameters=texts_schema(key=("a short name", _MAX_KEY), value=("what was found", _MAX_VALUE)),
         run=run,
         is_informative=False,
     )

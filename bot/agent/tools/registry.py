@@ -209,14 +209,23 @@ def is_name(name: str) -> bool:
     return _NAME.match(name) is not None
 
 
+def object_schema(properties: Mapping[str, object], *required: str) -> dict[str, object]:
+    """The schema of a tool with these arguments and no others."""
+    return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
+
+
 def text_schema(name: str, description: str, *, required: bool = True) -> dict[str, object]:
     """The schema of a tool with one text argument."""
-    return {
-        "type": "object",
-        "properties": {name: {"type": "string", "description": description}},
-        "required": [name] if required else [],
-        "additionalProperties": False,
+    return object_schema({name: {"type": "string", "description": description}}, *([name] if required else []))
+
+
+def texts_schema(**texts: tuple[str, int]) -> dict[str, object]:
+    """The schema of a tool with several text arguments, all required: of each its description and greatest length."""
+    described = {
+        name: {"type": "string", "description": description, "maxLength": longest}
+        for name, (description, longest) in texts.items()
     }
+    return object_schema(described, *texts)
 
 
 def text_argument(arguments: Mapping[str, object], name: str) -> str:
@@ -231,12 +240,7 @@ def _mistake(content: str, *, is_outside: bool = False) -> ToolResult:
 
 def _are_wanted_texts(schema: Mapping[str, object], arguments: Mapping[str, object]) -> bool:
     """Whether arguments are valid for a schema of plain texts, as most are: this saves the validator and its thread."""
-    if schema.get("type") != "object" or not schema.keys() <= {
-        "type",
-        "properties",
-        "required",
-        "additionalProperties",
-    }:
+    if schema.get("type") != "object" or not schema.keys() <= object_schema({}).keys():
         return False
     match schema:
         case {"properties": dict() as known}:

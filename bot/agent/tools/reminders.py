@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from bot.agent.tools.registry import Tool, ToolContext, text_argument, text_schema
+from bot.agent.tools.registry import Tool, ToolContext, text_argument, text_schema, texts_schema
 from bot.agent.tools.when import LONGEST, read_when
 from bot.agent.tools.who import FindZone
 from bot.errors import ToolFailed, ToolRetry
@@ -47,19 +47,10 @@ def remind_tool(add: AddReminder, zone_of: FindZone, clock: Clock) -> Tool:
             "For example: remind me tomorrow at 9 to call Ana; remind me in 20 minutes to check the oven; "
             "remind me every Monday at 10 to send the report; remind me every two weeks on Friday to water the plants"
         ),
-        parameters={
-            "type": "object",
-            "properties": {
-                "what": {"type": "string", "description": "what to remind of", "maxLength": TEXT_CHARACTERS},
-                "when": {
-                    "type": "string",
-                    "description": "tomorrow at 9; in 20 minutes; 2027-01-31 14:30; every weekday at 8:30",
-                    "maxLength": LONGEST,
-                },
-            },
-            "required": ["what", "when"],
-            "additionalProperties": False,
-        },
+        parameters=texts_schema(
+            what=("what to remind of", TEXT_CHARACTERS),
+            when=("tomorrow at 9; in 20 minutes; 2027-01-31 14:30; every weekday at 8:30", LONGEST),
+        ),
         run=run,
     )
 

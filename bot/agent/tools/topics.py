@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from bot.agent.tools.registry import Tool, ToolContext, text_argument, text_schema
+from bot.agent.tools.registry import Tool, ToolContext, text_argument, text_schema, texts_schema
 from bot.agent.tools.topic_words import TopicQuestion, change_result, sentences_about, wanted_in
 from bot.errors import ToolFailed, ToolRetry
 from memory.errors import Conflict, InvalidInput, MemoryFault
@@ -80,16 +80,11 @@ def change_tool(change: ChangeFact) -> Tool:
             "Notes what holds for a thing from now on. "
             "For example: change the owner of the deploy to Bianca; the room of the standup is now 4.12"
         ),
-        parameters={
-            "type": "object",
-            "properties": {
-                "thing": {"type": "string", "description": "what it is about: deploy, standup", "maxLength": 200},
-                "property": {"type": "string", "description": "owner, room, date", "maxLength": 200},
-                "new_value": {"type": "string", "description": "what holds from now on", "maxLength": 2000},
-            },
-            "required": ["thing", "property", "new_value"],
-            "additionalProperties": False,
-        },
+        parameters=texts_schema(
+            thing=("what it is about: deploy, standup", 200),
+            property=("owner, room, date", 200),
+            new_value=("what holds from now on", 2000),
+        ),
         run=run,
         has_side_effects=True,
     )

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from bot.agent.tools.registry import Tool, ToolContext, text_argument
+from bot.agent.tools.registry import Tool, ToolContext, object_schema, text_argument
 from bot.model import ChannelCard, Profile
 from memory.model import Scope, Visibility
 from memory.ports import Clock
@@ -42,11 +42,9 @@ def who_tool(profile_of: FindProfile, zone_of: FindZone, channel_of: FindChannel
             "Tells who the person is that asks, their time zone, and the channel with its topic. "
             "For example: who am I?; what is my time zone?; what is this channel about?; what is its topic?"
         ),
-        parameters={
-            "type": "object",
-            "properties": {"part": {"type": "string", "enum": list(_PARTS), "description": "all of it if left out"}},
-            "additionalProperties": False,
-        },
+        parameters=object_schema(
+            {"part": {"type": "string", "enum": list(_PARTS), "description": "all of it if left out"}}
+        ),
         run=run,
         is_outside=True,
     )

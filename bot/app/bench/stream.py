@@ -9,7 +9,7 @@ from datetime import timedelta
 from bot.adapters.llm.offline.decisions import HONEST
 from bot.adapters.llm.offline.model import OfflineModel
 from bot.adapters.llm.offline.splitting import cuts, split
-from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
+from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry, object_schema
 from bot.app.bench.fresh_memory import SimulatedClock, fresh_memory
 from bot.app.bench.labelled import Label, LabelledMessage
 from bot.app.bench.messenger import BenchMessenger, PostedAnswer
@@ -270,9 +270,4 @@ def _tool(label: Label) -> Tool:
     async def run(_: Mapping[str, object], __: ToolContext) -> str:
         return label.text
 
-    return Tool(
-        name=label.tool,
-        description=label.words,
-        parameters={"type": "object", "properties": {}, "additionalProperties": False},
-        run=run,
-    )
+    return Tool(name=label.tool, description=label.words, parameters=object_schema({}), run=run)

@@ -11,7 +11,7 @@ from itertools import cycle
 
 from pydantic import TypeAdapter
 
-from bot.agent.tools.registry import Tool, ToolContext
+from bot.agent.tools.registry import Tool, ToolContext, object_schema
 from bot.errors import ToolFailed
 
 _OFFICE = tomllib.loads((files(__package__) / "office.toml").read_text(encoding="utf-8"))
@@ -87,12 +87,7 @@ class Office:
         return Tool(
             name=operation.tool,
             description=operation.description,
-            parameters={
-                "type": "object",
-                "properties": {operation.of: {"type": "string", "enum": list(operation.options)}},
-                "required": [operation.of],
-                "additionalProperties": False,
-            },
+            parameters=object_schema({operation.of: {"type": "string", "enum": list(operation.options)}}, operation.of),
             run=run,
             has_side_effects=operation.has_effects,
         )
