@@ -2,9 +2,11 @@
 
 import asyncio
 import io
+import itertools
 import json
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 
 from bot.adapters import attachments, command_words, commonmark, naming
 from bot.adapters.discord import plain_text as discord_plain
@@ -19,6 +21,7 @@ from bot.cli import output
 from bot.conversation.answers import unknown_answers
 from bot.conversation.feedback import feedback_in_words, handler
 from bot.conversation.listening import follow_up
+from bot.errors import CommandRefused
 from bot.model import BotMessage
 from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.secrets import FormatFinder
@@ -89,13 +92,21 @@ def _react(text: str) -> object:
     return [answers.unreact("m", "ana", each) for each in put]
 
 
+def _parse(line: str) -> object:
+    try:
+        return commands.parse(line)
+    except CommandRefused as refusal:
+        return refusal
+
+
 def _read_lines(text: str) -> object:
     async def read() -> int:
         lines = PipedLines(io.BytesIO(text.encode(errors="replace")))
-        count = 0
-        while await lines.read("ana") is not None:
-            count += 1
-        return count
+        for count in itertools.count():
+            with suppress(CommandRefused):
+                if await lines.read("ana") is None:
+                    return count
+        raise AssertionError("the lines have no end")
 
     return asyncio.run(read())
 
@@ -217,9 +228,9 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "Discord, as_command": lambda text: discord_plain.as_command(f"purge {text}", {}),
     "Discord, mentions": lambda text: discord_plain.mentions(text, 1, 2),
     "Discord, without_mention": lambda text: discord_plain.without_mention(text, 1, 2),
-    "terminal, parse": commands.parse,
-    "terminal, parse a command": lambda text: commands.parse(f"/{text}"),
-    "terminal, parse an argument": lambda text: [commands.parse(f"/{name} {text}") for name in ("react", "why", "as")],
+    "terminal, parse": _parse,
+    "terminal, parse a command": lambda text: _parse(f"/{text}"),
+    "terminal, parse an argument": lambda text: [_parse(f"/{name} {text}") for name in ("react", "why", "as")],
     "terminal, reactions_in": reactions.reactions_in,
     "terminal, AnswerList": _react,
     "terminal, lines": _read_lines,

@@ -1,13 +1,16 @@
 """The answers of this process: their numbers, reactions and the bot's marks."""
 
 from bot.adapters.command_words import CHOOSE
-from bot.adapters.terminal.commands import RefusedCommand
 from bot.adapters.terminal.reactions import same_emoji
+from bot.errors import CommandRefused
 from bot.model import Choice
 
 
 class AnswerList:
-    """Answers by number, from 1 in each process; their message ids are permanent."""
+    """Answers by number, from 1 in each process; their message ids are permanent.
+
+    Raises `CommandRefused` for a number or an emoji that is not there.
+    """
 
     def __init__(self) -> None:
         self._answers: list[str] = []
@@ -29,7 +32,7 @@ class AnswerList:
         self._choices = choices
         self._is_new = False
 
-    def chosen(self, text: str) -> Choice | RefusedCommand | None:
+    def chosen(self, text: str) -> Choice | None:
         """The choice for a typed number or label ("none" for "None of these"); None for any other text.
 
         The first line in a process may choose an option of the last question before it.
@@ -40,8 +43,10 @@ class AnswerList:
             self._is_new = False
             return Choice(label=text, command=CHOOSE, argument=f"{number}" if number else "none")
         if number is not None and self._choices:
-            have = f"there is no choice {number} here; type a number from 1 to {len(self._choices)}"
-            return self._choices[number - 1] if 1 <= number <= len(self._choices) else RefusedCommand(have)
+            if not 1 <= number <= len(self._choices):
+                have = f"type a number from 1 to {len(self._choices)}"
+                raise CommandRefused(f"there is no choice {number} here; {have}")
+            return self._choices[number - 1]
         for choice in self._choices:
             label = _folded(choice.label)
             if typed and typed in (label, label.removesuffix(" of these"), _folded(choice.words)):
@@ -56,19 +61,16 @@ class AnswerList:
         """The label of an answer: `[2]`, or "an earlier answer" for one of another process."""
         return f"[{self._answers.index(message_id) + 1}]" if message_id in self._answers else "an earlier answer"
 
-    def find(self, number: int | None) -> str | RefusedCommand:
+    def find(self, number: int | None) -> str:
         """The message id of an answer by number; the last one for None."""
         if not self._answers:
-            return RefusedCommand("there is no answer on this screen yet")
+            raise CommandRefused("there is no answer on this screen yet")
         if number is None:
             return self._answers[-1]
         if not 1 <= number <= len(self._answers):
-            have = (
-                "the only answer here is [1]"
-                if len(self._answers) == 1
-                else f"there are [1] to {self.label(self.last())}"
-            )
-            return RefusedCommand(f"there is no answer [{number}]; {have}")
+            several = f"there are [1] to {self.label(self.last())}"
+            have = several if len(self._answers) > 1 else "the only answer here is [1]"
+            raise CommandRefused(f"there is no answer [{number}]; {have}")
         return self._answers[number - 1]
 
     def react(self, message_id: str, person: str, emoji: str) -> bool:
@@ -79,15 +81,13 @@ class AnswerList:
         standing[same] = emoji
         return True
 
-    def unreact(self, message_id: str, person: str, emoji: str) -> str | RefusedCommand:
+    def unreact(self, message_id: str, person: str, emoji: str) -> str:
         """Remove a person's emoji (the latest for an empty one); returns it as it was typed."""
         standing = self._reactions.get((message_id, person), {})
         wanted = same_emoji(emoji) if emoji else next(reversed(standing), "")
         if wanted not in standing:
-            what = emoji or "emoji"
-            return RefusedCommand(
-                f"there is no {what} by {person} on {self.label(message_id)}, so nothing to take back"
-            )
+            on = f"by {person} on {self.label(message_id)}"
+            raise CommandRefused(f"there is no {emoji or 'emoji'} {on}, so nothing to take back")
         return standing.pop(wanted)
 
     def mark(self, message_id: str, emoji: str, present: bool) -> bool:

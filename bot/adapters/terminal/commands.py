@@ -1,4 +1,4 @@
-"""Parses typed lines. Pure: a line that cannot be carried out becomes a `RefusedCommand`."""
+"""Parses typed lines. Pure. Raises `CommandRefused`, which says why a line is not carried out and what to do."""
 
 import re
 import unicodedata
@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from bot.adapters.command_words import command_in
 from bot.adapters.terminal.reactions import reactions_in
+from bot.errors import CommandRefused
 from memory.model.normal_form import normalised
 
 MAX_CHARACTERS = 32_000
@@ -95,15 +96,8 @@ class Unreact:
 
 
 @dataclass(frozen=True, slots=True)
-class Correct:
-    """A correction of the last answer."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Command:
-    """A command of the bot."""
+    """A command of the bot or of the terminal; `number` is that of the answer it is about."""
 
     name: str
     argument: str = ""
@@ -119,41 +113,16 @@ class Export:
     """`json`, `csv` or `prompt`, by the file's suffix; empty without one."""
 
 
-@dataclass(frozen=True, slots=True)
-class As:
-    """A change of the speaker; an empty name only shows who it is."""
-
-    name: str = ""
+Act: TypeAlias = Say | React | Unreact | Command | Export
 
 
-@dataclass(frozen=True, slots=True)
-class Help:
-    """A request for the help text."""
-
-
-@dataclass(frozen=True, slots=True)
-class Quit:
-    """The end of the chat."""
-
-
-@dataclass(frozen=True, slots=True)
-class RefusedCommand:
-    """A line that is not carried out; `text` says why and what to do."""
-
-    text: str
-
-
-Act: TypeAlias = Say | React | Unreact | Correct | Command | Export | As | Help | RefusedCommand
-ParsedLine: TypeAlias = Act | Quit
-
-
-def parse(line: str) -> ParsedLine | None:
-    """Parse a line; None for an empty one."""
+def parse(line: str) -> Act | None:
+    """Parse a line; None for an empty one. Raises `CommandRefused`."""
     text = line.strip()
     if not text:
         return None
     if problem := problem_with(text):
-        return RefusedCommand(f"{problem}; it was not sent")
+        raise CommandRefused(f"{problem}; it was not sent")
     if emoji := reactions_in(text):
         return React(emoji)
     if text.startswith("//"):
@@ -162,7 +131,9 @@ def parse(line: str) -> ParsedLine | None:
         return _words(text)
     word, _, rest = re.sub(r"\s", " ", text[1:], count=1).partition(" ")
     known = _COMMANDS.get(word.casefold())
-    return known(rest.strip()) if known else _unknown(word)
+    if known is None:
+        raise _unknown(word)
+    return known(rest.strip())
 
 
 def problem_with(text: str) -> str:
@@ -174,10 +145,10 @@ def problem_with(text: str) -> str:
     return f"the message holds a control character (U+{ord(wrong):04X}) and looks like binary data" if wrong else ""
 
 
-def _words(text: str) -> ParsedLine:
+def _words(text: str) -> Act:
     """Parse a text without a slash: a message, or a command in words, as in direct messages of all platforms."""
     if text.casefold() in _LEAVES:
-        return Quit()
+        return Command("quit")
     typed = command_in(text)
     if typed is None or typed.name not in _COMMANDS:
         return Say(text)
@@ -186,67 +157,64 @@ def _words(text: str) -> ParsedLine:
     return _COMMANDS[typed.name](typed.argument)
 
 
-def _unknown(word: str) -> RefusedCommand:
+def _unknown(word: str) -> CommandRefused:
     similar = get_close_matches(word.casefold(), _COMMANDS, n=1, cutoff=0.55)
     shown = word if len(word) <= _MAX_NAME else f"{word[:_MAX_NAME]}…"
     hint = f"Did you mean /{similar[0]}?" if similar else f"To send text that starts with a slash, type //{shown}."
-    return RefusedCommand(f"there is no command /{shown}, so nothing was sent. {hint} /help lists the commands")
+    return CommandRefused(f"there is no command /{shown}, so nothing was sent. {hint} /help lists the commands")
 
 
-def _react(rest: str) -> ParsedLine:
+def _react(rest: str) -> Act:
+    usage = "type /react EMOJI or /react EMOJI n, for example /react 👍 2"
     emoji, _, tail = rest.partition(" ")
-    number = _number(tail)
-    if not emoji or len(emoji) > _MAX_EMOJI or isinstance(number, RefusedCommand):
-        return RefusedCommand("type /react EMOJI or /react EMOJI n, for example /react 👍 2")
-    return React(reactions_in(emoji) or (emoji,), number)
+    if not emoji or len(emoji) > _MAX_EMOJI:
+        raise CommandRefused(usage)
+    return React(reactions_in(emoji) or (emoji,), _number(tail, usage))
 
 
-def _unreact(rest: str) -> ParsedLine:
+def _unreact(rest: str) -> Act:
+    usage = "type /unreact, /unreact n or /unreact EMOJI n, for example /unreact 👍 2"
     emoji, tail = ("", rest) if _NUMBER.fullmatch(rest) else rest.partition(" ")[::2]
-    number = _number(tail)
-    if len(emoji) > _MAX_EMOJI or isinstance(number, RefusedCommand):
-        return RefusedCommand("type /unreact, /unreact n or /unreact EMOJI n, for example /unreact 👍 2")
-    return Unreact((*reactions_in(emoji), emoji)[0], number)
+    if len(emoji) > _MAX_EMOJI:
+        raise CommandRefused(usage)
+    return Unreact((*reactions_in(emoji), emoji)[0], _number(tail, usage))
 
 
-def _correct(rest: str) -> ParsedLine:
-    return Correct(rest) if rest else RefusedCommand("type what would have been right after /correct")
+def _correct(rest: str) -> Act:
+    if not rest:
+        raise CommandRefused("type what would have been right after /correct")
+    return Command("correct", rest)
 
 
-def _why(rest: str) -> ParsedLine:
+def _why(rest: str) -> Act:
     if _LESSON_ID.fullmatch(rest):
         return Command("why", rest.casefold())
-    number = _number(rest)
-    return number if isinstance(number, RefusedCommand) else Command("why", number=number)
+    return Command("why", number=_number(rest, "type the number of an answer, as shown before it, for example /why 2"))
 
 
-def _export(rest: str) -> ParsedLine:
+def _export(rest: str) -> Act:
     ending = rest[rest.rfind(".") :].casefold() if "." in rest else ""
     if rest and ending not in _EXPORT_FORMATS:
-        return RefusedCommand(
-            "an export's file name ends in .json, .csv, .txt or .md, for example /export lessons.json"
-        )
+        raise CommandRefused("an export's file name ends in .json, .csv, .txt or .md, for example /export lessons.json")
     return Export(rest, _EXPORT_FORMATS.get(ending, ""))
 
 
-def _as(rest: str) -> ParsedLine:
+def _as(rest: str) -> Act:
     name = normalised("NFC", rest)
     if len(name) > _MAX_NAME or "/" in name or not name.isprintable():
-        return RefusedCommand(f"a name has 1 to {_MAX_NAME} printable characters and no slash, for example /as ana")
-    return As(name)
+        raise CommandRefused(f"a name has 1 to {_MAX_NAME} printable characters and no slash, for example /as ana")
+    return Command("as", name)
 
 
-def _number(text: str) -> int | RefusedCommand | None:
-    """The number of an answer; None if none was typed."""
+def _number(text: str, usage: str) -> int | None:
+    """The number of an answer; None if none was typed. Raises `CommandRefused` with the usage for another text."""
     digits = text.strip()
-    if not digits:
-        return None
-    if not _NUMBER.fullmatch(digits):
-        return RefusedCommand("type the number of an answer, as shown before it, for example /why 2")
-    return int(digits)
+    if digits and not _NUMBER.fullmatch(digits):
+        raise CommandRefused(usage)
+    return int(digits) if digits else None
 
 
-def _plain(name: str) -> Callable[[str], ParsedLine]:
+def _plain(name: str) -> Callable[[str], Act]:
     return lambda rest: Command(name, rest)
 
 
@@ -254,11 +222,11 @@ _PLAIN = (
     *("memory", "archive", "restore", "ratings", "unrate", "undo", "new", "restate", "forget", "privacy", "parts"),
     "part",
     *("stop", "choose", "review", "promote", "release", "purge", "gaps", "teach", "known-answers", "settings"),
-    "reminders",
+    *("reminders", "help", "quit"),
 )
-"""Commands of the bot that are passed on unchanged."""
+"""Commands that are passed on unchanged."""
 
-_COMMANDS: dict[str, Callable[[str], ParsedLine]] = {
+_COMMANDS: dict[str, Callable[[str], Act]] = {
     "react": _react,
     "unreact": _unreact,
     "correct": _correct,
@@ -266,8 +234,6 @@ _COMMANDS: dict[str, Callable[[str], ParsedLine]] = {
     "export": _export,
     **{name: _plain(name) for name in _PLAIN},
     "as": _as,
-    "help": lambda _: Help(),
-    "quit": lambda _: Quit(),
 }
 
 COMMAND_NAMES = tuple(f"/{name}" for name in _COMMANDS)

@@ -4,36 +4,14 @@ import asyncio
 import queue
 import threading
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass
-from typing import Protocol
 
 from bot.adapters.terminal.commands import MAX_CHARACTERS
 from bot.adapters.terminal.streams import ByteSource
-from bot.errors import MessengerUnavailable
+from bot.errors import CommandRefused, MessengerUnavailable
 
 _CHUNK_BYTES = 65_536
 _MAX_BYTES = 4 * MAX_CHARACTERS
 """The most bytes of `MAX_CHARACTERS` in UTF-8."""
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line without its line break. One that cannot be decoded has a `problem` and no text."""
-
-    text: str = ""
-    problem: str = ""
-
-
-class Lines(Protocol):
-    """A source of typed lines."""
-
-    def session(self) -> AbstractContextManager[None]:
-        """A context for all calls of `read`."""
-        ...
-
-    async def read(self, who: str) -> Line | None:
-        """The next line, typed by `who`; None at the end. Raises `MessengerUnavailable` if the input fails."""
-        ...
 
 
 class PipedLines:
@@ -49,8 +27,11 @@ class PipedLines:
         """An empty context: there is nothing to prepare."""
         return nullcontext()
 
-    async def read(self, who: str) -> Line | None:
-        """The next line; `who` is ignored."""
+    async def read(self, who: str) -> str | None:
+        """The next line without its line break; None at the end. `who` is ignored.
+
+        Raises `CommandRefused` for one that cannot be decoded, `MessengerUnavailable` if the input fails.
+        """
         skipped = 0
         while (end := self._buffer.find(b"\n")) < 0 and not self._at_end:
             if len(self._buffer) > _MAX_BYTES:
@@ -65,19 +46,19 @@ class PipedLines:
         self._number += 1
         return self._decode(raw.removesuffix(b"\r"), skipped)
 
-    def _decode(self, raw: bytes, skipped: int) -> Line:
+    def _decode(self, raw: bytes, skipped: int) -> str:
         if skipped + len(raw) > _MAX_BYTES:
             size = f"line {self._number} has {skipped + len(raw):,} bytes"
-            return Line(
-                problem=f"{size}, more than the {MAX_CHARACTERS:,} characters that are allowed; it was not sent"
+            raise CommandRefused(
+                f"{size}, more than the {MAX_CHARACTERS:,} characters that are allowed; it was not sent"
             )
         if self._number == 1:
             raw = raw.removeprefix(b"\xef\xbb\xbf")
         try:
-            return Line(raw.decode("utf-8"))
+            return raw.decode("utf-8")
         except UnicodeDecodeError as exc:
             where = f"line {self._number} is not UTF-8 text (byte {exc.start + 1})"
-            return Line(problem=f"{where}; it was not sent. Convert the input to UTF-8")
+            raise CommandRefused(f"{where}; it was not sent. Convert the input to UTF-8") from exc
 
 
 class _Chunks:

@@ -3,32 +3,19 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bot.adapters.command_words import CORRECT, ParsedCommand
 from bot.adapters.terminal.answer_list import AnswerList
-from bot.adapters.terminal.commands import (
-    Act,
-    As,
-    Command,
-    Correct,
-    Export,
-    Help,
-    Quit,
-    React,
-    RefusedCommand,
-    Say,
-    Unreact,
-    help_text,
-    parse,
-)
+from bot.adapters.terminal.commands import Act, Command, Export, React, Say, Unreact, help_text, parse
 from bot.adapters.terminal.file_export import save
-from bot.adapters.terminal.lines import Lines, PipedLines
-from bot.adapters.terminal.screen import PlainScreen, Screen
+from bot.adapters.terminal.lines import PipedLines
+from bot.adapters.terminal.screen import PlainScreen
 from bot.adapters.terminal.speaker import ROLES, CurrentSpeaker
 from bot.adapters.terminal.streams import Streams
 from bot.config import TerminalSettings
 from bot.conversation.answers.conversations import unless
-from bot.errors import ChannelNotFound, NotPermitted
+from bot.errors import ChannelNotFound, CommandRefused, NotPermitted
 from bot.model import (
     Attachment,
     BotMessage,
@@ -43,6 +30,10 @@ from bot.model import (
 from bot.ports import EventSink
 from memory.model import Scope
 from memory.ports import Clock, NewId
+
+if TYPE_CHECKING:
+    from bot.adapters.terminal.prompt import LinePrompt
+    from bot.adapters.terminal.rich_screen import RichScreen
 
 _HINT = "Ask away. 👍 or 👎 rates the last answer; /help lists the rest."
 
@@ -101,12 +92,8 @@ class TerminalMessenger:
         with self._lines.session():
             for text in filter(None, (self._greeting, _HINT if self._interactive else "")):
                 await self._screen.remark(text)
-            while (line := await unless(self._closed, self._lines.read(self._speaker.person))) is not None:
-                typed = RefusedCommand(line.problem) if line.problem else parse(line.text)
-                if isinstance(typed, Quit):
-                    break
-                if typed is not None:
-                    await self._handle(typed, line.text.strip(), sink)
+            while await self._next_line(sink):
+                pass
             if self._interactive and not self._closed.is_set():
                 await self._screen.remark("Bye. What you taught is kept.")
 
@@ -203,49 +190,51 @@ class TerminalMessenger:
 
     # What is typed --------------------------------------------------------------------------------------------------
 
-    async def _handle(self, typed: Act, text: str, sink: EventSink) -> None:
-        if not isinstance(typed, RefusedCommand):
-            await self._screen.typed(self._speaker.person, text)
-        match typed:
-            case RefusedCommand(why):
-                await self._screen.remark(why)
-            case Help():
+    async def _next_line(self, sink: EventSink) -> bool:
+        """Read and carry out a line; False at the end of the input, or if somebody quits."""
+        try:
+            text = await unless(self._closed, self._lines.read(self._speaker.person))
+            act = parse(text or "")
+            if text is None or (isinstance(act, Command) and act.name == "quit"):
+                return False
+            if act is not None:
+                await self._screen.typed(self._speaker.person, text.strip())
+                await self._carry_out(act, sink)
+        except CommandRefused as refusal:
+            await self._screen.remark(str(refusal))
+        return True
+
+    async def _carry_out(self, act: Act, sink: EventSink) -> None:
+        match act:
+            case Command("help"):
                 await self._screen.remark(help_text(teacher=self._speaker.role.may_promote))
-            case As(name):
+            case Command("as", name):
                 await self._speak_as(name)
-            case React():
-                await self._react(typed, sink)
-            case Unreact():
-                await self._unreact(typed, sink)
+            case Command("correct", text):
+                await self._deliver(self._speaker.command(ParsedCommand(CORRECT, text), self._answers.last()), sink)
+            case Command(name, argument, number):
+                target = self._answers.find(number) if number is not None else ""
+                await self._deliver(self._speaker.command(ParsedCommand(name, argument), target), sink)
             case Export(file, kind):
                 self._export_to = file
                 await self._deliver(self._speaker.command(ParsedCommand("export", kind)), sink)
                 self._export_to = ""
-            case _:
-                await self._tell(typed, sink)
-
-    async def _tell(self, typed: Say | Correct | Command, sink: EventSink) -> None:
-        """Deliver a message, correction or command."""
-        match typed:
-            case Say(text) if (choice := self._answers.chosen(text.strip())) is not None:
-                self._stopping = None
-                if isinstance(choice, RefusedCommand):
-                    await self._screen.remark(choice.text)
-                else:
-                    await self._deliver(self._speaker.command(ParsedCommand(choice.command, choice.argument)), sink)
             case Say(text):
-                self._answers.offer(())
-                self._at_rest.clear()
-                self._stopping = None
-                await self._deliver(self._speaker.message(text), sink)
-            case Correct(text):
-                await self._deliver(self._speaker.command(ParsedCommand(CORRECT, text), self._answers.last()), sink)
-            case Command(name, argument, number):
-                target = self._answers.find(number) if number is not None else ""
-                if isinstance(target, RefusedCommand):
-                    await self._screen.remark(target.text)
-                else:
-                    await self._deliver(self._speaker.command(ParsedCommand(name, argument), target), sink)
+                await self._say(text, sink)
+            case React():
+                await self._react(act, sink)
+            case Unreact():
+                await self._unreact(act, sink)
+
+    async def _say(self, text: str, sink: EventSink) -> None:
+        """Deliver a message, or the choice that it picks."""
+        self._stopping = None
+        if (choice := self._answers.chosen(text.strip())) is not None:
+            await self._deliver(self._speaker.command(ParsedCommand(choice.command, choice.argument)), sink)
+        else:
+            self._answers.offer(())
+            self._at_rest.clear()
+            await self._deliver(self._speaker.message(text), sink)
 
     async def _speak_as(self, name: str) -> None:
         self._speaker.person = name or self._speaker.person
@@ -253,9 +242,6 @@ class TerminalMessenger:
 
     async def _react(self, typed: React, sink: EventSink) -> None:
         message_id = self._answers.find(typed.number)
-        if isinstance(message_id, RefusedCommand):
-            await self._screen.remark(message_id.text)
-            return
         for emoji in typed.emoji:
             # A repeated one is delivered too, as on every platform: the bot recognises it.
             state = "on" if self._answers.react(message_id, self._speaker.person, emoji) else "is already on"
@@ -266,13 +252,7 @@ class TerminalMessenger:
 
     async def _unreact(self, typed: Unreact, sink: EventSink) -> None:
         message_id = self._answers.find(typed.number)
-        if isinstance(message_id, RefusedCommand):
-            await self._screen.remark(message_id.text)
-            return
         emoji = self._answers.unreact(message_id, self._speaker.person, typed.emoji)
-        if isinstance(emoji, RefusedCommand):
-            await self._screen.remark(emoji.text)
-            return
         await self._deliver(self._speaker.reaction(message_id, emoji, added=False), sink)
         await self._screen.remark(f"{emoji} taken off {self._answers.label(message_id)}")
 
@@ -305,7 +285,9 @@ class TerminalMessenger:
         await self._screen.remark("stopping; Ctrl-C again leaves")
 
 
-def _open(streams: Streams, interrupted: Callable[[], bool]) -> tuple[Lines, Screen]:
+def _open(
+    streams: Streams, interrupted: Callable[[], bool]
+) -> "tuple[PipedLines | LinePrompt, PlainScreen | RichScreen]":
     if not streams.interactive:
         return PipedLines(streams.stdin), PlainScreen(streams.stdout, echo=streams.echo)
     from bot.adapters.terminal.prompt import LinePrompt

@@ -16,7 +16,6 @@ from prompt_toolkit.shortcuts import CompleteStyle
 from prompt_toolkit.styles import Style
 
 from bot.adapters.terminal.commands import COMMAND_NAMES
-from bot.adapters.terminal.lines import Line
 from bot.adapters.terminal.screen import one_line, visible, writing
 from bot.adapters.terminal.streams import Streams
 from bot.errors import MessengerUnavailable
@@ -48,15 +47,14 @@ class LinePrompt:
         finally:
             self.working("")
 
-    async def read(self, who: str) -> Line | None:
+    async def read(self, who: str) -> str | None:
         """A typed line; None for Ctrl-D on an empty line, or Ctrl-C if nothing runs."""
         try:
-            text = await self._session.prompt_async(lambda: self._message(who))
+            return await self._session.prompt_async(lambda: self._message(who))
         except (EOFError, KeyboardInterrupt):
             return None
         except OSError as exc:
             raise MessengerUnavailable(f"cannot read from the terminal: {exc}; the chat ends here") from exc
-        return Line(text)
 
     async def above(self, write: Callable[[], object]) -> None:
         """Call `write` while the prompt is hidden. Concurrent calls run one after another."""

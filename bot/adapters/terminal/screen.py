@@ -1,42 +1,10 @@
-"""The interface of screens, and the plain screen for pipes and files."""
+"""The plain screen for pipes and files, and what all screens do to texts."""
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, TextIO
+from typing import TextIO
 
 from bot.errors import MessengerUnavailable
 from bot.model import BotMessage
-
-
-class Screen(Protocol):
-    """Prints the conversation. Raises `MessengerUnavailable` if the output is closed."""
-
-    async def answer(self, number: int, message: BotMessage) -> None:
-        """Print an answer with its number and lessons."""
-        ...
-
-    async def notice(self, text: str) -> None:
-        """Print another message of the bot, in CommonMark."""
-        ...
-
-    async def choices(self, offered: Sequence[tuple[str, str]]) -> None:
-        """Print choices below the last message: what to type, and its label."""
-        ...
-
-    async def remark(self, text: str) -> None:
-        """Print a message of the terminal itself, as plain text."""
-        ...
-
-    async def typed(self, who: str, text: str) -> None:
-        """Print a typed line, unless it is on the screen already."""
-        ...
-
-    def working(self, text: str) -> None:
-        """Show a progress text; an empty one ends it."""
-        ...
-
-    def partial_answer(self, text: str) -> None:
-        """Show a partial answer, until the complete one or an empty text replaces it."""
-        ...
 
 
 def visible(text: str) -> str:
@@ -65,7 +33,10 @@ def writing(write: Callable[[], object]) -> None:
 
 
 class PlainScreen:
-    """Prints plain lines, without colours, cursor movements or progress."""
+    """Prints plain lines, without colours, cursor movements or progress.
+
+    Raises `MessengerUnavailable` if the output is closed, as every screen does.
+    """
 
     def __init__(self, stdout: TextIO, *, echo: bool) -> None:
         self._stdout = stdout
@@ -77,15 +48,15 @@ class PlainScreen:
         self._print("\n".join([f"[{number}] {visible(message.text).rstrip()}", *lessons]))
 
     async def notice(self, text: str) -> None:
-        """Print the text."""
+        """Print another message of the bot, in CommonMark."""
         self._print(visible(text))
 
     async def choices(self, offered: Sequence[tuple[str, str]]) -> None:
-        """Print an indented line for each choice."""
+        """Print an indented line for each choice: what to type, and its label."""
         self._print("\n".join(f"    {line}" for line in choice_lines(offered)))
 
     async def remark(self, text: str) -> None:
-        """Print a text after dashes."""
+        """Print a message of the terminal itself after dashes."""
         self._print(f"-- {visible(text)}")
 
     async def typed(self, who: str, text: str) -> None:
