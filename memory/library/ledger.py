@@ -5,7 +5,7 @@ a direct message or a private channel are found only there.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from urllib.parse import quote
 
@@ -16,6 +16,7 @@ from memory.model import Audience, Episode, LedgerEntry, Scope
 from memory.model.validation import json_value, lifetime, mapping, one_of, text
 from memory.ports import Transaction
 from memory.rules.audience import is_here, is_personal, may_read, partition_of, partitions_for
+from memory.services.verdicts.verdicts import write_votes
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +169,9 @@ class ReactionLedger:
                     expires_at=now + self._ttl,
                 )
             )
+            early = tx.teaching.unclaimed_reactions(scope.workspace, place, message_id)
+            if early:
+                write_votes(memory.core, tx, now, *(replace(each, run_id=known) for each in early))
 
     def lookup(self, message_id: str, *, channel: str = "") -> ReactionContext | None:
         """The context of a sent message, or None.

@@ -39,7 +39,10 @@ class AnswerKept(BaseModel):
 
 
 class ReactionBody(BaseModel):
-    """A reaction on such an answer, or its withdrawal. An event that is known changes nothing."""
+    """A reaction on such an answer, or its withdrawal. An event that is known changes nothing.
+
+    One that comes before its answer is kept, and counts as soon as the answer is stored.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -92,9 +95,8 @@ def react(body: ReactionBody, memory: ServedMemory, who: Teacher, request: Reque
         ),
         event_id=body.event_id,
     )
-    if done.root is None and done.is_known:  # a repetition
+    root = done.root
+    if root is None and done.is_known:  # a repetition
         run_id = memory.answers.of_message(scope, body.message_id, now)
         root = memory.audit.run(scope.workspace, run_id).root if run_id is not None else None
-    else:
-        root = done.root
-    return ReactionTaken(is_known=done.is_known, verdict=root.verdict.value if root is not None else "")
+    return ReactionTaken(is_known=root is not None, verdict=root.verdict.value if root is not None else "")

@@ -92,6 +92,22 @@ def test_another_messenger_teaches(web: WebClient) -> None:
     assert web.call("POST", "/v1/reactions", {**reaction, "emoji": "🥑"}, key=key).status_code == 422
 
 
+def test_a_reaction_that_comes_before_its_answer_counts_when_the_answer_is_stored(web: WebClient, world: World) -> None:
+    place, key = {"person": "ana", "channel": "widget"}, web.key(Right.TEACH)
+    reaction = {"event_id": "ev1", "message_id": "m1", "emoji": "👍", "scope": place}
+    for _ in range(2):
+        assert web.post("/v1/reactions", reaction, key=key) == {"is_known": False, "verdict": ""}
+    objection = {**reaction, "event_id": "ev2", "emoji": "👎"}
+    for each in objection, {**objection, "event_id": "ev3", "is_active": False}:
+        assert not web.post("/v1/reactions", each, key=key)["is_known"]
+    answer = {"message_id": "m1", "goal": "where is the key?", "output": "under the mat", "scope": place}
+    web.post("/v1/answers", answer, key=key)
+    assert web.post("/v1/reactions", reaction, key=key) == {"is_known": True, "verdict": "success"}
+    assert world.memory.audit.check() == []
+    back = web.post("/v1/reactions", {**reaction, "event_id": "ev4", "is_active": False}, key=key)
+    assert back == {"is_known": True, "verdict": "pending"}
+
+
 def test_a_person_is_shown_taken_back_and_forgotten(world: World, web: WebClient) -> None:
     episode = world.ask("where is the key?", "under the mat", of=scope("ana"))
     world.react(episode, by="ana")
