@@ -49,7 +49,7 @@ _ARGUMENTS = {
     "mode": r"(?:mention|threads|always|default)?",
     SETTINGS: rf"(?:history|undo {_SETTING}|{_SETTING}(?: \S+){{0,100}})?",
     "review": rf"(?:{_PAGE}|batch {_ID}(?: (?:approve|reject) (?:{_ID}|all(?: yes)?))?(?: {_PAGE})?)?",
-    "promote": rf"(?:{_ID}(?: (?:channel|workspace|personal))?(?: {_PAGE})?)?",
+    "promote": rf"(?:{_ID}(?: (?:channel|workspace|personal|back))?(?: {_PAGE})?)?",
     "release": rf"(?:{_ID}(?: {_PAGE})?)?",
     "purge": rf"(?:{_PERSON}(?: yes)?)?",
     "gaps": "",

@@ -20,6 +20,9 @@ CHOICE = re.compile(
 )
 """The argument of that command."""
 
+BACK = "back"
+"""The word in an argument that takes back what the same person did before."""
+
 SHORT_ID = 8
 """How many characters at the end of an id people see in place of it."""
 
@@ -44,17 +47,19 @@ class CommandReply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemReference:
-    """The argument `ID [channel|workspace|personal] [review] [page N]`: an item and the list it was chosen from."""
+    """The argument `ID [channel|workspace|personal|back] [review] [page N]`: an item, and its list."""
 
     id: str
     audience: Audience | None = None
+    is_back: bool = False
+    """Whether what the person did before is to be taken back."""
     is_in_review: bool = False
     page: int | None = None
     """None if the command was typed, not chosen from a list."""
 
 
 _POINTED = re.compile(
-    r"(?P<id>[0-9a-f]{8,24})(?:\s+(?P<audience>channel|workspace|personal))?(?P<review>\s+review)?"
+    r"(?P<id>[0-9a-f]{8,24})(?:\s+(?P<audience>channel|workspace|personal|back))?(?P<review>\s+review)?"
     r"(?:\s+page\s+(?P<page>\d{1,6}))?",
     re.IGNORECASE,
 )
@@ -66,9 +71,11 @@ def item_reference(argument: str) -> ItemReference | None:
     found = _POINTED.fullmatch(argument.strip())
     if found is None:
         return None
+    wanted = (found["audience"] or "").lower()
     return ItemReference(
         id=found["id"].lower(),
-        audience=Audience(found["audience"].lower()) if found["audience"] else None,
+        audience=Audience(wanted) if wanted not in ("", BACK) else None,
+        is_back=wanted == BACK,
         is_in_review=found["review"] is not None,
         page=int(found["page"]) if found["page"] else None,
     )

@@ -203,12 +203,19 @@ def registers(events: Iterable[Event]) -> list[Reaction]:
     return sorted(latest.values(), key=lambda reaction: reaction.seq)
 
 
+UNDO = "undo"
+"""Marks a `promoted` event that takes back the promotions by the same person before it."""
+
+
 def effective(events: Iterable[Event]) -> list[Event]:
-    """One episode's events, without decisions of people who were purged later."""
+    """One episode's events, without promotions that were undone and decisions of people who were purged later."""
     left: list[Event] = []
     for event in events:
         if event.kind is EventKind.PURGED:
             left = [each for each in left if each.kind not in DECISIONS or each.actor != event.actor]
+        elif event.kind is EventKind.PROMOTED and event.detail.get(UNDO):
+            # It says what others' promotions came to then; these may be purged or forgotten since.
+            left = [each for each in left if each.kind is not EventKind.PROMOTED or each.actor != event.actor]
         else:
             left.append(event)
     return left

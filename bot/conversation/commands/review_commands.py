@@ -5,7 +5,7 @@ from dataclasses import replace
 from bot.conversation import messages
 from bot.conversation.commands import batch_commands, lesson_lines
 from bot.conversation.commands.command_context import CommandContext
-from bot.conversation.reply import CommandReply, ItemReference, page_number, short
+from bot.conversation.reply import BACK, CommandReply, ItemReference, page_number, short
 from bot.errors import CommandRefused
 from bot.model import Choice, PersonCommand
 from memory.model import Audience, Episode, Reaction, Verdict, Visibility
@@ -47,6 +47,8 @@ def page(context: CommandContext, number: int) -> CommandReply:
 def promote(context: CommandContext) -> CommandReply:
     """`promote ID [channel|workspace|personal] [page N]`; to the next wider audience if none is named."""
     target, lesson = _shareable(context)
+    if target.is_back:
+        return _taken_back(context, target, lesson)
     if lesson.quarantine:
         return CommandReply(text=_release_first_text(lesson, context.spell(f"release {short(lesson.id)}")))
     next_wider = Audience.WORKSPACE if lesson.verdicts.channel.is_validated else Audience.CHANNEL
@@ -58,10 +60,17 @@ def promote(context: CommandContext) -> CommandReply:
     undo = Choice(
         label="Take it back",
         command="promote",
-        argument=f"{short(promoted.id)} personal" + (f" page {target.page}" if target.page else ""),
+        argument=f"{short(promoted.id)} {BACK}" + (f" page {target.page}" if target.page else ""),
     )
-    choices = (undo,) if promoted.promoted else ()
+    choices = (undo,) if promoted.promoted and not is_limited else ()
     return _above_list(context, target, _promoted_text(promoted, is_limited=is_limited), promoted, choices)
+
+
+def _taken_back(context: CommandContext, target: ItemReference, lesson: Episode) -> CommandReply:
+    """Undo the teacher's own promotion; others' stay, so that the lesson counts for whom it did before."""
+    scope, undo = context.scope, context.memory.teaching.take_back_promotion
+    after = undo(scope.workspace, lesson.id, actor=scope.person, role=context.role, at=context.command.at)
+    return _above_list(context, target, _promoted_text(after), after)
 
 
 def _promoted(context: CommandContext, lesson: Episode, wanted: Audience) -> Episode:

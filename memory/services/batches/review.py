@@ -14,8 +14,9 @@ from memory.rules.verdict import REVIEW
 from memory.services.batches.batches import Narrow, chunks, everything, existing_batch, is_waiting, outlines_waiting
 from memory.services.core import Core, act, event, existing, record
 from memory.services.teaching.correct import Draft, own_vote
+from memory.services.verdicts.promotion import undo_promotion
 from memory.services.verdicts.quarantine import release_undone
-from memory.services.verdicts.verdicts import settle, withdraw_votes, write_votes
+from memory.services.verdicts.verdicts import withdraw_votes, write_votes
 
 ShowsReview = Callable[[int, int], None]
 """Progress callback: called with how many more are done, and the total."""
@@ -150,11 +151,8 @@ class BatchReview:
         if approval is not None and approval.is_active:
             withdraw_votes(self._core, tx, now, approval, at=now)
             lesson = existing(tx, lesson.workspace, lesson.id)
-        if EventKind.PROMOTED in own and lesson.promoted is not None:
-            detail: dict[str, object] = {"audience": "", "role": by.role.value, "batch": True}
-            record(tx, lesson, event(lesson, EventKind.PROMOTED, by.actor, now, detail=detail))
-            settle(tx, lesson.workspace, lesson.run_id, by.actor, now, self._core.policy)
-            lesson = existing(tx, lesson.workspace, lesson.id)
+        if EventKind.PROMOTED in own:
+            lesson = undo_promotion(self._core, tx, lesson, by.actor, by.role, now)
         if EventKind.RELEASED in own:
             release_undone(tx, lesson, by.actor, by.role, now)
 

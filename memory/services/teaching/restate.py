@@ -29,7 +29,7 @@ from memory.model import (
 )
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import visibility_of
-from memory.rules.fold import DECISIONS, GRADINGS, reaction_detail, registers
+from memory.rules.fold import DECISIONS, GRADINGS, effective, reaction_detail, registers
 from memory.rules.quarantine import LESSON_CHARACTERS, Flag, flags as flags_in, merged
 from memory.rules.retrieval.consensus import is_same_goal
 from memory.rules.verdict import CORRECTION, ballots
@@ -214,7 +214,7 @@ def _is_promoted(tx: Transaction, lesson: Episode, without: str) -> bool:
         return lesson.promoted is not None
     decided = [
         each
-        for each in tx.log.of_episode(lesson.workspace, lesson.id)
+        for each in effective(tx.log.of_episode(lesson.workspace, lesson.id))
         if each.kind is EventKind.PROMOTED and each.actor != without
     ]
     return bool(decided and decided[-1].detail.get("audience"))

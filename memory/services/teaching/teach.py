@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memory.errors import Conflict, InvalidInput
-from memory.model import Audience, Episode, EventKind, LedgerEntry, Reaction, Role, Scope, Verdict, Visibility
+from memory.model import Audience, Episode, Event, EventKind, LedgerEntry, Reaction, Role, Scope, Verdict, Visibility
 from memory.ports import Transaction
 from memory.rules.audience import visibility_of
+from memory.rules.fold import UNDO
 from memory.rules.verdict import CORRECTION, REVIEW, is_news
 from memory.services.conversation.notices import note_decision
 from memory.services.core import ALL, Core, act, event, existing, record
@@ -18,12 +19,12 @@ from memory.services.teaching.correct import (
     Draft,
     own_vote,
 )
-from memory.services.teaching.promotion import undo_promotion
-from memory.services.teaching.reason import withdraw_reason
 from memory.services.teaching.saving import SAVED, take_back
 from memory.services.verdicts.archive import why_archived
 from memory.services.verdicts.channels import note
+from memory.services.verdicts.promotion import undo_promotion
 from memory.services.verdicts.quarantine import hold_again, release, restore_texts, usable_reason
+from memory.services.verdicts.reason import withdraw_reason
 from memory.services.verdicts.verdicts import (
     LessonMark,
     VoteResult,
@@ -247,13 +248,28 @@ class Teaching:
         return record(tx, episode, event(episode, EventKind.PROMOTED, actor, now, detail=detail))
 
     def _is_limited(self, tx: Transaction, workspace: str, actor: str, now: datetime) -> bool:
-        """Whether somebody reached the limit of promotions. The approval of a whole batch counts as one."""
+        """Whether somebody reached the limit of promotions, without those of a whole batch and without undoing any."""
         limit = self._core.policy.promotions_per_window
         latest = tx.log.by_actor(workspace, actor, [EventKind.PROMOTED], limit=limit)
-        if any("batch" in each.detail for each in latest):
+        if not all(map(_is_counted, latest)):
             every = tx.log.by_actor(workspace, actor, [EventKind.PROMOTED], limit=ALL)
-            latest = [each for each in every if "batch" not in each.detail][:limit]
+            latest = [each for each in every if _is_counted(each)][:limit]
         return len(latest) >= limit and latest[-1].at > now - self._core.policy.window
+
+    def take_back_promotion(self, workspace: str, episode_id: str, *, actor: str, role: Role, at: datetime) -> Episode:
+        """Undo this person's promotions of a lesson, and their vote for it in a review. Others' stay.
+
+        Raises `NotFound`.
+        """
+        now = self._core.clock()
+        with self._core.store.write() as tx:
+            before = existing(tx, workspace, episode_id)
+            cast = tx.teaching.reactions_of_run(workspace, before.run_id)
+            own = [each for each in cast if each.is_active and (each.actor, each.source) == (actor, REVIEW)]
+            withdraw_votes(self._core, tx, now, *own, at=at)
+            after = undo_promotion(self._core, tx, existing(tx, workspace, episode_id), actor, role, now)
+            note_decision(tx, before, after, actor, now)
+            return after
 
     def release(self, workspace: str, episode_id: str, *, actor: str, role: Role) -> Episode:
         """Release a lesson from quarantine (`memory.services.verdicts.quarantine.release`)."""
@@ -309,6 +325,11 @@ class Teaching:
                         after = undo_promotion(self._core, tx, after, actor, reaction.role, now)
                     return Undone(what=reaction.source, episode=after, runs=(reaction.run_id,))
         return None
+
+
+def _is_counted(promotion: Event) -> bool:
+    """Whether a promotion counts towards its person's limit."""
+    return "batch" not in promotion.detail and not promotion.detail.get(UNDO)
 
 
 def _note_place(tx: Transaction, place: Scope | None, parts: Sequence[LedgerEntry], now: datetime) -> None:

@@ -6,8 +6,9 @@ from datetime import datetime
 
 from memory.model import Episode, Reaction, Vote
 from memory.ports import Transaction
-from memory.rules.verdict import CORRECTION, fold_votes
-from memory.services.core import Core
+from memory.rules.verdict import CORRECTION, REVIEW, fold_votes
+from memory.services.core import Core, existing
+from memory.services.verdicts.promotion import undo_promotion
 from memory.services.verdicts.verdicts import VoteResult, withdraw_votes
 
 
@@ -49,6 +50,8 @@ class Ratings:
     ) -> tuple[Rating, VoteResult] | None:
         """Withdraw the person's vote on the episode whose id ends with `episode_id`, with all reactions behind it.
 
+        An approval in a review takes its promotion along.
+
         None if no vote of the person matches, more than one does, or the event was handled before.
         """
         now = self._core.clock()
@@ -60,7 +63,12 @@ class Ratings:
             (vote, episode) = meant[0]
             judgements = _judgements(tx.teaching.reactions_of_run(workspace, vote.run_id))
             own = [each for each in judgements if (each.actor, each.node_id) == (person, vote.node_id)]
-            return Rating(vote=vote, episode=episode), withdraw_votes(self._core, tx, now, *own, at=at)
+            result = withdraw_votes(self._core, tx, now, *own, at=at)
+            for approval in own:
+                if approval.source == REVIEW:
+                    lesson = existing(tx, workspace, episode.id)
+                    undo_promotion(self._core, tx, lesson, person, approval.role, now)
+            return Rating(vote=vote, episode=episode), result
 
 
 def _judgements(reactions: Sequence[Reaction]) -> list[Reaction]:

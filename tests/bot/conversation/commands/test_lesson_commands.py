@@ -196,6 +196,17 @@ async def test_promoting_from_the_list_widens_and_can_be_taken_back(chat: Chat) 
     assert "everybody in the workspace" in await chat.command("promote", lesson.id[-8:], TEA, role=TEACHER)
 
 
+async def test_taking_a_promotion_back_leaves_that_of_another_teacher(chat: Chat) -> None:
+    lesson = teach(chat, "first?")
+    await chat.command("promote", f"{lesson.id[-8:]} channel", BOB, role=TEACHER)
+    await chat.command("promote", f"{lesson.id[-8:]} workspace", TEA, role=TEACHER)
+    assert "counts for everybody in #c1 now" in await press(chat, "Take it back", TEA, TEACHER)
+    assert chat.world.episode(lesson).promoted is Audience.CHANNEL
+    await chat.command("promote", f"{lesson.id[-8:]} workspace", TEA, role=TEACHER)
+    await chat.command("unrate", lesson.id[-8:], TEA, role=TEACHER)
+    assert chat.world.episode(lesson).promoted is Audience.CHANNEL
+
+
 async def test_a_guests_correction_counts_when_a_teacher_promotes_it_and_not_after_they_take_it_back(
     chat: Chat,
 ) -> None:
