@@ -1,13 +1,29 @@
-"""The metadata of all tables, and shared kinds of columns, which are not nullable."""
+"""The metadata of all tables, and the kinds of tables, columns, keys and indexes that they share."""
 
+from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from enum import Enum
+from typing import Any, TypeVar
 
-from sqlalchemy import Column, Connection, Float, ForeignKeyConstraint, Index, MetaData, Table, event
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Connection,
+    Float,
+    ForeignKeyConstraint,
+    Index,
+    MetaData,
+    Table,
+    TextClause,
+    event,
+)
+from sqlalchemy.schema import SchemaItem
 from sqlalchemy.util import OrderedSet
 
 from memory.adapters.sql.tables.dialect import NUMBER, PROSE, SHORT
-from memory.adapters.sql.tables.types import UtcDateTime
+from memory.adapters.sql.tables.types import EnumText, UtcDateTime
+
+E = TypeVar("E", bound=Enum)
 
 metadata = MetaData(
     naming_convention={
@@ -36,6 +52,20 @@ def _holds_some_rows(index: Index) -> bool:
     return index.dialect_options["sqlite"]["where"] is not None
 
 
+def keyed(name: str, *parts: SchemaItem, read_as: Callable[..., object] | None = None) -> Table:
+    """A table that SQLite stores by its primary key, without row ids: for rows without long texts."""
+    info = {} if read_as is None else {READ_AS: read_as}
+    return Table(name, metadata, *parts, sqlite_with_rowid=False, info=info)
+
+
+# Columns, which are not nullable.
+
+
+def key(*names: str) -> list[Column[str]]:
+    """Short texts that are the primary key, in this order."""
+    return [Column(name, SHORT, primary_key=True) for name in names]
+
+
 def short(*names: str) -> list[Column[str]]:
     """Short texts: names, ids, words."""
     return [Column(name, SHORT, nullable=False) for name in names]
@@ -44,6 +74,16 @@ def short(*names: str) -> list[Column[str]]:
 def prose(*names: str) -> list[Column[str]]:
     """Texts of any length."""
     return [Column(name, PROSE, nullable=False) for name in names]
+
+
+def word(kind: type[E], *names: str) -> list[Column[E]]:
+    """Members of an enumeration."""
+    return [Column(name, EnumText(kind), nullable=False) for name in names]
+
+
+def flag(*names: str) -> list[Column[bool]]:
+    """True or false."""
+    return [Column(name, Boolean, nullable=False) for name in names]
 
 
 def number(*names: str) -> list[Column[int]]:
@@ -61,6 +101,15 @@ def moment(*names: str) -> list[Column[datetime]]:
     return [Column(name, UtcDateTime, nullable=False) for name in names]
 
 
-def of_episode() -> ForeignKeyConstraint:
-    """The foreign key that deletes a row with its episode."""
-    return ForeignKeyConstraint(["workspace", "episode_id"], ["episodes.workspace", "episodes.id"], ondelete="CASCADE")
+# Constraints and indexes.
+
+
+def of_episode(column: str = "episode_id", *, name: str | None = None) -> ForeignKeyConstraint:
+    """The foreign key that deletes a row with its episode. `name` is needed for a second one of a table."""
+    target = ["episodes.workspace", "episodes.id"]
+    return ForeignKeyConstraint(["workspace", column], target, name=name, ondelete="CASCADE")
+
+
+def partial_index(name: str, *columns: str, where: TextClause, unique: bool = False) -> Index:
+    """An index of only those rows for which a condition holds. SQLite uses it only for exactly the same expression."""
+    return Index(name, *columns, unique=unique, sqlite_where=where, postgresql_where=where)

@@ -6,7 +6,6 @@ made from these definitions; `memory.migrations` upgrades databases of earlier r
 
 from sqlalchemy import (
     BigInteger,
-    Boolean,
     Column,
     ForeignKeyConstraint,
     Index,
@@ -16,7 +15,21 @@ from sqlalchemy import (
     text,
 )
 
-from memory.adapters.sql.tables.columns import READ_AS, metadata, moment, number, of_episode, prose, real, short
+from memory.adapters.sql.tables.columns import (
+    READ_AS,
+    flag,
+    key,
+    keyed,
+    metadata,
+    moment,
+    number,
+    of_episode,
+    partial_index,
+    prose,
+    real,
+    short,
+    word,
+)
 from memory.adapters.sql.tables.types import (
     EnumText,
     HalfVector,
@@ -45,23 +58,20 @@ from memory.model import (
 
 IS_DISPUTED = text("verdict = 'disputed'")
 IS_GRADING = text("kind IN ('graded', 'regraded')")
-"""SQLite uses a partial index only for exactly the same expression."""
 
 episodes = Table(
     "episodes",
     metadata,
-    *short("workspace", "id", "run_id", "parent_id", "node_path"),
+    *key("workspace", "id"),
+    *short("run_id", "parent_id", "node_path"),
     *number("step_number", "rep"),
     *short("channel", "thread", "person", "author"),
-    Column("visibility", EnumText(Visibility), nullable=False),
-    Column("origin", EnumText(Origin), nullable=False),
-    Column("termination", EnumText(Termination), nullable=False),
-    Column("status", EnumText(EpisodeStatus), nullable=False),
-    Column("verdict", EnumText(Verdict), nullable=False),  # `Verdicts.overall`, for lists
-    Column("verdict_personal", EnumText(Verdict), nullable=False),
-    Column("verdict_channel", EnumText(Verdict), nullable=False),
-    Column("verdict_workspace", EnumText(Verdict), nullable=False),
-    Column("verdict_proposed", EnumText(Verdict), nullable=False),
+    *word(Visibility, "visibility"),
+    *word(Origin, "origin"),
+    *word(Termination, "termination"),
+    *word(EpisodeStatus, "status"),
+    *word(Verdict, "verdict"),  # `Verdicts.overall`, for lists
+    *word(Verdict, "verdict_personal", "verdict_channel", "verdict_workspace", "verdict_proposed"),
     Column("promoted", EnumText(Audience), nullable=True),
     *real("strength", "nudge", "salience"),
     *moment("salience_at"),
@@ -79,70 +89,49 @@ episodes = Table(
     Column("context_before", text_tuple, nullable=False),
     Column("context_after", text_tuple, nullable=False),
     Column("trajectory", trajectory, nullable=False),
-    PrimaryKeyConstraint("workspace", "id"),
     Index(None, "workspace", "run_id", "step_number"),
     Index(None, "workspace", "created_at", "id"),
     Index(None, "workspace", "author"),
-    Index(
-        "ix_episodes_disputed",
-        "workspace",
-        "created_at",
-        "id",
-        sqlite_where=IS_DISPUTED,
-        postgresql_where=IS_DISPUTED,
-    ),
+    partial_index("ix_episodes_disputed", "workspace", "created_at", "id", where=IS_DISPUTED),
     Index("ix_episodes_attempts", "workspace", "person", "channel", "goal_digest", "parent_id", "origin", "rep"),
 )
 
-episode_vectors = Table(
+episode_vectors = keyed(
     "episode_vectors",
-    metadata,
-    *short("workspace", "episode_id", "model"),
+    *key("workspace", "episode_id"),
+    *short("model"),
     Column("vector", HalfVector, nullable=False),
-    PrimaryKeyConstraint("workspace", "episode_id"),
     Index(None, "workspace", "model"),
     of_episode(),
-    sqlite_with_rowid=False,
 )
 
 # One row per episode and partition. Each change moves the row to a new `seq`, and removed rows stay without a vector,
 # so that a process updates its copy with `seq > ?`. A row has all columns of a copy, so that the first search of a
 # partition reads one range of one table.
-recall_index = Table(
+recall_index = keyed(
     "recall_index",
-    metadata,
     *short("workspace", "partition"),
     Column("seq", BigInteger, nullable=False),
     *short("episode_id"),
-    Column("audience", EnumText(Audience), nullable=False),
-    Column("verdict", EnumText(Verdict), nullable=False),
+    *word(Audience, "audience"),
+    *word(Verdict, "verdict"),
     *short("action", "words", "author", "model"),
     Column("vector", HalfVector, nullable=True),
     PrimaryKeyConstraint("workspace", "partition", "seq"),
     UniqueConstraint("workspace", "episode_id", "partition"),
-    sqlite_with_rowid=False,
 )
 
-links = Table(
+links = keyed(
     "links",
-    metadata,
     *short("workspace", "from_id", "to_id"),
-    Column("kind", EnumText(LinkKind), nullable=False),
+    *word(LinkKind, "kind"),
     *moment("at"),
     *real("weight"),
     PrimaryKeyConstraint("workspace", "from_id", "to_id", "kind"),
-    ForeignKeyConstraint(
-        ["workspace", "from_id"],
-        ["episodes.workspace", "episodes.id"],
-        name="fk_links_from_episodes",
-        ondelete="CASCADE",
-    ),
-    ForeignKeyConstraint(
-        ["workspace", "to_id"], ["episodes.workspace", "episodes.id"], name="fk_links_to_episodes", ondelete="CASCADE"
-    ),
+    of_episode("from_id", name="fk_links_from_episodes"),
+    of_episode("to_id", name="fk_links_to_episodes"),
     Index(None, "workspace", "to_id", "kind"),
-    sqlite_with_rowid=False,
-    info={READ_AS: Link},
+    read_as=Link,
 )
 
 # No foreign key: the event that an episode was forgotten outlives the episode.
@@ -152,7 +141,7 @@ events = Table(
     *short("workspace"),
     Column("seq", BigInteger, nullable=False),
     *short("episode_id"),
-    Column("kind", EnumText(EventKind), nullable=False),
+    *word(EventKind, "kind"),
     *short("actor"),
     *moment("at"),
     *short("source_event_id"),
@@ -161,95 +150,64 @@ events = Table(
     Index(None, "workspace", "episode_id", "seq"),
     Index(None, "workspace", "actor", "seq"),
     Index(None, "workspace", "kind", "seq"),
-    Index(
-        "ix_events_gradings",
-        "workspace",
-        "episode_id",
-        "seq",
-        sqlite_where=IS_GRADING,
-        postgresql_where=IS_GRADING,
-    ),
-    Index(
+    partial_index("ix_events_gradings", "workspace", "episode_id", "seq", where=IS_GRADING),
+    partial_index(
         "uq_events_source",
         "workspace",
         "source_event_id",
         "episode_id",
         "kind",
+        where=text("source_event_id != ''"),
         unique=True,
-        sqlite_where=text("source_event_id != ''"),
-        postgresql_where=text("source_event_id != ''"),
     ),
     info={READ_AS: Event},
 )
 
 # Digests of platforms' event ids, which may name a person.
-processed_events = Table(
-    "processed_events",
-    metadata,
-    *short("workspace", "event_digest"),
-    *moment("at"),
-    PrimaryKeyConstraint("workspace", "event_digest"),
-    sqlite_with_rowid=False,
-)
+processed_events = keyed("processed_events", *key("workspace", "event_digest"), *moment("at"))
 
-counters = Table(
-    "counters",
-    metadata,
-    *short("workspace", "name"),
-    Column("value", BigInteger, nullable=False),
-    PrimaryKeyConstraint("workspace", "name"),
-    sqlite_with_rowid=False,
-)
+counters = keyed("counters", *key("workspace", "name"), Column("value", BigInteger, nullable=False))
 
 # Only quarantined episodes have a row.
-quarantines = Table(
+quarantines = keyed(
     "quarantines",
-    metadata,
-    *short("workspace", "episode_id"),
+    *key("workspace", "episode_id"),
     Column("reasons", text_tuple, nullable=False),
-    PrimaryKeyConstraint("workspace", "episode_id"),
     of_episode(),
-    sqlite_with_rowid=False,
 )
 
 # Only episodes with words of other people than their author have rows.
-borrowed_words = Table(
+borrowed_words = keyed(
     "borrowed_words",
-    metadata,
-    *short("workspace", "episode_id", "person"),
-    PrimaryKeyConstraint("workspace", "episode_id", "person"),
+    *key("workspace", "episode_id", "person"),
     of_episode(),
     Index(None, "workspace", "person"),
-    sqlite_with_rowid=False,
 )
 
 retrievals = Table(
     "retrievals",
     metadata,
-    *short("workspace", "id", "run_id", "node_path"),
+    *key("workspace", "id"),
+    *short("run_id", "node_path"),
     *moment("at"),
     Column("counts", json_object, nullable=False),
     *prose("goal"),
     Column("evidence", evidence, nullable=True),
-    Column("is_control", Boolean, nullable=False),
-    PrimaryKeyConstraint("workspace", "id"),
+    *flag("is_control"),
     Index(None, "workspace", "run_id"),
     info={READ_AS: Retrieval},
 )
 
 # No foreign key to episodes: ranks of erased episodes stay unused.
-retrieval_items = Table(
+retrieval_items = keyed(
     "retrieval_items",
-    metadata,
-    *short("workspace", "retrieval_id", "episode_id"),
+    *key("workspace", "retrieval_id", "episode_id"),
     *number("rank"),
-    Column("lesson", EnumText(Lesson), nullable=False),
+    *word(Lesson, "lesson"),
     *real("context_score", "intent_score", "relevance"),
     Column("signal", EnumText(Signal), nullable=True),
     *real("ratio"),
-    PrimaryKeyConstraint("workspace", "retrieval_id", "episode_id"),
     ForeignKeyConstraint(["workspace", "retrieval_id"], ["retrievals.workspace", "retrievals.id"], ondelete="CASCADE"),
     Index(None, "workspace", "episode_id"),
-    sqlite_with_rowid=False,
-    info={READ_AS: RetrievalItem},
+    read_as=RetrievalItem,
 )

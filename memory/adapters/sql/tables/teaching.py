@@ -1,116 +1,78 @@
 """Tables of reactions, votes, judgements, voters' trust records, sent messages (the ledger), and saved messages."""
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    ForeignKeyConstraint,
-    Index,
-    PrimaryKeyConstraint,
-    SmallInteger,
-    Table,
-    and_,
-    func,
-    text,
-)
+from sqlalchemy import BigInteger, Column, Index, SmallInteger, and_, func, text
 
-from memory.adapters.sql.tables.columns import READ_AS, metadata, moment, number, real, short
-from memory.adapters.sql.tables.types import EnumText, shares
+from memory.adapters.sql.tables.columns import (
+    flag,
+    key,
+    keyed,
+    moment,
+    number,
+    of_episode,
+    partial_index,
+    real,
+    short,
+    word,
+)
+from memory.adapters.sql.tables.types import shares
 from memory.model import LedgerEntry, Reaction, Role, Standing, TrustEvidence, Vote
 from memory.model.evidence import Judgement, Threshold
 from memory.model.saved import SavedMessage
 
-reactions = Table(
+reactions = keyed(
     "reactions",
-    metadata,
-    *short("workspace", "channel", "message_id", "node_id", "actor", "source"),
+    *key("workspace", "channel", "message_id", "node_id", "actor", "source"),
     Column("value", SmallInteger, nullable=False),
-    Column("role", EnumText(Role), nullable=False),
+    *word(Role, "role"),
     *moment("at"),
     *short("run_id"),
-    Column("is_active", Boolean, nullable=False),
+    *flag("is_active"),
     Column("seq", BigInteger, nullable=False),
     *short("event_id"),
-    PrimaryKeyConstraint("workspace", "channel", "message_id", "node_id", "actor", "source"),
     Index(None, "workspace", "run_id"),
     Index(None, "workspace", "actor"),
-    sqlite_with_rowid=False,
-    info={READ_AS: Reaction},
+    read_as=Reaction,
 )
 
 MAY_BE_LIMITED = text(
     "(role IN ('member', 'guest', 'bot') OR (role != 'admin' AND "
     "substr(source || ':', 1, 11) != 'correction:' AND substr(source || ':', 1, 7) != 'review:'))"
 )
-"""`memory.rules.verdict.may_be_limited` in SQL. SQLite uses the partial index only for exactly the same expression."""
+"""`memory.rules.verdict.may_be_limited` in SQL."""
 
-votes = Table(
+votes = keyed(
     "votes",
-    metadata,
-    *short("workspace", "run_id", "node_id", "actor"),
-    Column("role", EnumText(Role), nullable=False),
+    *key("workspace", "run_id", "node_id", "actor"),
+    *word(Role, "role"),
     Column("value", SmallInteger, nullable=False),
     *moment("at"),
     *short("source", "event_id"),
-    Column("is_limited", Boolean, nullable=False),
-    Column("standing", EnumText(Standing), nullable=False),
-    PrimaryKeyConstraint("workspace", "run_id", "node_id", "actor"),
+    *flag("is_limited"),
+    *word(Standing, "standing"),
     Index(None, "workspace", "actor", "at"),
-    Index(
-        "ix_votes_that_may_be_limited",
-        "workspace",
-        "actor",
-        "at",
-        sqlite_where=MAY_BE_LIMITED,
-        postgresql_where=MAY_BE_LIMITED,
-    ),
+    partial_index("ix_votes_that_may_be_limited", "workspace", "actor", "at", where=MAY_BE_LIMITED),
     Index(None, "workspace", "role", "at"),
-    sqlite_with_rowid=False,
-    info={READ_AS: Vote},
+    read_as=Vote,
 )
 
 # What administrators' votes prove about the other voters of a run. Derived from its votes, and stored to count it.
-trust_evidence = Table(
+trust_evidence = keyed(
     "trust_evidence",
-    metadata,
-    *short("workspace", "run_id", "node_id", "actor"),
-    Column("agrees", Boolean, nullable=False),
-    PrimaryKeyConstraint("workspace", "run_id", "node_id", "actor"),
+    *key("workspace", "run_id", "node_id", "actor"),
+    *flag("agrees"),
     Index(None, "workspace", "actor"),
-    sqlite_with_rowid=False,
-    info={READ_AS: TrustEvidence},
+    read_as=TrustEvidence,
 )
 
 # When each person stops being a newcomer. The row with an empty person is the workspace's: people who come before that
 # time are known at once.
-people = Table(
-    "people",
-    metadata,
-    *short("workspace", "person"),
-    *moment("known_from"),
-    PrimaryKeyConstraint("workspace", "person"),
-    sqlite_with_rowid=False,
-)
+people = keyed("people", *key("workspace", "person"), *moment("known_from"))
 
 # The people and channels that the bot has welcomed; the workspace's row has neither.
-welcomes = Table(
-    "welcomes",
-    metadata,
-    *short("workspace", "person", "channel"),
-    *moment("at"),
-    PrimaryKeyConstraint("workspace", "person", "channel"),
-    sqlite_with_rowid=False,
-)
+welcomes = keyed("welcomes", *key("workspace", "person", "channel"), *moment("at"))
 
 # How often each person was proven right and wrong: counts of `trust_evidence`, so that weighing a vote reads one row.
-trust_records = Table(
-    "trust_records",
-    metadata,
-    *short("workspace", "actor"),
-    *number("right", "wrong"),
-    PrimaryKeyConstraint("workspace", "actor"),
-    sqlite_with_rowid=False,
-)
+trust_records = keyed("trust_records", *key("workspace", "actor"), *number("right", "wrong"))
 
 RECORD = (
     func.coalesce(trust_records.c.right, 0).label("right"),
@@ -121,63 +83,46 @@ WITH_RECORD = votes.outerjoin(
     trust_records, and_(trust_records.c.workspace == votes.c.workspace, trust_records.c.actor == votes.c.actor)
 )
 
-ledger = Table(
+ledger = keyed(
     "ledger",
-    metadata,
-    *short("workspace", "channel", "message_id", "run_id"),
+    *key("workspace", "channel", "message_id"),
+    *short("run_id"),
     *number("part"),
     *moment("posted_at", "expires_at"),
-    PrimaryKeyConstraint("workspace", "channel", "message_id"),
     Index(None, "workspace", "run_id"),
     Index(None, "workspace", "channel", "posted_at"),
     Index(None, "expires_at"),
-    sqlite_with_rowid=False,
-    info={READ_AS: LedgerEntry},
+    read_as=LedgerEntry,
 )
 
 # Derived from the votes on runs and the runs' evidence, and stored to count them fast.
 _COUNTED = ("is_right", "is_known", "is_checked")
-judgements = Table(
+judgements = keyed(
     "judgements",
-    metadata,
-    *short("workspace", "run_id", "actor"),
+    *key("workspace", "run_id", "actor"),
     *moment("at"),
     *number("confidence"),
-    Column("is_right", Boolean, nullable=False),
-    Column("is_known", Boolean, nullable=False),
-    Column("is_checked", Boolean, nullable=False),
-    PrimaryKeyConstraint("workspace", "run_id", "actor"),
+    *flag(*_COUNTED),
     # A covering index for counting a threshold, which would otherwise look up each of a thousand judgements.
     Index("ix_judgements_newest", "workspace", "at", "run_id", "actor", "confidence", *_COUNTED),
-    sqlite_with_rowid=False,
-    info={READ_AS: Judgement},
+    read_as=Judgement,
 )
 
 # Computed from the judgements, so that a recall reads one row.
-thresholds = Table(
+thresholds = keyed(
     "thresholds",
-    metadata,
-    *short("workspace"),
+    *key("workspace"),
     *real("budget", "value", "confusion"),
     Column("reliability", shares, nullable=False),
-    PrimaryKeyConstraint("workspace"),
-    sqlite_with_rowid=False,
-    info={READ_AS: Threshold},
+    read_as=Threshold,
 )
 
-saved_messages = Table(
+saved_messages = keyed(
     "saved_messages",
-    metadata,
-    *short("workspace", "channel", "message_id", "lesson_id", "link"),
+    *key("workspace", "channel", "message_id"),
+    *short("lesson_id", "link"),
     *moment("saved_at"),
-    PrimaryKeyConstraint("workspace", "channel", "message_id"),
-    ForeignKeyConstraint(
-        ["workspace", "lesson_id"],
-        ["episodes.workspace", "episodes.id"],
-        name="fk_saved_messages_episodes",
-        ondelete="CASCADE",
-    ),
+    of_episode("lesson_id"),
     Index(None, "workspace", "lesson_id"),
-    sqlite_with_rowid=False,
-    info={READ_AS: SavedMessage},
+    read_as=SavedMessage,
 )

@@ -17,9 +17,19 @@ from sqlalchemy import (
 from sqlalchemy.types import TypeDecorator
 
 from memory.adapters.row_validation import exact
-from memory.adapters.sql.tables.columns import READ_AS, metadata, moment, real, short
+from memory.adapters.sql.tables.columns import (
+    READ_AS,
+    key,
+    keyed,
+    metadata,
+    moment,
+    partial_index,
+    real,
+    short,
+    word,
+)
 from memory.adapters.sql.tables.dialect import PROSE, SHORT
-from memory.adapters.sql.tables.types import EnumText, UtcDateTime, json_object, json_value
+from memory.adapters.sql.tables.types import UtcDateTime, json_object, json_value
 from memory.model import Visibility
 from memory.model.topic import FieldType, Revision, Topic, TopicEvent, TopicEventKind, TopicField, TopicLink
 
@@ -60,7 +70,8 @@ def _of_topic(table: str, *columns: str) -> list[ForeignKeyConstraint]:
 topics = Table(
     "topics",
     metadata,
-    *short("workspace", "id", "partition", "person"),
+    *key("workspace", "id"),
+    *short("partition", "person"),
     Column("seq", BigInteger, nullable=False),
     *moment("created_at"),
     *real("first_salience", "failed_salience", "salience"),
@@ -68,7 +79,6 @@ topics = Table(
     Column("archived_at", UtcDateTime, nullable=True),
     *short("merged_into", "alias"),
     *maybe("topic_kind", "title", "summary"),
-    PrimaryKeyConstraint("workspace", "id"),
     Index(None, "workspace", "partition", "seq"),
     Index(None, "workspace", "partition", "title"),
     Index(None, "workspace", "merged_into"),
@@ -76,36 +86,30 @@ topics = Table(
     info={READ_AS: Topic},
 )
 
-topic_places = Table(
+topic_places = keyed(
     "topic_places",
-    metadata,
-    *short("workspace", "topic_id", "channel"),
-    Column("visibility", EnumText(Visibility), nullable=False),
-    PrimaryKeyConstraint("workspace", "topic_id"),
+    *key("workspace", "topic_id"),
+    *short("channel"),
+    *word(Visibility, "visibility"),
     *_of_topic("topic_places", "topic_id"),
-    sqlite_with_rowid=False,
 )
 
-topic_vectors = Table(
+topic_vectors = keyed(
     "topic_vectors",
-    metadata,
-    *short("workspace", "topic_id", "model"),
+    *key("workspace", "topic_id"),
+    *short("model"),
     Column("vector", ExactVector, nullable=False),
-    PrimaryKeyConstraint("workspace", "topic_id"),
     *_of_topic("topic_vectors", "topic_id"),
-    sqlite_with_rowid=False,
 )
 
-topic_fields = Table(
+topic_fields = keyed(
     "topic_fields",
-    metadata,
-    *short("workspace", "topic_id", "name", "person"),
-    Column("field_type", EnumText(FieldType), nullable=False),
+    *key("workspace", "topic_id", "name"),
+    *short("person"),
+    *word(FieldType, "field_type"),
     Column("ref_topic_id", SHORT, nullable=True),
-    PrimaryKeyConstraint("workspace", "topic_id", "name"),
     *_of_topic("topic_fields", "topic_id"),
-    sqlite_with_rowid=False,
-    info={READ_AS: TopicField},
+    read_as=TopicField,
 )
 
 # Values are only added and never updated.
@@ -128,20 +132,17 @@ topic_revisions = Table(
     info={READ_AS: Revision},
 )
 
-topic_links = Table(
+topic_links = keyed(
     "topic_links",
-    metadata,
-    *short("workspace", "from_id", "to_id", "kind", "person"),
+    *key("workspace", "from_id", "to_id", "kind"),
+    *short("person"),
     *moment("at"),
-    PrimaryKeyConstraint("workspace", "from_id", "to_id", "kind"),
     *_of_topic("topic_links", "from_id", "to_id"),
     Index(None, "workspace", "to_id"),
-    sqlite_with_rowid=False,
-    info={READ_AS: TopicLink},
+    read_as=TopicLink,
 )
 
 IS_CHANGE = text("kind != 'salience'")
-"""SQLite uses a partial index only for exactly the same expression."""
 
 topic_events = Table(
     "topic_events",
@@ -149,7 +150,7 @@ topic_events = Table(
     *short("workspace"),
     Column("seq", BigInteger, nullable=False),
     *short("topic_id"),
-    Column("kind", EnumText(TopicEventKind), nullable=False),
+    *word(TopicEventKind, "kind"),
     *short("actor"),
     *moment("at"),
     Column("detail", json_object, nullable=False),
@@ -157,6 +158,6 @@ topic_events = Table(
     *_of_topic("topic_events", "topic_id"),
     Index(None, "workspace", "topic_id", "seq"),
     Index(None, "workspace", "actor"),
-    Index("ix_topic_events_changes", "workspace", "seq", sqlite_where=IS_CHANGE, postgresql_where=IS_CHANGE),
+    partial_index("ix_topic_events_changes", "workspace", "seq", where=IS_CHANGE),
     info={READ_AS: TopicEvent},
 )
