@@ -18,14 +18,12 @@ from datetime import timedelta
 from pathlib import Path
 
 from bot.adapters.llm.offline.model import OfflineModel
-from bot.app.bench.fresh_memory import SimulatedClock, fresh_memory
+from bot.app.bench.fresh_bot import SimulatedClock, fresh_bot
 from bot.app.bench.labelled import LabelledMessage, first_of_each, read_splits
-from bot.app.bench.messenger import BenchMessenger
 from bot.app.bench.people import CHANNEL, Habits, People
-from bot.app.bench.stream import shuffled
-from bot.app.wiring.build import assemble
+from bot.app.bench.stream import shuffled, without_conversation
 from bot.app.wiring.startup import make_embedder
-from bot.config import ConversationSettings, load_settings
+from bot.config import load_settings
 from bot.model import PersonEvent
 from memory.model import offers_of
 
@@ -78,21 +76,18 @@ async def measure(
     """Teach, ask and print."""
     folder = Path(tempfile.gettempdir())
     environment = {"GOODBOT_EMBEDDER_NAME": name} if name != "packaged" else {}
-    settings = load_settings(environment, config_path=None, cwd=folder, data_dir=folder)
-    settings = settings.model_copy(update={"conversation": ConversationSettings(pause_hours=0.0)})
+    settings = without_conversation(load_settings(environment, config_path=None, cwd=folder, data_dir=folder))
     embedder, clock = make_embedder(settings), SimulatedClock()
-    with fresh_memory(settings, embedder, clock, seed=0) as memory:
-        running = assemble(settings, memory, model=OfflineModel(embedder.embed, must_choose=must_choose))
-        messenger = BenchMessenger()
-        sink = running.goodbot.sink(messenger)
+    model = OfflineModel(embedder.embed, must_choose=must_choose)
+    async with fresh_bot(settings, embedder, clock, model) as bot:
+        messenger, memory = bot.messenger, bot.memory
         people = People(Habits(), seed=0, clock=clock, new_id=memory.new_id)
 
         async def said_by(events: Sequence[PersonEvent]) -> tuple[set[str], list[tuple[str, PersonEvent]]]:
             """The paragraphs that answer these, and the answers on offer, each with the tap that takes it."""
             messenger.answer = None
             for event in events:
-                await sink(event)
-                await running.goodbot.idle()
+                await bot.send(event)
             if (answer := messenger.answer) is None:
                 return set(), []
             offers = offers_of(memory.audit.run(CHANNEL.workspace, answer.run_id).nodes)
@@ -115,19 +110,15 @@ async def measure(
                     missing -= said
             return is_said_at_once, not missing
 
-        try:
-            await running.warm_up
-            for lesson in lessons:
-                await sink(people.teach(lesson.text, lesson.label.text))
-                clock.advance(timedelta(minutes=2))
-            memory.confusion.update(CHANNEL.workspace)  # as upkeep does within the hour
-            for kind, questions in filter(lambda each: each[1], asked.items()):
-                answered = [[await right(text, wanted) for text, wanted in together] for together in questions]
-                found = [tuple(all(each) for each in zip(*together, strict=True)) for together in answered]
-                at_once, within_a_tap = (sum(each) for each in zip(*found, strict=True))
-                print(f"{kind:<16} {len(found):>6} asked {at_once:>6} right at once {within_a_tap:>6} with a tap")
-        finally:
-            await running.close()
+        for lesson in lessons:
+            await bot.send(people.teach(lesson.text, lesson.label.text))
+            clock.advance(timedelta(minutes=2))
+        memory.confusion.update(CHANNEL.workspace)  # as upkeep does within the hour
+        for kind, questions in filter(lambda each: each[1], asked.items()):
+            answered = [[await right(text, wanted) for text, wanted in together] for together in questions]
+            found = [tuple(all(each) for each in zip(*together, strict=True)) for together in answered]
+            at_once, within_a_tap = (sum(each) for each in zip(*found, strict=True))
+            print(f"{kind:<16} {len(found):>6} asked {at_once:>6} right at once {within_a_tap:>6} with a tap")
 
 
 def main() -> None:

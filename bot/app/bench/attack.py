@@ -14,12 +14,10 @@ from bot.adapters.llm.offline.model import OfflineModel
 from bot.adapters.llm.offline.ranking import on_offer
 from bot.agent.tools.registry import ToolRegistry
 from bot.app.bench.embedding import prepared_embedder
-from bot.app.bench.fresh_memory import SimulatedClock, fresh_memory
+from bot.app.bench.fresh_bot import FreshBot, SimulatedClock, fresh_bot
 from bot.app.bench.labelled import Label, LabelledMessage
-from bot.app.bench.messenger import BenchMessenger
 from bot.app.bench.people import CHANNEL
 from bot.app.bench.progress import ShowsStage, ShowsStep
-from bot.app.wiring.build import Running, assemble
 from bot.config import Settings
 from bot.model import PersonMessage
 from memory.errors import InvalidInput
@@ -158,7 +156,6 @@ class _AttackRun:
         self._done = 0
         self._step: ShowsStep = lambda _done, _note="": None
         self._clock = SimulatedClock()
-        self._messenger = BenchMessenger()
         self._labels = list({each.label.label: each.label for each in lessons}.values())
         self._chance.shuffle(self._labels)
         self._attacked = self._labels[: arm.labels]
@@ -183,26 +180,21 @@ class _AttackRun:
     async def run(self, settings: Settings, embedder: Embedder, step: ShowsStep) -> AttackResult:
         """Teach, measure, attack, measure again."""
         self._step = step
-        with fresh_memory(settings, embedder, self._clock, self.seed) as memory:
-            model = OfflineModel(embedder.embed, must_choose=True)
-            running = assemble(settings, memory, model=model, tools=ToolRegistry([]))
-            try:
-                await running.warm_up
-                for number in range(TEAM):
-                    await self._ask(running, memory, f"member-{number}", "good morning")
-                for label in self._labels:
-                    self._teach(memory, label)
-                before = self._damage(memory)
+        model = OfflineModel(embedder.embed, must_choose=True)
+        async with fresh_bot(settings, embedder, self._clock, model, seed=self.seed, tools=ToolRegistry()) as bot:
+            for number in range(TEAM):
+                await self._ask(bot, f"member-{number}", "good morning")
+            for label in self._labels:
+                self._teach(bot.memory, label)
+            before = self._damage(bot.memory)
+            self._clock.advance(_MONTH)
+            if not self._arm.newcomers:
+                for person in (person for label in self._attacked for person in self._attackers(label)):
+                    await self._ask(bot, person, "good morning")
                 self._clock.advance(_MONTH)
-                if not self._arm.newcomers:
-                    for person in (person for label in self._attacked for person in self._attackers(label)):
-                        await self._ask(running, memory, person, "good morning")
-                    self._clock.advance(_MONTH)
-                for label in self._attacked:
-                    await self._attack(running, memory, label)
-                return AttackResult(seed=self.seed, before=before, after=self._damage(memory))
-            finally:
-                await running.close()
+            for label in self._attacked:
+                await self._attack(bot, label)
+            return AttackResult(seed=self.seed, before=before, after=self._damage(bot.memory))
 
     def _teach(self, memory: Memory, label: Label) -> None:
         for text in self._taught[label.label][: self._count(label)]:
@@ -228,18 +220,18 @@ class _AttackRun:
         """The wrong answer: that of another label, which nobody else gives to these questions."""
         return self._labels[(self._labels.index(label) + 1) % len(self._labels)].text
 
-    async def _attack(self, running: Running, memory: Memory, label: Label) -> None:
+    async def _attack(self, bot: FreshBot, label: Label) -> None:
         attackers = self._attackers(label)
         for number, text in enumerate(self._taught[label.label][LESSONS : LESSONS + ATTACKS]):
             if self._arm.kind is AttackKind.POISON:
                 author, *others = attackers[number % len(attackers) :] + attackers[: number % len(attackers)]
-                lesson = self._lesson(memory, author, text, self._poison(label))
+                lesson = self._lesson(bot.memory, author, text, self._poison(label))
                 run_id, value = "" if lesson is None else lesson.run_id, 1
             else:
-                run_id, others, value = await self._ask(running, memory, f"member-{number}", text), attackers, -1
+                run_id, others, value = await self._ask(bot, f"member-{number}", text), attackers, -1
             for person in others:
                 self._clock.advance(_PACE)
-                memory.teaching.vote(
+                bot.memory.teaching.vote(
                     Reaction(
                         workspace=CHANNEL.workspace,
                         channel=CHANNEL.channel,
@@ -253,14 +245,12 @@ class _AttackRun:
                 )
         self._advance()
 
-    async def _ask(self, running: Running, memory: Memory, person: str, text: str) -> str:
+    async def _ask(self, bot: FreshBot, person: str, text: str) -> str:
         """Send a message, and return the run that answered it."""
         self._clock.advance(_PACE)
-        name, scope = memory.new_id(), replace(CHANNEL, person=person)
-        message = PersonMessage(event_id=name, scope=scope, message_id=name, text=text, at=self._clock())
-        await running.goodbot.sink(self._messenger)(message)
-        await running.goodbot.idle()
-        return memory.answers.newest(CHANNEL) or ""
+        name, scope = bot.memory.new_id(), replace(CHANNEL, person=person)
+        await bot.send(PersonMessage(event_id=name, scope=scope, message_id=name, text=text, at=self._clock()))
+        return bot.memory.answers.newest(CHANNEL) or ""
 
     def _damage(self, memory: Memory) -> AttackDamage:
         """Measure what a person gets who never taught anything."""

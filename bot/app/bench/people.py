@@ -1,12 +1,16 @@
 """The simulated people of a benchmark: askers, and those who react to answers and correct them."""
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import TypeVar
 
 from bot.model import PersonCommand, PersonCorrection, PersonEvent, PersonMessage, PersonReaction, PersonTeaching
 from memory.model import Role, Scope
 from memory.ports import Clock, NewId
+
+E = TypeVar("E", bound=PersonEvent)
 
 CHANNEL = Scope(workspace="bench:local", channel="general", person="asker", place="#general")
 """The scope of the asker, in the channel where everything happens."""
@@ -82,14 +86,7 @@ class People:
     def teach(self, question: str, answer: str) -> PersonTeaching:
         """One of the askers teaches an answer."""
         self._next_asker()
-        return PersonTeaching(
-            event_id=self._new_id(),
-            scope=self._asker,
-            at=self._clock(),
-            role=self._habits.role,
-            question=question,
-            answer=answer,
-        )
+        return self._event(PersonTeaching, question=question, answer=answer)
 
     def _next_asker(self) -> None:
         if len(self._scopes) > 1:
@@ -99,21 +96,11 @@ class People:
         """The asker's choice of an option by its number; None for "none of these"."""
         if self._tapping.random() >= self._habits.tapped:
             return []
-        return [self._command("choose", f"{run_id} {number or 'none'}")]
+        return [self._event(PersonCommand, name="choose", argument=f"{run_id} {number or 'none'}")]
 
     def judge_part(self, node_id: str, *, is_right: bool) -> PersonCommand:
         """The asker's tap on whether a part of an answer was right."""
-        return self._command("part", f"{node_id} {'right' if is_right else 'wrong'}")
-
-    def _command(self, name: str, argument: str) -> PersonCommand:
-        return PersonCommand(
-            event_id=self._new_id(),
-            scope=self._asker,
-            at=self._clock(),
-            role=self._habits.role,
-            name=name,
-            argument=argument,
-        )
+        return self._event(PersonCommand, name="part", argument=f"{node_id} {'right' if is_right else 'wrong'}")
 
     def respond(self, message_id: str, answered: AnswerWorth, correction: str) -> list[PersonEvent]:
         """What people do about an answer, in order. `correction` is what would have been right.
@@ -128,32 +115,17 @@ class People:
         flips = [self._chance.random() < habits.flipped for _ in reacting]
         events: list[PersonEvent] = []
         if reacts and not is_question:
-            events += [
-                self._thumb(message_id, by, up=is_right is not flip) for by, flip in zip(reacting, flips, strict=True)
-            ]
+            for by, flip in zip(reacting, flips, strict=True):
+                emoji = "👍" if is_right is not flip else "👎"
+                events.append(self._event(PersonReaction, by, message_id=message_id, emoji=emoji, added=True))
         if corrects and not is_right:
-            events.append(
-                PersonCorrection(
-                    event_id=self._new_id(),
-                    scope=self._asker,
-                    at=self._clock(),
-                    role=habits.role,
-                    text=correction,
-                    message_id=message_id,
-                )
-            )
+            events.append(self._event(PersonCorrection, text=correction, message_id=message_id))
         return events
 
-    def _thumb(self, message_id: str, by: Scope, *, up: bool) -> PersonReaction:
-        return PersonReaction(
-            event_id=self._new_id(),
-            scope=by,
-            at=self._clock(),
-            role=self._habits.role,
-            message_id=message_id,
-            emoji="👍" if up else "👎",
-            added=True,
-        )
+    def _event(self, kind: Callable[..., E], by: Scope | None = None, **fields: object) -> E:
+        """An event of this kind, by the asker if nobody is named."""
+        role, scope = self._habits.role, by or self._asker
+        return kind(event_id=self._new_id(), scope=scope, at=self._clock(), role=role, **fields)
 
 
 def _numbered(name: str, count: int, start: int = 0) -> list[str]:

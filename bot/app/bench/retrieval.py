@@ -9,15 +9,12 @@ from itertools import count
 
 from bot.adapters.llm.offline.model import OfflineModel
 from bot.app.bench.embedding import prepared_embedder
-from bot.app.bench.fresh_memory import SimulatedClock, fresh_memory
+from bot.app.bench.fresh_bot import SimulatedClock, fresh_bot
 from bot.app.bench.labelled import LabelledMessage
-from bot.app.bench.messenger import BenchMessenger
-from bot.app.bench.people import CHANNEL
+from bot.app.bench.people import CHANNEL, Habits, People
 from bot.app.bench.progress import ShowsStage
 from bot.app.bench.report import Times, times
-from bot.app.wiring.build import assemble
 from bot.config import Settings
-from bot.model import PersonTeaching
 from memory.model.evidence import Evidence
 from memory.ports import Embedder
 from memory.services import Memory
@@ -90,28 +87,15 @@ async def measure(
     """Teach every lesson to an empty bot, then recall for every message as its asker. `on_step` is called for each."""
     clock = SimulatedClock()
     teaching_ms: list[float] = []
-    with fresh_memory(settings, embedder, clock, seed=0) as memory:
-        running = assemble(settings, memory, model=OfflineModel(embedder.embed))
-        sink = running.goodbot.sink(BenchMessenger())
-        try:
-            await running.warm_up
-            for lesson in lessons:
-                begun = time.perf_counter()
-                await sink(
-                    PersonTeaching(
-                        event_id=memory.new_id(),
-                        scope=CHANNEL,
-                        at=clock(),
-                        question=lesson.text,
-                        answer=lesson.label.text,
-                    )
-                )
-                teaching_ms.append((time.perf_counter() - begun) * 1000)
-                clock.advance(pace)
-                on_step()
-            return _recalled(memory, lessons, messages, outside, teaching_ms, on_step)
-        finally:
-            await running.close()
+    async with fresh_bot(settings, embedder, clock, OfflineModel(embedder.embed)) as bot:
+        people = People(Habits(), seed=0, clock=clock, new_id=bot.memory.new_id)
+        for lesson in lessons:
+            begun = time.perf_counter()
+            await bot.send(people.teach(lesson.text, lesson.label.text))
+            teaching_ms.append((time.perf_counter() - begun) * 1000)
+            clock.advance(pace)
+            on_step()
+        return _recalled(bot.memory, lessons, messages, outside, teaching_ms, on_step)
 
 
 def _recalled(

@@ -10,11 +10,10 @@ from bot.adapters.llm.offline.decisions import HONEST
 from bot.adapters.llm.offline.model import OfflineModel
 from bot.adapters.llm.offline.splitting import cuts, split
 from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry, object_schema
-from bot.app.bench.fresh_memory import SimulatedClock, fresh_memory
+from bot.app.bench.fresh_bot import FreshBot, SimulatedClock, fresh_bot
 from bot.app.bench.labelled import Label, LabelledMessage
-from bot.app.bench.messenger import BenchMessenger, PostedAnswer
+from bot.app.bench.messenger import PostedAnswer
 from bot.app.bench.people import CHANNEL, AnswerWorth, Habits, People
-from bot.app.wiring.build import Running, assemble
 from bot.config import ConversationSettings, Settings
 from bot.errors import BotError
 from bot.model import PersonEvent
@@ -90,7 +89,7 @@ def _parts(text: str) -> list[str]:
     return parts
 
 
-def _without_conversation(settings: Settings) -> Settings:
+def without_conversation(settings: Settings) -> Settings:
     """The settings with each message on its own, not continuing the one before."""
     return settings.model_copy(update={"conversation": ConversationSettings(pause_hours=0.0)})
 
@@ -113,19 +112,16 @@ async def stream(
     """
     clock = SimulatedClock()
     by_text = {label.text: label for label in labels}
-    with fresh_memory(settings, embedder, clock, seed) as memory:
-        running = _bot(_without_conversation(settings), memory, arm, by_text.values())
-        people = People(arm.habits, seed=seed, clock=clock, new_id=memory.new_id)
-        played = _Played(arm=arm, by_text=by_text, clock=clock, memory=memory, running=running, people=people)
-        try:
-            await running.warm_up
-            await played.teach(taught)
-            for message in messages:
-                on_message(await played.send(message))
-                clock.advance(arm.pace)
-            beside = [played.outcome(await played.ask(text), None)[0] for text in outside]
-        finally:
-            await running.close()
+    tools = ToolRegistry([] if arm.as_answers else [_tool(label) for label in by_text.values()])
+    model = OfflineModel(embedder.embed, must_choose=arm.must_choose)
+    async with fresh_bot(without_conversation(settings), embedder, clock, model, seed=seed, tools=tools) as bot:
+        people = People(arm.habits, seed=seed, clock=clock, new_id=bot.memory.new_id)
+        played = _Played(arm=arm, by_text=by_text, clock=clock, bot=bot, people=people)
+        await played.teach(taught)
+        for message in messages:
+            on_message(await played.send(message))
+            clock.advance(arm.pace)
+        beside = [played.outcome(await played.ask(text), None)[0] for text in outside]
     return StreamResult(
         seed=seed,
         answered=tuple(played.answered),
@@ -143,10 +139,8 @@ class _Played:
     arm: Arm
     by_text: Mapping[str, Label]
     clock: SimulatedClock
-    memory: Memory
-    running: Running
+    bot: FreshBot
     people: People
-    messenger: BenchMessenger = field(default_factory=BenchMessenger)
     answered: list[AnswerWorth] = field(default_factory=list)
     message_ms: list[float] = field(default_factory=list)
     reaction_ms: list[float] = field(default_factory=list)
@@ -155,9 +149,9 @@ class _Played:
     async def teach(self, lessons: Iterable[LabelledMessage]) -> None:
         """Let people teach what is right for each message."""
         for lesson in lessons:
-            await self._sink(self.people.teach(lesson.text, _taught(lesson.label, self.arm)))
+            await self.bot.send(self.people.teach(lesson.text, _taught(lesson.label, self.arm)))
             self.clock.advance(self.arm.pace)
-        self.memory.confusion.update(CHANNEL.workspace)  # as upkeep does within the hour
+        self.bot.memory.confusion.update(CHANNEL.workspace)  # as upkeep does within the hour
 
     async def send(self, message: LabelledMessage) -> AnswerWorth:
         """Send a message and let people react to its answer. Returns the worth of the answer."""
@@ -166,12 +160,11 @@ class _Played:
         self.message_ms.append((time.perf_counter() - begun) * 1000)
         outcome, offered = self.outcome(answer, message.label)
         self.answered.append(outcome)
-        self.confidences.append(_confidence(self.memory, answer))
+        self.confidences.append(_confidence(self.bot.memory, answer))
         for event in _events(self.people, answer, outcome, offered, message.label, self.arm):
             self.clock.advance(_EVENT)
             begun = time.perf_counter()
-            await self._sink(event)
-            await self.running.goodbot.idle()
+            await self.bot.send(event)
             self.reaction_ms.append((time.perf_counter() - begun) * 1000)
         return outcome
 
@@ -181,13 +174,13 @@ class _Played:
         None if a notice comes again, because the message was taken for something else. Raises `BotError` without any
         reply.
         """
-        for send in (self.people.ask, self.people.repeat):
-            self.messenger.answer, self.messenger.notice = None, ""
-            await self._sink(send(text))
-            await self.running.goodbot.idle()
-            if self.messenger.answer is not None:
-                return self.messenger.answer
-        if self.messenger.notice:
+        messenger = self.bot.messenger
+        for message in (self.people.ask, self.people.repeat):
+            messenger.answer, messenger.notice = None, ""
+            await self.bot.send(message(text))
+            if messenger.answer is not None:
+                return messenger.answer
+        if messenger.notice:
             return None
         raise BotError(f"the bot said nothing to the message {text!r}; the log says why")
 
@@ -195,18 +188,8 @@ class _Played:
         """The worth of an answer, and the options that it offers."""
         if answer is None:
             return AnswerWorth.WRONG, []
-        offered = _offered(self.memory, answer)
+        offered = _offered(self.bot.memory, answer)
         return judged(answer.text, right, self.by_text, offered), offered
-
-    async def _sink(self, event: PersonEvent) -> None:
-        await self.running.goodbot.sink(self.messenger)(event)
-
-
-def _bot(settings: Settings, memory: Memory, arm: Arm, labels: Iterable[Label]) -> Running:
-    """The whole bot with a tool for each label, where labels are tools."""
-    tools = ToolRegistry([] if arm.as_answers else [_tool(label) for label in labels])
-    model = OfflineModel(memory.embedder.embed, must_choose=arm.must_choose)
-    return assemble(settings, memory, model=model, tools=tools)
 
 
 def _taught(label: Label, arm: Arm) -> str:

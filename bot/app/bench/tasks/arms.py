@@ -3,26 +3,25 @@
 import asyncio
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from statistics import mean
 
 from bot.agent.tools.notes import recall_tool, remember_tool
 from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
-from bot.app.bench.fresh_memory import SimulatedClock, fresh_memory
-from bot.app.bench.messenger import BenchMessenger, PostedAnswer
+from bot.app.bench.fresh_bot import FreshBot, SimulatedClock, fresh_bot
+from bot.app.bench.messenger import PostedAnswer
 from bot.app.bench.people import CHANNEL, AnswerWorth, Habits, People
 from bot.app.bench.plot import NamedCurves, svg
+from bot.app.bench.stream import without_conversation
 from bot.app.bench.tasks.office import BY_TOOL, Act, Office
 from bot.app.bench.tasks.policy import TaskModel
 from bot.app.bench.tasks.task_set import Difficulty, OfficeTask, tasks
-from bot.app.wiring.build import Running, assemble
-from bot.config import ConversationSettings, Settings
+from bot.config import Settings
 from bot.errors import BotError
 from bot.model import PersonEvent
 from memory.model import Episode, Grant, Permission, Role
 from memory.ports import Embedder
-from memory.services import Memory
 
 _PACE = timedelta(minutes=2)
 _EVENT = timedelta(milliseconds=1)
@@ -168,40 +167,31 @@ async def _stream(
     """Give the tasks one after another to a bot that knows nothing, and let its asker react to each."""
     clock, office = SimulatedClock(), Office()
     agent = settings.agent.model_copy(update={} if arm.is_tree else {"max_depth": 1})
-    alone = ConversationSettings(pause_hours=0.0)
-    settings = settings.model_copy(update={"agent": agent, "conversation": alone})
-    with fresh_memory(settings, embedder, clock, seed) as memory:
-        model = TaskModel(memory.embedder.embed)
-        notes = [remember_tool(clock), recall_tool()] if arm.working else []
-        tools = ToolRegistry([*office.tools(), *notes], permit=_let_run)
-        running = assemble(settings, memory, model=model, tools=tools)
-        people = People(Habits(role=Role.TEACHER), seed=seed, clock=clock, new_id=memory.new_id)
-        asking = _Asking(memory=memory, running=running, model=model, office=office, people=people, clock=clock)
-        try:
-            await running.warm_up
-            return tuple([tuple([await asking.give(task, reacts=arm.episodic) for task in order]) for order in orders])
-        finally:
-            await running.close()
+    settings = without_conversation(settings.model_copy(update={"agent": agent}))
+    notes = [remember_tool(clock), recall_tool()] if arm.working else []
+    tools, model = ToolRegistry([*office.tools(), *notes], permit=_let_run), TaskModel(embedder.embed)
+    async with fresh_bot(settings, embedder, clock, model, seed=seed, tools=tools) as bot:
+        people = People(Habits(role=Role.TEACHER), seed=seed, clock=clock, new_id=bot.memory.new_id)
+        asking = _Asking(bot=bot, model=model, office=office, people=people, clock=clock)
+        return tuple([tuple([await asking.give(task, reacts=arm.episodic) for task in order]) for order in orders])
 
 
 @dataclass(slots=True, kw_only=True)
 class _Asking:
     """The person who gives the tasks and reacts to the answers."""
 
-    memory: Memory
-    running: Running
+    bot: FreshBot
     model: TaskModel
     office: Office
     people: People
     clock: SimulatedClock
-    messenger: BenchMessenger = field(default_factory=BenchMessenger)
 
     async def give(self, task: OfficeTask, *, reacts: bool) -> TaskOutcome:
         """Give one task. Raises `BotError` if there was no reply."""
         self.office.begin()
-        self.messenger.answer, self.model.decisions = None, 0
-        await self._do(self.people.ask(task.text))
-        answer = self.messenger.answer
+        self.bot.messenger.answer, self.model.decisions = None, 0
+        await self.bot.send(self.people.ask(task.text))
+        answer = self.bot.messenger.answer
         if answer is None:
             raise BotError(f"the bot said nothing to the task {task.text!r}; the log says why")
         outcome = TaskOutcome(
@@ -212,18 +202,14 @@ class _Asking:
         )
         for event in self._reactions(task, answer, is_done=outcome.is_done) if reacts else ():
             self.clock.advance(_EVENT)
-            await self._do(event)
+            await self.bot.send(event)
         self.clock.advance(_PACE)
         return outcome
-
-    async def _do(self, event: PersonEvent) -> None:
-        await self.running.goodbot.sink(self.messenger)(event)
-        await self.running.goodbot.idle()
 
     def _reactions(self, task: OfficeTask, answer: PostedAnswer, *, is_done: bool) -> list[PersonEvent]:
         """A thumb; after a thumb down, also a tap on each part that did something: right or wrong."""
         thumb = self.people.respond(answer.message_id, AnswerWorth.RIGHT if is_done else AnswerWorth.WRONG, "")
-        nodes = self.memory.audit.nodes(CHANNEL.workspace, answer.run_id) if not is_done else ()
+        nodes = self.bot.memory.audit.nodes(CHANNEL.workspace, answer.run_id) if not is_done else ()
         taps = [
             self.people.judge_part(node.id, is_right=all(act in task.acts for act in acts))
             for node in nodes

@@ -9,10 +9,9 @@ import pytest
 
 from bot.adapters.llm.offline.decisions import DID_YOU_MEAN_THIS
 from bot.adapters.llm.offline.model import OfflineModel
-from bot.app.bench.fresh_memory import SimulatedClock, fresh_memory
-from bot.app.bench.messenger import BenchMessenger, PostedAnswer
+from bot.app.bench.fresh_bot import FreshBot, SimulatedClock, fresh_bot
+from bot.app.bench.messenger import PostedAnswer
 from bot.app.bench.people import CHANNEL
-from bot.app.wiring.build import Running, assemble
 from bot.config import load_settings
 from bot.model import PersonCommand, PersonMessage, PersonTeaching
 from memory.model import Scope, Visibility
@@ -32,11 +31,10 @@ NEARLY, FARTHER, OTHER = (
 class Team:
     """Members of one channel, and what they meet."""
 
-    def __init__(self, running: Running, clock: SimulatedClock) -> None:
+    def __init__(self, bot: FreshBot, clock: SimulatedClock) -> None:
         self.clock = clock
-        self._running = running
-        self._messenger = BenchMessenger()
-        self._sink = running.goodbot.sink(self._messenger)
+        self._bot = bot
+        self._messenger = bot.messenger
         self._events = 0
 
     def _event(self) -> str:
@@ -46,20 +44,19 @@ class Team:
 
     async def teach(self, person: str, question: str = QUESTION, answer: str = ANSWER, *, of: Scope = CHANNEL) -> None:
         scope = replace(of, person=person)
-        await self._sink(
+        await self._bot.send(
             PersonTeaching(event_id=self._event(), scope=scope, at=self.clock(), question=question, answer=answer)
         )
 
     async def ask(self, person: str, text: str, of: Scope = CHANNEL) -> PostedAnswer:
         name, scope = self._event(), replace(of, person=person)
         self._messenger.answer = None
-        await self._sink(PersonMessage(event_id=name, scope=scope, message_id=name, text=text, at=self.clock()))
-        await self._running.goodbot.idle()
+        await self._bot.send(PersonMessage(event_id=name, scope=scope, message_id=name, text=text, at=self.clock()))
         assert self._messenger.answer is not None
         return self._messenger.answer
 
     async def tap(self, person: str, question: PostedAnswer) -> None:
-        await self._sink(
+        await self._bot.send(
             PersonCommand(
                 event_id=self._event(),
                 scope=replace(CHANNEL, person=person),
@@ -68,20 +65,14 @@ class Team:
                 argument=f"{question.run_id} 1",
             )
         )
-        await self._running.goodbot.idle()
 
 
 @pytest.fixture
 async def team(tmp_path: Path) -> AsyncIterator[Team]:
     settings = load_settings({}, config_path=None, cwd=tmp_path, data_dir=tmp_path)
     embedder, clock = packaged_embedder(), SimulatedClock()
-    with fresh_memory(settings, embedder, clock, seed=0) as memory:
-        running = assemble(settings, memory, model=OfflineModel(embedder.embed))
-        try:
-            await running.warm_up
-            yield Team(running, clock)
-        finally:
-            await running.close()
+    async with fresh_bot(settings, embedder, clock, OfflineModel(embedder.embed)) as bot:
+        yield Team(bot, clock)
 
 
 def is_offered(posted: PostedAnswer) -> bool:

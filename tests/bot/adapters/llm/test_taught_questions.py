@@ -11,10 +11,8 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.llm.offline.model import OfflineModel
-from bot.app.bench.fresh_memory import SimulatedClock, fresh_memory
-from bot.app.bench.messenger import BenchMessenger
+from bot.app.bench.fresh_bot import FreshBot, SimulatedClock, fresh_bot
 from bot.app.bench.people import CHANNEL
-from bot.app.wiring.build import Running, assemble
 from bot.config import load_settings
 from bot.model import PersonMessage, PersonReaction, PersonTeaching
 from tests.bot.adapters.llm.offline_goals import TAUGHT
@@ -28,11 +26,10 @@ ANSWERS = {question: answer for question, answer, _ in TAUGHT}
 class Asker:
     """One person who teaches, asks and reacts."""
 
-    def __init__(self, running: Running, clock: SimulatedClock) -> None:
-        self._running = running
+    def __init__(self, bot: FreshBot, clock: SimulatedClock) -> None:
+        self._bot = bot
         self._clock = clock
-        self._messenger = BenchMessenger()
-        self._sink = running.goodbot.sink(self._messenger)
+        self._messenger = bot.messenger
         self._events = 0
 
     def _event(self) -> str:
@@ -41,15 +38,14 @@ class Asker:
         return f"event-{self._events}"
 
     async def teach(self, question: str, answer: str) -> None:
-        await self._sink(
+        await self._bot.send(
             PersonTeaching(event_id=self._event(), scope=CHANNEL, at=self._clock(), question=question, answer=answer)
         )
 
     async def ask(self, text: str) -> str:
         name = self._event()
         self._messenger.answer = None
-        await self._sink(PersonMessage(event_id=name, scope=CHANNEL, message_id=name, text=text, at=self._clock()))
-        await self._running.goodbot.idle()
+        await self._bot.send(PersonMessage(event_id=name, scope=CHANNEL, message_id=name, text=text, at=self._clock()))
         assert self._messenger.answer is not None
         return self._messenger.answer.text
 
@@ -57,7 +53,7 @@ class Asker:
         """To the last answer."""
         assert self._messenger.answer is not None
         message_id = self._messenger.answer.message_id
-        await self._sink(
+        await self._bot.send(
             PersonReaction(
                 event_id=self._event(),
                 scope=CHANNEL,
@@ -74,16 +70,11 @@ async def taught_bot(folder: Path, answers: Mapping[str, str] = ANSWERS) -> Asyn
     """A bot that was taught every question once."""
     settings = load_settings({}, config_path=None, cwd=folder, data_dir=folder)
     embedder, clock = packaged_embedder(), SimulatedClock()
-    with fresh_memory(settings, embedder, clock, seed=0) as memory:
-        running = assemble(settings, memory, model=OfflineModel(embedder.embed))
-        try:
-            await running.warm_up
-            asker = Asker(running, clock)
-            for question, answer in answers.items():
-                await asker.teach(question, answer)
-            yield asker
-        finally:
-            await running.close()
+    async with fresh_bot(settings, embedder, clock, OfflineModel(embedder.embed)) as bot:
+        asker = Asker(bot, clock)
+        for question, answer in answers.items():
+            await asker.teach(question, answer)
+        yield asker
 
 
 def joined(one: str, other: str, chance: random.Random) -> str:
