@@ -9,6 +9,7 @@ import click
 
 from bot.app.learning import LearnReport, ShowsLearning, Target, learn, read_file
 from bot.app.wiring.policies import emoji_map
+from bot.cli.output import progress_bars
 from bot.cli.session import Result, administrator, memory_command, settings_of
 from bot.conversation.counts import count
 from bot.conversation.reply import short
@@ -86,21 +87,13 @@ def _mapped(path: Path) -> dict[str, str]:
 @contextmanager
 def bar() -> Iterator[ShowsLearning]:
     """Progress bars on stderr, one for each stage; none if stderr is no terminal."""
-    from rich import progress as rich_progress
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with rich_progress.Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as shown:
-        tasks: dict[str, TaskID] = {}
+    with progress_bars() as show:
 
         def progress(what: str, done: int, total: int) -> None:
-            kind = what if what in _STAGES else "reading"
-            if kind not in tasks:
-                tasks[kind] = shown.add_task(kind)
-            text = what if what == kind else f"{kind} {shown_line(what, 40)}"
-            shown.update(tasks[kind], completed=done, total=total, description=text)
+            if what in _STAGES:
+                show(what, done, total, "")
+            else:
+                show("reading", done, total, shown_line(what, 40))
 
         yield progress
 

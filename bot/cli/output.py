@@ -5,13 +5,13 @@ Texts of people are shown as plain text, without markup and control characters.
 
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from wcwidth import wcswidth, wcwidth
+from rich.cells import cell_len, set_cell_size
 
 from bot.cli.session import say
 from bot.config import Settings
@@ -37,8 +37,8 @@ def print_episodes(episodes: Sequence[Episode]) -> None:
         return
     width = shutil.get_terminal_size((_PIPED_WIDTH, 24)).columns
     text_width = max(20, (width - sum(_WIDTHS.values()) - 2 * len(_WIDTHS) - 2) // 2)
-    head = [_fitted(name, size) for name, size in _WIDTHS.items()]
-    lines = [click.style("  ".join([*head, _fitted("QUESTION", text_width), "ANSWER"]), bold=True)]
+    head = [set_cell_size(name, size) for name, size in _WIDTHS.items()]
+    lines = [click.style("  ".join([*head, set_cell_size("QUESTION", text_width), "ANSWER"]), bold=True)]
     lines.extend(_row(episode, text_width) for episode in episodes)
     click.echo("\n".join(lines))
 
@@ -47,36 +47,41 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table with columns as wide as their content; the last one takes the rest of the terminal."""
     width = shutil.get_terminal_size((_PIPED_WIDTH, 24)).columns
     plain = [[shown_line(cell, _PIPED_WIDTH) for cell in row] for row in rows]
-    sizes = [max(wcswidth(cell) for cell in column) for column in zip(head, *plain, strict=True)]
+    sizes = [max(map(cell_len, column)) for column in zip(head, *plain, strict=True)]
     sizes[-1] = max(10, width - sum(sizes[:-1]) - 2 * (len(sizes) - 1))
     lines = [
-        "  ".join(_fitted(cell, size) for cell, size in zip(row, sizes, strict=True)).rstrip()
+        "  ".join(set_cell_size(cell, size) for cell, size in zip(row, sizes, strict=True)).rstrip()
         for row in [[name.upper() for name in head], *plain]
     ]
     click.echo("\n".join([click.style(lines[0], bold=True), *lines[1:]]))
 
 
 @contextmanager
+def progress_bars() -> Iterator[Callable[[str, int, int, str], None]]:
+    """Progress bars on stderr, one for each thing named, with a note beside it; none if stderr is no terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+    console, named = Console(stderr=True), TextColumn("{task.description}", markup=False)
+    noted = TextColumn("{task.fields[note]}", markup=False)
+    columns = (named, BarColumn(), MofNCompleteColumn(), noted, TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def show(what: str, done: int, total: int, note: str) -> None:
+            if what not in tasks:
+                tasks[what] = bars.add_task(what, note=note)
+            bars.update(tasks[what], completed=done, total=total, note=note)
+
+        yield show
+
+
+@contextmanager
 def progress(what: str, total: int) -> "Iterator[ShowsStep]":
     """A progress bar on stderr; none if stderr is no terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[note]}"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task(what, total=total, note="")
-
-        def step(done: int, note: str = "") -> None:
-            bar.update(task, completed=done, note=note)
-
-        yield step
+    with progress_bars() as show:
+        show(what, 0, total, "")
+        yield lambda done, note="": show(what, done, total, note)
 
 
 def require_own(output: Path, settings: Settings) -> None:
@@ -115,30 +120,12 @@ def _row(episode: Episode, text_width: int) -> str:
     verdict = episode.verdict.value
     shown = "archived" if episode.archived_at else "held back" if episode.quarantine else verdict
     cells = [
-        _fitted(short(episode.id), 8),
+        set_cell_size(short(episode.id), 8),
         f"{episode.created_at:%Y-%m-%d %H:%M}",
-        _fitted(shown_line(episode.author or episode.person, 12), 12),
-        click.style(_fitted(shown, 9), fg=_STYLES.get(verdict)),
-        _fitted(episode.status.value, 8),
-        _fitted(shown_line(episode.goal, text_width), text_width),
-        _cut(shown_line(episode.output, text_width), text_width),
+        set_cell_size(shown_line(episode.author or episode.person, 12), 12),
+        click.style(set_cell_size(shown, 9), fg=_STYLES.get(verdict)),
+        set_cell_size(episode.status.value, 8),
+        set_cell_size(shown_line(episode.goal, text_width), text_width),
+        set_cell_size(shown_line(episode.output, text_width), text_width),
     ]
-    return "  ".join(cells)
-
-
-def _fitted(text: str, width: int) -> str:
-    """The text cut or padded to `width` columns; an emoji takes two."""
-    cut = _cut(text, width)
-    return cut + " " * (width - max(0, wcswidth(cut)))
-
-
-def _cut(text: str, width: int) -> str:
-    if text.isascii():
-        return text[:width]
-    used, kept = 0, ""
-    for character in text:
-        used += max(0, wcwidth(character))
-        if used > width:
-            break
-        kept += character
-    return kept
+    return "  ".join(cells).rstrip()
