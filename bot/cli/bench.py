@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
-from bot.app.processes.log_file import note_failures
 from bot.cli.output import print_table, progress
-from bot.cli.session import say, settings_of
+from bot.cli.session import logged_settings, say
 from memory.errors import InvalidInput
 from memory.model import Role
 
@@ -140,8 +139,7 @@ def learning(
     from bot.app.bench.people import Habits
     from bot.app.bench.stream import Arm
 
-    settings = settings_of()
-    note_failures(settings)
+    settings = logged_settings()
     rows, to_teach = read_splits(data, split, taught) if lessons else (*read_splits(data, split), [])
     _has(data, split, rows, "--messages", messages)
     role = Role.TEACHER if teachers else Role.MEMBER
@@ -172,8 +170,7 @@ def _show(learned: "Learning", data: str, json_file: Path | None, plot_file: Pat
         line = mean_curve(each.curves)
         say(f"{each.name:<14} {line[0][1]:.2f} {sparkline(line)} {line[-1][1]:.2f}")
     print_table(*calibration.rows(learned.calibration()))
-    if json_file is not None:
-        json_file.write_text(json.dumps({"data": data} | learned.plain()), encoding="utf-8")
+    _write(json_file, {"data": data} | learned.plain())
     if plot_file is not None:
         plot_file.write_text(learned.picture(f"{data}: right among the latest messages"), encoding="utf-8")
 
@@ -205,8 +202,7 @@ def retrieval(
     from bot.app.bench.retrieval import retrieve
     from bot.app.bench.stream import shuffled
 
-    settings = settings_of()
-    note_failures(settings)
+    settings = logged_settings()
     to_teach, to_ask = read_splits(data, taught, split)
     _has(data, taught, to_teach, "--lessons", lessons)
     _has(data, split, to_ask, "--messages", messages)
@@ -219,8 +215,7 @@ def retrieval(
         show=progress,
     )
     print_table(*found.rows())
-    if json_file is not None:
-        json_file.write_text(json.dumps({"data": data.name} | asdict(found)), encoding="utf-8")
+    _write(json_file, {"data": data.name} | asdict(found))
 
 
 @bench.command()
@@ -254,16 +249,19 @@ def attack(
     from bot.app.bench.attack import AttackArm, AttackKind, attack, rows
     from bot.app.bench.labelled import read_split
 
-    settings = settings_of()
-    note_failures(settings)
+    settings = logged_settings()
     kind = AttackKind.REFUSE if refuse else AttackKind.POISON
     arm = AttackArm(kind=kind, attackers=attackers, newcomers=newcomers, everywhere=everywhere, labels=labels)
     lessons, asked = read_split(data, taught), read_split(data, split)
     results = attack(lessons, asked, arm, seeds=seeds, settings=settings, show=progress)
     print_table(*rows(results))
+    _write(json_file, {"data": data.name, "arm": asdict(arm), "attacks": [asdict(each) for each in results]})
+
+
+def _write(json_file: Path | None, numbers: object) -> None:
+    """Write every number to the file of `--json`, if there is one."""
     if json_file is not None:
-        plain = {"data": data.name, "arm": asdict(arm), "attacks": [asdict(each) for each in results]}
-        json_file.write_text(json.dumps(plain), encoding="utf-8")
+        json_file.write_text(json.dumps(numbers), encoding="utf-8")
 
 
 def _has(data: Path, split: str, rows: Sequence[object], option: str, wanted: int | None) -> None:
@@ -288,8 +286,7 @@ def tasks(rounds: int, count: int | None, seeds: list[int], json_file: Path | No
     from bot.app.bench.tasks.arms import compare_arms, head, plain, plot
     from bot.app.wiring.startup import make_embedder
 
-    settings = settings_of()
-    note_failures(settings)
+    settings = logged_settings()
     results = compare_arms(
         seeds=seeds,
         rounds=rounds,
@@ -299,8 +296,7 @@ def tasks(rounds: int, count: int | None, seeds: list[int], json_file: Path | No
         show=lambda what: click.echo(what, err=True),
     )
     print_table(head(rounds), [each.row() for each in results])
-    if json_file is not None:
-        json_file.write_text(json.dumps(plain(results)), encoding="utf-8")
+    _write(json_file, plain(results))
     if plot_file is not None:
         plot_file.write_text(plot(results), encoding="utf-8")
 
@@ -339,5 +335,4 @@ def peers(
         sizes or (1_000, 10_000), questions, names or known, folder, lambda what: click.echo(what, err=True)
     )
     print_table(HEAD, table(found))
-    if json_file is not None:
-        json_file.write_text(json.dumps([asdict(each) for each in found]), encoding="utf-8")
+    _write(json_file, [asdict(each) for each in found])

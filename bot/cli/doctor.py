@@ -7,8 +7,7 @@ import click
 
 from bot.adapters.check_result import CheckResult
 from bot.app.health_checks import results, wrong_settings
-from bot.app.processes.log_file import note_failures
-from bot.cli.session import json_option, print_json, say, settings_of
+from bot.cli.session import json_option, logged_settings, print_json, say
 from bot.errors import ConfigError
 
 
@@ -29,10 +28,9 @@ def doctor(as_json: bool) -> None:
 
 def _results() -> Iterable[CheckResult]:
     try:
-        settings = settings_of()
+        settings = logged_settings()
     except ConfigError as error:
         return [wrong_settings(str(error))]
-    note_failures(settings)
     return results(settings)
 
 

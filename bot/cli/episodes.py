@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from bot.cli.importing import import_
 from bot.cli.output import deliver, print_episodes, require_own
 from bot.cli.run_tree import print_run, print_why
 from bot.cli.session import (
@@ -17,6 +16,7 @@ from bot.cli.session import (
     memory_command,
     memory_of,
     print_json,
+    scope_in_terminal,
     settings_of,
     workspace_option,
     workspaces_named,
@@ -25,21 +25,21 @@ from bot.conversation.counts import count
 from bot.conversation.messages import standing
 from memory.errors import InvalidInput
 from memory.library.export import export_memories
-from memory.model import Audience, Episode, EpisodeStatus, Role, Scope, Verdict
+from memory.model import Audience, Episode, EpisodeStatus, Role, Verdict
 from memory.ports import EpisodeFilter
 from memory.rules.retrieval.prompt import shown_line
 from memory.services import Memory
 
 _STATUSES = click.Choice([status.value for status in EpisodeStatus])
 _VERDICTS = click.Choice([verdict.value for verdict in Verdict])
+_LARGEST_IMPORT = 64 << 20
+"""In bytes. Far more than a team teaches in years, and still fits into RAM."""
+_REFUSALS_SHOWN = 10
 
 
 @click.group()
 def episodes() -> None:
     """See, grade, correct and export what was remembered."""
-
-
-episodes.add_command(import_)
 
 
 def _listed(memory: Memory, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
@@ -145,13 +145,7 @@ def grade(memory: Memory, episode: Episode, verdict: str, reason: str) -> tuple[
 @click.argument("text")
 def correct(memory: Memory, episode: Episode, text: str) -> tuple[Episode, str]:
     """Say what would have been right. It makes a lesson that counts for the whole channel at once."""
-    scope = Scope(
-        workspace=episode.workspace,
-        channel=episode.channel,
-        person=administrator(),
-        visibility=episode.visibility,
-        place=episode.place,
-    )
+    scope = replace(episode.scope, person=administrator(), thread="")
     outcome = memory.teaching.correct(scope, episode.run_id, text, role=Role.ADMIN, at=memory.clock())
     if outcome is None:
         raise InvalidInput("this correction was taken in before")
@@ -243,3 +237,46 @@ def export(*, workspace: str, format_: str, output: Path | None, archived: bool,
         print_json(whole)
     else:
         deliver(text, output, f"{len(whole)} episodes")
+
+
+@episodes.command("import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--workspace", default="", help="Into this workspace; the terminal's by default.")
+@click.option("--person", default="", help="As what this person judged; the terminal's by default.")
+@click.option("--channel", default="", help="Into this channel; the terminal's by default.")
+@click.option("--direct", is_flag=True, help="As said in a direct message.")
+@memory_command
+def import_(memory: Memory, *, file: Path, workspace: str, person: str, channel: str, direct: bool) -> Result:
+    """Import a json export. Known episodes stay unchanged; new ones count as judged by this person alone.
+
+    Records that cannot be taken are named; if none of them could, the command fails.
+    """
+    from memory.library.episodic import EpisodicMemory
+    from memory.library.lifecycle import import_memories
+
+    text = _read(file)
+    scope = scope_in_terminal(workspace, channel, person, is_direct=direct)
+    try:
+        report = import_memories(text, episodic=EpisodicMemory(memory, scope))
+    except InvalidInput as error:
+        raise InvalidInput(f"cannot import {file}: {error}; or with `goodbot episodes export`") from error
+    lines = [f"{report.imported} added, {report.skipped} known already, {len(report.errors)} refused"]
+    lines += [f"  record {each.position}: {shown_line(each.reason, 200)}" for each in report.errors[:_REFUSALS_SHOWN]]
+    if len(report.errors) > _REFUSALS_SHOWN:
+        lines.append(f"  and {len(report.errors) - _REFUSALS_SHOWN} more (all of them with --json)")
+    has_failed = bool(report.errors) and not report.imported and not report.skipped
+    return Result(report, "\n".join(lines), has_failed=has_failed)
+
+
+def _read(path: Path) -> str:
+    """The text of an export. Raises `InvalidInput` if it is too large, no UTF-8, or cannot be read."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(_LARGEST_IMPORT + 1)
+        if len(content) > _LARGEST_IMPORT:
+            raise InvalidInput(f"{path} is larger than {_LARGEST_IMPORT >> 20} MiB; import it in parts")
+        return content.decode("utf-8-sig")
+    except OSError as exc:
+        raise InvalidInput(f"cannot read {path}: {exc.strerror or exc}") from exc
+    except UnicodeDecodeError as exc:
+        raise InvalidInput(f"{path} is no UTF-8 text; make an export with `goodbot episodes export`") from exc

@@ -3,9 +3,8 @@
 import logging
 from contextlib import suppress
 
-from bot.app.processes.log_file import note_failures
 from bot.app.wiring.build import open_store
-from bot.cli.session import settings_of
+from bot.cli.session import logged_settings, settings_of
 from bot.errors import BotError
 from memory.errors import NotADatabase
 from memory.rules.retrieval.prompt import shown_line
@@ -29,8 +28,7 @@ def unexpected(error: Exception) -> BotError | NotADatabase:
 
 def _noted(error: Exception) -> str:
     try:
-        settings = settings_of()
-        note_failures(settings)
+        settings = logged_settings()
         log.critical("the command failed: %s", error, exc_info=error)
     except Exception:  # noqa: BLE001 - what comes next is the last word about the first failure
         return "it could not be written to the log"

@@ -6,11 +6,10 @@ from datetime import UTC, datetime
 
 import click
 
-from bot.app.processes.log_file import note_failures
 from bot.app.replay import Replay, Replayed, ReplayedAnswer, ReplayRequest, replayed
 from bot.cli.output import progress
 from bot.cli.query import money
-from bot.cli.session import json_option, print_json, say, settings_of
+from bot.cli.session import json_option, logged_settings, print_json, say
 from bot.conversation.counts import count
 from bot.conversation.reply import short
 from memory.rules.retrieval.prompt import percent, shown_line
@@ -56,8 +55,7 @@ def replay(
     Nothing is posted or kept, and tools with effects do not run. Exit code 0: no more answers differ than --allow; 1:
     more do; 2: unknown, because there are no such answers or the model gave none.
     """
-    settings = settings_of()
-    note_failures(settings)
+    settings = logged_settings()
     wanted = ReplayRequest(
         workspace=workspace or settings.terminal.workspace,
         channel=channel,

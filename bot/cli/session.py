@@ -42,12 +42,17 @@ def settings_of() -> Settings:
     return read_settings(Path(config) if config else None)
 
 
+def logged_settings() -> Settings:
+    """The settings of the running command, whose errors are logged from now on."""
+    settings = settings_of()
+    note_failures(settings)
+    return settings
+
+
 @contextmanager
 def memory_of() -> Iterator[Memory]:
     """Open the memory of the settings."""
-    settings = settings_of()
-    note_failures(settings)
-    with open_memory(settings) as memory:
+    with open_memory(logged_settings()) as memory:
         yield memory
 
 

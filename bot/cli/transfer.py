@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.app.processes.log_file import note_failures
 from bot.app.transfer import back_up_memory, move_memory, planned_move
 from bot.app.wiring.slack_installations import installed_workspaces
 from bot.cli.output import print_table, progress
-from bot.cli.session import Result, json_option, memory_command, print_json, say, settings_of
+from bot.cli.session import Result, json_option, logged_settings, memory_command, print_json, say
 from bot.conversation.counts import count
 from memory.errors import InvalidInput
 from memory.services import Memory
@@ -34,8 +33,7 @@ def move(url: str, parts: int | None, dry_run: bool, as_json: bool) -> None:
     End every process of the bot before. If the copying is interrupted, the same command continues it. Afterwards set
     DATABASE_URL to the new one.
     """
-    settings = settings_of()
-    note_failures(settings)
+    settings = logged_settings()
     try:
         if dry_run:
             plan = planned_move(settings, url)
@@ -81,8 +79,7 @@ def backup(file: Path, as_json: bool) -> None:
     To restore, end every process of the bot and put the file in the database's place. What was forgotten after a backup
     is in the backup.
     """
-    settings = settings_of()
-    note_failures(settings)
+    settings = logged_settings()
     with progress("pages", 0) as step:
         size = back_up_memory(settings, file, _shown(step))
     if as_json:

@@ -30,7 +30,7 @@ from tests.doubles.tables_once import write_tables_before_forking
 
 _PRELOADED = (
     *("bot.app.chat", "bot.app.health_checks", "bot.app.serve", "bot.adapters.terminal.messenger"),
-    *("bot.cli.chat", "bot.cli.doctor", "bot.cli.episodes", "bot.cli.faults", "bot.cli.importing", "bot.cli.jobs"),
+    *("bot.cli.chat", "bot.cli.doctor", "bot.cli.episodes", "bot.cli.faults", "bot.cli.jobs"),
     *("bot.cli.query", "bot.cli.root", "bot.cli.run_tree", "bot.cli.serve", "bot.cli.maintenance"),
     *("bot.adapters.discord.health_checks", "bot.adapters.discord.messenger", "bot.adapters.llm.dialogue"),
     *("bot.adapters.llm.faults", "bot.adapters.llm.offline.model", "bot.adapters.llm.provider_model"),
