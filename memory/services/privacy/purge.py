@@ -33,6 +33,7 @@ from memory.services.recording.approvals import drop_permissions
 from memory.services.topics.withdraw import withdraw_person
 from memory.services.verdicts.archive import merged_into, unmerge, why_archived
 from memory.services.verdicts.quarantine import restore_texts
+from memory.services.verdicts.reason import withdraw_reason
 from memory.services.verdicts.verdicts import settle, withdraw_votes
 
 
@@ -223,22 +224,13 @@ class Purging:
         graded = work.tx.log.by_actor(work.workspace, work.person, GRADINGS, limit=ALL)
         judged = {each.episode_id for each in graded if each.detail.get("reason")}
         for episode in work.tx.episodes.get_many(work.workspace, sorted(judged | set(grades))).values():
-            detail: dict[str, object] = {"reason": ""} if self._gave_the_reason(work, episode) else {}
-            if episode.id in grades:
-                detail["grades"] = grades[episode.id]
-            if detail:
-                work.touch(episode.run_id)
-                taken = event(episode, EventKind.UNGRADED, work.person, work.now, detail=detail | work.mark)
-                record(work.tx, episode, taken)
+            work.touch(episode.run_id)
+            detail = work.mark | ({"grades": grades[episode.id]} if episode.id in grades else {})
+            gave_none = withdraw_reason(work.tx, episode, work.person, work.now, detail) is episode
+            if gave_none and episode.id in grades:
+                record(work.tx, episode, event(episode, EventKind.UNGRADED, work.person, work.now, detail=detail))
         work.tx.steps.erase_grades(work.workspace, work.person)
         return sum(map(len, grades.values()))
-
-    def _gave_the_reason(self, work: PurgeInProgress, episode: Episode) -> bool:
-        if not episode.outcome_reason:
-            return False
-        log = work.tx.log.of_episode(work.workspace, episode.id)
-        reasons = [each for each in log if each.kind in GRADINGS and "reason" in each.detail]
-        return bool(reasons) and reasons[-1].actor == work.person
 
     def _withdraw_lessons(self, work: PurgeInProgress) -> list[Episode]:
         """Archive their lessons and remove their corrections from answers. Returns the lessons that were in effect."""

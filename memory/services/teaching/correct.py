@@ -32,6 +32,7 @@ from memory.rules.verdict import CORRECTION
 from memory.services.conversation.answers import askers_of
 from memory.services.core import Core, act, event, existing, note_words_of, record
 from memory.services.verdicts.quarantine import Reason, corrected_by, hold_back, restore_texts, usable_reason
+from memory.services.verdicts.reason import withdraw_reasons
 from memory.services.verdicts.verdicts import withdraw_votes, write_votes
 
 CORRECTION_CHARACTERS = 8000
@@ -247,6 +248,7 @@ class Correcting:
             implied = tx.teaching.reaction(_implied_vote(failed, lesson, reaction.role, at).key)
             if implied is not None and implied.is_active:
                 withdraw_votes(self._core, tx, now, implied, at=at)
+                withdraw_reasons(tx, [implied], now)
         return lesson, tuple(failed.run_id for failed in corrected)
 
     def _restore_superseded(self, tx: Transaction, lesson: Episode, now: datetime) -> None:

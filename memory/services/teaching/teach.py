@@ -24,7 +24,7 @@ from memory.services.verdicts.archive import why_archived
 from memory.services.verdicts.channels import note
 from memory.services.verdicts.promotion import undo_promotion
 from memory.services.verdicts.quarantine import hold_again, release, restore_texts, usable_reason
-from memory.services.verdicts.reason import withdraw_reason
+from memory.services.verdicts.reason import GRADE, withdraw_reasons
 from memory.services.verdicts.verdicts import (
     LessonMark,
     VoteResult,
@@ -34,8 +34,6 @@ from memory.services.verdicts.verdicts import (
     withdraw_votes,
     write_votes,
 )
-
-_GRADE = "grade"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +138,7 @@ class Teaching:
             reaction = Reaction.on_run(
                 episode,
                 actor,
-                _GRADE,
+                GRADE,
                 value,
                 now,
                 role=role,
@@ -149,8 +147,9 @@ class Teaching:
                 event_id=event_id,
             )
             write_votes(self._core, tx, now, reaction, reason=why.text)
-            graded = existing(tx, workspace, episode_id)
-            return withdraw_reason(tx, graded, actor, now) if value == 0 else graded
+            if value == 0:
+                withdraw_reasons(tx, [reaction], now)
+            return existing(tx, workspace, episode_id)
 
     def correct(
         self, scope: Scope, run_id: str, text: str, *, role: Role, at: datetime, event_id: str = "", reason: str = ""
@@ -319,8 +318,9 @@ class Teaching:
                     return Undone(what=SAVED, episode=lesson, runs=())
                 taught = withdraw_votes(self._core, tx, now, reaction, at=at)
                 if taught.root is not None:
+                    withdraw_reasons(tx, [reaction], now)
                     judged = tx.episodes.get(workspace, reaction.node_id) if reaction.node_id else None
-                    after = judged or taught.root
+                    after = judged or existing(tx, workspace, taught.root.id)
                     if reaction.source == REVIEW:
                         after = undo_promotion(self._core, tx, after, actor, reaction.role, now)
                     return Undone(what=reaction.source, episode=after, runs=(reaction.run_id,))

@@ -9,6 +9,7 @@ from memory.ports import Transaction
 from memory.rules.verdict import CORRECTION, REVIEW, fold_votes
 from memory.services.core import Core, existing
 from memory.services.verdicts.promotion import undo_promotion
+from memory.services.verdicts.reason import withdraw_reasons
 from memory.services.verdicts.verdicts import VoteResult, withdraw_votes
 
 
@@ -64,6 +65,7 @@ class Ratings:
             judgements = _judgements(tx.teaching.reactions_of_run(workspace, vote.run_id))
             own = [each for each in judgements if (each.actor, each.node_id) == (person, vote.node_id)]
             result = withdraw_votes(self._core, tx, now, *own, at=at)
+            withdraw_reasons(tx, own, now)
             for approval in own:
                 if approval.source == REVIEW:
                     lesson = existing(tx, workspace, episode.id)
