@@ -13,8 +13,9 @@ from dataclasses import replace
 from bot.conversation import messages
 from bot.conversation.answers.answering import Answering
 from bot.conversation.answers.changes import ChangeHandler
-from bot.conversation.answers.choosing import IN_WORDS, NO_SUCH_QUESTION, ChoiceHandler, reply_to_choice
+from bot.conversation.answers.choosing import NO_SUCH_QUESTION, ChoiceHandler, reply_to_choice
 from bot.conversation.answers.conversations import Conversations, full_text
+from bot.conversation.answers.worded_choices import LONGEST, WordedChoices
 from bot.conversation.commands.forget_messages import need_questions
 from bot.conversation.commands.restate_command import RestateNotices
 from bot.conversation.commands.runner import Commands
@@ -55,7 +56,7 @@ from memory.model import Incoming, Progress, Role, Scope, Visibility
 from memory.model.teaching import EmojiMap, emoji_spellings, normalised_emoji
 from memory.ports import NewId
 from memory.rules.chat_settings import DIRECT
-from memory.services import Chosen, Memory
+from memory.services import Memory
 
 log = logging.getLogger(__name__)
 
@@ -88,6 +89,7 @@ class Goodbot:
         self._new_id = new_id
         self.conversations = Conversations(self._answer)
         self._choices = ChoiceHandler(memory, executor)
+        self._worded_choices = WordedChoices(memory, executor, answering.worded)
         self._feedback = FeedbackHandler(memory, executor, emoji, answering.actions)
         listening = listening or ListeningPolicy()
         self._mute_emoji = frozenset(map(normalised_emoji, listening.mute_emoji))
@@ -224,8 +226,9 @@ class Goodbot:
             return
         if await self._feedback.explains_correcting(messenger, event):
             return
-        if (words := IN_WORDS.fullmatch(text)) and (chosen := await self._choices.choose_in_words(event, words)):
-            await self._show_choice(messenger, event, chosen)
+        is_short = len(text) <= LONGEST and "?" not in text
+        if is_short and (choice := await self._worded_choices.read(event, text, messenger.spell)):
+            await (say(messenger, event, choice) if isinstance(choice, str) else self._on_choice(messenger, choice))
             return
         incoming = Incoming(
             scope=scope,
@@ -366,10 +369,7 @@ class Goodbot:
         chosen = await self._choices.choose(event)
         if chosen is None:
             await self._on_feedback_decision(messenger, event)
-        else:
-            await self._show_choice(messenger, event, chosen)
-
-    async def _show_choice(self, messenger: Messenger, event: PersonCommand | PersonMessage, chosen: Chosen) -> None:
+            return
         if chosen.message is not None:
             self.conversations.enqueue(messenger, chosen.message)
         elif reply := reply_to_choice(chosen, messenger.spell):

@@ -1,20 +1,18 @@
 """Handles the choice of an option of the bot's question ("Did you mean ...?")."""
 
-import re
 from collections.abc import Sequence
 
 from bot.conversation.executor import Executor
 from bot.conversation.messages import Spell
 from bot.conversation.reply import CHOICE, CHOOSE
-from bot.model import Choice, PersonCommand, PersonMessage
+from bot.model import Choice, PersonCommand
 from memory.errors import NotFound
-from memory.model import Grant, Option, Role, offers_of
+from memory.model import Grant, Option
 from memory.rules.retrieval.prompt import shown_line
 from memory.services import Chosen, Memory
 
-_NONE = "none"
-_NO = "no"
-"""The choice that lets nothing run; no correction is asked for."""
+NONE, NO = "none", "no"
+"""The arguments that choose nothing. "no" lets nothing run, and no correction is asked for."""
 NONE_OF_THESE = "None of these"
 DO_IT = "Do it"
 DO_IT_FOR_A_WHILE = "Allow for 10 minutes"
@@ -25,7 +23,6 @@ NOT_DECIDED = {
     "expired": "That question is too old to be answered now. I did nothing; ask me once more.",
     "teachers": "Only a teacher can allow more than this once. “Do it” lets me do it now.",
     "decided": "That was decided already, and holds once. Ask me again to have it done again.",
-    "words": "For that I need a tap: press “Do it” or “Don't” under my question.",
 }
 """Why a press did not let the action run, by `Chosen.refusal`."""
 GRANTS = {
@@ -35,13 +32,6 @@ GRANTS = {
     Grant.LEARNED: "learned: a teacher approved of the same here",
 }
 """How an action was allowed, in words."""
-IN_WORDS = re.compile(
-    r"(?:option |number |the )?(?:(?P<number>[1-9])|(?P<ordinal>first|second|third)(?: one)?"
-    r"|(?P<none>none(?: of (?:these|them|those))?)|(?P<yes>yes|yep|yeah|yup|ja|that one|this one))[.!)]*",
-    re.IGNORECASE,
-)
-"""A message that may choose an option."""
-_ORDINALS = ("first", "second", "third")
 NO_SUCH_QUESTION = "I do not know that question any more, or it is not yours to see. Ask it once more."
 
 
@@ -53,7 +43,7 @@ def option_choices(run_id: str, options: Sequence[Option]) -> tuple[Choice, ...]
         Choice(label=option.label, command=CHOOSE, argument=f"{run_id} {number}", words=option.text)
         for number, option in enumerate(options, start=1)
     ]
-    return (*offered, Choice(label=NONE_OF_THESE, command=CHOOSE, argument=f"{run_id} {_NONE}"))
+    return (*offered, Choice(label=NONE_OF_THESE, command=CHOOSE, argument=f"{run_id} {NONE}"))
 
 
 def _approval_choices(run_id: str, options: Sequence[Option]) -> tuple[Choice, ...]:
@@ -64,7 +54,7 @@ def _approval_choices(run_id: str, options: Sequence[Option]) -> tuple[Choice, .
     ]
     if len(options) == 1:
         buttons += [(DO_IT_FOR_A_WHILE, f"1 {Grant.SHORT.value}"), (DO_IT_ALWAYS, f"1 {Grant.ALWAYS.value}")]
-    buttons.append((DO_NOT, _NO))
+    buttons.append((DO_NOT, NO))
     return tuple(Choice(label=label, command=CHOOSE, argument=f"{run_id} {which}") for label, which in buttons)
 
 
@@ -83,42 +73,13 @@ class ChoiceHandler:
         grant = Grant(found["grant"].lower()) if found["grant"] else Grant.ONCE
         return await self._executor(self._choose, event, found["run"], found["which"].lower(), grant)
 
-    async def choose_in_words(self, event: PersonMessage, found: re.Match[str]) -> Chosen | None:
-        """Store a choice of the asker's in words (`IN_WORDS`): "2", "none of these", "yes" to a single option.
-
-        None where the last answer offers nothing like that to its author. A tool with effects is allowed by its button
-        or a command only, which its asker is told.
-        """
-        role = event.role if event.find_role is None else await event.find_role()
-        return await self._executor(self._choose_in_words, event, found, role)
-
-    def _choose_in_words(self, event: PersonMessage, found: re.Match[str], role: Role) -> Chosen | None:
-        scope = event.scope
-        run_id = self._memory.answers.addressed(scope, event.reply_to, event.at)
-        nodes = self._memory.audit.run(scope.workspace, run_id).nodes if run_id else ()
-        offers = offers_of(nodes)
-        is_askers = bool(offers) and nodes[0].person == scope.person
-        if is_askers and any(each.option.is_approval for each in offers):
-            return Chosen(is_asker=True, option=None, refusal="words")
-        if not is_askers or (found["yes"] and len(offers) > 1):
-            return None
-        number = _ORDINALS.index(found["ordinal"].lower()) + 1 if found["ordinal"] else int(found["number"] or 1)
-        if number > len(offers):
-            return None
-        chosen = None if found["none"] else number
-        choose = self._memory.asking.choose
-        try:
-            return choose(scope, nodes[0].run_id, chosen, role=role, at=event.at, event_id=event.event_id)
-        except NotFound:
-            return None
-
     def _choose(self, event: PersonCommand, run: str | None, which: str, grant: Grant) -> Chosen | None:
         run_id = run.lower() if run else self._memory.answers.addressed(event.scope, event.message_id, event.at)
         try:
             return self._memory.asking.choose(
                 event.scope,
                 run_id or "",
-                None if which in (_NONE, _NO) else int(which),
+                None if which in (NONE, NO) else int(which),
                 role=event.role,
                 at=event.at,
                 event_id=event.event_id,

@@ -49,9 +49,10 @@ APPROVES_ALONE = Phrase(
 """Approves if the message has nothing else."""
 THANKS = Phrase(r"thanks?|thank you|thx|ty|cheers|danke\w*")
 THUMB = re.compile(
-    r"(?:(?P<up>👍)|👎)[\U0001f3fb-\U0001f3ff]?|:(?:(?P<named_up>\+1|thumbsup)|-1|thumbsdown)(?:::skin-tone-[2-6])?:"
+    r"(?P<up>(?:(?:👍|:(?:\+1|thumbsup):)(?:[\U0001f3fb-\U0001f3ff]|:skin-tone-[2-6]:)?\s*)+)"
+    r"|(?:(?:👎|:(?:-1|thumbsdown):)(?:[\U0001f3fb-\U0001f3ff]|:skin-tone-[2-6]:)?\s*)+"
 )
-"""A thumb alone, also as Slack writes it."""
+"""Thumbs alone, also as Slack writes them."""
 TAIL = re.compile(r"(?:\s+[\w'’]++){0,4}+\s*+(?=$|[^\w\s'’?])")
 """A few more words to the end of the clause."""
 TAKES_BACK = re.compile(

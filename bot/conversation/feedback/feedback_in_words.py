@@ -68,7 +68,7 @@ def read(message: str, question: str = "", answer: str = "") -> Reading | None:
     if answer.rstrip().endswith("?") and not words.OFFERS_MORE.search(answer, max(0, len(answer) - _ENDING)):
         return None  # It answers the bot's question.
     if thumb := THUMB.fullmatch(text):
-        return Reading(Approval() if thumb["up"] or thumb["named_up"] else Refusal())
+        return Reading(Approval() if thumb["up"] else Refusal())
     if approves(text):
         return Reading(Approval())
     if words.NOT_A_NO.match(text):

@@ -104,7 +104,8 @@ class WordedFeedback:
         self._executor = executor
         self._read = read
         self._actions = actions
-        self._pause = pause
+        self.pause = pause
+        """How long a person may be silent until a conversation without a thread is over."""
         self._restyles = restyles
         self.events: dict[str, PersonMessage] = {}
         """The events not answered yet, by event id, to look up their asker's role. Lost on a restart."""
@@ -126,7 +127,7 @@ class WordedFeedback:
         if self._declines(message, about):
             await tell(messenger, message, feedback_messages.NOT_DONE)
             return await self._withdrawn(message, run_id)
-        if about is not None and not await self._is_next(message, about):
+        if about is not None and not await self.is_next(message, about):
             about = None
         style = preference_in(message.text)
         if style is not None:
@@ -177,6 +178,11 @@ class WordedFeedback:
         reading = read(message.text)
         return reading is not None and isinstance(reading.feedback, Refusal)
 
+    def awaits_confirmation(self, scope: Scope, since: datetime) -> bool:
+        """Whether a command of this person's asked for confirmation there since then, and is not answered."""
+        asked_at = self._to_confirm.get(_person_in_channel(scope))
+        return asked_at is not None and asked_at >= since
+
     async def commit(self, noted: "Noted | NotedPreference") -> Answer | None:
         """Commit it with its reply. None if it was withdrawn, or if memory refused it, which makes it ordinary."""
         try:
@@ -220,11 +226,11 @@ class WordedFeedback:
                 return None
             if not is_feedback(each.understood):
                 is_seen = each.answered_at <= message.at + _SKEW
-                is_young = message.reply_to or message.at - each.answered_at <= self._pause
+                is_young = message.reply_to or message.at - each.answered_at <= self.pause
                 return each if is_seen and is_young else None
         return None
 
-    async def _is_next(self, message: Incoming, about: Exchange) -> bool:
+    async def is_next(self, message: Incoming, about: Exchange) -> bool:
         """Whether the asker sent no other message there since, which may have no answer yet or need none."""
         if message.reply_to:
             return True
@@ -243,13 +249,16 @@ class WordedFeedback:
             if role is not None:
                 return role
         event = self.events.get(message.event_id)
-        if event is None:
-            return None
+        return await self.role_now(event) if event is not None else None
+
+    async def role_now(self, event: PersonMessage) -> Role | None:
+        """The role of a message's author; None if it cannot be determined now, or they may not use the bot there."""
         try:
             role = event.role if event.find_role is None else await event.find_role()
         except MessengerError:
             return None
-        return (await self._executor(self._memory.chat_settings.admission, message.scope, role)).role
+        may = await self._executor(self._memory.chat_settings.admission, event.scope, role)
+        return may.role if may.is_admitted else None
 
     # Showing and taking back ----------------------------------------------------------------------------------------
 
@@ -270,7 +279,7 @@ class WordedFeedback:
         return about.run_id if about is not None else ""
 
     async def _judged(self, message: Incoming) -> Exchange | None:
-        exchanges = await self._executor(self._memory.exchanges.before, message, pause=self._pause)
+        exchanges = await self._executor(self._memory.exchanges.before, message, pause=self.pause)
         return self._about(message, exchanges)
 
     async def choose(self, event: PersonCommand, spell: Spell) -> "FeedbackDecision | None":

@@ -54,7 +54,7 @@ class Chosen:
     """Runs whose answers may have become a lesson, or stopped being one."""
     refusal: str = ""
     """Why the choice could not decide on a tool with effects: `stranger`, `expired`, `teachers` (only they may),
-    `decided` (before), `words` (they need a press); else empty."""
+    `decided` (before); else empty."""
     has_declined: bool = False
     """Whether the choice declines a tool with effects."""
 

@@ -103,7 +103,7 @@ async def test_it_waits_and_shows_exactly_what_will_happen(chat: Chat, sent: lis
     assert all(len(f"{each.command}{each.argument}") <= 80 for each in post.choices)
 
 
-@pytest.mark.parametrize("words", ["yes", "1"])
+@pytest.mark.parametrize("words", ["yes", "1", "ok", "do it", "👍"])
 async def test_a_yes_in_words_lets_nothing_run_and_is_told_to_press(
     chat: Chat, sent: list[Mapping[str, object]], words: str
 ) -> None:
@@ -112,6 +112,14 @@ async def test_a_yes_in_words_lets_nothing_run_and_is_told_to_press(
     assert chat.messenger.posts[-1].text == "For that I need a tap: press “Do it” or “Don't” under my question."
     assert sent == []
     assert await press(chat) == "Done."
+
+
+async def test_a_no_in_words_is_the_decision_that_nothing_runs(chat: Chat, sent: list[Mapping[str, object]]) -> None:
+    await ask(chat)
+    await chat.ask("no", HERE)
+    assert chat.messenger.posts[-1].text == "Noted: I do nothing."
+    assert "decided already" in await press(chat)
+    assert sent == []
 
 
 async def test_the_askers_press_runs_just_that_and_is_in_the_trace(

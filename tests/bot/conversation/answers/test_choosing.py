@@ -100,41 +100,6 @@ async def test_the_askers_choice_is_answered_at_once_and_counts_like_an_approval
     assert (rating.vote.source, rating.vote.value) == ("tap", 1)
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ("1", YARD),
-        ("The first one.", YARD),
-        ("3", CELLAR),
-        ("none of these", "Noted: none of these. What would have been right? `!correct ...` tells me."),
-    ],
-)
-async def test_the_asker_may_choose_in_words(chat: Chat, words: str, said: str) -> None:
-    await chat.ask(GOAL)
-    await chat.ask(words)
-    assert chat.messenger.posts[-1].text == said
-    assert chat.oracle.asked == [GOAL]
-
-
-async def test_yes_chooses_the_only_option_and_nothing_of_several(chat: Chat) -> None:
-    await chat.ask(GOAL)
-    await chat.ask("yes")
-    assert chat.oracle.asked == [GOAL, "yes"]
-    chat.oracle.answers[GOAL] = call("ask_person", question="This one?", options=OPTIONS[:1])
-    await chat.ask(GOAL)
-    await chat.ask("Yes!")
-    assert chat.messenger.posts[-1].text == YARD
-
-
-async def test_a_number_that_chooses_nothing_of_the_asker_s_is_an_ordinary_message(chat: Chat) -> None:
-    await chat.ask("2")
-    await chat.ask(GOAL)
-    await chat.ask("4")
-    await chat.ask(GOAL)
-    await chat.ask("1", replace(BOB, thread=ANA.thread))
-    assert chat.oracle.asked == ["2", GOAL, "4", GOAL, "1"]
-
-
 async def test_a_choice_is_surer_than_a_thumb(chat: Chat) -> None:
     await chat.ask(GOAL)
     await choose(chat, 1)

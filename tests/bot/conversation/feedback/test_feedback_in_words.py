@@ -44,7 +44,8 @@ def test_corrections(question: str, answer: str, message: str, text: str) -> Non
 @pytest.mark.parametrize(
     "message",
     ["nope", "nein", "No.", "👎",
-    "👎🏽", ":-1::skin-tone-3:", "that didn't help", "hat leider nicht geklappt", "wrong, try again", "no it doesn't",
+    "👎🏽", ":-1::skin-tone-3:", "👎👎",
+    "that didn't help", "hat leider nicht geklappt", "wrong, try again", "no it doesn't",
      "That's not what I asked", "Das war falsch!", "I don't think that's right", "Nope, same error", "no, not there"],
 )  # fmt: skip
 def test_refusals(message: str) -> None:
@@ -53,7 +54,7 @@ def test_refusals(message: str) -> None:
 
 @pytest.mark.parametrize(
     "message",
-    ["👍", "👍🏽", ":+1:", ":thumbsup::skin-tone-4:",
+    ["👍", "👍🏽", ":+1:", ":thumbsup::skin-tone-4:", "👍👍", ":+1: :+1:",
     "Thanks, that worked", "Danke, das hat geklappt", "it works!", "yes, that's right", "You were right",
     "found it, thx",
      "great, problem solved", "no way, that actually worked", "that did the trick, it is open again"],

@@ -1,0 +1,96 @@
+"""Finds what a message in words chooses ("2", "none of these", "yes"), in the question of the bot that it answers."""
+
+from collections.abc import Sequence
+
+from bot.conversation.answers.choice_words import WordedChoice, number_of, read_choice
+from bot.conversation.answers.choosing import NO, NONE
+from bot.conversation.executor import Executor
+from bot.conversation.feedback.worded_feedback import WordedFeedback, is_feedback, reading_in
+from bot.conversation.messages import Spell
+from bot.conversation.reply import CHOOSE
+from bot.model import PersonCommand, PersonMessage
+from memory.model import Exchange, Incoming, Option, offers_of
+from memory.services import Memory
+
+LONGEST = 40
+"""The most characters of a choice in words."""
+NEEDS_TAP = "For that I need a tap: press “Do it” or “Don't” under my question."
+_UNCLEAR, _TAP = "unclear", "tap"
+
+
+class WordedChoices:
+    """Reads messages as choices."""
+
+    def __init__(self, memory: Memory, executor: Executor, worded: WordedFeedback) -> None:
+        self._memory = memory
+        self._executor = executor
+        self._worded = worded
+
+    async def read(self, event: PersonMessage, text: str, spell: Spell) -> PersonCommand | str | None:
+        """The choice that a message makes, as the command that its button is; or what to tell its author instead.
+
+        None for an ordinary message: the last answer to its author there, or the one it replies to, offers nothing
+        like that. A tool with effects is allowed by its button or a command only.
+        """
+        read = read_choice(text)
+        asked = await self._asked(event, text) if read is not None else None
+        if read is None or asked is None:
+            return None
+        which = await self._which(event, read, text, asked)
+        role = await self._worded.role_now(event) if which else None
+        if role is None:
+            return None
+        if which == _TAP:
+            return NEEDS_TAP
+        if which == _UNCLEAR:
+            return f"Which of them do you mean? Press its button; `{spell(CHOOSE)} 1` chooses the first."
+        argument = f"{asked.run_id} {which}"
+        return PersonCommand(
+            event_id=event.event_id, scope=event.scope, at=event.at, role=role, name=CHOOSE, argument=argument
+        )
+
+    async def _asked(self, event: PersonMessage, text: str) -> Exchange | None:
+        """The exchange whose answer may be a question that this message answers; None if something came between."""
+        message = Incoming(
+            scope=event.scope,
+            event_id=event.event_id,
+            message_id=event.message_id,
+            text=text,
+            at=event.at,
+            reply_to=event.reply_to,
+        )
+        exchanges = await self._executor(self._memory.exchanges.before, message, pause=self._worded.pause)
+        found = _own_last(message, exchanges)
+        if found is None or found.answered_at is None:
+            return None
+        if self._worded.awaits_confirmation(event.scope, found.answered_at):
+            return None
+        return found if await self._worded.is_next(message, found) else None
+
+    async def _which(self, event: PersonMessage, read: WordedChoice, text: str, asked: Exchange) -> str:
+        """What is chosen, as the command's argument; `_UNCLEAR`, `_TAP`, or empty for an ordinary message."""
+        if is_feedback(asked.understood):  # "Was that a correction?"
+            return "1" if read.is_yes else "2" if read.is_none else ""
+        nodes = (await self._executor(self._memory.audit.run, event.scope.workspace, asked.run_id)).nodes
+        return _among(read, text, [each.option for each in offers_of(nodes)])
+
+
+def _own_last(message: Incoming, exchanges: Sequence[Exchange]) -> Exchange | None:
+    """The author's last exchange, or the one they reply to; replies to their feedback are skipped, unless it asks."""
+    for each in reversed(exchanges):
+        is_own = each.person == message.scope.person and (each.is_replied_to or not message.reply_to)
+        reading = reading_in(each.understood)
+        if is_own and not (is_feedback(each.understood) and (reading is None or reading.is_sure)):
+            return each
+    return None
+
+
+def _among(read: WordedChoice, text: str, options: Sequence[Option]) -> str:
+    if not options:
+        return ""
+    if any(option.is_approval for option in options):
+        return NO if read.is_none else _TAP
+    number = number_of(read, text, [option.text or option.label for option in options])
+    if number is None:
+        return NONE if read.is_none else ""
+    return str(number) if number else _UNCLEAR
