@@ -55,19 +55,15 @@ class LanguageModel(Protocol):
     @property
     def name(self) -> str:
         """The configured name, for example `offline` or `openai:gpt-5-mini`."""
-        ...
 
     async def warm_up(self) -> None:
         """Do slow preparations (imports, loading) before the first request. Never blocks the event loop."""
-        ...
 
     async def reply(self, request: ModelRequest) -> ModelReply:
         """One reply. Raises `ModelError` or one of its kinds; never a vendor's exception."""
-        ...
 
     async def close(self) -> None:
         """Close connections. Idempotent."""
-        ...
 
 
 class Messenger(Protocol):
@@ -76,46 +72,36 @@ class Messenger(Protocol):
     @property
     def platform(self) -> str:
         """The name of the platform, which is the first part of its workspaces' names."""
-        ...
 
     async def run(self, sink: EventSink) -> None:
         """Deliver events, except this bot's own, until the platform ends or `close` is called."""
-        ...
 
     def split(self, text: str) -> list[str]:
         """Split a text into parts within the platform's limit, without breaking code fences, links or emoji."""
-        ...
 
     def spell(self, command: str) -> str:
         """How a person types one of the bot's commands here: `undo` is `/undo` at the terminal."""
-        ...
 
     async def post(self, message: BotMessage) -> MessageRef:
         """Post a message, whose text is within the limit (`split`). Raises `MessengerError`."""
-        ...
 
     async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
         """Add or remove the bot's own emoji on a message of its own. Idempotent."""
-        ...
 
     async def ask_correction(self, event: PersonReaction | PersonVote, ref: MessageRef, question: str) -> None:
         """Ask the person who rejected an answer what would have been right, as unobtrusively as possible.
 
         Called once for each person and answer. Does nothing on a platform that asks at the button itself.
         """
-        ...
 
     async def progress(self, workspace: str, channel: str, thread: str, text: str) -> None:
         """Show that the bot is working (`text`), or that it has finished (empty text)."""
-        ...
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
         """Give a file to one person, privately."""
-        ...
 
     async def close(self) -> None:
         """Stop `run` and release all resources. Idempotent."""
-        ...
 
 
 @runtime_checkable
@@ -127,11 +113,9 @@ class ReadsAlong(Protocol):
 
         Oldest first, without bots' messages and those that are deleted or unreadable. Raises `MessengerError`.
         """
-        ...
 
     async def name_of(self, workspace: str, person: str) -> str:
         """A person's name, never an id; empty if the platform does not tell it."""
-        ...
 
 
 @runtime_checkable
@@ -143,7 +127,6 @@ class ReadsAnswers(Protocol):
 
         None if it answers no question, is deleted, or either is a bot's. Raises `MessengerError`.
         """
-        ...
 
 
 @runtime_checkable
@@ -153,7 +136,6 @@ class StreamsAnswers(Protocol):
     @property
     def pace_s(self) -> float:
         """The least time between two calls of `stream_partial` for one answer, in seconds."""
-        ...
 
     async def stream_partial(self, message: BotMessage) -> None:
         """Show the beginning of the first part of an answer; `post` of the same run completes it.
@@ -161,11 +143,9 @@ class StreamsAnswers(Protocol):
         Each text should begin with the one before; else the platform shows nothing new until the answer is complete.
         Raises `MessengerError`.
         """
-        ...
 
     async def drop_partial(self, message: BotMessage) -> None:
         """Remove what was shown of an answer that will not be completed. Raises `MessengerError`."""
-        ...
 
 
 @runtime_checkable
@@ -175,7 +155,6 @@ class KnowsWorkspaces(Protocol):
     @property
     def workspaces(self) -> frozenset[str]:
         """These workspaces, named as in scopes; empty until events come in."""
-        ...
 
 
 @runtime_checkable
@@ -185,7 +164,6 @@ class AnswersEverywhere(Protocol):
     @property
     def answers_everywhere(self) -> bool:
         """Whether it can do so now: false until events come in."""
-        ...
 
 
 @runtime_checkable
@@ -195,7 +173,6 @@ class KnowsConnection(Protocol):
     @property
     def is_connected(self) -> bool:
         """Whether events come in. Safe to call from any thread."""
-        ...
 
 
 @runtime_checkable
@@ -208,7 +185,6 @@ class HoldsShards(KnowsConnection, Protocol):
         `before_session` is awaited before a session begins, with the number of its bucket, because Discord requires a
         pause between two sessions of a bucket.
         """
-        ...
 
 
 @runtime_checkable
@@ -217,11 +193,9 @@ class KnowsPeople(Protocol):
 
     async def profile(self, scope: Scope) -> Profile:
         """The profile of the scope's person. Raises `MessengerError`."""
-        ...
 
     async def channel_card(self, scope: Scope) -> ChannelCard:
         """The description of the scope's channel. Raises `MessengerError`."""
-        ...
 
 
 @runtime_checkable
@@ -230,8 +204,6 @@ class KnowsTeachers(Protocol):
 
     async def approvers(self, scope: Scope) -> list[str]:
         """The names of people and groups who can approve what is taught there. Never raises."""
-        ...
 
     async def teachers(self, workspace: str) -> list[str]:
         """The ids of these people, as far as known without listing all members. Never raises."""
-        ...

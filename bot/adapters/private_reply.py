@@ -18,7 +18,6 @@ class PrivateReply(Protocol):
 
     async def __call__(self, text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
         """Send it; returns the message's id if it has one. Raises `MessengerError`."""
-        ...
 
 
 @dataclass(slots=True)

@@ -152,11 +152,9 @@ class Recall(Protocol):
         self, scope: Scope, goal: str, *, run_id: str, context: frozenset[str], actions: Sequence[ActionText]
     ) -> Recollection:
         """The lessons that may be shown, best first. Raises `MemoryFault`; the node then works without lessons."""
-        ...
 
     def weigh(self, scope: Scope, goal: str, actions: Sequence[ActionText], *, run_id: str) -> Evidence:
         """The evidence of all lessons about a goal. Blocking."""
-        ...
 
 
 class Journal(Protocol):
@@ -167,7 +165,6 @@ class Journal(Protocol):
 
         Raises `MemoryFault`.
         """
-        ...
 
 
 SetAttributes = Callable[[Mapping[str, str | int | float]], None]
@@ -180,7 +177,6 @@ class Spans(Protocol):
         self, name: str, attributes: Mapping[str, str | int | float], texts: Mapping[str, str]
     ) -> AbstractContextManager[SetAttributes]:
         """A context for the span; its value sets attributes that are known later."""
-        ...
 
 
 def no_spans(

@@ -115,7 +115,6 @@ class Grader(Protocol):
 
     def grade(self, request: GradingRequest) -> GradingResult | None:
         """The judgement; None if there is none."""
-        ...
 
 
 _SPELLING = {

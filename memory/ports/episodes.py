@@ -222,14 +222,12 @@ class EpisodeTable(Protocol):
 
     def put(self, *new: Episode) -> None:
         """Insert each, or replace the episode with its workspace and id."""
-        ...
 
     def update(self, *changed: Episode) -> None:
         """Store verdicts, strength, counts, corrections and archiving of existing episodes.
 
         All other fields (goal, steps, answer, quarantine) stay as stored.
         """
-        ...
 
     def add(self, *nodes: Episode) -> None:
         """Insert new episodes. Raises `Conflict` for an id that is stored already.
@@ -237,98 +235,75 @@ class EpisodeTable(Protocol):
         The `rep` of a root becomes one more than the highest `rep` of this person's runs in this channel with the same
         goal, ignoring case and spaces. Lessons that a person wrote do not count.
         """
-        ...
 
     def get(self, workspace: str, episode_id: str) -> Episode | None:
         """The episode, or None."""
-        ...
 
     def get_many(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, Episode]:
         """The episodes that exist, by id, in one statement."""
-        ...
 
     def weighing_input(self, workspace: str, channel: str, episode_ids: Iterable[str]) -> WeighingInput:
         """The summaries of these lessons, the threshold, and the channel's settings, in one statement."""
-        ...
 
     def find_prefix(self, prefix: str, limit: int = 2) -> list[Episode]:
         """Episodes of any workspace whose id starts or ends with `prefix`; for administrators who type ids by hand."""
-        ...
 
     def of_run(self, workspace: str, run_id: str) -> list[Episode]:
         """The run's nodes in order of step number: the root first."""
-        ...
 
     def of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[Episode]]:
         """The nodes of each of these runs that exists, by run, in one statement."""
-        ...
 
     def search(self, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
         """The matching episodes by creation (ties by id), without trajectories, contexts and thoughts."""
-        ...
 
     def outlines(self, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
         """The same without any texts, for choosing from a long list what to read."""
-        ...
 
     def delete(self, workspace: str, episode_ids: Iterable[str]) -> int:
         """Erase episodes with vectors, index entries, links, log and retrieval items. Returns how many existed."""
-        ...
 
     def put_vector(self, workspace: str, episode_id: str, model: str, vector: Vector) -> None:
         """Store or replace the episode's goal embedding."""
-        ...
 
     def add_vectors(self, workspace: str, model: str, vectors: Mapping[str, Vector]) -> None:
         """Store the goal embeddings of episodes that have none, by id. Raises `NotFound` without an episode."""
-        ...
 
     def vectors(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, tuple[str, Vector]]:
         """(model, vector) by episode id, for those that have one."""
-        ...
 
     def without_vector(self, workspace: str, model: str, *, after: str, limit: int) -> list[tuple[str, str]]:
         """(id, goal) of episodes with a goal but without a vector of `model`, by id, those after this one."""
-        ...
 
     def count_without_vector(self, workspace: str, model: str) -> int:
         """The number of episodes with a goal but without a vector of `model`."""
-        ...
 
     def models(self, workspace: str) -> list[str]:
         """The models with embeddings in the workspace, by name. The cost does not depend on the number of episodes."""
-        ...
 
     def delete_vector(self, workspace: str, episode_id: str) -> None:
         """Erase the episode's goal embedding, if there is one, so that no search finds it."""
-        ...
 
     def note_words(self, workspace: str, words: Mapping[str, Collection[str]]) -> None:
         """Note that episodes have words of these people, who are not their authors. Idempotent.
 
         `words` has the people by episode id. Raises `NotFound` if an episode does not exist.
         """
-        ...
 
     def clear_words(self, workspace: str, episode_id: str) -> None:
         """Delete the notes of whose words are in the episode."""
-        ...
 
     def words_of_others(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, list[str]]:
         """The people whose words were noted in these episodes, in alphabetical order, by episode id."""
-        ...
 
     def with_words_of(self, workspace: str, person: str) -> list[str]:
         """The ids of episodes noted to have this person's words, sorted."""
-        ...
 
     def set_index(self, workspace: str, episode_id: str, entries: Sequence[IndexEntry]) -> None:
         """Make the episode findable in exactly these partitions (none = nowhere). Needs a stored vector."""
-        ...
 
     def set_indexes(self, workspace: str, entries: Mapping[str, Sequence[IndexEntry]]) -> None:
         """The same as `set_index` of many episodes, by id, whose vectors did not change. Those without one stay out."""
-        ...
 
     def change_index(
         self, workspace: str, *, put: Sequence[tuple[str, IndexEntry]], remove: Sequence[tuple[str, IndexEntry]]
@@ -337,14 +312,12 @@ class EpisodeTable(Protocol):
 
         Episodes without a vector are not changed.
         """
-        ...
 
     def file_new(self, model: str, new: Sequence[tuple[Episode, Vector, IndexEntry]]) -> None:
         """Add index entries of episodes that were just added, all of one workspace, with embeddings by `model`.
 
         Does the same as `change_index`, without reading the episodes.
         """
-        ...
 
     def nearest(
         self,
@@ -366,24 +339,18 @@ class EpisodeTable(Protocol):
         `actions`, the result has the fit of each, from all entries that approve it, at any distance. Without `gave_up`,
         entries of runs that found no answer (`GAVE_UP`) are left out. Fastest as the first read of a transaction.
         """
-        ...
 
     def first_indexed(self, workspace: str, partitions: Sequence[str], limit: int) -> list[str]:
         """The ids of the oldest episodes in any of these partitions, oldest first."""
-        ...
 
     def index_of(self, workspace: str, episode_id: str) -> list[IndexEntry]:
         """The episode's index entries, sorted by partition."""
-        ...
 
     def add_link(self, *new: Link) -> None:
         """Add links. Adding the same (from, to, kind) again changes nothing."""
-        ...
 
     def remove_link(self, link: Link) -> None:
         """Remove a link, if it exists."""
-        ...
 
     def links(self, workspace: str, episode_ids: Iterable[str], kind: LinkKind | None = None) -> list[Link]:
         """All links, or those of one kind, from or to one of these episodes."""
-        ...

@@ -20,19 +20,16 @@ class Embedder(Protocol):
     @property
     def name(self) -> str:
         """Identity of the model; vectors of different names are never compared."""
-        ...
 
     @property
     def dimension(self) -> int:
         """Length of every vector."""
-        ...
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         """One vector per text, in order, unit length (all zero for a text without content).
 
         Blocking, safe to call from several threads. Raises `EmbeddingFailed`.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,4 +47,3 @@ class SecretFinder(Protocol):
 
     def find(self, text: str) -> Sequence[Secret]:
         """The secrets of a text in any order; they may overlap. Safe to call from several threads."""
-        ...

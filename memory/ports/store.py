@@ -70,38 +70,30 @@ class Store(Protocol):
 
         Raises `StoreUnavailable` (or one of its kinds) when the database cannot be written.
         """
-        ...
 
     def read(self) -> AbstractContextManager[Transaction]:
         """A transaction on one consistent snapshot. Writing in it is a bug and fails."""
-        ...
 
     def workspaces(self) -> list[str]:
         """Every workspace that has an episode, a message or a topic, in alphabetical order."""
-        ...
 
     def schema(self) -> str:
         """The name of this version's schema. Raises `SchemaMismatch` if the database has another one."""
-        ...
 
     def erase_free_space(self) -> None:
         """Overwrite the free space, so that no byte of deleted rows remains in the database's files."""
-        ...
 
     def drop_erased(self) -> None:
         """Drop what this process has cached and any process has erased since. Cheap enough for every minute."""
-        ...
 
     def damage(self, *, limit: int) -> list[DamagedRow]:
         """Up to `limit` rows that cannot be read, because something other than this store changed them.
 
         Reads all rows. Raises `StoreUnavailable`.
         """
-        ...
 
     def close(self) -> None:
         """Release all resources. Idempotent."""
-        ...
 
 
 @contextmanager

@@ -89,27 +89,21 @@ class TotalsTable(Protocol):
 
     def nodes(self, workspace: str, since: datetime) -> list[NodeCount]:
         """Episodes by the week they were made."""
-        ...
 
     def votes(self, workspace: str, since: datetime) -> list[VoteCount]:
         """Votes by the week they were cast."""
-        ...
 
     def recalls(self, workspace: str, since: datetime) -> list[RecallCount]:
         """Recalls by week."""
-        ...
 
     def failures(self, workspace: str, since: datetime, limit: int) -> list[tuple[str, int]]:
         """The stored reasons of failed answers with their numbers, the most frequent first."""
-        ...
 
     def verdicts(self) -> list[VerdictCount]:
         """The numbers of episodes of all workspaces, by verdict and audience."""
-        ...
 
     def event_counts(self, workspace: str, after: int) -> tuple[int, dict[EventKind, int]]:
         """The last event's `seq`, and the number of events of each kind after the one with this `seq`."""
-        ...
 
     def episode_counts(self, workspace: str) -> dict[str, int]:
         """The numbers of a workspace's episodes by origin and state, archived ones included.
@@ -118,24 +112,18 @@ class TotalsTable(Protocol):
         `verdict.`; how often they were shown (`retrieval`), `used` and `ignored`; `questions` and of these `.answered`,
         of the answered `.judged` and `.wrong`, and `.asked`.
         """
-        ...
 
     def arms(self, workspace: str) -> list[ArmCount]:
         """The counts of both arms; empty if no run was in the control arm."""
-        ...
 
     def spending(self, workspace: str, since: datetime) -> list[SpendingCount]:
         """The costs of models, by day (UTC)."""
-        ...
 
     def add_spent(self, workspace: str, more: Mapping[str, int]) -> None:
         """Add to counts by name. A name begins with its day; the rest of it, which may name a person, is not stored."""
-        ...
 
     def spent(self, workspace: str, names: Sequence[str]) -> dict[str, int]:
         """These counts by name, without those that nothing was added to."""
-        ...
 
     def sweep_spent(self, before: date) -> int:
         """Delete the counts of earlier days, of every workspace. Returns how many."""
-        ...

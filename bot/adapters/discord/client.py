@@ -24,15 +24,12 @@ class Sessions(Protocol):
     @property
     def open_shards(self) -> frozenset[int]:
         """The shards with a session now."""
-        ...
 
     async def begin_shard(self, shard: int) -> None:
         """Begin a shard's session. May take long."""
-        ...
 
     async def end_shard(self, shard: int) -> None:
         """End a shard's session."""
-        ...
 
 
 class HeldShards:

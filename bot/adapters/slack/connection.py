@@ -39,16 +39,13 @@ class Connection(Protocol):
 
     async def open(self) -> None:
         """Begin. Raises `NotPermitted`, `ConfigError`, `MessengerUnavailable`."""
-        ...
 
     async def close(self) -> None:
         """Stop receiving."""
-        ...
 
     @property
     def is_up(self) -> bool:
         """Whether payloads come in now. Safe from any thread."""
-        ...
 
 
 class Connections:

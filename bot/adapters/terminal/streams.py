@@ -16,7 +16,6 @@ class ByteSource(Protocol):
 
     def read(self, size: int, /) -> bytes | None:
         """The next bytes."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,6 @@ class ShowsStage(Protocol):
 
     def __call__(self, what: str, total: int) -> "AbstractContextManager[ShowsStep]":
         """Begin a stage of `total` steps."""
-        ...
 
 
 class ShowsStep(Protocol):
@@ -17,4 +16,3 @@ class ShowsStep(Protocol):
 
     def __call__(self, done: int, note: str = "") -> None:
         """Show that `done` steps are done."""
-        ...

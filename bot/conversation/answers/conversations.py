@@ -26,27 +26,21 @@ class OtherProcesses(Protocol):
 
     def holder(self, platform: str) -> str:
         """The name of this process if it shares the platform; else empty."""
-        ...
 
     def is_ours(self, message: Incoming) -> bool:
         """Whether this process may answer a message now. If not, the process that may is woken."""
-        ...
 
     def is_elsewhere(self, message: Incoming) -> bool:
         """Whether another process has to retry the message's answer."""
-        ...
 
     def ended(self, message: Incoming) -> None:
         """Called when the work on a message has ended."""
-        ...
 
     async def running_in(self, scope: Scope) -> Incoming | None:
         """The message that another process is answering in this conversation."""
-        ...
 
     async def stop(self, message: Incoming) -> bool:
         """Ask the other process to finish with what it has. False if nothing is running."""
-        ...
 
 
 class Conversations:

@@ -16,4 +16,3 @@ class Encoder(Protocol):
 
     def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """One row of unit length for each text, float32, shape (texts, dimension)."""
-        ...

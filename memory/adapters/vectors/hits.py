@@ -29,7 +29,6 @@ class Rows(Protocol):
 
         The vectors may be views, which are valid until the next change.
         """
-        ...
 
 
 class Candidates(NamedTuple):
@@ -45,7 +44,6 @@ class Partition(Protocol):
 
     def __len__(self) -> int:
         """The number of rows."""
-        ...
 
     def find(
         self, query: "Vector", k: int, least: Callable[[], float], actions: tuple[str, ...], *, gave_up: bool
@@ -55,4 +53,3 @@ class Partition(Protocol):
         Each row is of another episode. Without `gave_up`, rows marked `NOTHING_FOUND` are left out. The second value,
         if there are actions, has the shape (2, actions): how many rows approve each, and the sum of their cosines.
         """
-        ...

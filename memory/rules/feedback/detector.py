@@ -22,4 +22,3 @@ class Detector(Protocol):
 
     def detect(self, exemplar: Exemplar, question: str, answer: str, action: str = "") -> DetectedSignal:
         """The signal of one exemplar. `action` is the answer's kind: a tool's name, `answer` or `expand`."""
-        ...

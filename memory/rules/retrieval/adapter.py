@@ -87,7 +87,6 @@ class RetrieverAdapter(Protocol[M]):
 
         Raises `ValueError` for a setting outside its range.
         """
-        ...
 
 
 class MemorySource(Protocol[M]):
@@ -97,7 +96,6 @@ class MemorySource(Protocol[M]):
         self, session_id: str, current_run_id: str, situation: RetrievalInput, config: RetrievalConfig
     ) -> Sequence[MemoryCandidate[M]]:
         """The candidates with their intent scores."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

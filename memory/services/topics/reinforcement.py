@@ -23,19 +23,15 @@ class Reinforcement(Protocol[Row, Logged]):
 
     def read(self, tx: Transaction, ids: Iterable[str]) -> Mapping[str, Row]:
         """The current rows, by id."""
-        ...
 
     def is_same(self, seen: Row, now: Row) -> bool:
         """Whether nothing has changed that an answer depends on."""
-        ...
 
     def raised(self, row: Row, actor: str, at: datetime) -> tuple[Row, Logged]:
         """The row with its salience raised, and the log entry for that."""
-        ...
 
     def store(self, tx: Transaction, rows: Sequence[Row], entries: Sequence[Logged]) -> None:
         """Store raised rows, and the entries in their order."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

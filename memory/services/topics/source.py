@@ -28,23 +28,18 @@ class TopicSource(Protocol):
 
     def resolve(self, topic_ids: Sequence[str]) -> Mapping[str, str]:
         """For each of these ids that names an active topic, its id or that of the topic it was merged into."""
-        ...
 
     def in_order(self, k: int) -> Sequence[str]:
         """The first `k` active topics that have an embedding, in order of arrival."""
-        ...
 
     def nearest(self, vector: "Vector", k: int) -> Hits:
         """The active topics most similar to a vector, best first, ties in order of arrival; at least `k`, if any."""
-        ...
 
     def bundles(self, chosen: Sequence[tuple[str, float | None]], request: QueryRequest) -> Sequence[Bundle]:
         """The chosen topics of this source with what the stages add, in the same order."""
-        ...
 
     def returned(self, topic_id: str) -> Returned:
         """One of the chosen topics as it was read, to raise its salience."""
-        ...
 
 
 MakeSource = Callable[[Transaction, Scope], TopicSource]
@@ -55,7 +50,6 @@ class TopicIndex(Protocol):
 
     def nearest(self, workspace: str, partitions: Sequence[str], model: str, vector: "Vector", k: int) -> Hits | None:
         """(topic id, cosine) of the closest, best first. None if it is not available: all are compared then."""
-        ...
 
 
 @dataclass(kw_only=True)

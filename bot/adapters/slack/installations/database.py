@@ -31,11 +31,9 @@ class InstallationDatabase(Protocol):
 
     def is_there(self) -> bool:
         """Whether anything was ever installed here. Raises SQLAlchemy's errors."""
-        ...
 
     def make(self) -> AbstractContextManager[Connection]:
         """A transaction that makes tables; one at a time among all processes."""
-        ...
 
 
 class InstallationFile:

@@ -28,15 +28,12 @@ class Engine(Protocol):
 
     def load(self, people: Sequence[str]) -> None:
         """Add row `i` for `people[i]`, all at once."""
-        ...
 
     def search(self, person: str, text: str) -> list[str]:
         """The names of the ten nearest of this person's rows, read from what is stored."""
-        ...
 
     def add(self, person: str, text: str) -> None:
         """Add one row."""
-        ...
 
 
 class Vectors:
