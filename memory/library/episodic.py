@@ -19,7 +19,6 @@ from memory.model import (
     Origin,
     Reaction,
     Scope,
-    ShortMemory,
     Step,
     StepKind,
     Termination,
@@ -33,7 +32,7 @@ from memory.rules.fold import facts
 from memory.rules.quarantine import flags_of
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.services import Memory
-from memory.services.core import event, existing
+from memory.services.core import event, existing, keep
 from memory.services.verdicts.quarantine import hold_back
 from memory.services.verdicts.verdicts import settle_joined
 
@@ -190,18 +189,8 @@ def keep_for_a_while(
     tx: Transaction, episodic: EpisodicMemory, kind: str, key: str, value: Mapping[str, object], life: timedelta
 ) -> None:
     """Store a value for a time, as data of the person, which is erased when they are forgotten."""
-    now = episodic.memory.clock()
-    tx.short.put(
-        ShortMemory(
-            workspace=episodic.scope.workspace,
-            kind=kind,
-            key=key,
-            value=value,
-            person=episodic.scope.person,
-            created_at=now,
-            expires_at=now + life,
-        )
-    )
+    scope, now = episodic.scope, episodic.memory.clock()
+    keep(tx, kind, key, value, of=(scope.workspace, scope.person), at=now, until=now + life)
 
 
 def _check(episode: Episode) -> None:

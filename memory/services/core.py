@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from memory.errors import EmbeddingFailed, InvalidInput, NotFound
-from memory.model import ApprovalPolicy, Episode, Event, EventKind, TeachingPolicy, Vector, Verdicts
+from memory.model import ApprovalPolicy, Episode, Event, EventKind, ShortMemory, TeachingPolicy, Vector, Verdicts
 from memory.model.spending import Cap
 from memory.ports import Clock, Embedder, IndexEntry, NewId, Store, Transaction
 from memory.rules.audience import index_entries_of
@@ -102,6 +102,38 @@ def event(
         at=at,
         source_event_id=source,
         detail=detail or {},
+    )
+
+
+def event_of_workspace(
+    workspace: str, kind: EventKind, actor: str, at: datetime, detail: Mapping[str, object]
+) -> Event:
+    """An event that is about no episode."""
+    return Event(workspace=workspace, episode_id="", kind=kind, actor=actor, at=at, detail=detail)
+
+
+def keep(
+    tx: Transaction,
+    kind: str,
+    key: str,
+    value: Mapping[str, object],
+    *,
+    of: tuple[str, str],
+    at: datetime,
+    until: datetime,
+) -> None:
+    """Store a short memory `of` (workspace, person), with whom it is forgotten; it replaces the value before."""
+    workspace, person = of
+    tx.short.put(
+        ShortMemory(
+            workspace=workspace,
+            kind=kind,
+            key=key,
+            value=value,
+            person=person,
+            created_at=at,
+            expires_at=until,
+        )
     )
 
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from memory.errors import InvalidInput
-from memory.model import Event, EventKind
+from memory.model import EventKind
 from memory.model.batch import Batch, BatchLesson
 from memory.ports import Transaction, rolled_back
 from memory.services.batches.batches import chunks, existing_batch
-from memory.services.core import Core, act
+from memory.services.core import Core, act, event_of_workspace
 from memory.services.privacy.purge import PurgeInProgress, Purging, changed_runs
 from memory.services.recall.confusion import ConfusionEstimate
 
@@ -62,9 +62,7 @@ class BatchUndo:
                 done += self._withdraw(tx, late, purge_id)
             tx.batches.put(replace(existing_batch(tx, workspace, batch_id), undone_at=now))
             detail = asdict(done) | {"purge": purge_id, "batch": batch_id}
-            tx.log.append(
-                Event(workspace=workspace, episode_id="", kind=EventKind.PURGED, actor=actor, at=now, detail=detail)
-            )
+            tx.log.append(event_of_workspace(workspace, EventKind.PURGED, actor, now, detail))
         if had_estimate:
             estimate.update_without(workspace)
         return done

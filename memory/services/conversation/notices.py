@@ -8,9 +8,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from memory.model import Episode, Origin, ShortMemory
+from memory.model import Episode, Origin
 from memory.ports import Transaction
-from memory.services.core import Core
+from memory.services.core import Core, keep
 
 KIND = "goodbot/decided"
 _KEPT = timedelta(days=90)
@@ -58,17 +58,8 @@ def note_decision(tx: Transaction, before: Episode, after: Episode, actor: str, 
         return
     if tx.batches.of_lessons(after.workspace, [after.id]):
         return  # learned from a file: its author does not wait for a decision
-    tx.short.put(
-        ShortMemory(
-            workspace=after.workspace,
-            kind=KIND,
-            key=after.id,
-            value={"approved": after.archived_at is None},
-            person=after.author,
-            created_at=now,
-            expires_at=now + _KEPT,
-        )
-    )
+    value = {"approved": after.archived_at is None}
+    keep(tx, KIND, after.id, value, of=(after.workspace, after.author), at=now, until=now + _KEPT)
 
 
 def _is_shared(lesson: Episode) -> bool:

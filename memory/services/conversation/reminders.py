@@ -14,7 +14,7 @@ from memory.model import Incoming, Outgoing, Scope, ShortMemory, Visibility
 from memory.model.delivery import RETRY
 from memory.ports import Transaction
 from memory.rules.recurrence import ONCE, Recurrence, next_due
-from memory.services.core import Core
+from memory.services.core import Core, keep
 
 KIND = "goodbot/reminder"
 MOST = 50
@@ -92,7 +92,7 @@ class Reminders:
                     return each
             if len(kept) >= MOST:
                 raise InvalidInput(f"there are {MOST} reminders already; cancel one first")
-            tx.short.put(_stored(made, now))
+            _store(tx, made, now)
         return made
 
     def of(self, scope: Scope) -> list[Reminder]:
@@ -124,7 +124,7 @@ class Reminders:
                 return False
             again = next_due(reminder.first, ZoneInfo(reminder.zone), reminder.repeat, now)
             if again is not None:
-                tx.short.put(_stored(replace(reminder, due=again), stored.created_at))
+                _store(tx, replace(reminder, due=again), stored.created_at)
             return _put(tx, reminder, run_id, text_of(reminder, now - reminder.due > _LATE), now)
 
 
@@ -154,27 +154,21 @@ def _key(reminder: Reminder) -> str:
     return f"{_moment(reminder.due)}/{reminder.id}"
 
 
-def _stored(reminder: Reminder, created_at: datetime) -> ShortMemory:
+def _store(tx: Transaction, reminder: Reminder, created_at: datetime) -> None:
     scope = reminder.scope
-    return ShortMemory(
-        workspace=scope.workspace,
-        kind=KIND,
-        key=_key(reminder),
-        value={
-            "text": reminder.text,
-            "first": reminder.first.isoformat(),
-            "zone": reminder.zone,
-            "repeat": str(reminder.repeat),
-            "channel": scope.channel,
-            "thread": scope.thread,
-            "visibility": scope.visibility.value,
-            "place": scope.place,
-            "message": reminder.message_id,
-        },
-        person=scope.person,
-        created_at=created_at,
-        expires_at=_FOR_GOOD,
-    )
+    value = {
+        "text": reminder.text,
+        "first": reminder.first.isoformat(),
+        "zone": reminder.zone,
+        "repeat": str(reminder.repeat),
+        "channel": scope.channel,
+        "thread": scope.thread,
+        "visibility": scope.visibility.value,
+        "place": scope.place,
+        "message": reminder.message_id,
+    }
+    owner = (scope.workspace, scope.person)
+    keep(tx, KIND, _key(reminder), value, of=owner, at=created_at, until=_FOR_GOOD)
 
 
 def _read(stored: ShortMemory) -> Reminder:

@@ -7,7 +7,6 @@ from datetime import datetime
 from memory.errors import InvalidInput
 from memory.model import (
     Episode,
-    Event,
     EventKind,
     GradeSource,
     Incoming,
@@ -24,7 +23,7 @@ from memory.model.upkeep import Erasure
 from memory.model.validation import text
 from memory.ports import EpisodeFilter, NewId, Store, Transaction
 from memory.rules.audience import visibility_of
-from memory.services.core import ALL, Core, note_words_of
+from memory.services.core import ALL, Core, event_of_workspace, note_words_of
 from memory.services.privacy.quotation import quoting, repeating, resting_on
 from memory.services.recall.confusion import ConfusionEstimate
 from memory.services.recall.visible_corrections import as_seen_by
@@ -223,7 +222,7 @@ class Privacy:
                 kept=len(held.kept),
             )
             counts = {"episodes": erased.episodes, "derived": erased.derived, "messages": erased.messages}
-            tx.log.append(_tombstone(workspace, actor, now, counts))
+            tx.log.append(event_of_workspace(workspace, EventKind.FORGOTTEN, actor, now, counts))
             tx.upkeep.put_erasure(replace(erasure, person=""))
         if had_estimate:
             self._estimate.update_without(workspace)
@@ -248,7 +247,8 @@ class Privacy:
             erased = erase_run(self._core, tx, workspace, run_id)
             had_estimate = self._estimate.drop(tx, workspace)
             if erased and actor:
-                tx.log.append(_tombstone(workspace, actor, self._core.clock(), {"episodes": erased}))
+                now, counts = self._core.clock(), {"episodes": erased}
+                tx.log.append(event_of_workspace(workspace, EventKind.FORGOTTEN, actor, now, counts))
         if had_estimate:
             self._estimate.update_without(workspace)
         overwrite_erased(self._core.store)
@@ -267,10 +267,6 @@ def _erase_in_name_of(tx: Transaction, workspace: str, person: str, now: datetim
     tx.api_keys.erase_person(workspace, person)
     tx.batches.erase_person(workspace, person)
     tx.people.forget(workspace, person)
-
-
-def _tombstone(workspace: str, actor: str, now: datetime, counts: Mapping[str, int]) -> Event:
-    return Event(workspace=workspace, episode_id="", kind=EventKind.FORGOTTEN, actor=actor, at=now, detail=counts)
 
 
 def erase_run(core: Core, tx: Transaction, workspace: str, run_id: str) -> int:

@@ -11,7 +11,6 @@ from datetime import datetime
 from memory.errors import InvalidInput
 from memory.model import (
     Episode,
-    Event,
     EventKind,
     Lesson,
     Origin,
@@ -26,7 +25,7 @@ from memory.ports import EpisodeFilter, Transaction, rolled_back
 from memory.rules.audience import partitions_for, partitions_of
 from memory.rules.fold import DECISIONS, GRADINGS, effective, replay, with_verdicts
 from memory.rules.verdict import CORRECTION
-from memory.services.core import ALL, Core, act, event, existing, record, update_index
+from memory.services.core import ALL, Core, act, event, event_of_workspace, existing, record, update_index
 from memory.services.privacy.forget import require_person
 from memory.services.recall.confusion import ConfusionEstimate
 from memory.services.recording.approvals import drop_permissions
@@ -144,15 +143,8 @@ class Purging:
             if not done.is_empty:
                 had_estimate = estimate.drop(tx, workspace)
                 counts = {name: value for name, value in asdict(done).items() if isinstance(value, int)}
-                summary = Event(
-                    workspace=workspace,
-                    episode_id="",
-                    kind=EventKind.PURGED,
-                    actor=actor,
-                    at=self._core.clock(),
-                    detail=counts | {"purge": purge_id},
-                )
-                tx.log.append(summary)
+                detail = counts | {"purge": purge_id}
+                tx.log.append(event_of_workspace(workspace, EventKind.PURGED, actor, self._core.clock(), detail))
         if had_estimate:
             estimate.update_without(workspace)
         return done

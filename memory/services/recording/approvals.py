@@ -21,7 +21,6 @@ from memory.model import (
     Permission,
     Role,
     Scope,
-    ShortMemory,
     StandingPermission,
     StepKind,
     Tap,
@@ -33,7 +32,7 @@ from memory.ports import EpisodeFilter, Transaction
 from memory.rules.approvals import argument_kinds, permission_key
 from memory.rules.chat_settings import APPROVALS, LEARNED
 from memory.rules.retrieval.likeness import unit_cosine
-from memory.services.core import Core, event
+from memory.services.core import Core, event, keep
 from memory.services.settings.chat_settings import settings_at
 
 KIND = "goodbot/permission"
@@ -213,17 +212,9 @@ def decide(
     if grant is not None and grant.lasts:
         key = permission_key(node.channel, offer.option.action, offer.option.arguments)
         tx.short.delete(node.workspace, KIND, key)
-        tx.short.put(
-            ShortMemory(
-                workspace=node.workspace,
-                kind=KIND,
-                key=key,
-                value={"grant": grant.value, "basis": node.id, "tool": offer.option.action, "channel": node.channel},
-                person=scope.person,
-                created_at=now,
-                expires_at=now + SHORT_TIME if grant is Grant.SHORT else _FOR_GOOD,
-            )
-        )
+        value = {"grant": grant.value, "basis": node.id, "tool": offer.option.action, "channel": node.channel}
+        until = now + SHORT_TIME if grant is Grant.SHORT else _FOR_GOOD
+        keep(tx, KIND, key, value, of=(node.workspace, scope.person), at=now, until=until)
     return True
 
 

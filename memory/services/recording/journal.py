@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from memory.model import Allowed, Episode, Grant, Incoming, Permission, ShortMemory, Termination
+from memory.model import Allowed, Episode, Grant, Incoming, Permission, Termination
 from memory.model.episode import step_as_json, step_from_json
-from memory.services.core import Core
+from memory.services.core import Core, keep
 
 KIND = "goodbot/journal"
 _KEPT = timedelta(days=1)
@@ -51,17 +51,8 @@ class Journals:
             "doing": [doing[0], self._core.redactor.value(dict(doing[1]))] if doing else None,
         }
         with self._core.store.write() as tx:
-            tx.short.put(
-                ShortMemory(
-                    workspace=scope.workspace,
-                    kind=KIND,
-                    key=message.event_id,
-                    value=value,
-                    person=scope.person,
-                    created_at=now,
-                    expires_at=now + _KEPT,
-                )
-            )
+            owner = (scope.workspace, scope.person)
+            keep(tx, KIND, message.event_id, value, of=owner, at=now, until=now + _KEPT)
 
     def read(self, message: Incoming) -> InterruptedRun | None:
         """The interrupted run of this message; None if there is none, or the message was edited since.

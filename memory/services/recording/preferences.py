@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from memory.errors import NotFound
 from memory.model import Incoming, Outgoing, Scope, ShortMemory
 from memory.ports import Transaction
-from memory.services.core import Core
+from memory.services.core import Core, keep
 from memory.services.recording.record import Answer
 from memory.services.verdicts.verdicts import withdraw_votes
 
@@ -102,17 +102,8 @@ def _put(tx: Transaction, workspace: str, person: str, preference: Preference, n
     others = _stored(tx, workspace, person)
     for oldest in others[: max(0, len(others) - MOST + 1)]:
         tx.short.delete(workspace, KIND, oldest.key)
-    tx.short.put(
-        ShortMemory(
-            workspace=workspace,
-            kind=KIND,
-            key=key,
-            value={"kind": preference.kind, "text": preference.text, "event": preference.event_id},
-            person=person,
-            created_at=now,
-            expires_at=now + _KEPT,
-        )
-    )
+    value = {"kind": preference.kind, "text": preference.text, "event": preference.event_id}
+    keep(tx, KIND, key, value, of=(workspace, person), at=now, until=now + _KEPT)
 
 
 def _stored(tx: Transaction, workspace: str, person: str) -> Sequence[ShortMemory]:

@@ -4,14 +4,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from memory.errors import InvalidInput, NotAdmitted
-from memory.model import Event, EventKind, Reaction, Role, Scope, Visibility
+from memory.model import EventKind, Reaction, Role, Scope, Visibility
 from memory.model.chat_setting import ChatSetting, SettingChange, in_force
 from memory.model.scope import platform_of
 from memory.ports import Store, Transaction
 from memory.rules.chat_settings import Settable, admits, canonical, effective_role, settable
-from memory.services.core import Core
-
-NO_EPISODE = ""
+from memory.services.core import Core, event_of_workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,16 +115,7 @@ class ChatSettings:
             )
             tx.settings.put(setting)
         detail = {"channel": channel, "name": name, "before": before.value if before else None, "after": after}
-        tx.log.append(
-            Event(
-                workspace=workspace,
-                episode_id=NO_EPISODE,
-                kind=EventKind.SETTING_CHANGED,
-                actor=scope.person,
-                at=now,
-                detail=detail,
-            )
-        )
+        tx.log.append(event_of_workspace(workspace, EventKind.SETTING_CHANGED, scope.person, now, detail))
 
 
 def named_anywhere(store: Store, platform: str, name: str) -> list[str]:
@@ -182,7 +171,7 @@ def _channel(setting: Settable, scope: Scope, *, everywhere: bool) -> str:
 
 
 def _changes(tx: Transaction, workspace: str) -> list[SettingChange]:
-    events = [each for each in tx.log.of_episode(workspace, NO_EPISODE) if each.kind is EventKind.SETTING_CHANGED]
+    events = [each for each in tx.log.of_episode(workspace, "") if each.kind is EventKind.SETTING_CHANGED]
     return [
         SettingChange(
             channel=str(each.detail["channel"]),

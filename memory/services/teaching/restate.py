@@ -22,7 +22,6 @@ from memory.model import (
     Reaction,
     Role,
     Scope,
-    ShortMemory,
     Signal,
     Vector,
     Visibility,
@@ -33,7 +32,7 @@ from memory.rules.fold import DECISIONS, GRADINGS, effective, reaction_detail, r
 from memory.rules.quarantine import LESSON_CHARACTERS, Flag, flags as flags_in, merged
 from memory.rules.retrieval.consensus import is_same_goal
 from memory.rules.verdict import CORRECTION, ballots
-from memory.services.core import ALL, Core, event, existing, note_words_of, record, update_index
+from memory.services.core import ALL, Core, event, existing, keep, note_words_of, record, update_index
 from memory.services.teaching.correct import own_vote, taught_lesson, usable
 from memory.services.verdicts.archive import ACTOR, MERGED, restore_whole, why_archived
 from memory.services.verdicts.quarantine import SYSTEM, hold_back, restore_texts
@@ -147,7 +146,7 @@ def part_from_asker(
             bare = _bare(tx, lesson)
         if own is None:
             bare = hold_back(tx, bare, [Flag.NEEDS_QUESTION], now)
-            tx.short.put(_notice(bare, now))
+            keep(tx, NOTICE, bare.id, {}, of=(bare.workspace, bare.author), at=now, until=now + _NOTICE_KEPT)
         else:
             place = own.place if own.channel == bare.channel else ""
             embedded = tx.episodes.vectors(own.workspace, [own.id]).get(own.id)
@@ -313,18 +312,6 @@ def _ask(
         tx.episodes.put_vector(lesson.workspace, lesson.id, *embedded)
     update_index(tx, asked)
     return asked
-
-
-def _notice(lesson: Episode, now: datetime) -> ShortMemory:
-    return ShortMemory(
-        workspace=lesson.workspace,
-        kind=NOTICE,
-        key=lesson.id,
-        value={},
-        person=lesson.author,
-        created_at=now,
-        expires_at=now + _NOTICE_KEPT,
-    )
 
 
 def _is_waiting(tx: Transaction, lesson: Episode) -> bool:

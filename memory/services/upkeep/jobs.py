@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from memory.errors import InvalidInput
-from memory.model import GAVE_UP, Episode, Event, EventKind, Link, LinkKind, Termination, Verdict
+from memory.model import GAVE_UP, Episode, EventKind, Link, LinkKind, Termination, Verdict
 from memory.model.normal_form import comparable
 from memory.model.upkeep import JobRun, UpkeepPolicy
 from memory.ports import EpisodeFilter, Store, Transaction
 from memory.rules.audience import partitions_of
 from memory.rules.consolidation import advice_of, rules_of
 from memory.rules.retrieval.consensus import is_same_goal
-from memory.services.core import Core, event, record
+from memory.services.core import Core, event, event_of_workspace, record
 from memory.services.privacy.forget import Privacy, erase_run, overwrite_erased
 from memory.services.recall.confusion import JOB as CONFUSION, ConfusionEstimate
 from memory.services.topics import World
@@ -316,17 +316,7 @@ class Upkeep:
         with self._core.store.write() as tx:
             tx.upkeep.put_job_run(done)
             if actor:
-                detail: dict[str, object] = {"job": name}
-                tx.log.append(
-                    Event(
-                        workspace=workspace,
-                        episode_id="",
-                        kind=EventKind.JOB_RUN,
-                        actor=actor,
-                        at=done.finished_at,
-                        detail=detail,
-                    )
-                )
+                tx.log.append(event_of_workspace(workspace, EventKind.JOB_RUN, actor, done.finished_at, {"job": name}))
         return done
 
     def run_due(self, name: str, owner: str) -> JobRun | None:
