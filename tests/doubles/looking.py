@@ -11,7 +11,7 @@ from bot.model import PersonCommand
 from memory.model import Episode, Role, Scope
 from memory.rules.retrieval.prompt import render_lessons
 from memory.services import Memory
-from memory.services.conversation.answers import question_behind
+from memory.services.conversation.answers import askers_of, root_behind
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -95,7 +95,8 @@ class Looking:
         here = [each for each in self._posted if each.channel == self._here.channel]
         now = self._memory.clock()
         with self._memory.store.read() as tx:
-            return repr([question_behind(tx, self._here, f"m-{each.run_id}", now) for each in here])
+            found = [root_behind(tx, self._here, f"m-{each.run_id}", now) for each in here]
+            return repr([(root.goal, askers_of(tx, root)[0]) for root in found if root is not None])
 
     def topics(self) -> str:
         """Topics and lessons as the query interface returns them."""

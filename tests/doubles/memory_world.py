@@ -26,7 +26,7 @@ from memory.model.evidence import ActionText
 from memory.ports import Embedder, Store
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.services import FinishedRun, Memory, UsedLesson, VoteResult
-from memory.services.conversation.answers import question_behind
+from memory.services.conversation.answers import askers_of, root_behind
 from memory.services.embedders import EmbedderNamed
 from memory.services.recording.finished_run import used_in
 
@@ -152,11 +152,10 @@ class World:
         """Somebody wants the question behind a posted answer tried again."""
         here = replace(of, channel=episode.channel, visibility=episode.visibility)
         with self.memory.store.read() as tx:
-            question = question_behind(tx, here, f"m-{episode.run_id}", self.clock())
-        assert question is not None
-        return self.ask(
-            question.text, answer, of=of, asked_by=question.asked_by if question.asked_by != of.person else ""
-        )
+            root = root_behind(tx, here, f"m-{episode.run_id}", self.clock())
+            assert root is not None
+            asker = askers_of(tx, root)[0]
+        return self.ask(root.goal, answer, of=of, asked_by=asker if asker != of.person else "")
 
     def _node(
         self,

@@ -43,21 +43,11 @@ class Answers:
             return tx.teaching.newest_answer(scope.workspace, scope.channel, scope.thread if only_thread else "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """A question with its author."""
-
-    text: str
-    asked_by: str
-
-
-def question_behind(tx: Transaction, scope: Scope, message_id: str, now: datetime) -> Question | None:
-    """The question behind a sent answer; None if there is none that may be repeated in this place."""
+def root_behind(tx: Transaction, scope: Scope, message_id: str, now: datetime) -> Episode | None:
+    """The first node of a sent answer; None if there is none whose question may be repeated in this place."""
     entry = tx.teaching.ledger(scope.workspace, scope.channel, message_id, now)
     nodes = tx.episodes.of_run(scope.workspace, entry.run_id) if entry else []
-    if not nodes or not may_read(scope, nodes[0]):
-        return None
-    return Question(text=nodes[0].goal, asked_by=askers_of(tx, nodes[0])[0])
+    return nodes[0] if nodes and may_read(scope, nodes[0]) else None
 
 
 def askers_of(tx: Transaction, episode: Episode) -> list[str]:

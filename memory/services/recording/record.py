@@ -26,7 +26,7 @@ from memory.model import (
 from memory.model.delivery import RETRY, UNFINISHED
 from memory.ports import Transaction
 from memory.rules.audience import stays
-from memory.services.conversation.answers import question_behind
+from memory.services.conversation.answers import askers_of, root_behind
 from memory.services.core import Core, event, record
 from memory.services.recording.asking import count_choice, note_offered
 from memory.services.recording.finished_run import (
@@ -119,17 +119,18 @@ class Recording:
         """
         now = self._core.clock()
         with self._core.store.write() as tx:
-            question = question_behind(tx, scope, message_id, now)
-            if question is None:
+            root = root_behind(tx, scope, message_id, now)
+            if root is None:
                 raise NotFound(f"no question behind message {message_id} in {scope.channel}; ask it anew")
-            self._core.require_short(question.text)
+            self._core.require_short(root.goal)
+            asker = askers_of(tx, root)[0]
             again = Incoming(
                 scope=scope,
                 event_id=event_id,
                 message_id=f"{RETRY}{event_id}",
-                text=question.text,
+                text=root.goal,
                 at=at,
-                asked_by=question.asked_by if question.asked_by != scope.person else "",
+                asked_by=asker if asker != scope.person else "",
             )
             note(tx, scope, now)
             return again if tx.deliveries.accept(self._core.redactor.message(again)) else None

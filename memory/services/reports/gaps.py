@@ -1,6 +1,6 @@
 """Knowledge gaps: unanswered questions to teach next, those first whose answers settle most questions."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memory.model import ASK, Episode, Scope, Termination, Vector, Verdict
@@ -62,10 +62,7 @@ class Gaps:
             still_open = [
                 each for each in unanswered if each.id in vectors and not self._is_settled(tx, each, vectors[each.id])
             ]
-        groups = greedy_cover([vectors[each.id] for each in still_open], limit)
-        return [
-            Gap(episode=still_open[first], like=tuple(still_open[n] for n in settled[1:])) for first, settled in groups
-        ]
+        return covering(still_open, vectors, limit)
 
     def is_gap(self, episode: Episode) -> bool:
         """Whether this question, or part of one, has no approved answer."""
@@ -87,6 +84,12 @@ class Gaps:
     def _is_known(self, tx: Transaction, episode: Episode, vector: Vector) -> bool:
         nearest = self._weighing.nearest(tx, episode.scope, vector)
         return self._weighing.weighed(tx, episode.scope, vector, nearest, ())[0].is_sure
+
+
+def covering(questions: Sequence[Episode], vectors: Mapping[str, Vector], limit: int) -> list[Gap]:
+    """The questions whose answers settle most of these, the one that settles most first. `vectors` are by id."""
+    groups = greedy_cover([vectors[each.id] for each in questions], limit)
+    return [Gap(episode=questions[first], like=tuple(questions[n] for n in settled[1:])) for first, settled in groups]
 
 
 def _unanswered(tx: Transaction, workspace: str) -> list[Episode]:

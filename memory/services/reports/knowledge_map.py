@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 from memory.model import Episode, Termination, Vector, Verdict
 from memory.ports import EpisodeFilter
-from memory.rules.evidence.coverage import SETTLED_FROM, greedy_cover
+from memory.rules.evidence.coverage import SETTLED_FROM
 from memory.rules.evidence.weighing import rows
 from memory.rules.plane import Plane, lay_out
 from memory.services.core import Core
-from memory.services.reports.gaps import Gap, has_no_answer, is_open, vectors_of
+from memory.services.reports.gaps import Gap, covering, has_no_answer, is_open, vectors_of
 
 LESSONS = 400
 """The most lessons on the map, the newest first."""
@@ -61,7 +61,7 @@ class KnowledgeMaps:
             lessons=tuple(lessons),
             gaps=tuple(gaps),
             plane=lay_out([each.goal for each in points], [vectors[each.id] for each in points]),
-            next=tuple(_next(gaps, vectors)),
+            next=tuple(covering(gaps, vectors, NEXT)),
             is_whole=len(judged) < LESSONS,
         )
 
@@ -87,8 +87,3 @@ def _meets(question: Episode, lesson: Episode) -> bool:
         or (verdicts.channel is Verdict.SUCCESS and lesson.channel == question.channel)
         or question.person in (lesson.person, lesson.author)
     )
-
-
-def _next(gaps: Sequence[Episode], vectors: dict[str, Vector]) -> list[Gap]:
-    groups = greedy_cover([vectors[each.id] for each in gaps], NEXT)
-    return [Gap(episode=gaps[first], like=tuple(gaps[n] for n in settled[1:])) for first, settled in groups]

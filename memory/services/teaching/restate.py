@@ -32,9 +32,9 @@ from memory.rules.fold import DECISIONS, GRADINGS, effective, reaction_detail, r
 from memory.rules.quarantine import LESSON_CHARACTERS, Flag, flags as flags_in, merged
 from memory.rules.retrieval.consensus import is_same_goal
 from memory.rules.verdict import CORRECTION, ballots
-from memory.services.core import ALL, Core, event, existing, keep, note_words_of, record, update_index
+from memory.services.core import ALL, Core, act, event, existing, keep, note_words_of, record, update_index
 from memory.services.teaching.correct import own_vote, taught_lesson, usable
-from memory.services.verdicts.archive import ACTOR, MERGED, restore_whole, why_archived
+from memory.services.verdicts.archive import ACTOR, MERGED, why_archived
 from memory.services.verdicts.quarantine import SYSTEM, hold_back, restore_texts
 from memory.services.verdicts.verdicts import refold
 
@@ -105,7 +105,7 @@ class Restating:
             lesson = _ask(tx, lesson, goal, embedded, flags, actor=scope.person, now=now)
             note_words_of(tx, lesson, [scope.person])
             if why_archived(tx, lesson):
-                restore_whole(tx, lesson, scope.person, now, "restated")
+                act(tx, lesson, EventKind.RESTORED, scope.person, now, {"reason": "restated"})
             restore_texts(tx, lesson, scope.person, now)
             tx.short.delete(lesson.workspace, NOTICE, lesson.id)
             return existing(tx, lesson.workspace, lesson.id)
@@ -154,7 +154,7 @@ def part_from_asker(
             flags = () if is_free else (Flag.RESTATED,)
             bare = _ask(tx, replace(bare, place=place), own.goal, embedded, flags, actor=SYSTEM, now=now)
         if is_joined and bare.archived_at is not None:
-            restore_whole(tx, bare, ACTOR, now, "parted")
+            act(tx, bare, EventKind.RESTORED, ACTOR, now, {"reason": "parted"})
     return replaced
 
 

@@ -18,21 +18,14 @@ from memory.ports import EpisodeFilter, Store, Transaction
 from memory.rules.audience import partitions_of
 from memory.rules.consolidation import advice_of, rules_of
 from memory.rules.retrieval.consensus import is_same_goal
-from memory.services.core import Core, event, event_of_workspace, record
+from memory.services.core import Core, act, event, event_of_workspace, record
 from memory.services.privacy.forget import Privacy, erase_run, overwrite_erased
 from memory.services.recall.confusion import JOB as CONFUSION, ConfusionEstimate
 from memory.services.topics import World
 from memory.services.upkeep.leases import Leases
 from memory.services.upkeep.reembedding import Reembedding
 from memory.services.upkeep.workspaces import Workspaces, failure_text
-from memory.services.verdicts.archive import (
-    ACTOR,
-    MERGED,
-    archive_idle,
-    archive_whole,
-    is_restored_by_a_person,
-    unmerge,
-)
+from memory.services.verdicts.archive import ACTOR, MERGED, archive_idle, is_restored_by_a_person, unmerge
 
 
 def merge_duplicates(store: Store, workspace: str, now: datetime) -> tuple[int, int]:
@@ -82,7 +75,7 @@ def _join_group(tx: Transaction, same: Sequence[Episode], now: datetime) -> int:
     others = tx.episodes.get_many(keeper.workspace, [lesson.id for lesson in same if lesson.id != keeper.id])
     joined = [lesson for lesson in others.values() if not is_restored_by_a_person(tx, lesson)]
     for lesson in joined:
-        archive_whole(tx, lesson, now, {"reason": MERGED, "into": keeper.id})
+        act(tx, lesson, EventKind.ARCHIVED, ACTOR, now, {"reason": MERGED, "into": keeper.id})
         link = Link(workspace=keeper.workspace, from_id=lesson.id, to_id=keeper.id, kind=LinkKind.SAME_GOAL, at=now)
         tx.episodes.add_link(link)
         record(tx, keeper, event(keeper, EventKind.MERGED, ACTOR, now, detail={"from": lesson.id}))

@@ -38,7 +38,7 @@ def archive_idle(store: Store, workspace: str, now: datetime, policy: UpkeepPoli
             and ((moved := _last_move(tx, lesson)) is None or now - moved.at > policy.archive_idle)
         ]
         for lesson in still:
-            archive_whole(tx, lesson, now, {"reason": IDLE})
+            act(tx, lesson, EventKind.ARCHIVED, ACTOR, now, {"reason": IDLE})
     return len(still)
 
 
@@ -55,16 +55,6 @@ def is_restored_by_a_person(tx: Transaction, lesson: Episode) -> bool:
     """Whether a person restored the lesson on purpose. Upkeep does not merge such a lesson."""
     moved = _last_move(tx, lesson)
     return moved is not None and moved.kind is EventKind.RESTORED and "reason" not in moved.detail
-
-
-def archive_whole(tx: Transaction, lesson: Episode, now: datetime, detail: dict[str, object]) -> None:
-    """Archive a whole lesson; `detail` has the reason."""
-    act(tx, lesson, EventKind.ARCHIVED, ACTOR, now, detail)
-
-
-def restore_whole(tx: Transaction, lesson: Episode, actor: str, now: datetime, reason: str) -> None:
-    """Restore a whole lesson, with a reason."""
-    act(tx, lesson, EventKind.RESTORED, actor, now, {"reason": reason})
 
 
 def why_archived(tx: Transaction, episode: Episode) -> dict[str, object]:
@@ -106,7 +96,7 @@ def unmerge(
             continue
         keeper = tx.episodes.get(workspace, str(why.get("into")))
         if keeper is None or keeper.id in changed or not represents(keeper, joined):
-            restore_whole(tx, joined, ACTOR, now, "parted")
+            act(tx, joined, EventKind.RESTORED, ACTOR, now, {"reason": "parted"})
             parted += 1
     return parted
 

@@ -229,10 +229,11 @@ class SqlEpisodeTable(SqlTable):
         return {row.episode_id: (row.model, row.vector) for row in rows}
 
     def without_vector(self, workspace: str, model: str, *, after: str, limit: int) -> list[tuple[str, str]]:
-        return missing_vectors.goals(self._session, workspace, model, after, limit)
+        where = {"w": workspace, "m": model, "after": after, "count": limit}
+        return [(row.id, row.goal) for row in self._session.rows(missing_vectors.GOALS, where)]
 
     def count_without_vector(self, workspace: str, model: str) -> int:
-        return missing_vectors.count_episodes(self._session, workspace, model)
+        return int(self._session.rows(missing_vectors.EPISODE_COUNT, {"w": workspace, "m": model})[0][0])
 
     def models(self, workspace: str) -> list[str]:
         return [row.model for row in self._session.rows(missing_vectors.MODELS, {"w": workspace})]

@@ -1,12 +1,9 @@
 """Episodes and topics without a vector of a model (none, or another model's), and the models of stored vectors."""
 
-from collections.abc import Sequence
-
 from sqlalchemy import Select, Table, and_, bindparam, func, or_, select
 
 from memory.adapters.sql.tables.episodes import episode_vectors, episodes
 from memory.adapters.sql.tables.topics import topic_vectors, topics
-from memory.adapters.sql.transaction.session import Session
 
 
 def _without_vector(owner: Table, vectors: Table, name: str, *texts: str) -> Select[tuple[str]]:
@@ -25,15 +22,17 @@ def _without_vector(owner: Table, vectors: Table, name: str, *texts: str) -> Sel
 
 _EPISODES = _without_vector(episodes, episode_vectors, "episode_id", "goal")
 _TOPICS = _without_vector(topics, topic_vectors, "topic_id", "title", "summary")
-_GOALS = (
+GOALS = (
     _EPISODES.add_columns(episodes.c.goal)
     .where(episodes.c.id > bindparam("after"))
     .order_by(episodes.c.id)
     .limit(bindparam("count"))
 )
-_NAMES = _TOPICS.where(topics.c.id > bindparam("after")).order_by(topics.c.id).limit(bindparam("count"))
-_HOW_MANY_EPISODES = select(func.count()).select_from(_EPISODES.subquery())
-_HOW_MANY_TOPICS = select(func.count()).select_from(_TOPICS.subquery())
+"""The query of (id, goal) of the first episodes without a vector behind an id, by id."""
+TOPIC_IDS = _TOPICS.where(topics.c.id > bindparam("after")).order_by(topics.c.id).limit(bindparam("count"))
+"""The same of topics, without texts."""
+EPISODE_COUNT = select(func.count()).select_from(_EPISODES.subquery())
+TOPIC_COUNT = select(func.count()).select_from(_TOPICS.subquery())
 
 
 def _models() -> Select[tuple[str]]:
@@ -47,28 +46,3 @@ def _models() -> Select[tuple[str]]:
 
 MODELS = _models()
 """The query of the models of episodes' vectors."""
-
-
-def goals(session: Session, workspace: str, model: str, after: str, limit: int) -> list[tuple[str, str]]:
-    """(id, goal) of episodes without a vector, by id."""
-    rows = session.rows(_GOALS, {"w": workspace, "m": model, "after": after, "count": limit})
-    return [(row.id, row.goal) for row in rows]
-
-
-def topic_ids(session: Session, workspace: str, model: str, after: str, limit: int) -> list[str]:
-    """Ids of topics without a vector, ascending."""
-    return [row.id for row in session.rows(_NAMES, {"w": workspace, "m": model, "after": after, "count": limit})]
-
-
-def count_episodes(session: Session, workspace: str, model: str) -> int:
-    """The number of episodes without a vector."""
-    return _number(session.rows(_HOW_MANY_EPISODES, {"w": workspace, "m": model}))
-
-
-def count_topics(session: Session, workspace: str, model: str) -> int:
-    """The number of topics without a vector."""
-    return _number(session.rows(_HOW_MANY_TOPICS, {"w": workspace, "m": model}))
-
-
-def _number(rows: Sequence[Sequence[int]]) -> int:
-    return int(rows[0][0])

@@ -118,10 +118,11 @@ class SqlTopicTable(SqlTable):
         return {row.topic_id: row.vector for row in rows if row.model == model}
 
     def without_vector(self, workspace: str, model: str, *, after: str, limit: int) -> list[str]:
-        return missing_vectors.topic_ids(self._session, workspace, model, after, limit)
+        where = {"w": workspace, "m": model, "after": after, "count": limit}
+        return [row.id for row in self._session.rows(missing_vectors.TOPIC_IDS, where)]
 
     def count_without_vector(self, workspace: str, model: str) -> int:
-        return missing_vectors.count_topics(self._session, workspace, model)
+        return int(self._session.rows(missing_vectors.TOPIC_COUNT, {"w": workspace, "m": model})[0][0])
 
     def copy_vector(self, workspace: str, from_id: str, to_id: str) -> None:
         self._session.require_writing()
