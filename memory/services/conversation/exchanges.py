@@ -126,25 +126,10 @@ def _exchange(tx: Transaction, message: Incoming, question: Incoming | None) -> 
     return _read(tx, message, run_id=question.run_id, limit=1) if question is not None and question.run_id else []
 
 
-def _read(
-    tx: Transaction,
-    message: Incoming,
-    *,
-    thread: str = "",
-    person: str = "",
-    run_id: str = "",
-    limit: int,
-    oldest_first: bool = False,
-) -> list[Exchange]:
-    scope = message.scope
+def _read(tx: Transaction, message: Incoming, *, limit: int, oldest_first: bool = False, **by: str) -> list[Exchange]:
+    """The exchanges up to a message `by` thread, person or run that may be repeated where it is."""
+    scope, until = message.scope, message.at
     stored = tx.deliveries.exchanges(
-        scope.workspace,
-        scope.channel,
-        until=message.at,
-        thread=thread,
-        person=person,
-        run_id=run_id,
-        limit=limit,
-        oldest_first=oldest_first,
+        scope.workspace, scope.channel, until=until, limit=limit, oldest_first=oldest_first, **by
     )
     return [each for each in stored if each.event_id != message.event_id and stays(each.visibility, scope.visibility)]
