@@ -117,7 +117,8 @@ def _changes(episode: Episode, event: Event) -> dict[str, Any]:
             moment = episode.graded_at if event.kind is EventKind.UNGRADED else event.at
             return {"graded_at": moment, "outcome_reason": reason}
         case EventKind.CORRECTED:
-            return {"correction": str(detail.get("text", ""))}
+            # The text of one that is held back does not appear until its release.
+            return {"correction": str(detail["text"])} if "text" in detail else {}
         case EventKind.INJECTED | EventKind.QUERY_BUMP:
             return {
                 "salience": bumped(episode.salience, episode.salience_at, event.at),

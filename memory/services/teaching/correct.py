@@ -160,8 +160,7 @@ class Correcting:
             write_votes(self._core, tx, now, implied, reason=why.text if is_as_open else "")
             failed = existing(tx, scope.workspace, failed.id)
         flags = lesson_flags(lesson, has_secret=prepared.has_secret)
-        # The text of a lesson that is held back does not appear on the answer until its release.
-        detail = {"text": failed.correction if flags else words, "lesson": lesson.id, "role": role.value}
+        detail = ({} if flags else {"text": words}) | {"lesson": lesson.id, "role": role.value}
         corrected = event(
             failed,
             EventKind.CORRECTED,
