@@ -202,7 +202,7 @@ def promote(memory: Memory, episode: Episode, audience: str) -> tuple[Episode, s
 def delete(memory: Memory, episode_id: str, yes: bool) -> Result:
     """Erase one question with its answer, or one lesson, with its votes and history. Cannot be undone.
 
-    Answers to others that repeat it stay: look for its words with `episodes list --text`. So do earlier backups.
+    Lessons and answers to others that repeat it stay: look for its words with `episodes list --text`. So do backups.
     """
     episode = memory.audit.find(episode_id)
     whole = count(len(memory.audit.nodes(episode.workspace, episode.run_id)), "episode")

@@ -1,6 +1,6 @@
 """A person's data: an overview, a copy, and its erasure."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 
@@ -10,10 +10,8 @@ from memory.model import (
     EventKind,
     GradeSource,
     Incoming,
-    LinkKind,
     Reaction,
     ShortMemory,
-    Signal,
     StoredGrade,
     StoredStep,
     Visibility,
@@ -21,16 +19,17 @@ from memory.model import (
 from memory.model.topic import Revision, Topic
 from memory.model.upkeep import Erasure
 from memory.model.validation import text
-from memory.ports import EpisodeFilter, NewId, Store, Transaction
+from memory.ports import EpisodeFilter, NewId, Transaction
 from memory.rules.audience import visibility_of
-from memory.services.core import ALL, Core, event_of_workspace, note_words_of
-from memory.services.privacy.quotation import quoting, repeating, resting_on
+from memory.services.core import ALL, Core, event_of_workspace
+from memory.services.privacy.erasing import erase_rules, erase_run, note_heeded, overwrite_erased
+from memory.services.privacy.quotation import quoting, repeating
 from memory.services.recall.confusion import ConfusionEstimate
 from memory.services.recall.visible_corrections import as_seen_by
 from memory.services.teaching.restate import in_words_of, part_from_asker
 from memory.services.topics.erase import erase_person as erase_topics
 from memory.services.verdicts.archive import merged_into, unmerge
-from memory.services.verdicts.quarantine import corrected_by, restore_text, restore_texts
+from memory.services.verdicts.quarantine import restore_text, restore_texts
 from memory.services.verdicts.tally import erase_judgements, runs_of_voters, runs_with_changed_standing
 from memory.services.verdicts.verdicts import refold
 
@@ -197,14 +196,14 @@ class Privacy:
             erased_ids = [episode.id for episode in doomed]
             kept_ids = [lesson.id for lesson in held.kept]
             parted = merged_into(tx, workspace, [*erased_ids, *kept_ids])
-            _note_heeded(tx, workspace, erased_ids)
+            note_heeded(tx, workspace, erased_ids)
             replaced = part_from_asker(self._core, tx, person, held.kept, erased_ids, now)
             # Read only now, so that those of lessons just moved are included.
             touched_runs |= runs_of_voters(tx, workspace, {*gone, *(lesson.run_id for lesson in held.kept)})
             gone |= {lesson.run_id for lesson in held.kept if lesson.id in replaced}
             tx.retrievals.delete_runs(workspace, gone)
             tx.deliveries.delete_runs(workspace, gone)
-            _erase_rules(tx, workspace, [*erased_ids, *replaced])
+            erase_rules(tx, workspace, [*erased_ids, *replaced])
             tx.episodes.delete(workspace, [*erased_ids, *replaced])
             _erase_in_name_of(tx, workspace, person, now, self._core.new_id)
             taught_from = tx.people.known_people(workspace, ()).taught_from
@@ -240,8 +239,8 @@ class Privacy:
     def erase_run(self, workspace: str, run_id: str, *, actor: str = "") -> int:
         """Erase one question with its answer, its recalls and votes. Returns the number of episodes.
 
-        A correction is erased from the answers that it corrected, too; answers to others that repeat it stay. With an
-        `actor`, the act is logged.
+        A correction is erased from the answers that it corrected, too, and from the message in which it was written;
+        lessons and answers to others that repeat it stay. With an `actor`, the act is logged.
         """
         with self._core.store.write() as tx:
             erased = erase_run(self._core, tx, workspace, run_id)
@@ -267,88 +266,6 @@ def _erase_in_name_of(tx: Transaction, workspace: str, person: str, now: datetim
     tx.api_keys.erase_person(workspace, person)
     tx.batches.erase_person(workspace, person)
     tx.people.forget(workspace, person)
-
-
-def erase_run(core: Core, tx: Transaction, workspace: str, run_id: str) -> int:
-    """Erase one answer as `Privacy.erase_run` does, without overwriting the free space of the database."""
-    asked = tx.deliveries.incoming_of_run(workspace, run_id)
-    whole = tx.episodes.of_run(workspace, run_id)
-    corrected = {node.id: corrected_by(tx, node) for node in whole}
-    nodes = [node.id for node in whole]
-    for node in whole:
-        # Answers that used it contain its asker's words; without it nothing else would record that.
-        _note_resting(tx, workspace, node.id, _people_in(tx, node))
-        _note_heeded(tx, workspace, [node.id])
-    tx.retrievals.delete_runs(workspace, [run_id])
-    tx.deliveries.delete_runs(workspace, [run_id])
-    touched = runs_of_voters(tx, workspace, [run_id]) - {run_id}
-    taught_from = tx.people.known_people(workspace, ()).taught_from
-    tx.teaching.delete_runs(workspace, [run_id])
-    touched |= runs_with_changed_standing(tx, workspace, taught_from)
-    erase_judgements(tx, workspace, [run_id], core.policy.error_budget)
-    _erase_rules(tx, workspace, nodes)
-    erased = tx.episodes.delete(workspace, nodes)
-    if asked is not None and erased:
-        tx.deliveries.reword(workspace, asked.event_id, "")
-    for node in whole:
-        for failed in corrected[node.id]:
-            tx.log.erase_correction(workspace, failed.id, node.id, node.output)
-            restore_text(tx, failed, "", core.clock())
-    refold(tx, workspace, touched, core.policy)
-    if erased:
-        tx.upkeep.put_erasure(Erasure(workspace=workspace, id=core.new_id()))
-    return erased
-
-
-def _people_in(tx: Transaction, erased: Episode) -> set[str]:
-    """The people whose words an episode contains: its author, those noted, and the authors of the lessons it used."""
-    workspace, people, seen, waiting = erased.workspace, set[str](), set[str](), [erased]
-    while waiting:
-        each = waiting.pop()
-        seen.add(each.id)
-        people |= {each.author or each.person, *tx.episodes.words_of_others(workspace, [each.id]).get(each.id, ())}
-        items = (item for _, items in tx.retrievals.of_run(workspace, each.run_id) for item in items)
-        behind = {item.episode_id for item in items if item.signal in (Signal.USED, Signal.CONTRADICTED)}
-        corrections = tx.episodes.links(workspace, behind)
-        behind |= {link.from_id for link in corrections if link.kind is LinkKind.CORRECTS and link.to_id in behind}
-        waiting += tx.episodes.get_many(workspace, sorted(behind - seen)).values()
-    return people
-
-
-def _note_heeded(tx: Transaction, workspace: str, erased_ids: Collection[str]) -> None:
-    """Store that answers that heeded a warning about these episodes contain the words of their correctors."""
-    wanted = set(erased_ids)
-    links = tx.episodes.links(workspace, wanted)
-    ids = {link.from_id for link in links if link.kind is LinkKind.CORRECTS and link.to_id in wanted}
-    for lesson in tx.episodes.get_many(workspace, sorted(ids - wanted)).values():
-        _note_resting(tx, workspace, lesson.id, {lesson.author})
-
-
-def _note_resting(tx: Transaction, workspace: str, episode_id: str, people: Collection[str]) -> None:
-    for node in resting_on(tx, workspace, [episode_id]):
-        note_words_of(tx, node, people)
-
-
-def overwrite_erased(store: Store) -> None:
-    """Overwrite the free space of the database, and mark the erasures that waited for it as finished.
-
-    Raises `StoreUnavailable` if that is not possible now; the erasures go on waiting.
-    """
-    with store.read() as tx:
-        waiting = [each for each in tx.upkeep.erasures() if not each.person]
-    store.erase_free_space()
-    if waiting:
-        with store.write() as tx:
-            for erasure in waiting:
-                tx.upkeep.end_erasure(erasure)
-
-
-def _erase_rules(tx: Transaction, workspace: str, episode_ids: Collection[str]) -> None:
-    """Erase the rules derived from these lessons. The next run of the job derives those that still hold."""
-    every = tx.upkeep.rules(workspace)
-    kept = [rule for rule in every if not set(rule.lesson_ids) & set(episode_ids)]
-    if len(kept) != len(every):
-        tx.upkeep.set_rules(workspace, kept)
 
 
 def _as_shown(tx: Transaction, person: str, episodes: Sequence[Episode]) -> list[Episode]:

@@ -19,7 +19,8 @@ from memory.rules.audience import partitions_of
 from memory.rules.consolidation import advice_of, rules_of
 from memory.rules.retrieval.consensus import is_same_goal
 from memory.services.core import Core, act, event, event_of_workspace, record
-from memory.services.privacy.forget import Privacy, erase_run, overwrite_erased
+from memory.services.privacy.erasing import erase_run, overwrite_erased
+from memory.services.privacy.forget import Privacy
 from memory.services.recall.confusion import JOB as CONFUSION, ConfusionEstimate
 from memory.services.topics import World
 from memory.services.upkeep.leases import Leases

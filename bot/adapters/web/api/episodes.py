@@ -160,7 +160,7 @@ def feedback(
 
 @router.delete("/{episode_id}")
 def delete(episode_id: str, memory: ServedMemory, who: Admin) -> dict[str, int]:
-    """Erase the answer that the episode belongs to, with its question. Answers to others that repeat them stay."""
+    """Erase the answer of an episode, with its question. Other lessons and answers that repeat it stay."""
     episode = _found(memory, who, episode_id)
     return {"erased": memory.privacy.erase_run(who.workspace, episode.run_id, actor=who.actor)}
 

@@ -15,6 +15,7 @@ from memory.model import Progress, Role, Scope
 from memory.ports import EpisodeFilter
 from tests.doubles.conversation import ANA, BOB, TEA, Chat, direct
 from tests.doubles.memory_world import scope
+from tests.doubles.stores import content
 
 ALL = EpisodeFilter(limit=None)
 QUESTION, WRONG, RIGHT = "where is the spare key?", "under the red pot", "it's in room 5"
@@ -225,6 +226,22 @@ async def test_a_second_correction_takes_the_place_of_the_first_and_thanks_are_f
     live = [each.output for each in chat.world.memory.audit.episodes(ANA.workspace, ALL) if each.archived_at is None]
     assert sorted(live) == ["it's in room 6", "the answer to Thanks, that's correct", WRONG]
     assert votes(chat)[f"ana: {WRONG}"] == -1
+
+
+@pytest.mark.parametrize("message", [f"No, {RIGHT}", "No, it's broken"])
+async def test_what_was_written_is_gone_with_a_lesson_that_is_deleted(chat: Chat, message: str) -> None:
+    await chat.ask(QUESTION)
+    await chat.ask(message)
+    if "Yes" in buttons(chat):
+        await press(chat, "Yes")
+    memory, words = chat.world.memory, message.removeprefix("No, ")
+    (lesson,) = [each for each in memory.audit.episodes(ANA.workspace, ALL) if each.output == words]
+    assert words.encode() in content(chat.store)
+    memory.privacy.erase_run(ANA.workspace, lesson.run_id)
+    assert words.encode() not in content(chat.store)
+    await chat.ask("and now?")
+    assert words not in repr(chat.oracle.requests[-1])
+    assert memory.audit.check() == []
 
 
 async def test_half_evidence_is_asked_and_one_tap_settles_it(chat: Chat) -> None:
