@@ -1,5 +1,6 @@
 """Knowledge gaps: unanswered questions to teach next, those first whose answers settle most questions."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,8 @@ from memory.services.teaching.correct import corrected_node, missing_parts
 
 LOOKED_AT = 2_000
 """How many of the newest unanswered questions are considered."""
+_EMOJI = re.compile(r":?[\w+-]+:(?=\s|:|$)")
+"""The name of an emoji."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,15 +49,15 @@ class Gaps:
         """The gaps of a workspace, the one that settles most first.
 
         A question is a gap if the bot gave up on it, or asked back and the asker chose none of the options, and nobody
-        approved of that. If only the answer to a part was missing, the part is the gap. Questions whose answer was
-        taught since are left out. With a `reader`, only questions that this person may read where they are
-        (`may_read`) are considered.
+        approved of that. A message without words ("2", an emoji) is none. If only the answer to a part was missing, the
+        part is the gap. Questions whose answer was taught since are left out. With a `reader`, only questions that this
+        person may read where they are (`may_read`) are considered.
         """
         with self._core.store.read() as tx:
             unanswered = [
                 each
                 for each in _unanswered(tx, workspace)
-                if is_open(each) and (reader is None or may_read(reader, each))
+                if is_open(each) and _has_words(each.goal) and (reader is None or may_read(reader, each))
             ]
             missing = {each.id: each for each in (_missing(tx, each) for each in unanswered) if each is not None}
             unanswered = list(missing.values())
@@ -98,6 +101,11 @@ def _unanswered(tx: Transaction, workspace: str) -> list[Episode]:
     refused = EpisodeFilter(action=ASK, verdict=Verdict.FAILURE, limit=LOOKED_AT)
     found = [*tx.episodes.search(workspace, given_up), *tx.episodes.search(workspace, refused)]
     return sorted(found, key=lambda each: (each.created_at, each.id), reverse=True)[:LOOKED_AT]
+
+
+def _has_words(question: str) -> bool:
+    """Whether it has two letters, beside the names of emoji: nobody can answer "2" or "!!!" for later askers."""
+    return sum(map(str.isalpha, _EMOJI.sub("", question))) > 1
 
 
 def _missing(tx: Transaction, episode: Episode) -> Episode | None:

@@ -19,7 +19,9 @@ _KINDS = {
     ),
     "consent": (
         r"(?:ok(?:ay)?|alright|all\sright|got\sit|i\ssee|makes\ssense|understood|will\sdo|good\sto\sknow|never\s?mind"
-        r"|no\sproblem|great|cool|nice|perfect|awesome|h+m+|lol|(?:ha)+h?|:\)|:[\w+-]+:|👍|👌|🙂|😂|😊|🎉)"
+        r"|no\sproblem|great|cool|nice|perfect|awesome|h+m+|lol|(?:ha)+h?|:\)|👍|👌|🙂|😂|😊|🎉"
+        r"|yes|yep|yeah|yup|sure|no|nope|nah|exactly|indeed|right|true|fine|good|sounds\sgood|done"
+        r"|:(?!(?:-1|thumbsdown|x|\w*question|interrobang):)[\w+-]+:)"
     ),
     "goodbye": r"(?:good\s?bye|bye(?:\sbye)?|see\syou(?:\s(?:later|soon|tomorrow))?|good\snight)",
     "abilities": (
@@ -34,6 +36,8 @@ _COURTESY = re.compile(
     re.IGNORECASE,
 )
 """One courtesy, with the marks, emoji and names of emoji after it."""
+_EMOJI = re.compile(r"(?:(?![❓❔⁉👎❌])[^\w\s\u0000-\u206f\u3000-\u303f\uff00-\uffef]\ufe0f?|\u200d|\s)+")
+"""Emoji alone, which neither ask nor refuse."""
 _GREETING = re.compile(
     rf"(?:(?:{_KINDS['hello']}{_ADDRESSED}\s*[,.:!?\n]|{_GREETING_WORDS}(?:[\s,]+(?:goodbot|bot)\b)*\s)[\s,.:!?]*)+",
     re.IGNORECASE,
@@ -52,7 +56,7 @@ def find_courtesy(goal: str) -> str:
     while place < len(text) <= _LONGEST:
         courtesy = _COURTESY.match(text, place)
         if courtesy is None:
-            return ""
+            return "consent" if _EMOJI.fullmatch(text) else ""
         kinds.append(courtesy.lastgroup or "")
         place = courtesy.end()
     return "abilities" if "abilities" in kinds else "".join(kinds[-1:])

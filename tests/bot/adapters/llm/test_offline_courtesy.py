@@ -17,6 +17,7 @@ from bot.adapters.llm.offline.courtesy import find_courtesy, without_greeting
         ("got it!", "consent"),
         ("😂", "consent"),
         (":+1::skin-tone-3:", "consent"),
+        *((each, "consent") for each in ("👍👍👍", "❤️", "👩‍💻", ":parrot:", "yes", "No.", "sure!", "🦜 🎺")),
         ("ok, thanks", "thanks"),
         ("thanks, you're great", "thanks"),
         ("good bot 🙏", "thanks"),
@@ -49,6 +50,7 @@ def test_what_is_nothing_but_that(goal: str, kind: str) -> None:
             "help me move the piano",
             "what can you do about the noise?",
         ),
+        *("👎", ":-1:", "...", "!!!", "？", "?!", "❓", ":question:", "2", "yes 2", "no way in", "right side?"),
         *("who are you meeting today?", "how does the coffee machine work?", "hi " * 40, "say hello to Ana"),
         *(
             "good bot for cars?",

@@ -34,6 +34,12 @@ def test_the_question_most_people_could_not_get_answered_comes_first(world: Worl
     assert found(world) == [("where do I park my bicycle?", 3), ("who feeds the office cat?", 1)]
 
 
+def test_what_has_no_words_is_none(world: World) -> None:
+    for goal in ("2", "!!!", "❤️", ":parrot:", ":+1::skin-tone-3:", "WC?", "鍵は?"):
+        unanswered(world, goal)
+    assert sorted(found(world)) == [("WC?", 1), ("鍵は?", 1)]
+
+
 def test_what_was_taught_since_is_no_gap_any_more(world: World) -> None:
     first = unanswered(world, "where do I park my bicycle?")
     unanswered(world, "where do I park my bicycle?", "bo")
