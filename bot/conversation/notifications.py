@@ -1,9 +1,10 @@
 """Sends notices to one person: confirmations, questions, refusals."""
 
 import logging
+from dataclasses import replace
 
 from bot.errors import MessengerError
-from bot.model import BotMessage, PersonEvent
+from bot.model import BotMessage, PersonEvent, PersonMessage
 from bot.ports import Messenger
 from memory.model import Incoming, Scope
 
@@ -11,8 +12,12 @@ log = logging.getLogger(__name__)
 
 
 async def say(messenger: Messenger, event: PersonEvent | Incoming, text: str) -> None:
-    """Post a notice where the person acted, visible to them alone if the platform can. Raises `MessengerError`."""
-    await messenger.post(notice(event.scope, text))
+    """Post a notice where the person acted, visible to them alone if the platform can. Raises `MessengerError`.
+
+    To a message it is a reply, where the platform has replies, so that everybody sees whom it is for.
+    """
+    answered = event.message_id if isinstance(event, PersonMessage | Incoming) else ""
+    await messenger.post(replace(notice(event.scope, text), reply_to=answered))
 
 
 async def tell(messenger: Messenger, event: PersonEvent | Incoming, text: str) -> bool:

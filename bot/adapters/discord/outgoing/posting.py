@@ -115,11 +115,15 @@ class Posting:
         return _ref(message, await self.direct(message.private_to, message.text))
 
     async def _notice(self, message: BotMessage) -> MessageRef:
-        *first, last = in_parts(message.text)
-        for part in first:
-            await self._send(message, to_discord(part))
+        # In a server everybody reads it; without a reply to its person's message it begins with their name.
+        is_open = message.private_to and message.workspace != DIRECT_WORKSPACE and not message.reply_to
+        name = f"<@{message.private_to}> " if is_open else ""
+        first, *others = in_parts(message.text, LIMIT - size(name))
+        *parts, last = (name + to_discord(first), *map(to_discord, others))
+        for part in parts:
+            await self._send(message, part)
         view = choice_view(message.choices) if _has_buttons(message) else None
-        return _ref(message, await self._send(message, to_discord(last), view=view))
+        return _ref(message, await self._send(message, last, view=view))
 
     async def ask(self, message: BotMessage, answer: str) -> MessageRef:
         """Ask about an answer of the bot, with a button that opens the form."""

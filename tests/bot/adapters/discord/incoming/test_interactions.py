@@ -406,5 +406,8 @@ async def test_work_that_outlives_a_press_does_not_speak_through_it(server: Disc
         await server.until(lambda: click.text)
         go.set()
         await asyncio.gather(*later)
-        assert [message.content for message in server.said(session.general)] == ["Paris.", "Sorry."]
+        assert [message.content for message in server.said(session.general)] == [
+            "Paris.",
+            f"{session.ana.mention} Sorry.",
+        ]
     assert click.text == "Saved ✔"

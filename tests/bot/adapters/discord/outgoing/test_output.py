@@ -187,6 +187,22 @@ async def test_where_it_may_not_write_a_person_is_told_directly(server: DiscordS
         await session.messenger.post(replace(notice, private_to=""))
 
 
+@pytest.mark.parametrize("words", ["Noted.", "Noted, at length. " * 200])
+async def test_everybody_sees_whom_a_notice_in_a_server_is_for(
+    server: DiscordServer, session: Session, words: str
+) -> None:
+    asked = session.asks("why?")
+    notice = BotMessage(workspace=session.workspace, channel=session.general.id, text=words, private_to=session.ana.id)
+    await session.messenger.post(replace(notice, reply_to=asked.id))
+    await session.messenger.post(notice)
+    said = server.said(session.general)
+    replies, named = said[: len(said) // 2], said[len(said) // 2 :]
+    assert (replies[0].reply_to, named[0].reply_to) == (asked.id, "")
+    assert named[0].content == f"{session.ana.mention} {replies[0].content}" or len(said) > 2
+    assert named[0].content.startswith(f"{session.ana.mention} Noted")
+    assert all(not each.pings and len(each.content) <= 2000 for each in said)
+
+
 async def test_a_locked_thread_takes_nothing(server: DiscordServer, session: Session) -> None:
     thread = server.thread(session.general, session.ana)
     server.archives(thread, locked=True)
