@@ -15,6 +15,7 @@ from memory.services import Memory
 LONGEST = 40
 """The most characters of a choice in words."""
 NEEDS_TAP = "For that I need a tap: press “Do it” or “Don't” under my question."
+NEEDS_CONFIRMATION = "Not by words alone: press the button under my question, or write the command that it names."
 _UNCLEAR, _TAP = "unclear", "tap"
 
 
@@ -33,8 +34,14 @@ class WordedChoices:
         like that. A tool with effects is allowed by its button or a command only.
         """
         read = read_choice(text)
-        asked = await self._asked(event, text) if read is not None else None
-        if read is None or asked is None:
+        if read is None:
+            return None
+        message = _as_incoming(event, text)
+        asked = await self._asked(message)
+        since = asked.answered_at if asked is not None else None
+        if self._worded.awaits_confirmation(event.scope, since or event.at - self._worded.pause):
+            return NEEDS_CONFIRMATION if read.is_yes else None
+        if asked is None or not await self._worded.is_next(message, asked):
             return None
         which = await self._which(event, read, text, asked)
         role = await self._worded.role_now(event) if which else None
@@ -49,23 +56,11 @@ class WordedChoices:
             event_id=event.event_id, scope=event.scope, at=event.at, role=role, name=CHOOSE, argument=argument
         )
 
-    async def _asked(self, event: PersonMessage, text: str) -> Exchange | None:
-        """The exchange whose answer may be a question that this message answers; None if something came between."""
-        message = Incoming(
-            scope=event.scope,
-            event_id=event.event_id,
-            message_id=event.message_id,
-            text=text,
-            at=event.at,
-            reply_to=event.reply_to,
-        )
+    async def _asked(self, message: Incoming) -> Exchange | None:
+        """The exchange whose answer may be a question that this message answers."""
         exchanges = await self._executor(self._memory.exchanges.before, message, pause=self._worded.pause)
         found = _own_last(message, exchanges)
-        if found is None or found.answered_at is None:
-            return None
-        if self._worded.awaits_confirmation(event.scope, found.answered_at):
-            return None
-        return found if await self._worded.is_next(message, found) else None
+        return found if found is not None and found.answered_at is not None else None
 
     async def _which(self, event: PersonMessage, read: WordedChoice, text: str, asked: Exchange) -> str:
         """What is chosen, as the command's argument; `_UNCLEAR`, `_TAP`, or empty for an ordinary message."""
@@ -73,6 +68,17 @@ class WordedChoices:
             return "1" if read.is_yes else "2" if read.is_none else ""
         nodes = (await self._executor(self._memory.audit.run, event.scope.workspace, asked.run_id)).nodes
         return _among(read, text, [each.option for each in offers_of(nodes)])
+
+
+def _as_incoming(event: PersonMessage, text: str) -> Incoming:
+    return Incoming(
+        scope=event.scope,
+        event_id=event.event_id,
+        message_id=event.message_id,
+        text=text,
+        at=event.at,
+        reply_to=event.reply_to,
+    )
 
 
 def _own_last(message: Incoming, exchanges: Sequence[Exchange]) -> Exchange | None:

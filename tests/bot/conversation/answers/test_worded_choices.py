@@ -79,12 +79,16 @@ async def test_a_number_written_while_another_question_waits_chooses_nothing_of_
     assert chat.oracle.asked == [GOAL, "how many are we?", "2"]
 
 
-async def test_a_yes_to_a_command_that_asked_since_chooses_nothing(chat: Chat) -> None:
+async def test_a_yes_to_a_command_that_asked_since_chooses_and_confirms_nothing(chat: Chat) -> None:
     offer_one(chat)
     await chat.ask(GOAL)
     assert "erase" in await chat.command("forget")
     await chat.ask("yes")
+    assert chat.messenger.posts[-1].text.startswith("Not by words alone")
     assert YARD not in chat.messenger.answers
+    await chat.ask(GOAL)
+    await chat.ask("yes")
+    assert chat.messenger.posts[-1].text == YARD
 
 
 @pytest.mark.parametrize(
