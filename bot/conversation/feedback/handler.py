@@ -197,30 +197,44 @@ class FeedbackHandler:
             await say(messenger, event, preference_noted(style))
 
     async def explains_correcting(self, messenger: Messenger, event: PersonMessage) -> bool:
-        """Tell a person, at most once a month, that their question looks like a correction, and how to write one.
+        """Tell a person that their message looks like feedback but is none, and how to give it.
 
-        It is misspelled, or it corrects in plain words what another person was answered.
+        It is a misspelled correction (told at most once a month), or judges what another person was answered (told
+        once for each answer).
 
-        Returns whether they were told. The question is then not answered: a correction sent next would otherwise apply
-        to the answer to this question.
+        Returns whether they were told. The message is then not answered: a correction sent next would otherwise apply
+        to the answer to it.
         """
-        looks_misspelled = _LIKE_A_CORRECTION.match(event.text.strip()) is not None
-        if not (looks_misspelled and await self._run_to_correct(event)) and not await self._corrects_others(event):
+        scope = event.scope
+        if _LIKE_A_CORRECTION.match(event.text.strip()) and await self._run_to_correct(event):
+            text, occasion = _how_to_correct(messenger.spell), f"{event.at:%Y-%m}"
+        elif run_id := await self._judged_run_of_others(event):
+            text, occasion = _how_to_judge(messenger.spell), run_id
+        else:
             return False
-        occasion = f"correcting/{event.scope.person}/{event.at:%Y-%m}"
-        is_first = await self._executor(self._memory.recording.first_time, event.scope.workspace, occasion)
-        return is_first and await tell(messenger, event, _how_to_correct(messenger.spell))
+        may = await self._executor(self._memory.chat_settings.admission, scope, event.role)
+        if not may.is_admitted:
+            return False
+        first_time = self._memory.recording.first_time
+        is_first = await self._executor(first_time, scope.workspace, f"correcting/{scope.person}/{occasion}")
+        return is_first and await tell(messenger, event, text)
 
-    async def _corrects_others(self, event: PersonMessage) -> bool:
-        """Whether a message to the bot corrects in plain words what another person was answered."""
-        if event.address is not Address.MENTION or not HINT.match(event.text):
-            return False
-        reading, scope = read(event.text), event.scope
-        if reading is None or not isinstance(reading.feedback, Correction):
-            return False
+    async def _judged_run_of_others(self, event: PersonMessage) -> str:
+        """The run whose answer to another person a message to the bot judges in plain words; empty for any other.
+
+        A correction may be about the newest answer there, anything else only about the one that it follows.
+        """
+        text, scope = event.text, event.scope
+        style = preference_in(text)
+        reading = read(text) if style is None and HINT.match(text) else None
+        if event.address is not Address.MENTION or (style is None and reading is None):
+            return ""
+        is_correction = reading is not None and isinstance(reading.feedback, Correction)
+        if not (is_correction or event.reply_to or scope.thread):
+            return ""
         run_id = await self._run_to_correct(event, event.reply_to)
         nodes = (await self._executor(self._memory.audit.run, scope.workspace, run_id)).nodes if run_id else ()
-        return bool(nodes) and nodes[0].person != scope.person
+        return nodes[0].run_id if nodes and nodes[0].person != scope.person else ""
 
     async def _run_to_correct(self, event: PersonCorrection | PersonMessage, message_id: str = "") -> str | None:
         """The run of the answer to correct; in a thread of a channel, only an answer given there."""
@@ -314,4 +328,12 @@ def _how_to_correct(spell: Spell) -> str:
     return (
         f"Is that what my last answer should have been? Then write `{spell('correct')} ...`. If it was a question, "
         "send it once more."
+    )
+
+
+def _how_to_judge(spell: Spell) -> str:
+    """The hint to a person who judges the answer to another's question."""
+    return (
+        "Is that about my answer to somebody else's question? Then react 👍 or 👎 to the answer, or write "
+        f"`{spell('correct')} ...` with what is right. If it was a question, send it once more."
     )

@@ -13,6 +13,7 @@ from bot.errors import MessengerUnavailable
 from bot.model import Address, BotMessage, Choice
 from memory.model import Progress, Role, Scope
 from memory.ports import EpisodeFilter
+from memory.rules.chat_settings import ALLOWED_PEOPLE
 from tests.doubles.conversation import ANA, BOB, TEA, Chat, direct
 from tests.doubles.memory_world import scope
 from tests.doubles.stores import content
@@ -106,16 +107,55 @@ async def test_a_teachers_correction_counts_for_the_channel_and_a_guests_for_nob
         assert reach in last(chat).text
 
 
-@pytest.mark.parametrize(("words", "is_explained"), [(f"No, {RIGHT}", True), ("No, thanks", False)])
-async def test_who_corrects_what_somebody_else_was_answered_is_told_how(
+OTHERS = "Is that about my answer to somebody else's question?"
+
+
+@pytest.mark.parametrize(
+    ("words", "is_explained"),
+    [
+        *((each, True) for each in (f"No, {RIGHT}", "nope", "👎", "thanks, that worked", "too long")),
+        *((each, False) for each in ("No, thanks", "thanks!", "and the van's?")),
+    ],
+)
+async def test_who_judges_what_somebody_else_was_answered_is_told_how(
     chat: Chat, words: str, is_explained: bool
 ) -> None:
-    await chat.ask(QUESTION)
-    await chat.sink(replace(chat.message(words, BOB), address=Address.MENTION))
+    posted = await chat.ask(QUESTION)
+    message = replace(chat.message(words, BOB), address=Address.MENTION, reply_to=posted)
+    await chat.sink(message)
     await chat.bot.idle()
-    assert last(chat).text.startswith("Is that what my last answer should have been?") == is_explained
+    assert last(chat).text.startswith(OTHERS) == is_explained
+    assert last(chat).reply_to == message.message_id
     assert chat.oracle.asked == [QUESTION, *([] if is_explained else [words])]
     assert votes(chat) == {}
+
+
+async def test_who_sends_it_once_more_is_answered_and_of_another_answer_told_again(chat: Chat) -> None:
+    told = []
+    for _ in range(2):
+        posted = await chat.ask(QUESTION)
+        for _ in range(2):
+            await chat.sink(replace(chat.message("nope", BOB), address=Address.MENTION, reply_to=posted))
+            await chat.bot.idle()
+            told.append(last(chat).text.startswith(OTHERS))
+    assert told == [True, False, True, False]
+
+
+async def test_a_nope_that_follows_nothing_is_no_feedback_on_others(chat: Chat) -> None:
+    nowhere = [replace(each, thread="") for each in (ANA, BOB)]
+    await chat.ask(QUESTION, nowhere[0])
+    await chat.sink(replace(chat.message("nope", nowhere[1]), address=Address.MENTION))
+    await chat.bot.idle()
+    assert chat.oracle.asked == [QUESTION, "nope"]
+
+
+async def test_who_may_not_use_the_bot_is_told_nothing(chat: Chat) -> None:
+    posted = await chat.ask(QUESTION)
+    chat.world.memory.chat_settings.change(TEA, Role.ADMIN, ALLOWED_PEOPLE, "ana", everywhere=True)
+    for words in (f"No, {RIGHT}", "correct it is in room 5"):
+        await chat.sink(replace(chat.message(words, BOB), address=Address.MENTION, reply_to=posted))
+        await chat.bot.idle()
+    assert len(chat.messenger.posts) == 1
 
 
 async def test_a_secret_is_taken_out_and_the_lesson_held_back(chat: Chat) -> None:
