@@ -6,6 +6,7 @@ from functools import cache
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -114,10 +115,16 @@ def _api() -> FastAPI:
         },
         responses={status: {"model": Problem} for status in (401, 403, 404, 409, 413, 422, 429, 503)},
         servers=[{"url": "/v1"}],
+        generate_unique_id_function=_operation_id,
     )
     for module in (topics, imports, episodes, messages, administration):
         api.include_router(module.router)
     return api
+
+
+def _operation_id(route: APIRoute) -> str:
+    """The name that generated clients give to the call of a route, for example `episodes_list`."""
+    return f"{route.tags[0]}_{route.name.strip('_')}"
 
 
 async def on_forbidden(request: Request, error: Exception) -> JSONResponse:

@@ -10,29 +10,31 @@ from memory.library.export import export_person, plain
 
 router = APIRouter(tags=["administration"])
 
-
-@router.get("/people/{person}")
-def holdings(person: str, memory: ServedMemory, who: Admin) -> dict[str, int]:
-    """How much is stored in a person's name. Their export looks for what repeats their words elsewhere, too."""
-    _whole_workspace(who)
-    return memory.privacy.counts(who.workspace, person)
+# A person's id may hold slashes (`:path`), so the longer paths come first.
 
 
-@router.get("/people/{person}/export")
+@router.get("/people/{person:path}/export")
 def export(person: str, memory: ServedMemory, who: Admin) -> dict[str, Any]:
     """Everything stored about a person."""
     _whole_workspace(who)
     return export_person(memory.privacy.copy(who.workspace, person), person)
 
 
-@router.delete("/people/{person}")
+@router.get("/people/{person:path}")
+def holdings(person: str, memory: ServedMemory, who: Admin) -> dict[str, int]:
+    """How much is stored in a person's name. Their export looks for what repeats their words elsewhere, too."""
+    _whole_workspace(who)
+    return memory.privacy.counts(who.workspace, person)
+
+
+@router.delete("/people/{person:path}")
 def forget(person: str, memory: ServedMemory, who: Admin) -> dict[str, Any]:
     """Erase everything about a person. It cannot be undone."""
     _whole_workspace(who)
     return plain_object(memory.privacy.forget(who.workspace, person, actor=who.actor))
 
 
-@router.post("/people/{person}/purge")
+@router.post("/people/{person:path}/purge")
 def purge(person: str, memory: ServedMemory, who: Admin, dry_run: bool = True) -> dict[str, Any]:
     """Take back everything a person taught; with `dry_run`, only say how much that is."""
     _whole_workspace(who)

@@ -7,14 +7,14 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from pydantic import AwareDatetime, BaseModel, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from starlette.responses import StreamingResponse
 
 from bot.adapters.web.api.dependencies import Admin, ServedMemory, Text, plain_object
 from bot.adapters.web.authentication import Caller
 from memory.errors import NotFound
 from memory.library.export import plain
-from memory.model import Audience, Episode, EpisodeStatus, Role, Signal, Verdict
+from memory.model import Audience, Episode, EpisodeStatus, EventKind, Role, Signal, Verdict
 from memory.ports import EpisodeFilter
 from memory.services import Memory
 
@@ -27,7 +27,9 @@ NDJSON = "application/x-ndjson"
 
 
 class EpisodeQuery(BaseModel):
-    """Which episodes a list shows."""
+    """Which episodes a list shows. A filter that is not known is refused: without it the list would be longer."""
+
+    model_config = ConfigDict(extra="forbid")
 
     channel: str = ""
     person: str = ""
@@ -64,6 +66,13 @@ class EpisodeQuery(BaseModel):
         )
 
 
+class ListQuery(EpisodeQuery):
+    """One part of a list."""
+
+    after: Annotated[str, Field(description="The cursor that the part before it ended with.")] = ""
+    limit: Annotated[int, Field(ge=1, le=1000)] = PAGE
+
+
 class Page(BaseModel):
     """A part of a list, newest first. `next` is the cursor of the part behind it; empty at the end."""
 
@@ -82,12 +91,16 @@ class LessonAction(StrEnum):
 class GradeBody(BaseModel):
     """The grade of an episode; `pending` withdraws it."""
 
+    model_config = ConfigDict(extra="forbid")
+
     verdict: Verdict
     reason: str = ""
 
 
 class CorrectionBody(BaseModel):
     """What would have been right."""
+
+    model_config = ConfigDict(extra="forbid")
 
     text: Text
     reason: str = ""
@@ -97,21 +110,18 @@ class CorrectionBody(BaseModel):
 class PromotionBody(BaseModel):
     """The audience of a lesson; `personal` withdraws a promotion."""
 
+    model_config = ConfigDict(extra="forbid")
+
     audience: Audience
 
 
 @router.get("")
-def list_(
-    memory: ServedMemory,
-    who: Admin,
-    wanted: Annotated[EpisodeQuery, Query()],
-    after: str = "",
-    limit: Annotated[int, Query(ge=1, le=1000)] = PAGE,
-) -> Page:
+def list_(memory: ServedMemory, who: Admin, wanted: Annotated[ListQuery, Query()]) -> Page:
     """Episodes, newest first."""
-    found = memory.audit.episodes(who.workspace, wanted.filter(who, limit=limit + 1, after=after))
-    shown = found[:limit]
-    return Page(episodes=[plain_object(each) for each in shown], next=shown[-1].id if len(found) > limit else "")
+    found = memory.audit.episodes(who.workspace, wanted.filter(who, limit=wanted.limit + 1, after=wanted.after))
+    shown = found[: wanted.limit]
+    is_last = len(found) <= wanted.limit
+    return Page(episodes=[plain_object(each) for each in shown], next="" if is_last else shown[-1].id)
 
 
 @router.get(
@@ -187,7 +197,14 @@ def correct(episode_id: str, body: CorrectionBody, memory: ServedMemory, who: Ad
         event_id=body.event_id,
         reason=body.reason,
     )
-    return plain_object(done.lesson if done is not None else episode)
+    return plain_object(done.lesson if done is not None else _corrected_by(memory, episode, body.event_id))
+
+
+def _corrected_by(memory: Memory, episode: Episode, event_id: str) -> Episode:
+    """The lesson that an event made of a correction; the episode if the event was another one."""
+    events = memory.audit.run(episode.workspace, episode.run_id).events
+    made = [each.detail for each in events if each.kind is EventKind.CORRECTED and each.detail.get("event") == event_id]
+    return memory.audit.get(episode.workspace, str(made[0]["lesson"])) if made else episode
 
 
 @router.post("/{episode_id}/promote")

@@ -60,6 +60,7 @@ async def import_(request: Request, memory: ServedMemory, who: Admin, place: Ann
         if taking.is_full:
             await run_in_threadpool(taking.flush)
     await run_in_threadpool(taking.flush)
+    taking.done.errors.sort(key=lambda each: each.line)
     return taking.done
 
 
@@ -109,11 +110,12 @@ class _Import:
 
 async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """The lines of a body. Raises `InvalidInput` if one is too long."""
-    rest = b""
+    rest, number = b"", 1
     async for chunk in chunks:
         *whole, rest = (rest + chunk).split(b"\n")
         for line in whole:
             yield line
+        number += len(whole)
         if len(rest) > BODY_BYTES:
-            raise InvalidInput(f"a line of an import may have {BODY_BYTES} bytes")
+            raise InvalidInput(f"line {number} is longer than {BODY_BYTES} bytes; send the import again without it")
     yield rest

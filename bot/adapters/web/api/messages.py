@@ -64,6 +64,8 @@ class ReactionTaken(BaseModel):
 @router.post("/answers")
 def answer(body: AnswerBody, memory: ServedMemory, who: Teacher) -> AnswerKept:
     """Store an answer with its question; it is pending until somebody reacts."""
+    if not body.goal.strip():
+        raise InvalidInput("the goal is blank: what was asked?")
     scope = who.place(**body.scope.model_dump())
     ledger = ReactionLedger(EpisodicMemory(memory, scope))
     context = ReactionContext(goal=body.goal, output=body.output, sender_key=scope.sender_key)

@@ -98,19 +98,19 @@ def ingest(body: IngestBody, memory: ServedMemory, who: Teacher) -> dict[str, An
     return plain_object(memory.world.ingest(who.place(**body.scope.model_dump()), body.ingest()))
 
 
-@router.post("/topics/{topic_id}/archive", status_code=204)
+@router.post("/topics/{topic_id:path}/archive", status_code=204)
 def archive(topic_id: str, memory: ServedMemory, who: Teacher) -> None:
     """Take a topic out of every answer until it is restored."""
     memory.world.archive(who.place(), topic_id)
 
 
-@router.post("/topics/{topic_id}/restore", status_code=204)
+@router.post("/topics/{topic_id:path}/restore", status_code=204)
 def restore(topic_id: str, memory: ServedMemory, who: Teacher) -> None:
     """Bring an archived topic back."""
     memory.world.restore(who.place(), topic_id)
 
 
-@router.get("/topics/{topic_id}/history")
+@router.get("/topics/{topic_id:path}/history")
 def history(topic_id: str, memory: ServedMemory, who: Asker) -> list[Any]:
     """Everything that happened to a topic, oldest first."""
     return [plain(each) for each in memory.world.trail(who.place(), topic_id)]

@@ -164,11 +164,11 @@ PAGE = AdminPage(
     title="Topics",
     routes=(
         PageRoute(path="topics", handler=show),
-        PageRoute(path="topics/{topic_id}", handler=trail),
+        PageRoute(path="topics/{topic_id:path}", handler=trail),
         PageRoute(path="topics", handler=begin, method="POST", needs=WebRole.TEACHER),
-        PageRoute(path="topics/{topic_id}/change", handler=change, method="POST", needs=WebRole.TEACHER),
-        PageRoute(path="topics/{topic_id}/undo", handler=take_back, method="POST", needs=WebRole.TEACHER),
-        PageRoute(path="topics/{topic_id}/archive", handler=archive, method="POST", needs=WebRole.TEACHER),
-        PageRoute(path="topics/{topic_id}/restore", handler=restore, method="POST", needs=WebRole.TEACHER),
+        PageRoute(path="topics/{topic_id:path}/change", handler=change, method="POST", needs=WebRole.TEACHER),
+        PageRoute(path="topics/{topic_id:path}/undo", handler=take_back, method="POST", needs=WebRole.TEACHER),
+        PageRoute(path="topics/{topic_id:path}/archive", handler=archive, method="POST", needs=WebRole.TEACHER),
+        PageRoute(path="topics/{topic_id:path}/restore", handler=restore, method="POST", needs=WebRole.TEACHER),
     ),
 )

@@ -46,7 +46,9 @@ def test_lists_are_filtered(world: World, web: WebClient) -> None:
     world.react(liked, by="ana")
     for query in ({"text": "KEY"}, {"person": "ana"}, {"verdict": "success"}, {"channel": "c1"}):
         assert [each["id"] for each in web.get("/v1/episodes", **query)["episodes"]] == [liked.id]
-    assert web.call("GET", "/v1/episodes", verdict="lovely").status_code == 422
+    for wrong in ({"verdict": "lovely"}, {"persom": "ana"}):
+        assert web.call("GET", "/v1/episodes", **wrong).status_code == 422
+        assert web.call("GET", "/v1/episodes/export", **wrong).status_code == 422
 
 
 def test_every_decision_of_an_administrator(world: World, web: WebClient) -> None:
@@ -55,7 +57,13 @@ def test_every_decision_of_an_administrator(world: World, web: WebClient) -> Non
     assert web.post(f"{at}/grade", {"verdict": "failure", "reason": "gone"})["verdicts"]["channel"] == "failure"
     lesson = web.post(f"{at}/correct", {"text": "in the blue pot", "event_id": "ev1"})
     assert (lesson["output"], lesson["author"]) == ("in the blue pot", "key:GOODBOT_API_KEY")
-    assert web.post(f"{at}/correct", {"text": "in the blue pot", "event_id": "ev1"})["id"] == episode.id
+    assert web.post(f"{at}/correct", {"text": "in the blue pot", "event_id": "ev1"})["id"] == lesson["id"]
+    for decision, body in (
+        ("grade", {"verdict": "failure"}),
+        ("correct", {"text": "no"}),
+        ("promote", {"audience": "channel"}),
+    ):
+        assert web.call("POST", f"{at}/{decision}", {**body, "reson": "gone"}).status_code == 422
     promoted = web.post(f"/v1/episodes/{lesson['id']}/promote", {"audience": "workspace"})
     assert promoted["promoted"] == "workspace"
     assert web.post(f"{at}/archive")["archived_at"] is not None
@@ -90,6 +98,8 @@ def test_another_messenger_teaches(web: WebClient) -> None:
     assert web.post("/v1/query", asked, key=key)["candidates"] == []
     assert not web.post("/v1/reactions", {**reaction, "event_id": "ev3", "message_id": "m9"}, key=key)["is_known"]
     assert web.call("POST", "/v1/reactions", {**reaction, "emoji": "🥑"}, key=key).status_code == 422
+    blank = web.call("POST", "/v1/answers", {**answer, "message_id": "m2", "goal": " "}, key=key)
+    assert "the goal is blank" in blank.json()["detail"]
 
 
 def test_a_reaction_that_comes_before_its_answer_counts_when_the_answer_is_stored(web: WebClient, world: World) -> None:
@@ -122,6 +132,20 @@ def test_a_person_is_shown_taken_back_and_forgotten(world: World, web: WebClient
     assert not web.get("/v1/people/ana")["episodes"]
 
 
+def test_a_person_and_a_topic_whose_ids_hold_slashes_are_reached(world: World, web: WebClient) -> None:
+    world.react(world.ask("where is the key?", "under the mat", of=scope("a/../b")), by="a/../b")
+    at = "/v1/people/a%2F..%2Fb"
+    assert web.get(at)["episodes"] == 1
+    assert web.get(f"{at}/export")["person"] == "a/../b"
+    assert web.post(f"{at}/purge")["votes"] == 1
+    assert web.call("DELETE", at).json()["episodes"] == 1
+    assert web.get(at)["episodes"] == 0
+    web.post("/v1/ingest", {"topic_id": "deploy/owner", "title": "the deploy", "audience": "workspace"})
+    assert web.get("/v1/topics/deploy%2Fowner/history")[0]["kind"] == "created"
+    for decision in ("archive", "restore"):
+        assert web.call("POST", f"/v1/topics/deploy%2Fowner/{decision}").status_code == 204
+
+
 def test_counts_jobs_and_gaps(world: World, web: WebClient) -> None:
     world.ask("where is the key?", "under the mat")
     assert web.get("/v1/stats")["counts"]["episodes"] == 1
@@ -144,16 +168,16 @@ def test_an_export_is_imported_once(world: World, web: WebClient) -> None:
     world.react(asked[0], by="ana")
     exported = web.call("GET", "/v1/episodes/export").content
     other = web.key(Right.ADMIN, workspace="terminal:v")
-    lines = b"{nonsense\n\n" + exported + b'{"goal": 5}'
+    lines = b'{"goal": 4}\n{nonsense\n\n' + exported + b'{"goal": 5}'
 
     def send() -> Any:
         headers = {"X-API-Key": other}
         return web.http.post("/v1/episodes/import?person=bo&channel=c9", content=lines, headers=headers).json()
 
-    assert {**send(), "errors": []} == {"imported": 230, "skipped": 0, "refused": 2, "errors": []}
+    assert {**send(), "errors": []} == {"imported": 230, "skipped": 0, "refused": 3, "errors": []}
     again = send()
     assert (again["imported"], again["skipped"]) == (0, 230)
-    assert [each["line"] for each in again["errors"]] == [1, 233]
+    assert [each["line"] for each in again["errors"]] == [1, 2, 234]
     found = web.get("/v1/episodes", key=other, verdict="success")["episodes"]
     assert [(each["goal"], each["person"], each["channel"]) for each in found] == [("question 0?", "bo", "c9")]
 
@@ -167,6 +191,7 @@ def test_an_import_may_be_longer_than_a_body_but_no_line_of_it(web: WebClient) -
     assert (long.status_code, long.json()["refused"]) == (200, 4)
     endless = sent(b"x" * 300_000, 40)
     assert (endless.status_code, endless.json()["code"]) == (422, "unprocessable_entity")
+    assert "line 1 is longer than" in endless.json()["detail"]
 
 
 def test_readiness_names_what_is_missing(world: World) -> None:

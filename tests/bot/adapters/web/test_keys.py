@@ -78,6 +78,12 @@ def test_every_documented_route_is_checked_here(web: WebClient) -> None:
     assert documented == set(NEEDED)
 
 
+def test_clients_that_are_generated_have_plain_names(web: WebClient) -> None:
+    names = [each["operationId"] for path in web.get("/openapi.json")["paths"].values() for each in path.values()]
+    assert len(names) == len(set(names))
+    assert {"topics_query", "episodes_list", "episodes_import", "messages_answer"} <= set(names)
+
+
 def test_a_key_of_one_workspace_never_reaches_another(world: World, web: WebClient) -> None:
     secret = web.key(Right.ADMIN, workspace="terminal:v")
     episode = world.ask("where is the key?", "under the mat", of=scope("ana"))
