@@ -6,6 +6,7 @@ from bot.conversation.explanations.explanation import explain
 from bot.conversation.explanations.lesson_explanation import explain_lesson
 from memory.errors import NotFound
 from memory.library.agent import AgentMemory
+from memory.model.validation import shown
 from memory.rules.audience import may_read, may_see
 
 
@@ -20,7 +21,13 @@ class ExplainedMemory(AgentMemory):
             explanation = self.memory.explaining.answer(self.scope.workspace, entry)
             if may_read(self.scope, explanation.view.root):
                 return explain(explanation, self.scope)
-        lesson = self.memory.explaining.lesson(self.scope.workspace, subject_id)
+        nothing = NotFound(
+            f"nothing with the id {shown(subject_id)} can be explained here; `recall` and `record` give ids"
+        )
+        try:
+            lesson = self.memory.explaining.lesson(self.scope.workspace, subject_id)
+        except NotFound:
+            raise nothing from None
         if not may_see(self.scope, lesson.episode):
-            raise NotFound(f"nothing with the id {subject_id} can be explained here; `recall` and `record` give ids")
+            raise nothing
         return explain_lesson(lesson, self.scope)

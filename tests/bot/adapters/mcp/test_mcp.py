@@ -115,6 +115,7 @@ async def test_what_cannot_be_done_is_said(world: World) -> None:
         kept = await call(agent, "record", goal="a question", answer="an answer")
         assert "has no meaning here" in await refused(agent, "react", answer_id=kept["answer_id"], emoji="🐙")
         assert "there is no answer" in await refused(agent, "react", answer_id="nothing", emoji="👍")
+        assert "`recall` and `record` give ids" in await refused(agent, "why", id="nothing")
         assert "recall needs a goal" in await refused(agent, "recall", goal="  ")
         assert await refused(agent, "recall", goal="x", limit=10_000)
         assert await refused(agent, "record", goal="x", answer="")
