@@ -117,20 +117,30 @@ def _read_section(section: str, content: Mapping[str, object], path: Path, raw: 
 
 
 def read_environment(environ: Mapping[str, str], raw: RawSettings) -> None:
-    """Add the settings of environment variables. Empty ones count as unset; those of other programs are ignored."""
+    """Add the settings of environment variables. Empty ones count as unset; those of other programs are ignored.
+
+    Blanks around a value are dropped: a secret that comes from a file often ends with a line break. Quotes are refused,
+    as files of variables that no shell reads (Docker's) keep them in the value.
+    """
     by_variable = dict(SHORT_NAMES) | {
         f"{_PREFIX}{section}_{key}".upper(): (section, key) for section, key in known_names().values()
     }
     for variable, name in by_variable.items():
-        if text := environ.get(variable, ""):
+        text = environ.get(variable, "").strip()
+        if len(text) > 1 and text[0] == text[-1] and text[0] in _QUOTES:
+            raw.problems.append(
+                f"{variable} (environment variable): has quotes around its value; write it without them"
+            )
+        elif text:
             raw.put(name, _value(name, text), f"environment variable {variable}")
     for variable in sorted(environ):
         is_ours = variable.upper().startswith(_PREFIX)
-        if is_ours and environ[variable] and variable not in (*by_variable, CONFIG_VARIABLE):
+        if is_ours and environ[variable].strip() and variable not in (*by_variable, CONFIG_VARIABLE):
             hint = did_you_mean(variable.upper(), [*by_variable, CONFIG_VARIABLE])
             raw.problems.append(f"{variable} (environment variable): there is no such setting{hint}")
 
 
+_QUOTES = "\"'"
 _SWITCH = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -140,11 +150,11 @@ def _value(name: Name, text: str) -> object:
     default = Settings.sections()[section].model_fields[key].default
     try:
         if isinstance(default, tuple):
-            if text.lstrip().startswith("["):
-                return tomllib.loads(f"value = {text.strip()}")["value"]
+            if text.startswith("["):
+                return tomllib.loads(f"value = {text}")["value"]
             return [part.strip() for part in text.split(",") if part.strip()]
         if isinstance(default, bool):
-            return _SWITCH.get(text.strip().casefold(), text)
+            return _SWITCH.get(text.casefold(), text)
         if isinstance(default, int | float):
             return int(text) if isinstance(default, int) else float(text)
     except (ValueError, RecursionError):

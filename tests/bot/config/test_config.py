@@ -133,6 +133,8 @@ def test_the_file_is_chosen_in_order(place: Path) -> None:
         ("GOODBOT_SLACK_TEACHERS", "U1, S2", "slack", "teachers", ("U1", "S2")),
         ("DISCORD_API_URL", "http://localhost:1/api/v10/", "discord", "api_url", "http://localhost:1/api/v10"),
         ("GOODBOT_DISCORD_TEACHERS", "1, 2", "discord", "teachers", ("1", "2")),
+        ("GOODBOT_TERMINAL_PERSON", " ana\n", "terminal", "person", "ana"),
+        ("GOODBOT_TERMINAL_PERSON", " ", "terminal", "person", "you"),
     ],
 )
 def test_variables_are_read_as_the_setting_s_type(
@@ -233,6 +235,9 @@ def test_a_wrong_file_is_refused_with_name_origin_and_remedy(place: Path, text: 
         ({"GOODBOT_AGENT_MAX_DEPTH": "deep"}, r"agent\.max_depth \(environment variable GOODBOT_AGENT_MAX_DEPTH\)"),
         ({"GOODBOT_AGENT_MAX_DEPTH": "1.5"}, "a whole number from 1 to 10; found '1.5'"),
         ({"GOODBOT_AGENT_MAX_COST_USD": "inf"}, r"a number from 0.0001 to 1000"),
+        ({"SLACK_BOT_TOKEN": '"xoxb-1"\n'}, r"- SLACK_BOT_TOKEN \(environment variable\): has quotes around its value"),
+        ({"GOODBOT_SLACK_TEACHERS": "'U1, U2'"}, r"SLACK_TEACHERS .*write it without them"),
+        ({"GOODBOT_FOO": " ", "GOODBOT_LOG_LEVEL": "loud"}, r"found 'loud'$"),
         ({"DATABASE_URL": "oracle://x"}, r"storage\.database_url \(environment variable DATABASE_URL\).*sqlite:///"),
         ({"GOODBOT_CONFIG": "nowhere.toml"}, r"nowhere\.toml, named by .*GOODBOT_CONFIG, does not exist"),
     ],
