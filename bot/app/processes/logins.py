@@ -44,6 +44,8 @@ class Login:
         self._sleep = sleep
         self._holding = AsyncExitStack()
         self._renewing: asyncio.Task[None] | None = None
+        self._trouble = ""
+        """What keeps this process from the lease, logged once, not every second that it lasts."""
         self._executor = Executor(threads=1)
 
     @property
@@ -71,8 +73,8 @@ class Login:
     async def taken(self) -> None:
         """Wait until the login is free and take it. Logs once that another process has it."""
         is_told = False
-        while holder := await self._take_or_nobody():
-            if not is_told:
+        while (holder := await self._holder()) != "":
+            if holder is not None and not is_told:
                 is_told = True
                 log.warning(
                     "another process (%s) is on %s with the same token and database: this one stands by, and takes "
@@ -95,18 +97,28 @@ class Login:
             try:
                 lease = await self._executor(self._leases.take, self._lease, self._owner, LEASE_FOR)
             except MemoryFault as error:
-                log.warning("the login on %s is not renewed for now: %s", self.platform, error)
+                if str(error) != self._trouble:
+                    log.warning("the login on %s is not renewed for now: %s", self.platform, error)
+                self._trouble = str(error)
                 continue
+            if self._trouble:
+                log.info("the login on %s is renewed again", self.platform)
+            self._trouble = ""
             if lease.owner != self._owner:
                 log.error("%s took over on %s while this process did not answer", lease.owner, self.platform)
                 return
 
-    async def _take_or_nobody(self) -> str:
+    async def _holder(self) -> str | None:
+        """Take the login. Returns what `take` does, or None if it is not known who has it."""
         try:
-            return await self.take()
+            holder = await self.take()
         except MemoryFault as error:
-            log.warning("it is not known who is on %s: %s", self.platform, error)
-            return "which one is not known"
+            if str(error) != self._trouble:
+                log.warning("it is not known who is on %s: %s", self.platform, error)
+            self._trouble = str(error)
+            return None
+        self._trouble = ""
+        return holder
 
     async def __aenter__(self) -> Self:
         return self

@@ -1,6 +1,8 @@
 """One process at a time for each login: others stand by, and take over when the holder is gone."""
 
 import asyncio
+import logging
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,9 @@ import pytest
 from bot.adapters.flow_control import Sleep
 from bot.app.processes.logins import LEASE_FOR, Login
 from bot.config import load_settings
+from memory.errors import StoreFull
+from memory.model.upkeep import Lease
+from memory.services.upkeep.leases import Leases
 from tests.doubles.memory_world import World
 
 
@@ -77,6 +82,36 @@ async def test_a_holder_on_another_machine_is_followed_when_its_lease_has_run_ou
     told = [record.message for record in caplog.records if "far/1/a" in record.message]
     assert len(told) == 1
     assert "stands by" in told[0]
+
+
+async def test_a_store_that_is_away_is_logged_once_and_so_is_its_return(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level(logging.INFO)
+    world, looks, take, enough = World(), 0, Leases.take, asyncio.Event()
+
+    def away(leases: Leases, name: str, owner: str, lasts: timedelta) -> Lease:
+        nonlocal looks
+        looks += 1
+        if looks % 20 < 10:  # before it has the login, and again while it has it
+            raise StoreFull("the disk is full")
+        return take(leases, name, owner, lasts)
+
+    async def sleep(seconds: float) -> None:
+        if looks >= 35:
+            enough.set()
+            await dead(seconds)
+
+    monkeypatch.setattr(Leases, "take", away)
+    async with login(world, tmp_path, "here/1/a", sleep=sleep) as held:
+        await held.taken()
+        await enough.wait()
+    logged = [record.message for record in caplog.records if record.name == "bot.app.processes.logins"]
+    assert [each.partition(":")[0] for each in logged] == [
+        "it is not known who is on slack",
+        "the login on slack is not renewed for now",
+        "the login on slack is renewed again",
+    ]
 
 
 async def test_a_holder_that_renews_keeps_it_and_one_that_did_not_learns_that_it_lost_it(tmp_path: Path) -> None:
