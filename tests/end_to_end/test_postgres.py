@@ -45,6 +45,8 @@ def test_two_processes_at_once_share_it(home: Home) -> None:
     ("url", "words"),
     [
         ("postgresql://me:hunter2@127.0.0.1:1/bot", "The database bot on 127.0.0.1 cannot be reached."),
+        ("postgresql://me:hunter2@127.0.0.1:1/bot", "port 1 failed: Connection refused)."),
+        ("postgresql://me:hunter2@127.0.0.1:1/bot?sslmode=no", 'correct DATABASE_URL (invalid sslmode value: "no").'),
         ("postgresql://127.0.0.1:1", "The database of this user's name on 127.0.0.1 cannot be reached."),
         ("", "There is no database nowhere on"),
     ],

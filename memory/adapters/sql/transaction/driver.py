@@ -285,7 +285,10 @@ def _other_fault(code: str, error: Exception, where: Where) -> MemoryFault:
         case _ if code.startswith("23"):
             return Conflict(f"The database {where} refused a contradicting write ({code}). Nothing was changed.")
         case "" | "57P01" | "57P02" | "57P03" | "08000" | "08003" | "08006":
-            return StoreUnavailable(f"The database {where} cannot be reached. Try again in a moment.")
+            reason = _first_line(error).removeprefix("connection failed: ").removeprefix("connection is bad: ")
+            return StoreUnavailable(
+                f"The database {where} cannot be reached. Try again in a moment, or correct DATABASE_URL ({reason})."
+            )
         case _:
             return StoreUnavailable(f"The database {where} failed ({_first_line(error)}). Run `goodbot doctor`.")
 
