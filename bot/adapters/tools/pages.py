@@ -3,12 +3,11 @@
 import json
 import re
 from collections import OrderedDict
-from collections.abc import Mapping
 from urllib.parse import urlencode
 
 from bot.adapters.tools.guarded_http import Fetcher
 from bot.adapters.tools.page_text import text_of
-from bot.agent.tools.registry import Tool, ToolContext, text_argument, text_schema
+from bot.agent.tools.registry import Tool, ToolContext, text, text_tool
 from bot.errors import ToolFailed, ToolRetry
 
 SHOWN_CHARACTERS = 6_000
@@ -44,35 +43,34 @@ class KnownAddresses:
 def fetch_tool(fetcher: Fetcher, known: KnownAddresses) -> Tool:
     """The tool `fetch_page`."""
 
-    async def run(arguments: Mapping[str, object], context: ToolContext) -> str:
-        url = text_argument(arguments, "url")
+    @text_tool("fetch_page", {"url": text("the address, beginning with http:// or https://")}, is_outside=True)
+    async def fetch(context: ToolContext, url: str) -> str:
+        """Reads the text of a page or PDF at an address.
+
+        For example: what does https://example.org/news say?; read https://example.org; summarise this page
+        """
         address = known.address_of(url, context)
         if not address:
             raise ToolRetry("Only addresses that the person wrote, or that a search or a page showed, are read.")
         fetched = await fetcher.fetch(address)
-        title, text = await text_of(fetched)
-        cut = text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
+        title, whole = await text_of(fetched)
+        cut = whole if len(whole) <= SHOWN_CHARACTERS else f"{whole[:SHOWN_CHARACTERS]}…"
         known.show(context.run_id, cut)
         title = "" if title in cut[:300] else title
         return f"{title}\n\n{cut}\n(from {fetched.url})".strip()
 
-    return Tool(
-        name="fetch_page",
-        description=(
-            "Reads the text of a page or PDF at an address. For example: what does https://example.org/news say?; "
-            "read https://example.org; summarise this page"
-        ),
-        parameters=text_schema("url", "the address, beginning with http:// or https://"),
-        run=run,
-        is_outside=True,
-    )
+    return fetch
 
 
 def search_tool(endpoint: str, fetcher: Fetcher, known: KnownAddresses) -> Tool:
     """The tool `search_web`, by a server with SearXNG's JSON API."""
 
-    async def run(arguments: Mapping[str, object], context: ToolContext) -> str:
-        query = text_argument(arguments, "query")
+    @text_tool("search_web", {"query": text("what to look for")}, is_outside=True)
+    async def search(context: ToolContext, query: str) -> str:
+        """Searches the web.
+
+        For example: search the web for the opening hours of the museum; look up on the internet who won the match
+        """
         if not query:
             raise ToolRetry("search_web needs a query that is not empty.")
         asked = urlencode({"q": query[:400], "format": "json"})
@@ -81,16 +79,7 @@ def search_tool(endpoint: str, fetcher: Fetcher, known: KnownAddresses) -> Tool:
         known.show(context.run_id, shown)
         return shown
 
-    return Tool(
-        name="search_web",
-        description=(
-            "Searches the web. For example: search the web for the opening hours of the museum; "
-            "look up on the internet who won the match"
-        ),
-        parameters=text_schema("query", "what to look for"),
-        run=run,
-        is_outside=True,
-    )
+    return search
 
 
 def _results(answered: str) -> str:

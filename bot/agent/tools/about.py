@@ -1,8 +1,8 @@
 """The tool `about_me`: answers greetings and thanks, and says what the bot can do, by examples of its tools."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
-from bot.agent.tools.registry import Tool, ToolContext, text_argument, text_schema
+from bot.agent.tools.registry import Tool, ToolContext, text, text_tool
 from bot.model import ToolSpec
 from memory.model import Role, Scope
 
@@ -18,8 +18,13 @@ _REPLIES = {"thanks": "You are welcome.", "goodbye": "Goodbye!", "consent": "All
 def about_tool(tools_for: ToolsFor) -> Tool:
     """The tool `about_me`."""
 
-    async def run(arguments: Mapping[str, object], context: ToolContext) -> str:
-        courtesy = text_argument(arguments, "courtesy").casefold()
+    @text_tool(NAME, {"courtesy": text("what the message is: hello, thanks, goodbye, consent, or abilities")})
+    async def about(context: ToolContext, courtesy: str) -> str:
+        """Says what I am and what I can do, and answers a greeting, thanks or a goodbye.
+
+        For example: what can you do?; hello; thank you
+        """
+        courtesy = courtesy.casefold()
         if courtesy in _REPLIES:
             return _REPLIES[courtesy]
         examples = [each for spec in tools_for(context.scope, context.role) if (each := _example(spec))]
@@ -33,15 +38,7 @@ def about_tool(tools_for: ToolsFor) -> Tool:
             "I know it the next time. The command `help` lists the rest."
         )
 
-    return Tool(
-        name=NAME,
-        description=(
-            "Says what I am and what I can do, and answers a greeting, thanks or a goodbye. "
-            "For example: what can you do?; hello; thank you"
-        ),
-        parameters=text_schema("courtesy", "what the message is: hello, thanks, goodbye, consent, or abilities"),
-        run=run,
-    )
+    return about
 
 
 def _example(spec: ToolSpec) -> str:

@@ -5,9 +5,9 @@ import operator
 import re
 import sys
 from ast import Add, Div, FloorDiv, Mod, Mult, Pow, Sub, UAdd, USub
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
-from bot.agent.tools.registry import Tool, ToolContext, text_argument, text_schema
+from bot.agent.tools.registry import Tool, ToolContext, text, text_tool
 from bot.errors import ToolRetry
 
 MAX_CHARACTERS = 200
@@ -102,18 +102,15 @@ _NAMES = {"pi": math.pi, "e": math.e, "tau": math.tau}
 def calculator_tool() -> Tool:
     """The tool `calculator`."""
 
-    async def run(arguments: Mapping[str, object], _: ToolContext) -> str:
-        return calculate(text_argument(arguments, "expression"))
+    @text_tool("calculator", {"expression": text("the arithmetic alone, for example 15% of 80")})
+    async def calculator(_: ToolContext, expression: str) -> str:
+        """Calculates: + - * / ^, percentages, parentheses, sqrt, round, log, sin and the like.
 
-    return Tool(
-        name="calculator",
-        description=(
-            "Calculates: + - * / ^, percentages, parentheses, sqrt, round, log, sin and the like. "
-            "For example: what is 2+2?; how much is 15% of 80?; calculate sqrt(2) * 12"
-        ),
-        parameters=text_schema("expression", "the arithmetic alone, for example 15% of 80"),
-        run=run,
-    )
+        For example: what is 2+2?; how much is 15% of 80?; calculate sqrt(2) * 12
+        """
+        return calculate(expression)
+
+    return calculator
 
 
 def calculate(text: str) -> str:

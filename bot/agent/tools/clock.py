@@ -1,35 +1,28 @@
 """The tool `clock`: date and time, in UTC or at a place."""
 
 import asyncio
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
-from bot.agent.tools.registry import Tool, ToolContext, text_argument, text_schema
+from bot.agent.tools.registry import Tool, ToolContext, text, text_tool
 from bot.agent.tools.time_zones import ZonedPlace, find_places
 from memory.ports import Clock
 
 
 def clock_tool(clock: Clock) -> Tool:
     """The tool `clock`."""
+    where = text("a city, a country or an IANA time zone, or several; leave it out for UTC")
 
-    async def run(arguments: Mapping[str, object], _: ToolContext) -> str:
-        name = text_argument(arguments, "place")
-        if not name:
-            return tell_time(clock(), None)
+    @text_tool("clock", {"place": where}, are_optional=True)
+    async def tell(_: ToolContext, place: str) -> str:
+        """Tells the current time and date, in any city, country or time zone.
+
+        For example: what time is it in Tokyo?; what day is it today?; what is the date?
+        """
         now = clock()
-        return "\n".join(tell_time(now, place) for place in await asyncio.to_thread(find_places, name))
+        places = await asyncio.to_thread(find_places, place) if place else [None]
+        return "\n".join(tell_time(now, each) for each in places)
 
-    return Tool(
-        name="clock",
-        description=(
-            "Tells the current time and date, in any city, country or time zone. "
-            "For example: what time is it in Tokyo?; what day is it today?; what is the date?"
-        ),
-        parameters=text_schema(
-            "place", "a city, a country or an IANA time zone, or several; leave it out for UTC", required=False
-        ),
-        run=run,
-    )
+    return tell
 
 
 def tell_time(now: datetime, place: ZonedPlace | None) -> str:

@@ -1,8 +1,8 @@
 """The tool `search_conversation`: searches a person's own earlier messages in the channel."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
-from bot.agent.tools.registry import Tool, ToolContext, text_argument, text_schema
+from bot.agent.tools.registry import Tool, ToolContext, text, text_tool
 from bot.agent.tools.similarity import Embed, rank
 from bot.errors import ToolFailed, ToolRetry
 from memory.errors import MemoryFault
@@ -23,8 +23,12 @@ History = Callable[[Scope, int], Awaitable[Sequence[Incoming]]]
 def conversation_tool(history: History, embed: Embed) -> Tool:
     """The tool `search_conversation`."""
 
-    async def run(arguments: Mapping[str, object], context: ToolContext) -> str:
-        query = text_argument(arguments, "query")
+    @text_tool("search_conversation", {"query": text("what it was about")})
+    async def search(context: ToolContext, query: str) -> str:
+        """Finds what this person said earlier in this conversation.
+
+        For example: what did I say about the deadline?; which city did I mention before?
+        """
         if not query:
             raise ToolRetry("search_conversation needs a query that is not empty.")
         try:
@@ -34,15 +38,7 @@ def conversation_tool(history: History, embed: Embed) -> Tool:
             raise ToolFailed("The conversation cannot be searched at the moment.") from fault
         return _quoted(earlier, scores)
 
-    return Tool(
-        name="search_conversation",
-        description=(
-            "Finds what this person said earlier in this conversation. "
-            "For example: what did I say about the deadline?; which city did I mention before?"
-        ),
-        parameters=text_schema("query", "what it was about"),
-        run=run,
-    )
+    return search
 
 
 def _without(question: str, messages: Sequence[Incoming]) -> list[Incoming]:

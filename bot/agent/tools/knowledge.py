@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bot.agent.tools.chunks import Chunk
 from bot.agent.tools.folder import Converters, Document, document_of, scan
-from bot.agent.tools.registry import Tool, ToolContext, text_argument, text_schema
+from bot.agent.tools.registry import Tool, ToolContext, text, text_tool
 from bot.agent.tools.similarity import Embed
 from bot.errors import ToolFailed, ToolRetry
 from memory.errors import MemoryFault
@@ -108,8 +108,12 @@ class KnowledgeBase:
 def knowledge_tool(base: KnowledgeBase) -> Tool:
     """The tool `search_knowledge`."""
 
-    async def run(arguments: Mapping[str, object], _: ToolContext) -> str:
-        query = text_argument(arguments, "query")
+    @text_tool("search_knowledge", {"query": text("what to look for, as a question or key words")}, is_outside=True)
+    async def search(_: ToolContext, query: str) -> str:
+        """Searches the team's documents (handbook, guides, policies, notes).
+
+        For example: what do the docs say about vacation?; look up the refund policy in the handbook
+        """
         if not query:
             raise ToolRetry("search_knowledge needs a query that is not empty.")
         try:
@@ -121,16 +125,7 @@ def knowledge_tool(base: KnowledgeBase) -> Tool:
             raise ToolFailed("The knowledge folder cannot be searched at the moment.") from fault
         return _quoted(passages)
 
-    return Tool(
-        name="search_knowledge",
-        description=(
-            "Searches the team's documents (handbook, guides, policies, notes). "
-            "For example: what do the docs say about vacation?; look up the refund policy in the handbook"
-        ),
-        parameters=text_schema("query", "what to look for, as a question or key words"),
-        run=run,
-        is_outside=True,
-    )
+    return search
 
 
 def _quoted(passages: list[Passage]) -> str:

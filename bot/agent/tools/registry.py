@@ -214,18 +214,41 @@ def object_schema(properties: Mapping[str, object], *required: str) -> dict[str,
     return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
 
 
-def text_schema(name: str, description: str, *, required: bool = True) -> dict[str, object]:
-    """The schema of a tool with one text argument."""
-    return object_schema({name: {"type": "string", "description": description}}, *([name] if required else []))
+def text(description: str, longest: int | None = None) -> dict[str, object]:
+    """The schema of a text argument."""
+    limit = {} if longest is None else {"maxLength": longest}
+    return {"type": "string", "description": description, **limit}
 
 
-def texts_schema(**texts: tuple[str, int]) -> dict[str, object]:
-    """The schema of a tool with several text arguments, all required: of each its description and greatest length."""
-    described = {
-        name: {"type": "string", "description": description, "maxLength": longest}
-        for name, (description, longest) in texts.items()
-    }
-    return object_schema(described, *texts)
+def text_tool(
+    name: str,
+    texts: Mapping[str, object],
+    *,
+    are_optional: bool = False,
+    has_side_effects: bool = False,
+    is_informative: bool = True,
+    is_outside: bool = False,
+) -> Callable[[Callable[..., Awaitable[str]]], Tool]:
+    """Make a tool of a function that takes the context and these texts, which get no outer spaces.
+
+    `texts` are the schemas of the arguments by name. The function's docstring is the tool's description.
+    """
+
+    def make(function: Callable[..., Awaitable[str]]) -> Tool:
+        async def run(arguments: Mapping[str, object], context: ToolContext) -> str:
+            return await function(context, **{each: text_argument(arguments, each) for each in texts})
+
+        return Tool(
+            name=name,
+            description=" ".join((function.__doc__ or "").split()),
+            parameters=object_schema(texts, *(() if are_optional else texts)),
+            run=run,
+            has_side_effects=has_side_effects,
+            is_informative=is_informative,
+            is_outside=is_outside,
+        )
+
+    return make
 
 
 def text_argument(arguments: Mapping[str, object], name: str) -> str:

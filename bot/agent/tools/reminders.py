@@ -1,11 +1,11 @@
 """The tools `remind`, `list_reminders` and `cancel_reminder`."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from bot.agent.tools.registry import Tool, ToolContext, text_argument, text_schema, texts_schema
+from bot.agent.tools.registry import Tool, ToolContext, text, text_tool
 from bot.agent.tools.when import LONGEST, read_when
 from bot.agent.tools.who import FindZone
 from bot.errors import ToolFailed, ToolRetry
@@ -27,39 +27,40 @@ _SHORT_ID = 8
 
 def remind_tool(add: AddReminder, zone_of: FindZone, clock: Clock) -> Tool:
     """The tool `remind`."""
+    texts = {
+        "what": text("what to remind of", TEXT_CHARACTERS),
+        "when": text("tomorrow at 9; in 20 minutes; 2027-01-31 14:30; every weekday at 8:30", LONGEST),
+    }
 
-    async def run(arguments: Mapping[str, object], context: ToolContext) -> str:
-        text, asked_for = text_argument(arguments, "what"), text_argument(arguments, "when")
+    @text_tool("remind", texts)
+    async def remind(context: ToolContext, what: str, when: str) -> str:
+        """Reminds this person of something at a time, once or again and again.
+
+        For example: remind me tomorrow at 9 to call Ana; remind me in 20 minutes to check the oven;
+        remind me every Monday at 10 to send the report; remind me every two weeks on Friday to water the plants
+        """
         zone = await zone_of(context.scope)
-        when = await asyncio.to_thread(read_when, asked_for, clock().astimezone(ZoneInfo(zone)))
+        due = await asyncio.to_thread(read_when, when, clock().astimezone(ZoneInfo(zone)))
         try:
-            kept = await add(context.scope, text, when.first, zone, when.repeat, context.question)
+            kept = await add(context.scope, what, due.first, zone, due.repeat, context.question)
         except InvalidInput as problem:
             raise ToolRetry(f"That reminder cannot be kept: {problem}.") from problem
         except MemoryFault as fault:
             raise ToolFailed("Reminders cannot be kept at the moment.") from fault
         return f"I will remind you: “{kept.text}”, {schedule_text(kept)}."
 
-    return Tool(
-        name="remind",
-        description=(
-            "Reminds this person of something at a time, once or again and again. "
-            "For example: remind me tomorrow at 9 to call Ana; remind me in 20 minutes to check the oven; "
-            "remind me every Monday at 10 to send the report; remind me every two weeks on Friday to water the plants"
-        ),
-        parameters=texts_schema(
-            what=("what to remind of", TEXT_CHARACTERS),
-            when=("tomorrow at 9; in 20 minutes; 2027-01-31 14:30; every weekday at 8:30", LONGEST),
-        ),
-        run=run,
-    )
+    return remind
 
 
 def list_tool(reminders_of: FindReminders) -> Tool:
     """The tool `list_reminders`."""
 
-    async def run(arguments: Mapping[str, object], context: ToolContext) -> str:
-        words = text_argument(arguments, "containing").casefold()
+    @text_tool(
+        "list_reminders", {"containing": text("only those with these words; leave it out for all")}, are_optional=True
+    )
+    async def listed(context: ToolContext, containing: str) -> str:
+        """Lists this person's reminders. For example: what are my reminders?; which reminders do I have?"""
+        words = containing.casefold()
         try:
             kept = [each for each in await reminders_of(context.scope) if words in each.text.casefold()]
         except MemoryFault as fault:
@@ -68,19 +69,16 @@ def list_tool(reminders_of: FindReminders) -> Tool:
             return "You have no reminders here."
         return "\n".join(f"- {reminder_line(each)}" for each in kept)
 
-    return Tool(
-        name="list_reminders",
-        description="Lists this person's reminders. For example: what are my reminders?; which reminders do I have?",
-        parameters=text_schema("containing", "only those with these words; leave it out for all", required=False),
-        run=run,
-    )
+    return listed
 
 
 def cancel_tool(reminders_of: FindReminders, cancel: CancelReminder) -> Tool:
     """The tool `cancel_reminder`."""
 
-    async def run(arguments: Mapping[str, object], context: ToolContext) -> str:
-        wanted = " ".join(text_argument(arguments, "reminder").split()).casefold()
+    @text_tool("cancel_reminder", {"reminder": text("words of what it reminds of, or its id")})
+    async def cancel_one(context: ToolContext, reminder: str) -> str:
+        """Cancels one of this person's reminders. For example: cancel the reminder about the report"""
+        wanted = " ".join(reminder.split()).casefold()
         try:
             kept = await reminders_of(context.scope)
             fitting = [each for each in kept if wanted and (wanted in each.text.casefold() or each.id.endswith(wanted))]
@@ -92,12 +90,7 @@ def cancel_tool(reminders_of: FindReminders, cancel: CancelReminder) -> Tool:
             raise ToolFailed("Reminders cannot be changed at the moment.") from fault
         return f"Cancelled: “{fitting[0].text}”." if cancelled else "That reminder is gone already."
 
-    return Tool(
-        name="cancel_reminder",
-        description="Cancels one of this person's reminders. For example: cancel the reminder about the report",
-        parameters=text_schema("reminder", "words of what it reminds of, or its id"),
-        run=run,
-    )
+    return cancel_one
 
 
 def schedule_text(reminder: Reminder) -> str:

@@ -1,8 +1,8 @@
 """The tools `look_up` and `change_fact`: facts about things, with their history."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
-from bot.agent.tools.registry import Tool, ToolContext, text_argument, text_schema, texts_schema
+from bot.agent.tools.registry import Tool, ToolContext, text, text_tool
 from bot.agent.tools.topic_words import TopicQuestion, change_result, sentences_about, wanted_in
 from bot.errors import ToolFailed, ToolRetry
 from memory.errors import Conflict, InvalidInput, MemoryFault
@@ -21,17 +21,20 @@ ChangeFact = Callable[[Scope, str, str, str, Role], Awaitable[Changed]]
 """Sets a property of a thing to a value, if the person may. Raises `MemoryFault`."""
 
 
-def look_up_tool(about: About, attend: Attend) -> Tool:
+def look_up_tool(topics_about: About, attend: Attend) -> Tool:
     """The tool `look_up`."""
 
-    async def run(arguments: Mapping[str, object], context: ToolContext) -> str:
-        question = text_argument(arguments, "about")
-        if not question:
+    @text_tool("look_up", {"about": text("the question about the thing, with the thing's name")})
+    async def look_up(context: ToolContext, about: str) -> str:
+        """Looks up in the team's knowledge what holds for a thing, since when, and what held before.
+
+        For example: who owns the deploy?; since when is Aya the owner of the deploy?; who was the owner before?
+        """
+        if not about:
             raise ToolRetry("look_up needs to be told what about.")
         try:
-            found = await about(context.scope, question)
-            fitting = [each for each in found if each.likeness >= _LIKE]
-            answer, topic = _first_answer(fitting, wanted_in(question))
+            fitting = [each for each in await topics_about(context.scope, about) if each.likeness >= _LIKE]
+            answer, topic = _first_answer(fitting, wanted_in(about))
             if topic is not None:
                 context.credit(topic.people)
                 await attend(context.scope, topic.topic.id)
@@ -41,15 +44,7 @@ def look_up_tool(about: About, attend: Attend) -> Tool:
             raise ToolFailed("Nothing is known about that thing.")
         return answer
 
-    return Tool(
-        name="look_up",
-        description=(
-            "Looks up in the team's knowledge what holds for a thing, since when, and what held before. "
-            "For example: who owns the deploy?; since when is Aya the owner of the deploy?; who was the owner before?"
-        ),
-        parameters=text_schema("about", "the question about the thing, with the thing's name"),
-        run=run,
-    )
+    return look_up
 
 
 def _first_answer(topics: Sequence[KnownTopic], wanted: TopicQuestion) -> tuple[str, KnownTopic | None]:
@@ -62,29 +57,25 @@ def _first_answer(topics: Sequence[KnownTopic], wanted: TopicQuestion) -> tuple[
 
 def change_tool(change: ChangeFact) -> Tool:
     """The tool `change_fact`."""
+    texts = {
+        "thing": text("what it is about: deploy, standup", 200),
+        "property": text("owner, room, date", 200),
+        "new_value": text("what holds from now on", 2000),
+    }
 
-    async def run(arguments: Mapping[str, object], context: ToolContext) -> str:
-        thing, name, value = (text_argument(arguments, each) for each in ("thing", "property", "new_value"))
+    @text_tool("change_fact", texts, has_side_effects=True)
+    async def change_fact(context: ToolContext, thing: str, property: str, new_value: str) -> str:
+        """Notes what holds for a thing from now on.
+
+        For example: change the owner of the deploy to Bianca; the room of the standup is now 4.12
+        """
         try:
-            changed = await change(context.scope, thing, name, value, context.role)
+            changed = await change(context.scope, thing, property, new_value, context.role)
         except (InvalidInput, Conflict) as problem:
             raise ToolRetry(f"That cannot be noted: {problem}.") from problem
         except MemoryFault as fault:
             raise ToolFailed("What is known about things cannot be changed at the moment.") from fault
         context.credit(filter(None, [changed.topic.person]))
-        return change_result(changed, value)
+        return change_result(changed, new_value)
 
-    return Tool(
-        name="change_fact",
-        description=(
-            "Notes what holds for a thing from now on. "
-            "For example: change the owner of the deploy to Bianca; the room of the standup is now 4.12"
-        ),
-        parameters=texts_schema(
-            thing=("what it is about: deploy, standup", 200),
-            property=("owner, room, date", 200),
-            new_value=("what holds from now on", 2000),
-        ),
-        run=run,
-        has_side_effects=True,
-    )
+    return change_fact

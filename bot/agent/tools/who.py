@@ -1,10 +1,10 @@
 """The tool `who_and_where`: the person who asks, their time zone and channel, as the platform knows them."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from bot.agent.tools.registry import Tool, ToolContext, object_schema, text_argument
+from bot.agent.tools.registry import Tool, ToolContext, text_tool
 from bot.model import ChannelCard, Profile
 from memory.model import Scope, Visibility
 from memory.ports import Clock
@@ -21,10 +21,15 @@ FindChannel = Callable[[Scope], Awaitable[ChannelCard]]
 
 def who_tool(profile_of: FindProfile, zone_of: FindZone, channel_of: FindChannel, clock: Clock) -> Tool:
     """The tool `who_and_where`."""
+    one = {"type": "string", "enum": list(_PARTS), "description": "all of it if left out"}
 
-    async def run(arguments: Mapping[str, object], context: ToolContext) -> str:
-        scope, part = context.scope, text_argument(arguments, "part")
-        parts: list[str] = []
+    @text_tool("who_and_where", {"part": one}, are_optional=True, is_outside=True)
+    async def who(context: ToolContext, part: str) -> str:
+        """Tells who the person is that asks, their time zone, and the channel with its topic.
+
+        For example: who am I?; what is my time zone?; what is this channel about?; what is its topic?
+        """
+        scope, parts = context.scope, list[str]()
         if part in ("", "person"):
             profile = await profile_of(scope)
             title = f", {_line(profile.title)}" if profile.title else ""
@@ -36,18 +41,7 @@ def who_tool(profile_of: FindProfile, zone_of: FindZone, channel_of: FindChannel
             parts += _about_channel(await channel_of(scope), scope)
         return "\n".join(parts)
 
-    return Tool(
-        name="who_and_where",
-        description=(
-            "Tells who the person is that asks, their time zone, and the channel with its topic. "
-            "For example: who am I?; what is my time zone?; what is this channel about?; what is its topic?"
-        ),
-        parameters=object_schema(
-            {"part": {"type": "string", "enum": list(_PARTS), "description": "all of it if left out"}}
-        ),
-        run=run,
-        is_outside=True,
-    )
+    return who
 
 
 def _about_channel(channel: ChannelCard, scope: Scope) -> list[str]:
