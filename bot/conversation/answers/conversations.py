@@ -3,12 +3,15 @@
 import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from bot.conversation.executor import after_earlier_work
 from bot.model import ImageFile, PersonEdit, PersonMessage
 from bot.ports import Messenger
 from memory.model import Incoming, Scope
+
+if TYPE_CHECKING:
+    from bot.conversation.answers.sharing import Sharing
 
 T = TypeVar("T")
 
@@ -19,28 +22,6 @@ AnswerMessage = Callable[[Messenger, Incoming, asyncio.Event, bool], Awaitable[N
 """Answers one message. The event asks it to stop; the bool says whether the message is up to date. Must not raise."""
 
 _MOST_BYTES = 60_000_000
-
-
-class OtherProcesses(Protocol):
-    """The other processes that answer on the same platforms (`bot.conversation.answers.sharing`)."""
-
-    def holder(self, platform: str) -> str:
-        """The name of this process if it shares the platform; else empty."""
-
-    def is_ours(self, message: Incoming) -> bool:
-        """Whether this process may answer a message now. If not, the process that may is woken."""
-
-    def is_elsewhere(self, message: Incoming) -> bool:
-        """Whether another process has to retry the message's answer."""
-
-    def ended(self, message: Incoming) -> None:
-        """Called when the work on a message has ended."""
-
-    async def running_in(self, scope: Scope) -> Incoming | None:
-        """The message that another process is answering in this conversation."""
-
-    async def stop(self, message: Incoming) -> bool:
-        """Ask the other process to finish with what it has. False if nothing is running."""
 
 
 class Conversations:
@@ -57,7 +38,7 @@ class Conversations:
         """Whether no more answers are started."""
         self.taken: set[tuple[str, str]] = set()
         """Waiting and running messages, by workspace and event id."""
-        self.others: OtherProcesses | None = None
+        self.others: Sharing | None = None
         """The other processes that answer on the same platforms; None if there can be none."""
 
     def enqueue(self, messenger: Messenger, incoming: Incoming, *, is_current: bool = False) -> None:

@@ -31,7 +31,7 @@ _AWAITED_S = 2.0
 
 
 class Sharing:
-    """One process, named `process`, among those that answer on the same `platforms`; implements `OtherProcesses`."""
+    """One process, named `process`, among those that answer on the same `platforms`."""
 
     def __init__(
         self,
@@ -61,11 +61,11 @@ class Sharing:
         self._idle: frozenset[tuple[str, str]] = frozenset()
 
     def holder(self, platform: str) -> str:
-        """See `OtherProcesses`."""
+        """The name of this process if it shares the platform; else empty."""
         return self.process if platform in self.platforms else ""
 
     def is_ours(self, message: Incoming) -> bool:
-        """See `OtherProcesses`."""
+        """Whether this process may answer a message now. If not, the process that may is woken."""
         if message.scope.platform not in self.platforms:
             return True
         if message.held_by == self.process and message.turn is not Turn.WAITS and not self._conversations.is_leaving:
@@ -74,19 +74,19 @@ class Sharing:
         return False
 
     def ended(self, message: Incoming) -> None:
-        """See `OtherProcesses`."""
+        """Note that the work on a message has ended."""
         self.taken_over.discard(message.event_id)
         if self._monotonic() < self._awaited_until:
             self._tell(FREE)
 
     async def running_in(self, scope: Scope) -> Incoming | None:
-        """See `OtherProcesses`."""
+        """The message that another process is answering in this conversation."""
         if scope.platform not in self.platforms:
             return None
         return await self._executor(self._memory.conversation_leases.running_in, scope)
 
     async def stop(self, message: Incoming) -> bool:
-        """See `OtherProcesses`."""
+        """Ask the other process to finish with what it has. False if nothing is running."""
         return await self._executor(self._memory.conversation_leases.stop, message)
 
     async def post(self, messenger: Messenger, incoming: Incoming, message: BotMessage) -> MessageRef:
@@ -99,7 +99,7 @@ class Sharing:
         return message.scope.platform not in self.platforms or self._monotonic() - self._looked_at < _FRESH_S
 
     def is_elsewhere(self, message: Incoming) -> bool:
-        """See `OtherProcesses`."""
+        """Whether another process has to retry the message's answer."""
         return message.scope.platform in self.platforms and message.held_by != self.process
 
     def _tell(self, news: str) -> None:
