@@ -94,7 +94,7 @@ class Answering:
         """Runs with a refused part, so that it is logged as an error once."""
         self.actions = agent.tools.known_names
         """The names of the agent's tools."""
-        self.worded = WordedFeedback(memory, executor, read_feedback, self.actions, background.pause, restyles=restyles)
+        self.worded = WordedFeedback(memory, executor, read_feedback, self.actions, background.pause, restyles)
         self._unknown_answers = UnknownAnswers(memory, executor)
         self._resuming = Resuming(memory, executor)
         self._reworded: dict[str, asyncio.Event] = {}

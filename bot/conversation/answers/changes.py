@@ -1,5 +1,7 @@
 """Handles changes of sent messages: edits, deletions, and questions that are asked again."""
 
+from dataclasses import dataclass
+
 from bot.conversation import messages
 from bot.conversation.answers.answering import Answering
 from bot.conversation.answers.conversations import Conversations, full_text
@@ -12,22 +14,15 @@ from memory.errors import NotFound
 from memory.services import Memory
 
 
+@dataclass(frozen=True, slots=True)
 class ChangeHandler:
     """Handles changes of questions, and of messages that were saved as lessons."""
 
-    def __init__(
-        self,
-        memory: Memory,
-        executor: Executor,
-        conversations: Conversations,
-        answering: Answering,
-        saver: SaveHandler,
-    ) -> None:
-        self._memory = memory
-        self._executor = executor
-        self._conversations = conversations
-        self._answering = answering
-        self._saver = saver
+    _memory: Memory
+    _executor: Executor
+    _conversations: Conversations
+    _answering: Answering
+    _saver: SaveHandler
 
     async def on_edit(self, messenger: Messenger, event: PersonEdit) -> None:
         """Answer the edited text of a question; if it is too late, tell the person so."""

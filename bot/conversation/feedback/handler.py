@@ -62,7 +62,6 @@ class FeedbackHandler:
         self._executor = executor
         self._emoji = emoji
         self._actions = actions
-        self._approvers = Approvers(memory, executor)
 
     def teaches(self, emoji: str) -> bool:
         """Whether an emoji on an answer means anything."""
@@ -165,8 +164,7 @@ class FeedbackHandler:
             return
         if outcome is not None:
             await self.refresh_mark(messenger, event.scope.workspace, outcome.failed.run_id)
-            approvers = await self._approvers.who(messenger, event.scope, outcome.lesson)
-            await say(messenger, event, self._saved(outcome.lesson, messenger) + approvers)
+            await self._say_saved(messenger, event, outcome.lesson)
 
     async def _on_wrong_approach(self, messenger: Messenger, event: PersonCorrection, run_id: str) -> None:
         """Handle the form's "wrong approach": ask which part it was, or grade an answer without parts as a failure."""
@@ -258,12 +256,28 @@ class FeedbackHandler:
             event_id=event.event_id,
         )
         if lesson is not None:
-            approvers = await self._approvers.who(messenger, event.scope, lesson)
-            await say(messenger, event, self._saved(lesson, messenger) + approvers)
+            await self._say_saved(messenger, event, lesson)
 
-    def _saved(self, lesson: Episode, messenger: Messenger) -> str:
-        """The confirmation. Where the text names a tool, it says that the tool will be used."""
-        return messages.lesson_saved(lesson, messenger.spell, named_action(lesson.output, self._actions))
+    async def _say_saved(self, messenger: Messenger, event: PersonCorrection | PersonTeaching, lesson: Episode) -> None:
+        """Confirm a lesson. Where its text names a tool, the confirmation says that the tool will be used."""
+        saved = messages.lesson_saved(lesson, messenger.spell, named_action(lesson.output, self._actions))
+        await say(messenger, event, saved + await self._approvers(messenger, event.scope, lesson))
+
+    async def _approvers(self, messenger: Messenger, scope: Scope, lesson: Episode) -> str:
+        """Name who can approve the first lesson of a channel that waits for it, in a sentence to append.
+
+        Empty where no approval is needed, or it was said there before.
+        """
+        is_waiting = bool(lesson.quarantine) or not lesson.verdicts.channel.is_validated
+        if not is_waiting or visibility_of(lesson) is Visibility.DIRECT or not isinstance(messenger, KnowsTeachers):
+            return ""
+        # In a channel shared with another organisation, people of ours are not named.
+        if scope.visibility is Visibility.SHARED:
+            return ""
+        first = self._memory.recording.first_time
+        if not await self._executor(first, scope.workspace, f"approvers/{scope.channel}"):
+            return ""
+        return who_can_approve(await messenger.approvers(scope))
 
     # Marks ----------------------------------------------------------------------------------------------------
 
@@ -287,27 +301,6 @@ class FeedbackHandler:
 def dismisses_bot(text: str) -> bool:
     """Whether a text tells the bot that it was not addressed: "not you"."""
     return _NOT_YOU.fullmatch(text.strip()) is not None
-
-
-class Approvers:
-    """Names those who can approve a lesson, with the first lesson of a channel that waits for approval."""
-
-    def __init__(self, memory: Memory, executor: Executor) -> None:
-        self._memory = memory
-        self._executor = executor
-
-    async def who(self, messenger: Messenger, scope: Scope, lesson: Episode) -> str:
-        """A sentence to append to the confirmation; empty where no approval is needed, or it was said there before."""
-        is_waiting = bool(lesson.quarantine) or not lesson.verdicts.channel.is_validated
-        if not is_waiting or visibility_of(lesson) is Visibility.DIRECT or not isinstance(messenger, KnowsTeachers):
-            return ""
-        # In a channel shared with another organisation, people of ours are not named.
-        if scope.visibility is Visibility.SHARED:
-            return ""
-        first = self._memory.recording.first_time
-        if not await self._executor(first, scope.workspace, f"approvers/{scope.channel}"):
-            return ""
-        return who_can_approve(await messenger.approvers(scope))
 
 
 def who_can_approve(names: list[str]) -> str:

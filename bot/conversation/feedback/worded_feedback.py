@@ -3,7 +3,7 @@
 import logging
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from bot.conversation.executor import Executor
@@ -87,32 +87,24 @@ class NotedPreference:
         return as_preference(self.style)
 
 
+@dataclass(frozen=True, slots=True)
 class WordedFeedback:
     """Decides whether a message judges an answer, and commits what it says."""
 
-    def __init__(
-        self,
-        memory: Memory,
-        executor: Executor,
-        read: FeedbackReader,
-        actions: Sequence[str],
-        pause: timedelta,
-        *,
-        restyles: bool = True,
-    ) -> None:
-        self._memory = memory
-        self._executor = executor
-        self._read = read
-        self._actions = actions
-        self.pause = pause
-        """How long a person may be silent until a conversation without a thread is over."""
-        self._restyles = restyles
-        self.events: dict[str, PersonMessage] = {}
-        """The events not answered yet, by event id, to look up their asker's role. Lost on a restart."""
-        self._to_confirm: dict[tuple[str, str, str], datetime] = {}
-        """When a person was last asked to confirm a command, by workspace, channel and person."""
-        self._refused: set[str] = set()
-        """Messages that memory refused as feedback, by event id."""
+    _memory: Memory
+    _executor: Executor
+    _read: FeedbackReader
+    _actions: Sequence[str]
+    pause: timedelta
+    """How long a person may be silent until a conversation without a thread is over."""
+    _restyles: bool
+    """Whether the model keeps to a person's wishes about style."""
+    events: dict[str, PersonMessage] = field(default_factory=dict[str, PersonMessage], init=False)
+    """The events not answered yet, by event id, to look up their asker's role. Lost on a restart."""
+    _to_confirm: dict[tuple[str, str, str], datetime] = field(default_factory=dict, init=False)
+    """When a person was last asked to confirm a command, by workspace, channel and person."""
+    _refused: set[str] = field(default_factory=set[str], init=False)
+    """Messages that memory refused as feedback, by event id."""
 
     async def note(
         self, messenger: Messenger, message: Incoming, exchanges: Sequence[Exchange], run_id: str

@@ -21,23 +21,15 @@ class ListeningPolicy:
     """The emoji that, on a message of the bot's, mute it in that thread."""
 
 
+@dataclass(frozen=True, slots=True)
 class Listener:
-    """Decides which messages without a mention are for the bot, and mutes threads.
+    """Decides which messages without a mention are for the bot, and mutes threads."""
 
-    `default` is the mode of channels for which none was chosen.
-    """
-
-    def __init__(
-        self,
-        memory: Memory,
-        executor: Executor,
-        conversations: Conversations,
-        default: ListeningMode,
-    ) -> None:
-        self._memory = memory
-        self._executor = executor
-        self._conversations = conversations
-        self._default = default
+    _memory: Memory
+    _executor: Executor
+    _conversations: Conversations
+    _default: ListeningMode
+    """The mode of channels for which none was chosen."""
 
     async def is_meant(self, message: Unaddressed) -> bool:
         """Whether to answer a message without a mention. "Not you" mutes the thread and is not answered."""

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.agent.tools.reminders import due_text
@@ -30,21 +31,15 @@ def add_reminder(
     return memory.reminders.add(scope, text, first, zone, repeat, message_id)
 
 
+@dataclass(frozen=True, slots=True)
 class ReminderNotifier:
     """Hands due reminders to the outbox, and has them posted like answers, by `redeliver`."""
 
-    def __init__(
-        self,
-        memory: Memory,
-        executor: Executor,
-        redeliver: Callable[[Messenger], Awaitable[object]],
-        messengers: Sequence[Messenger],
-    ) -> None:
-        self._memory = memory
-        self._executor = executor
-        self._redeliver = redeliver
-        self._messengers = messengers
-        self._offered_until: dict[str, datetime] = {}
+    _memory: Memory
+    _executor: Executor
+    _redeliver: Callable[[Messenger], Awaitable[object]]
+    _messengers: Sequence[Messenger]
+    _offered_until: dict[str, datetime] = field(default_factory=dict[str, datetime], init=False)
 
     async def look(self) -> None:
         """Post the reminders that are due; what a platform refuses is tried again, like an answer. Never raises."""
