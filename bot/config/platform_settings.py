@@ -42,6 +42,9 @@ class TerminalSettings(Section):
         return name
 
 
+_ENDS_WITH_SLASH = AfterValidator(lambda url: url if url.endswith("/") else f"{url}/")
+
+
 class SlackSettings(Section):
     """`[slack]`. The tokens are checked when Slack is used, as the variables may be set for another program."""
 
@@ -51,8 +54,10 @@ class SlackSettings(Section):
     client_id: str = ""
     client_secret: SecretStr = SecretStr("")
     token_key: SecretStr = SecretStr("")
-    public_url: str = ""
-    api_url: str = "https://slack.com/api/"
+    public_url: Annotated[OwnAddress, AfterValidator(lambda url: url.rstrip("/"))] = ""
+    api_url: Annotated[str, Field(min_length=1), http_address("https://slack.com/api/"), _ENDS_WITH_SLASH] = (
+        "https://slack.com/api/"
+    )
     mode: Literal["socket", "http"] = "socket"
     http_host: str = Field(default="127.0.0.1", min_length=1)
     http_port: int = Field(default=3000, ge=1, le=65_535)
@@ -67,26 +72,12 @@ class SlackSettings(Section):
     max_wait_s: float = Field(default=30.0, ge=0, le=600)
     ping_interval_s: float = Field(default=10.0, ge=0.1, le=60)
 
-    @field_validator("api_url")
-    @classmethod
-    def _is_http(cls, url: str) -> str:
-        if not url.startswith(("http://", "https://")):
-            raise ValueError("must start with http:// or https://, for example https://slack.com/api/")
-        return url if url.endswith("/") else f"{url}/"
-
     @field_validator("command")
     @classmethod
     def _is_a_slash_command(cls, command: str) -> str:
         if not command.startswith("/") or " " in command or len(command) < 2:
             raise ValueError('must be one word that begins with a slash, for example "/goodbot"')
         return command
-
-    @field_validator("public_url")
-    @classmethod
-    def _is_public(cls, url: str) -> str:
-        if url and not url.startswith(("http://", "https://")):
-            raise ValueError("must start with https://, for example https://goodbot.example.org")
-        return url.rstrip("/")
 
     @field_validator("admins", "teachers", "allowed_users")
     @classmethod
@@ -138,29 +129,35 @@ class DiscordSettings(Section):
         return command
 
 
+def _guarded(least: int, how: str = "") -> AfterValidator:
+    """A validator of secrets that nobody may guess, if they are set; `how` says how to make one."""
+
+    def checked(secret: SecretStr) -> SecretStr:
+        if 0 < len(secret.get_secret_value()) < least:
+            raise ValueError(f"must have at least {least} characters, so that nobody guesses it{how}")
+        return secret
+
+    return AfterValidator(checked)
+
+
 class WebSettings(Section):
     """`[web]`: the HTTP interface and the pages."""
 
     host: str = Field(default="127.0.0.1", min_length=1)
     port: int = Field(default=8080, ge=0, le=65_535)
-    api_key: SecretStr = SecretStr("")
+    api_key: Annotated[SecretStr, _guarded(MIN_KEY_CHARACTERS, ": make one with `openssl rand -hex 24`")] = SecretStr(
+        ""
+    )
     workspace: str = Field(default="terminal:local", min_length=1)
     requests_per_minute: int = Field(default=600, ge=1, le=1_000_000)
     pages: Literal["on", "off"] = "on"
     playground: Literal["on", "off"] = "on"
-    password: SecretStr = SecretStr("")
+    password: Annotated[SecretStr, _guarded(MIN_PASSWORD_CHARACTERS)] = SecretStr("")
     accounts: Texts = ()
     url: OwnAddress = ""
     oidc_issuer: OwnAddress = ""
     oidc_client_id: str = ""
     oidc_client_secret: SecretStr = SecretStr("")
-
-    @field_validator("password")
-    @classmethod
-    def _is_hard_to_guess(cls, password: SecretStr) -> SecretStr:
-        if 0 < len(password.get_secret_value()) < MIN_PASSWORD_CHARACTERS:
-            raise ValueError(f"must have at least {MIN_PASSWORD_CHARACTERS} characters, so that nobody guesses it")
-        return password
 
     @field_validator("accounts")
     @classmethod
@@ -172,13 +169,3 @@ class WebSettings(Section):
                     '"ana teacher slack:T024BE7LD $argon2id$..."; `goodbot password` makes the digest'
                 )
         return accounts
-
-    @field_validator("api_key")
-    @classmethod
-    def _is_long(cls, key: SecretStr) -> SecretStr:
-        if 0 < len(key.get_secret_value()) < MIN_KEY_CHARACTERS:
-            raise ValueError(
-                f"must have at least {MIN_KEY_CHARACTERS} characters, so that nobody guesses it: "
-                "make one with `openssl rand -hex 24`"
-            )
-        return key
