@@ -7,7 +7,7 @@ import asyncio
 import logging
 import os
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from bot.adapters.check_result import CheckResult, fault, fine, warning
@@ -47,11 +47,8 @@ def _database(settings: Settings) -> CheckResult:
 
 
 def _log_agrees(settings: Settings) -> CheckResult:
-    try:
-        with open_memory(settings) as memory:
-            found = memory.audit.check()
-    except MemoryFault as error:
-        return fault("GB003", f"could not compare: {error}", "mend GB002 or GB011 first")
+    with open_memory(settings) as memory:
+        found = memory.audit.check()
     if found:
         return fault("GB003", f"{len(found)} stored values are not what the event log says", "run `goodbot rebuild`")
     return fine("GB003", "everything stored is what the event log says")
@@ -69,12 +66,8 @@ def _embedder(settings: Settings) -> CheckResult:
 
 def _unfiled(settings: Settings) -> CheckResult:
     """Validated episodes whose vectors are missing or of another embedder cannot be recalled."""
-    try:
-        name = make_embedder(settings).name
-        with open_memory(settings) as memory:
-            lost = memory.audit.not_embedded(name)
-    except MemoryFault as error:
-        return fault("GB005", f"could not look: {error}", "mend GB002 or GB011 first")
+    with open_memory(settings) as memory:
+        lost = memory.audit.not_embedded(make_embedder(settings).name)
     if lost:
         what = f"{lost} lessons have no vector of this embedder"
         return fault("GB005", what, "run `goodbot reembed`, or go back to their embedder (GOODBOT_EMBEDDER_NAME)")
@@ -116,11 +109,8 @@ def _log_file(settings: Settings) -> CheckResult:
 
 def _set_aside(settings: Settings) -> CheckResult:
     """Report messages that were set aside, by place and time, never by text, which may be private."""
-    try:
-        with open_memory(settings) as memory:
-            aside = memory.recovering.set_aside()
-    except MemoryFault as error:
-        return fault("GB010", f"could not look: {error}", "mend GB002 first")
+    with open_memory(settings) as memory:
+        aside = memory.recovering.set_aside()
     if not aside:
         return fine("GB010", "no message had to be set aside")
     named = "; ".join(map(_named, aside[:_MOST_NAMED]))
@@ -270,19 +260,29 @@ def _not_installed(code: str, platform: str, error: ImportError) -> CheckResult:
     return fault(code, what, f"run pip install 'goodbot[{platform}]'")
 
 
-_ONE_EACH: tuple[Callable[[Settings], CheckResult], ...] = (
-    _settings, _database, _log_agrees, _embedder, _unfiled, _model, _knowledge, _log_file, _set_aside,
-)  # fmt: skip
+_ONE_EACH: Mapping[str, Callable[[Settings], CheckResult]] = {
+    "GB001": _settings,
+    "GB002": _database,
+    "GB003": _log_agrees,
+    "GB004": _embedder,
+    "GB005": _unfiled,
+    "GB006": _model,
+    "GB007": _knowledge,
+    "GB008": _log_file,
+    "GB010": _set_aside,
+}
 
 
 def results(settings: Settings) -> Iterator[CheckResult]:
     """The results of all checks, in order of code. Platforms without a token are not contacted."""
-    for number, check in enumerate(_ONE_EACH, start=1):
+    for code, check in _ONE_EACH.items():
         try:
             yield check(settings)
+        except MemoryFault as error:
+            yield fault(code, f"could not look: {error}", "mend GB002 or GB011 first")
         except Exception as error:  # a failing check must not hide the others
-            log.error("the check GB%03d failed: %s", number, error, exc_info=error)
-            yield fault(f"GB{number:03}", f"could not look: {type(error).__name__}: {error}", "mend what else is wrong")
+            log.error("the check %s failed: %s", code, error, exc_info=error)
+            yield fault(code, f"could not look: {type(error).__name__}: {error}", "mend what else is wrong")
     for look in (_rows, _private, mcp_servers, _slack, _discord):
         yield from look(settings)
 

@@ -22,7 +22,7 @@ from bot.app.processes.scheduler import (
 )
 from bot.app.processes.shards import shard_keeper
 from bot.app.processes.sharing import shared_by, shared_platforms, sharing_running
-from bot.app.processes.watchdog import count_abnormal_exits, reporting, watching
+from bot.app.processes.watchdog import count_inherited_exits, reporting, watching
 from bot.app.web import is_configured, web_running
 from bot.app.wiring.build import Running, assemble
 from bot.app.wiring.extras import needs_extra
@@ -168,10 +168,7 @@ async def _take_over(
     """Finish what the former process on this platform left."""
     if not _is_only_one(stack, settings, messenger):
         return
-    try:
-        count_abnormal_exits(settings, memory)
-    except OSError as error:
-        log.warning("it is not known what the other process left: %s", error)
+    count_inherited_exits(settings, memory)
     await goodbot.recover(messenger)
     alone.append(messenger)
 

@@ -1,7 +1,8 @@
 """The checks behind `/readyz`: the database, its schema, the embedder, each platform, the lease of the jobs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 
 from bot.adapters.web.health import Check
 from bot.app.processes.logins import lease_name
@@ -18,8 +19,6 @@ PLATFORMS = ("slack", "discord")
 OVERDUE = timedelta(minutes=15)
 """How late a job may be before it is reported."""
 
-State = Callable[[], str]
-
 
 def checks_of(settings: Settings, memory: Memory, runners: Sequence[PlatformRunner] = ()) -> tuple[Check, ...]:
     """All checks. `runners` are the platforms of this process; those of other processes are looked up in the database.
@@ -31,37 +30,33 @@ def checks_of(settings: Settings, memory: Memory, runners: Sequence[PlatformRunn
     return (
         Check("database", lambda: count(len(memory.audit.workspaces()), "workspace")),
         Check("migrations", memory.store.schema),
-        Check("embedder", _embedder(memory)),
-        *(Check(name, _platform(settings, memory, name, by_platform.get(name)), is_needed=False) for name in PLATFORMS),
-        Check("scheduler", _scheduler(settings, memory), is_needed=False),
+        Check("embedder", partial(_embedder, memory)),
+        *(
+            Check(name, partial(_platform, settings, memory, name, by_platform.get(name)), is_needed=False)
+            for name in PLATFORMS
+        ),
+        Check("scheduler", partial(_scheduler, settings, memory), is_needed=False),
     )
 
 
-def _embedder(memory: Memory) -> State:
-    def state() -> str:
-        memory.embedder.embed(["ready?"])
-        return memory.embedder.name
-
-    return state
+def _embedder(memory: Memory) -> str:
+    memory.embedder.embed(["ready?"])
+    return memory.embedder.name
 
 
-def _platform(settings: Settings, memory: Memory, platform: str, runner: PlatformRunner | None) -> State:
+def _platform(settings: Settings, memory: Memory, platform: str, runner: PlatformRunner | None) -> str:
     lease = lease_name(settings, platform)
-
-    def state() -> str:
-        if not lease:
-            return "not configured"
-        if runner is None or not runner.login.is_held:
-            is_shared = platform in shared_platforms(settings)
-            if not (memory.conversation_leases.processes() if is_shared else memory.leases.holder(lease)):
-                raise NotReady("no process is connected")
-            return "another process is connected"
-        messenger = runner.messenger
-        if isinstance(messenger, KnowsConnection) and not messenger.is_connected:
-            raise NotReady("this process is not connected now, and tries again")
-        return "connected here" if runner.shards is None else _shards(settings, memory, runner.shards)
-
-    return state
+    if not lease:
+        return "not configured"
+    if runner is None or not runner.login.is_held:
+        is_shared = platform in shared_platforms(settings)
+        if not (memory.conversation_leases.processes() if is_shared else memory.leases.holder(lease)):
+            raise NotReady("no process is connected")
+        return "another process is connected"
+    messenger = runner.messenger
+    if isinstance(messenger, KnowsConnection) and not messenger.is_connected:
+        raise NotReady("this process is not connected now, and tries again")
+    return "connected here" if runner.shards is None else _shards(settings, memory, runner.shards)
 
 
 def _shards(settings: Settings, memory: Memory, keeper: ShardKeeper) -> str:
@@ -72,14 +67,11 @@ def _shards(settings: Settings, memory: Memory, keeper: ShardKeeper) -> str:
     return f"{named(keeper.held)} of {number} here"
 
 
-def _scheduler(settings: Settings, memory: Memory) -> State:
-    def state() -> str:
-        jobs = memory.upkeep.states()
-        late = [each for each in jobs if memory.clock() - each.due_at > OVERDUE and each.last is not None]
-        if late:
-            raise NotReady(f"no process ran the job {late[0].job.name}, due since {late[0].due_at:%Y-%m-%d %H:%M} UTC")
-        lease = "held" if jobs[0].owner else "free"
-        here = "" if settings.upkeep.jobs == "on" else "; jobs are off here"
-        return f"lease {lease}; next job due {min(each.due_at for each in jobs):%Y-%m-%d %H:%M} UTC{here}"
-
-    return state
+def _scheduler(settings: Settings, memory: Memory) -> str:
+    jobs = memory.upkeep.states()
+    late = [each for each in jobs if memory.clock() - each.due_at > OVERDUE and each.last is not None]
+    if late:
+        raise NotReady(f"no process ran the job {late[0].job.name}, due since {late[0].due_at:%Y-%m-%d %H:%M} UTC")
+    lease = "held" if jobs[0].owner else "free"
+    here = "" if settings.upkeep.jobs == "on" else "; jobs are off here"
+    return f"lease {lease}; next job due {min(each.due_at for each in jobs):%Y-%m-%d %H:%M} UTC{here}"

@@ -1,13 +1,12 @@
 """Sharing of messages among processes on one PostgreSQL: this process looks on each notification, and every second."""
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from bot.app.processes.watchdog import count_abnormal_exits
+from bot.app.processes.watchdog import count_inherited_exits
 from bot.app.wiring.build import Running
 from bot.config import Settings
 from bot.conversation.answers.sharing import Sharing
@@ -18,8 +17,6 @@ from memory.services import Memory
 
 if TYPE_CHECKING:
     from memory.adapters.sql.engines.process_notifications import ProcessNotifications
-
-log = logging.getLogger(__name__)
 
 LOOK_S = 1.0
 """How often to look without a notification."""
@@ -63,7 +60,7 @@ async def sharing_running(
     if sharing is None:
         yield
         return
-    sharing.on_inherited = partial(_count_abnormal_exits, settings, memory)
+    sharing.on_inherited = partial(count_inherited_exits, settings, memory)
     sharing.messengers.update({each.platform: each for each in messengers})
     from memory.adapters.sql.engines.process_notifications import ProcessNotifications
 
@@ -79,13 +76,6 @@ async def sharing_running(
                 await looking(memory.conversation_leases.end, sharing.process)
             looking.close()
             listening.close()
-
-
-def _count_abnormal_exits(settings: Settings, memory: Memory) -> None:
-    try:
-        count_abnormal_exits(settings, memory)
-    except OSError as error:
-        log.warning("it is not known what the other process left: %s", error)
 
 
 async def _run(sharing: Sharing, news: "ProcessNotifications", looking: Executor, listening: Executor) -> None:

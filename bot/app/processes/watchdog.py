@@ -48,6 +48,14 @@ def count_abnormal_exits(settings: Settings, memory: Memory) -> None:
             log.error("message %s in %s is set aside: it ends the process", message.event_id, message.scope.place)
 
 
+def count_inherited_exits(settings: Settings, memory: Memory) -> None:
+    """Do the same before this process takes over another one's work. Never raises `OSError`."""
+    try:
+        count_abnormal_exits(settings, memory)
+    except OSError as error:
+        log.warning("it is not known what the other process left: %s", error)
+
+
 @contextmanager
 def reporting(settings: Settings, memory: Memory) -> Iterator[Reporting]:
     """Count the abnormal exits of earlier processes, and keep a report of this one until its orderly exit."""
