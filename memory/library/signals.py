@@ -9,17 +9,7 @@ from urllib.parse import quote
 
 from memory.library.episodic import EpisodicMemory, keep_for_a_while
 from memory.library.visibility import may_be_shown, place_json
-from memory.model import (
-    Audience,
-    Episode,
-    Event,
-    EventKind,
-    Exemplar,
-    Retrieval,
-    RetrievalItem,
-    Signal,
-    Verdict,
-)
+from memory.model import Audience, Episode, Event, EventKind, Exemplar, Retrieval, RetrievalItem, Signal, Verdict
 from memory.model.validation import all_of, integer, one_of, text
 from memory.ports import Transaction
 from memory.rules.audience import may_read, may_see, partition_of

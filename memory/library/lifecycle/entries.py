@@ -6,16 +6,7 @@ from datetime import datetime
 
 from memory.library.episodic import EpisodicMemory
 from memory.library.lifecycle.context import memory_or_default
-from memory.model import (
-    Episode,
-    Grade,
-    GradeSource,
-    MemoryEntry,
-    Outcome,
-    StoredStep,
-    Vector,
-    Verdict,
-)
+from memory.model import Episode, Grade, GradeSource, MemoryEntry, Outcome, StoredStep, Vector, Verdict
 from memory.model.validation import text
 from memory.ports import Transaction
 from memory.rules.audience import may_read

@@ -9,18 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 
 from memory.errors import InvalidInput
-from memory.model import (
-    Episode,
-    EventKind,
-    Lesson,
-    Origin,
-    Reaction,
-    Role,
-    Scope,
-    Signal,
-    Verdict,
-    Verdicts,
-)
+from memory.model import Episode, EventKind, Lesson, Origin, Reaction, Role, Scope, Signal, Verdict, Verdicts
 from memory.ports import EpisodeFilter, Transaction, rolled_back
 from memory.rules.audience import partitions_for, partitions_of
 from memory.rules.fold import DECISIONS, GRADINGS, effective, replay, with_verdicts

@@ -14,18 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from memory.errors import InvalidInput
-from memory.model import (
-    Episode,
-    EventKind,
-    Lesson,
-    Origin,
-    Reaction,
-    Role,
-    Scope,
-    Signal,
-    Vector,
-    Visibility,
-)
+from memory.model import Episode, EventKind, Lesson, Origin, Reaction, Role, Scope, Signal, Vector, Visibility
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import visibility_of
 from memory.rules.fold import DECISIONS, GRADINGS, effective, reaction_detail, registers

@@ -13,12 +13,7 @@ from memory.rules.verdict import CORRECTION, REVIEW, is_news
 from memory.services.conversation.notices import note_decision
 from memory.services.core import ALL, Core, act, event, existing, record
 from memory.services.settings.chat_settings import admitted
-from memory.services.teaching.correct import (
-    Corrected,
-    Correcting,
-    Draft,
-    own_vote,
-)
+from memory.services.teaching.correct import Corrected, Correcting, Draft, own_vote
 from memory.services.teaching.saving import SAVED, take_back
 from memory.services.verdicts.archive import why_archived
 from memory.services.verdicts.channels import note

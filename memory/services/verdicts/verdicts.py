@@ -9,17 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from memory.model import (
-    Episode,
-    EventKind,
-    KnownPeople,
-    LedgerEntry,
-    Poll,
-    Reaction,
-    TeachingPolicy,
-    Verdicts,
-    Vote,
-)
+from memory.model import Episode, EventKind, KnownPeople, LedgerEntry, Poll, Reaction, TeachingPolicy, Verdicts, Vote
 from memory.ports import Transaction
 from memory.ports.people import EVERYBODY
 from memory.rules.audience import has_narrowed

@@ -5,12 +5,7 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import (
-    bindparam,
-    delete,
-    insert,
-    select,
-)
+from sqlalchemy import bindparam, delete, insert, select
 from sqlalchemy.sql.base import Executable
 
 from memory.adapters.row_validation import storable

@@ -17,17 +17,7 @@ from sqlalchemy import (
 from sqlalchemy.types import TypeDecorator
 
 from memory.adapters.row_validation import exact
-from memory.adapters.sql.tables.columns import (
-    READ_AS,
-    key,
-    keyed,
-    metadata,
-    moment,
-    partial_index,
-    real,
-    short,
-    word,
-)
+from memory.adapters.sql.tables.columns import READ_AS, key, keyed, metadata, moment, partial_index, real, short, word
 from memory.adapters.sql.tables.dialect import PROSE, SHORT
 from memory.adapters.sql.tables.types import UtcDateTime, json_object, json_value
 from memory.model import Visibility
