@@ -18,8 +18,6 @@ from bot.model import (
     Profile,
     Remark,
     SetInChat,
-    any_reply,
-    nothing_set,
 )
 from memory.model import Role, Scope
 from memory.model.saved import AnsweredQuestion
@@ -28,24 +26,19 @@ EventSink = Callable[[PersonEvent], Awaitable[None]]
 """Takes one event of a person. Returns when the event is safely stored (a message) or handled (everything else)."""
 
 
-async def no_lesson(reader: Scope, role: Role, ending: str) -> str:
-    """The default of `ConversationQueries.lesson_text`, for a messenger without a memory."""
-    return ""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationQueries:
     """The questions that a messenger asks before it turns something into an event."""
 
-    teaches: Callable[[str], bool] = lambda emoji: True
+    teaches: Callable[[str], bool]
     """Whether an emoji on an answer means anything. Others are ignored at no cost."""
-    saves: Callable[[str], bool] = lambda emoji: False
+    saves: Callable[[str], bool]
     """Whether an emoji on a person's message saves it."""
-    is_for_bot: IsForBot = any_reply
+    is_for_bot: IsForBot
     """Whether a message without a mention is for the bot."""
-    set_in_chat: SetInChat = nothing_set
+    set_in_chat: SetInChat
     """Reads the settings and lists that people keep in chat."""
-    lesson_text: Callable[[Scope, Role, str], Awaitable[str]] = no_lesson
+    lesson_text: Callable[[Scope, Role, str], Awaitable[str]]
     """The text of the waiting lesson whose id has this ending, for a form that edits it."""
 
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from bot.agent.control import Flow, Policy
 from bot.agent.tools.registry import object_schema, text_argument
-from bot.model import ModelReply, ModelTurn, PartialReply, ToolCall, ToolSpec
+from bot.model import ModelReply, ModelTurn, ToolCall, ToolSpec
 from memory.model import ASK, MOST_OPTIONS, Option
 from memory.rules.evidence.judged_lesson import ANSWER
 from memory.rules.retrieval.prompt import shown_line
@@ -179,7 +179,7 @@ def decide(reply: ModelReply) -> Decision:
     return Decision(choice=Invalid(problem="The thought was empty."))
 
 
-def answer_in(reply: PartialReply) -> str:
+def answer_in(reply: ModelTurn) -> str:
     """The partial answer in an unfinished reply: the text of a `final_answer` that comes first, else empty."""
     if not reply.calls or reply.calls[0].name != FINAL_ANSWER.name:
         return ""

@@ -33,7 +33,6 @@ from bot.model import (
     ModelReply,
     ModelRequest,
     ModelTurn,
-    PartialReply,
     ToolCall,
     ToolSpec,
     ToolTurn,
@@ -186,7 +185,7 @@ class Dialogue:
             on_partial=self._pass_on if self._on_answer is not None else None,
         )
 
-    def _pass_on(self, reply: PartialReply) -> None:
+    def _pass_on(self, reply: ModelTurn) -> None:
         """Pass on the partial answer in an unfinished reply."""
         text = answer_in(reply) if self._native else textual.answer_in(reply.text)
         if text and self._on_answer is not None:

@@ -5,7 +5,6 @@ from bot.model.dialogue import (
     ModelReply as ModelReply,
     ModelRequest as ModelRequest,
     ModelTurn as ModelTurn,
-    PartialReply as PartialReply,
     ToolCall as ToolCall,
     ToolSpec as ToolSpec,
     ToolTurn as ToolTurn,
@@ -30,7 +29,6 @@ from bot.model.events import (
     PersonVote as PersonVote,
     ReactionsCleared as ReactionsCleared,
     SetInChat as SetInChat,
-    nothing_set as nothing_set,
 )
 from bot.model.messages import (
     UNADDRESSED as UNADDRESSED,
@@ -47,5 +45,4 @@ from bot.model.messages import (
     TextFile as TextFile,
     ThreadSoFar as ThreadSoFar,
     Unaddressed as Unaddressed,
-    any_reply as any_reply,
 )

@@ -62,14 +62,6 @@ DialogueTurn = UserTurn | ModelTurn | ToolTurn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PartialReply:
-    """The received part of a reply. Arguments that are incomplete have the values that can be decoded."""
-
-    text: str = ""
-    calls: tuple[ToolCall, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
     """A request: all that the model may know."""
 
@@ -78,8 +70,11 @@ class ModelRequest:
     tools: tuple[ToolSpec, ...] = ()
     weigh: Callable[[str], Evidence] | None = field(default=None, compare=False, repr=False)
     """The evidence for a goal or a part of it, for models that choose by evidence. Blocking."""
-    on_partial: Callable[[PartialReply], None] | None = field(default=None, compare=False, repr=False)
-    """Receives the partial reply, from models that stream. The complete reply may differ from it."""
+    on_partial: Callable[[ModelTurn], None] | None = field(default=None, compare=False, repr=False)
+    """Receives the part of the turn received so far, from models that stream; the complete turn may differ from it.
+
+    Arguments that are incomplete have the values that can be decoded.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

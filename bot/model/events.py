@@ -158,11 +158,6 @@ SetInChat = Callable[[str], Awaitable[Mapping[str, str]]]
 """Reads a workspace's settings that people changed in chat, by name."""
 
 
-async def nothing_set(workspace: str) -> Mapping[str, str]:
-    """No settings: for a messenger without a memory."""
-    return {}
-
-
 NameTeachers = Callable[[], Awaitable[list[str]]]
 """Looks up the names of people and groups who may approve for others. Never raises."""
 

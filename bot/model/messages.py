@@ -97,11 +97,6 @@ IsForBot = Callable[[Unaddressed], Awaitable[bool]]
 """Decides whether such a message is for the bot."""
 
 
-async def any_reply(message: Unaddressed) -> bool:
-    """True for messages in threads: for a messenger without a conversation."""
-    return message.address is Address.FOLLOW_UP
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
     """A button under a message. Pressing it runs a command as the person who pressed.

@@ -17,6 +17,7 @@ from memory.adapters.system import utc_now
 from tests.bot.adapters.messenger_contract import Heard, taking_in
 from tests.doubles.discord import Channel, DiscordServer, Guild, Message, Person
 from tests.doubles.discord.client import redirected
+from tests.doubles.queries import QUERIES
 from tests.doubles.sleep import Naps
 
 
@@ -30,7 +31,7 @@ def make_messenger(
     server: DiscordServer,
     *,
     naps: Naps | None = None,
-    queries: ConversationQueries | None = None,
+    queries: ConversationQueries = QUERIES,
     **settings: Any,
 ) -> DiscordMessenger:
     """A messenger that is not connected yet."""

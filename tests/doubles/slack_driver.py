@@ -14,6 +14,7 @@ from bot.model import BotMessage, MessageRef
 from bot.ports import ConversationQueries, EventSink
 from memory.adapters.system import utc_now
 from tests.bot.adapters.messenger_contract import Heard, taking_in
+from tests.doubles.queries import QUERIES
 from tests.doubles.slack import Person, SlackServer
 from tests.doubles.slack.core import APP_TOKEN, SIGNING_SECRET
 from tests.doubles.slack.state import Message
@@ -39,7 +40,7 @@ def make_messenger(
     server: SlackServer,
     *,
     naps: Naps | None = None,
-    queries: ConversationQueries | None = None,
+    queries: ConversationQueries = QUERIES,
     **settings: Any,
 ) -> SlackMessenger:
     """A messenger that is not connected yet."""

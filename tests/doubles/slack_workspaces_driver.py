@@ -24,6 +24,7 @@ from bot.adapters.slack.installations.workspaces import SlackWorkspaces
 from bot.config import SlackSettings
 from memory.adapters.system import utc_now
 from tests.bot.adapters.messenger_contract import Heard, taking_in
+from tests.doubles.queries import QUERIES
 from tests.doubles.slack import SlackServer, Workspace
 from tests.doubles.slack.core import APP_ID, CLIENT_ID, CLIENT_SECRET
 from tests.doubles.slack_driver import slack_settings
@@ -62,7 +63,7 @@ def _database(place: Place) -> InstallationDatabase:
 
 def make_workspaces(settings: SlackSettings, place: Place) -> SlackWorkspaces:
     """A messenger that is not connected yet."""
-    return SlackWorkspaces(settings, database=_database(place), clock=utc_now, sleep=Naps())
+    return SlackWorkspaces(settings, database=_database(place), clock=utc_now, queries=QUERIES, sleep=Naps())
 
 
 def installations(place: Place, keys: str = KEY, **more: Any) -> Installations:

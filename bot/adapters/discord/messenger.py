@@ -69,7 +69,7 @@ class DiscordMessenger:
         *,
         clock: Clock,
         new_id: NewId,
-        queries: ConversationQueries | None = None,
+        queries: ConversationQueries,
         sleep: Sleep = asyncio.sleep,
         begun: datetime | None = None,
         shares_shards: bool = False,
@@ -78,7 +78,7 @@ class DiscordMessenger:
         self._settings = settings
         self._clock = clock
         self._new_id = new_id
-        self._queries = queries or ConversationQueries()
+        self._queries = queries
         self._sleep = sleep
         self._begun = begun or clock()
         self._context: HandlerContext | None = None

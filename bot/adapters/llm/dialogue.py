@@ -11,7 +11,7 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_core import from_json
 
 from bot.errors import MalformedReply, ModelRefused
-from bot.model import ModelReply, ModelRequest, ModelTurn, PartialReply, ToolCall, ToolSpec, ToolTurn, UserTurn
+from bot.model import ModelReply, ModelRequest, ModelTurn, ToolCall, ToolSpec, ToolTurn, UserTurn
 from memory.model import Usage
 
 NOT_SHOWN = "[The attached pictures could not be shown to you. Say so if they matter.]"
@@ -97,13 +97,13 @@ def from_response(response: vendor.ModelResponse, name: str) -> ModelReply:
     return ModelReply(turn=ModelTurn(text=text, calls=calls), usage=usage, model=response.model_name or name)
 
 
-def partial(response: vendor.ModelResponse) -> PartialReply:
+def partial(response: vendor.ModelResponse) -> ModelTurn:
     """The received part of a response, with the part of the calls' arguments that can be decoded."""
     calls = tuple(
         ToolCall(id=part.tool_call_id, name=part.tool_name, arguments=_so_far(part.args))
         for part in response.tool_calls
     )
-    return PartialReply(text=response.text or "", calls=calls)
+    return ModelTurn(text=response.text or "", calls=calls)
 
 
 def _so_far(args: str | Mapping[str, object] | None) -> Mapping[str, object]:

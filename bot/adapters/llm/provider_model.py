@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot.adapters.llm.providers import require_openai_address
 from bot.errors import ModelRejected
-from bot.model import ModelReply, ModelRequest, PartialReply, UserTurn
+from bot.model import ModelReply, ModelRequest, ModelTurn, UserTurn
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -126,7 +126,7 @@ class ProviderModel:
         model: "Model[Any]",
         messages: "list[ModelMessage]",
         parameters: "ModelRequestParameters",
-        on_partial: Callable[[PartialReply], None],
+        on_partial: Callable[[ModelTurn], None],
     ) -> "ModelResponse | None":
         """Stream the reply. None if the stream broke off or is not supported: the reply is then requested whole."""
         from pydantic_ai.direct import model_request_stream

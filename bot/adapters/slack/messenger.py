@@ -91,7 +91,7 @@ class SlackMessenger(Lookups):
         settings: SlackSettings,
         *,
         clock: Clock,
-        queries: ConversationQueries | None = None,
+        queries: ConversationQueries,
         sleep: Sleep = asyncio.sleep,
         begun: datetime | None = None,
         on_end: Callable[[str], None] | None = None,
@@ -100,7 +100,7 @@ class SlackMessenger(Lookups):
         self._settings = settings
         self._installer = installer
         self._clock = clock
-        self._queries = queries or ConversationQueries()
+        self._queries = queries
         self._sleep = sleep
         self._ended = asyncio.Event()
         self._on_end = on_end or _log_the_end

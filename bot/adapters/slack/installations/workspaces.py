@@ -69,13 +69,13 @@ class SlackWorkspaces:
         *,
         database: InstallationDatabase,
         clock: Clock,
-        queries: ConversationQueries | None = None,
+        queries: ConversationQueries,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._settings = settings
         self._database = database
         self._clock = clock
-        self._queries = queries or ConversationQueries()
+        self._queries = queries
         self._sleep = sleep
         self._begun = clock()
         self._ended = asyncio.Event()

@@ -18,6 +18,7 @@ from tests.doubles.discord import Channel, DiscordServer, Guild
 from tests.doubles.discord.client import redirected
 from tests.doubles.discord.ids import shard_of
 from tests.doubles.discord_driver import connected, discord_settings
+from tests.doubles.queries import QUERIES
 from tests.doubles.sleep import Naps
 
 
@@ -77,6 +78,7 @@ async def pair() -> AsyncIterator[Pair]:
                 discord_settings(server, shards=2),
                 clock=utc_now,
                 new_id=lambda: f"id-{next(numbers)}",
+                queries=QUERIES,
                 sleep=Naps(),
                 shares_shards=True,
             )

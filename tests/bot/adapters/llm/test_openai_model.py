@@ -11,7 +11,7 @@ import pytest
 
 from bot.adapters.llm.provider_model import ProviderModel
 from bot.errors import ConfigError, MalformedReply, ModelError, ModelRefused, ModelRejected, ModelUnavailable
-from bot.model import ModelReply, ModelRequest, ModelTurn, PartialReply, ToolCall, ToolSpec, ToolTurn, UserTurn
+from bot.model import ModelReply, ModelRequest, ModelTurn, ToolCall, ToolSpec, ToolTurn, UserTurn
 from tests.doubles import openai_server as server_says
 from tests.doubles.openai_server import OpenAIServer, Scripted
 
@@ -328,7 +328,7 @@ async def test_a_closed_model_opens_again(server: OpenAIServer, make: Make) -> N
 
 
 async def test_a_reply_is_told_while_it_comes(server: OpenAIServer, make: Make) -> None:
-    heard: list[PartialReply] = []
+    heard: list[ModelTurn] = []
     server.script(server_says.tool_call("final_answer", '{"text": "Hello \\ud83d\\ude00 w\\u00f6rld"}'))
     reply = await make().reply(replace(REQUEST, on_partial=heard.append))
     assert reply.turn.calls[0].arguments == {"text": "Hello 😀 wörld"}

@@ -16,6 +16,7 @@ from bot.model import PersonCommand, PersonEvent, PersonMessage, PersonReaction
 from memory.adapters.system import utc_now
 from memory.model import Role
 from tests.bot.adapters.messenger_contract import Heard
+from tests.doubles.queries import QUERIES
 from tests.doubles.slack import ConnectionReset, Hang, RateLimited, Refused, ServerBroken, SlackServer
 from tests.doubles.slack.faults import Fault
 from tests.doubles.slack_driver import connected, make_messenger, slack_settings
@@ -288,7 +289,7 @@ async def test_a_wrong_token_is_named_from_the_start_with_the_remedy(
 )
 async def test_a_missing_token_is_named(server: SlackServer, wrong: dict[str, Any], named: str) -> None:
     settings = slack_settings(server, **wrong)
-    messenger = SlackMessenger(settings, clock=utc_now)
+    messenger = SlackMessenger(settings, clock=utc_now, queries=QUERIES)
     with pytest.raises(ConfigError, match=named):
         await messenger.run(Heard().__call__)
     await messenger.close()

@@ -14,6 +14,7 @@ from bot.app.processes.shards import group_of, shard_keeper
 from bot.config import Settings, load_settings
 from memory.adapters.sql import SqlStore
 from tests.doubles.memory_world import World
+from tests.doubles.queries import QUERIES
 
 TOKENS = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1", "DISCORD_TOKEN": "d.1.x"}
 
@@ -53,7 +54,9 @@ async def test_the_web_alone_tells_whether_any_process_is_on_a_platform(world: W
 async def test_shards_that_nobody_serves_are_told(world: World, tmp_path: Path) -> None:
     server = {"DATABASE_URL": "postgresql://nowhere/goodbot", "GOODBOT_DISCORD_SHARDS": "3"}
     given, memory = settings(tmp_path, **TOKENS, **server), world.memory
-    messenger = DiscordMessenger(given.discord, clock=world.clock, new_id=world.ids, shares_shards=True)
+    messenger = DiscordMessenger(
+        given.discord, clock=world.clock, new_id=world.ids, queries=QUERIES, shares_shards=True
+    )
     messenger._logged_in.set()
     keeper = shard_keeper(given, memory, messenger, "host/1")
     runners = [PlatformRunner(messenger=messenger, login=SharedLogin(), shards=keeper)]

@@ -1,6 +1,7 @@
 """What people do on Discord, as the bot hears it: messages, edits, deletions, reactions, words that are commands."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,11 +18,11 @@ from bot.model import (
     PersonReaction,
     ReactionsCleared,
 )
-from bot.ports import ConversationQueries
 from memory.model import Role, Visibility
 from tests.doubles.discord import DiscordServer, File, Hang, Intent, Permission, Reset, failing, rate_limited, refusing
 from tests.doubles.discord.faults import Trouble
 from tests.doubles.discord_driver import Session, connected
+from tests.doubles.queries import QUERIES
 
 
 @pytest.fixture
@@ -369,7 +370,7 @@ async def test_a_mention_edited_into_a_message_calls_the_bot_once(server: Discor
 
 
 async def test_emoji_that_teach_nothing_and_messages_of_others_cost_nothing(server: DiscordServer) -> None:
-    async with connected(server, queries=ConversationQueries(teaches=lambda emoji: emoji in ("👍", "👎"))) as session:
+    async with connected(server, queries=replace(QUERIES, teaches=lambda emoji: emoji in ("👍", "👎"))) as session:
         asked = session.asks()
         ref = await session.posted()
         server.reacts(session.ana, ref.message_id, "🎈")
@@ -399,7 +400,7 @@ async def test_a_moderator_clears_one_emoji_or_all(server: DiscordServer, sessio
 
 
 async def test_a_stop_sign_on_a_question_that_is_worked_on_stops_it(server: DiscordServer) -> None:
-    async with connected(server, queries=ConversationQueries(teaches=lambda emoji: False)) as session:
+    async with connected(server, queries=replace(QUERIES, teaches=lambda emoji: False)) as session:
         asked = session.asks()
         server.reacts(session.ana, asked, "🛑")
         await session.settled()

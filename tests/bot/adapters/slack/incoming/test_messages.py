@@ -1,6 +1,7 @@
 """What people write in Slack, as the bot hears it: through the real slack-bolt."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -16,8 +17,8 @@ from bot.model import (
     PersonVote,
     TextFile,
 )
-from bot.ports import ConversationQueries
 from memory.model import Role, Visibility
+from tests.doubles.queries import QUERIES
 from tests.doubles.slack import ConnectionReset, Enclosed, RateLimited, Refused, ServerBroken, SlackServer
 from tests.doubles.slack.faults import Fault
 from tests.doubles.slack_driver import Session, connected
@@ -386,7 +387,7 @@ async def test_a_stop_button_left_from_before_a_restart_goes_away(server: SlackS
 
 async def test_most_reactions_cost_nothing(server: SlackServer) -> None:
     ana, channel = server.person("ana"), server.channel("general")
-    async with connected(server, queries=ConversationQueries(teaches=lambda emoji: emoji.startswith("+1"))) as session:
+    async with connected(server, queries=replace(QUERIES, teaches=lambda emoji: emoji.startswith("+1"))) as session:
         ref = await session.messenger.post(session.answer(channel))
         talk = ana.says(channel, "talk", mention=False)
         await session.settled()
