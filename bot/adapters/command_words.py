@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from bot.conversation.feedback.feedback_in_words import Correction, read
+from bot.conversation.feedback.feedback_in_words import read
 from bot.conversation.feedback.parts import PART
 from bot.model import Address, PersonCommand, PersonCorrection
 from memory.model import Role, Scope
@@ -136,9 +136,9 @@ def correction_in(typed: ParsedCommand | None, text: str) -> ParsedCommand | Non
     if typed is not None:
         return typed if typed.name == CORRECT else None
     reading = read(text)
-    if reading is None or not reading.is_sure or not isinstance(reading.feedback, Correction):
+    if reading is None or not reading.is_sure or not reading.correction:
         return None
-    return ParsedCommand(CORRECT, reading.feedback.text)
+    return ParsedCommand(CORRECT, reading.correction)
 
 
 def command_in(text: str) -> ParsedCommand | None:

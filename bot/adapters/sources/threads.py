@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.adapters.sources.entries import SourceChannel, SourceEntry
-from bot.conversation.feedback.feedback_in_words import Approval, read
+from bot.conversation.feedback.feedback_in_words import read
 from bot.conversation.listening.follow_up import asks
 from memory.model.teaching import EmojiMap, emoji_spellings
 
@@ -126,7 +126,7 @@ def _accepted_in_words(question: Message, replies: Sequence[Message]) -> dict[st
             before = each
         elif before is not None and _is_answer(before):
             reading = read(each.text, question.text, before.text)
-            if reading is not None and isinstance(reading.feedback, Approval):
+            if reading is not None and reading.approves:
                 return {before.id: _WORDS}
     return {}
 

@@ -6,7 +6,6 @@ answer. Unclear messages are ordinary ones, because a wrong guess would teach a 
 
 import re
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from bot.conversation.feedback import feedback_words as words, replacement_words
 from bot.conversation.feedback.approval_words import THUMB, approves, praises
@@ -22,31 +21,22 @@ _WORD = re.compile(r"[^\W_]+(?:[:.-][^\W_]+)*+")
 
 
 @dataclass(frozen=True, slots=True)
-class Correction:
-    """Says that the answer is wrong, and what is right."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Says that the answer is wrong."""
-
-
-@dataclass(frozen=True, slots=True)
-class Approval:
-    """Says that the answer is right."""
-
-
-Feedback: TypeAlias = Correction | Refusal | Approval
-
-
-@dataclass(frozen=True, slots=True)
 class Reading:
-    """The feedback read from a message. If it is not sure, the person is asked."""
+    """What a message says of the answer: that it is wrong, what is right instead, or that it is right."""
 
-    feedback: Feedback
+    correction: str = ""
+    """What is right, if the message says so."""
+    approves: bool = False
     is_sure: bool = True
+    """If it is not sure, the person is asked."""
+
+    @property
+    def only_refuses(self) -> bool:
+        """Whether it says that the answer is wrong, and not what is right."""
+        return not (self.approves or self.correction)
+
+
+APPROVED, REFUSED = Reading(approves=True), Reading()
 
 
 def may_be_feedback(message: str) -> bool:
@@ -68,13 +58,13 @@ def read(message: str, question: str = "", answer: str = "") -> Reading | None:
     if answer.rstrip().endswith("?") and not words.OFFERS_MORE.search(answer, max(0, len(answer) - _ENDING)):
         return None  # It answers the bot's question.
     if thumb := THUMB.fullmatch(text):
-        return Reading(Approval() if thumb["up"] else Refusal())
+        return APPROVED if thumb["up"] else REFUSED
     if approves(text):
-        return Reading(Approval())
+        return APPROVED
     if words.NOT_A_NO.match(text):
         return None
     if words.ASTERISK.match(text):
-        return Reading(Correction(text[1:]))
+        return Reading(correction=text[1:])
     return (
         _refusal(text, question, answer)
         or _replacement(text, question, answer)
@@ -159,7 +149,7 @@ def _refusal(text: str, question: str, answer: str) -> Reading | None:
     behind = text[opening.end :]
     rest = _without_end(behind)
     offers = not opening.is_strong and words.OFFERS_MORE.search(answer, max(0, len(answer) - _ENDING))
-    refuses = Reading(Refusal()) if opening.is_strong or (opening.is_no and not rest and not offers) else None
+    refuses = REFUSED if opening.is_strong or (opening.is_no and not rest and not offers) else None
     is_polite = words.COURTESY.match(behind) is not None and not opening.is_strong
     if is_polite or words.MEANT.match(rest) or (rest and praises(rest) and not opening.is_strong):
         return None
@@ -176,7 +166,7 @@ def _refusal(text: str, question: str, answer: str) -> Reading | None:
         return refuses or _denial(clause, rest, question, answer)
     if opening.is_strong:
         is_answer = opening.is_given or is_means or words.begins_statement(rest) or _is_evident(rest, question, answer)
-        return Reading(Correction(rest)) if is_answer else refuses
+        return Reading(correction=rest) if is_answer else refuses
     if words.FIRST_PERSON.search(clause) and not words.tells_what_to_do(rest):
         return None
     may_state = words.begins_statement(rest) or (opening.is_no and bool(is_apart) and len(clause.split()) > 2)
@@ -189,8 +179,8 @@ def _otherwise(opening: _Opening, rest: str, is_answer: bool, may_state: bool) -
     if opening.is_believed and not (opening.is_no or opening.is_contrary or words.IT_IS.match(rest)):
         return None
     if is_answer:
-        return Reading(Correction(rest))
-    return Reading(Correction(rest), is_sure=False) if may_state and (opening.is_no or opening.is_contrary) else None
+        return Reading(correction=rest)
+    return Reading(correction=rest, is_sure=False) if may_state and (opening.is_no or opening.is_contrary) else None
 
 
 def _what_is_so(clause: str, rest: str, behind: str) -> tuple[str, str, bool]:
@@ -208,9 +198,9 @@ def _denial(clause: str, rest: str, question: str, answer: str) -> Reading | Non
     if words.FIRST_PERSON.search(clause) or words.UNIMPORTANT.search(clause):
         return None
     if words.YES_OR_NO.match(question) and words.begins_statement(rest) and len(_content(rest)) > 2:
-        return Reading(Correction(rest))
+        return Reading(correction=rest)
     is_about_answer = words.DEICTIC.search(clause) is not None or bool(_content(clause) & _content(answer))
-    return Reading(Refusal()) if is_about_answer else None
+    return REFUSED if is_about_answer else None
 
 
 def _replacement(text: str, question: str, answer: str) -> Reading | None:
@@ -220,13 +210,13 @@ def _replacement(text: str, question: str, answer: str) -> Reading | None:
         and instead[1].casefold() in _words(answer)
         and not _is_no_answer(text)
     ):
-        return Reading(Correction(_without_end(text)))
+        return Reading(correction=_without_end(text))
     at_the_end = replacement_words.AT_THE_END.fullmatch(text)
     if at_the_end and _is_bare(at_the_end["text"]) and _is_evident(at_the_end["text"], question, answer):
-        return Reading(Correction(at_the_end["text"]))
+        return Reading(correction=at_the_end["text"])
     clause, behind = words.first_clause(text)
     if behind and not _is_no_answer(behind) and _denies_answer(clause, behind, question, answer):
-        return Reading(Correction(_without_end(behind)))
+        return Reading(correction=_without_end(behind))
     is_about_answer = replacement_words.THIS.match(clause) is not None or bool(_content(clause) & _content(answer))
     is_new = words.DEICTIC.match(clause) is not None and _is_evident(f"it is {behind}", question, answer)
     is_about_answer = is_about_answer or is_new
@@ -239,9 +229,9 @@ def _replacement(text: str, question: str, answer: str) -> Reading | None:
     )
     is_followed = replacement_words.WAS.search(clause) and replacement_words.NOW_IS.match(behind)
     if is_about_answer and (is_over or is_followed) and not words.SELF.match(behind):
-        return Reading(Correction(behind))
+        return Reading(correction=behind)
     if not behind and replacement_words.NO_MORE.fullmatch(_without_end(clause)) and _content(clause) & _content(answer):
-        return Reading(Refusal())
+        return REFUSED
     return _change(clause, text, question, answer)
 
 
@@ -279,7 +269,7 @@ def _other_value(text: str, question: str, answer: str) -> Reading | None:
     is_other = _is_value(value, answer) or (is_name and not _words(value) <= _words(answer))
     if not is_short or not is_other or words.FIRST_PERSON.search(value):
         return None
-    return Reading(Correction(rest), is_sure=bool(_is_evident(rest, question, answer)))
+    return Reading(correction=rest, is_sure=bool(_is_evident(rest, question, answer)))
 
 
 def _is_value(text: str, answer: str) -> bool:
@@ -309,7 +299,7 @@ def _contrast(text: str, question: str, answer: str) -> Reading | None:
     tells_more = _content(rest) - _content(f"{question} {answer}")
     if not tells_more or not (is_about_question or _is_evident(rest, question, answer)):
         return None
-    return Reading(Correction(rest), is_sure=is_about_question)
+    return Reading(correction=rest, is_sure=is_about_question)
 
 
 def _change(clause: str, text: str, question: str, answer: str) -> Reading | None:
@@ -320,7 +310,7 @@ def _change(clause: str, text: str, question: str, answer: str) -> Reading | Non
         return None
     became = clause[changed.end() :].strip()
     is_known = bool(became) and _is_evident(f"it is {became}", question, answer)
-    return Reading(Correction(_without_end(text)), is_sure=is_known) if became else None
+    return Reading(correction=_without_end(text), is_sure=is_known) if became else None
 
 
 def _is_bare(text: str) -> bool:

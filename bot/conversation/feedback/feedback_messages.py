@@ -1,6 +1,6 @@
 """Messages about feedback in words: what was understood, and how to take it back."""
 
-from bot.conversation.feedback.feedback_in_words import Approval, Correction, Feedback
+from bot.conversation.feedback.feedback_in_words import Reading
 from bot.conversation.messages import Spell, lesson_saved
 from memory.model import Episode
 from memory.rules.retrieval.prompt import shown_line
@@ -10,30 +10,23 @@ NOT_DONE = "Then nothing is erased or taken back."
 ANSWER_IT = "Answer it instead"
 
 
-def noted(feedback: Feedback, judged: Episode, spell: Spell, action: str = "") -> str:
+def noted(reading: Reading, judged: Episode, spell: Spell, action: str = "") -> str:
     """The confirmation. `judged` is the answer, or the lesson that corrects it; `action` is the tool that it names."""
     goal, undo = shown_line(judged.goal, 80), spell("undo")
-    match feedback:
-        case Correction():
-            right = shown_line(judged.output, 120)
-            return f"Noted: for “{goal}” the answer is “{right}”. {lesson_saved(judged, spell, action)}"
-        case Approval():
-            return f"Noted: my answer to “{goal}” was right (👍). `{undo}` takes it back."
-        case _:
-            correct = spell("correct")
-            return (
-                f"Noted: my answer to “{goal}” was wrong (👎). What would have been right? `{correct} ...` tells me; "
-                f"`{undo}` takes it back."
-            )
+    if reading.correction:
+        right = shown_line(judged.output, 120)
+        return f"Noted: for “{goal}” the answer is “{right}”. {lesson_saved(judged, spell, action)}"
+    if reading.approves:
+        return f"Noted: my answer to “{goal}” was right (👍). `{undo}` takes it back."
+    return (
+        f"Noted: my answer to “{goal}” was wrong (👎). What would have been right? `{spell('correct')} ...` tells me; "
+        f"`{undo}` takes it back."
+    )
 
 
-def doubt(feedback: Feedback, goal: str) -> str:
+def doubt(reading: Reading, goal: str) -> str:
     """The question whether a message was feedback."""
     question = shown_line(goal, 80)
-    match feedback:
-        case Correction(text):
-            return f"Was that a correction? Then for “{question}” the answer is “{shown_line(text, 120)}”."
-        case Approval():
-            return f"Was that a 👍 for my answer to “{question}”?"
-        case _:
-            return f"Was that a 👎 for my answer to “{question}”?"
+    if reading.correction:
+        return f"Was that a correction? Then for “{question}” the answer is “{shown_line(reading.correction, 120)}”."
+    return f"Was that a {'👍' if reading.approves else '👎'} for my answer to “{question}”?"

@@ -10,15 +10,7 @@ from typing import TypeAlias
 from bot.agent.dialogue import tool_output
 from bot.agent.prompts import PROMPTS
 from bot.agent.textual import only_object
-from bot.conversation.feedback.feedback_in_words import (
-    Approval,
-    Correction,
-    Feedback,
-    Reading,
-    Refusal,
-    may_be_feedback,
-    read,
-)
+from bot.conversation.feedback.feedback_in_words import APPROVED, REFUSED, Reading, may_be_feedback, read
 from bot.errors import ModelError
 from bot.model import ModelRequest, UserTurn
 from bot.ports import LanguageModel
@@ -58,8 +50,7 @@ class ModelReader:
         except (ModelError, TimeoutError) as error:
             log.info("possible feedback is treated as an ordinary message: %s", error)
             return None
-        feedback = feedback_in(reply.turn.text, message)
-        return Reading(feedback) if feedback is not None else None
+        return feedback_in(reply.turn.text, message)
 
 
 def request_for(message: str, question: str, answer: str) -> ModelRequest:
@@ -72,16 +63,16 @@ def request_for(message: str, question: str, answer: str) -> ModelRequest:
     return ModelRequest(system=SYSTEM, turns=(UserTurn(text="\n".join(blocks)),))
 
 
-def feedback_in(reply: str, message: str) -> Feedback | None:
+def feedback_in(reply: str, message: str) -> Reading | None:
     """The feedback in a model's reply. None for "none", an unreadable reply, or a correction not in the message."""
     parsed = only_object(reply)
     match parsed.get("kind"), parsed.get("right"):
         case "refusal", _:
-            return Refusal()
+            return REFUSED
         case "approval", _:
-            return Approval()
+            return APPROVED
         case "correction", str(right) if _is_in(right, message):
-            return Correction(right.strip())
+            return Reading(correction=right.strip())
         case _:
             return None
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bot.conversation import messages
 from bot.conversation.executor import Executor
-from bot.conversation.feedback.feedback_in_words import Correction, read
+from bot.conversation.feedback.feedback_in_words import read
 from bot.conversation.feedback.feedback_words import HINT
 from bot.conversation.feedback.parts import NOTED_WRONG_APPROACH, part_choices, parts_of, which_parts
 from bot.conversation.feedback.preference_in_words import (
@@ -227,7 +227,7 @@ class FeedbackHandler:
         reading = read(text) if style is None and HINT.match(text) else None
         if event.address is not Address.MENTION or (style is None and reading is None):
             return ""
-        is_correction = reading is not None and isinstance(reading.feedback, Correction)
+        is_correction = reading is not None and bool(reading.correction)
         if not (is_correction or event.reply_to or scope.thread):
             return ""
         run_id = await self._run_to_correct(event, event.reply_to)

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from bot.conversation.executor import Executor
 from bot.conversation.feedback import feedback_messages
-from bot.conversation.feedback.feedback_in_words import Approval, Correction, Reading, Refusal, read
+from bot.conversation.feedback.feedback_in_words import Reading, read
 from bot.conversation.feedback.feedback_reader import FeedbackReader
 from bot.conversation.feedback.preference_in_words import (
     StylePreference,
@@ -42,9 +42,7 @@ _UNDERSTOOD = re.compile(r"(?P<sign>[👍👎])(?P<asked>\?)?(?: → (?P<text>.+
 
 def as_understood(reading: Reading) -> str:
     """The text stored with the message, as a record of the reading: `👎 → it's room 5`, or `👎?` if unsure."""
-    feedback = reading.feedback
-    sign = "👍" if isinstance(feedback, Approval) else "👎"
-    text = f" → {feedback.text}" if isinstance(feedback, Correction) else ""
+    sign, text = "👍" if reading.approves else "👎", f" → {reading.correction}" if reading.correction else ""
     return f"{sign}{'' if reading.is_sure else '?'}{text}"
 
 
@@ -53,8 +51,8 @@ def reading_in(understood: str) -> Reading | None:
     found = _UNDERSTOOD.fullmatch(understood)
     if found is None:
         return None
-    feedback = Correction(found["text"]) if found["text"] else Approval() if found["sign"] == "👍" else Refusal()
-    return Reading(feedback, is_sure=not found["asked"])
+    text = found["text"] or ""
+    return Reading(correction=text, approves=found["sign"] == "👍" and not text, is_sure=not found["asked"])
 
 
 def is_feedback(understood: str) -> bool:
@@ -129,12 +127,12 @@ class WordedFeedback:
                 else await self._overheard(message, run_id)
             )
         reading = await self._read(message.text, about.goal, about.answer) if about is not None else None
-        if about is None or reading is None or (_is_judged(about, exchanges) and not _corrects(reading)):
+        if about is None or reading is None or (_is_judged(about, exchanges) and not reading.correction):
             return await self._overheard(message, run_id)
         role = await self.role_of(message)
-        reading = Reading(reading.feedback, is_sure=reading.is_sure and role is not None)
+        reading = replace(reading, is_sure=reading.is_sure and role is not None)
         if not reading.is_sure or role is None:
-            question = feedback_messages.doubt(reading.feedback, about.goal)
+            question = feedback_messages.doubt(reading, about.goal)
             return _asking(message, run_id, question, as_understood(reading))
         return Noted(
             message=message,
@@ -168,7 +166,7 @@ class WordedFeedback:
         if asked_at is None or (about is not None and about.answered_at is not None and about.answered_at > asked_at):
             return False
         reading = read(message.text)
-        return reading is not None and isinstance(reading.feedback, Refusal)
+        return reading is not None and reading.only_refuses
 
     def awaits_confirmation(self, scope: Scope, since: datetime) -> bool:
         """Whether a command of this person's asked for confirmation there since then, and is not answered."""
@@ -202,8 +200,8 @@ class WordedFeedback:
 
     def _reply(self, reading: Reading, spell: Spell) -> Callable[[Episode], str]:
         def reply(judged: Episode) -> str:
-            named = named_action(judged.output, self._actions) if isinstance(reading.feedback, Correction) else ""
-            return feedback_messages.noted(reading.feedback, judged, spell, named)
+            named = named_action(judged.output, self._actions) if reading.correction else ""
+            return feedback_messages.noted(reading, judged, spell, named)
 
         return reply
 
@@ -351,11 +349,6 @@ def _is_judged(about: Exchange, exchanges: Sequence[Exchange]) -> bool:
     return any(each.at > about.at and reading_in(each.understood) for each in exchanges)
 
 
-def _corrects(reading: Reading) -> bool:
-    return isinstance(reading.feedback, Correction)
-
-
 def _opinion(reading: Reading, about: Exchange, role: Role) -> Opinion:
-    feedback = reading.feedback
-    text = feedback.text if isinstance(feedback, Correction) else ""
-    return Opinion(run_id=about.run_id, value=1 if isinstance(feedback, Approval) else -1, role=role, correction=text)
+    value = 1 if reading.approves else -1
+    return Opinion(run_id=about.run_id, value=value, role=role, correction=reading.correction)

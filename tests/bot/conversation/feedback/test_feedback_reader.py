@@ -5,14 +5,7 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
-from bot.conversation.feedback.feedback_in_words import (
-    Approval,
-    Correction,
-    Feedback,
-    Reading,
-    Refusal,
-    may_be_feedback,
-)
+from bot.conversation.feedback.feedback_in_words import APPROVED, REFUSED, Reading, may_be_feedback
 from bot.conversation.feedback.feedback_reader import ModelReader, feedback_in, request_for
 from bot.errors import ModelUnavailable
 from bot.model import UserTurn
@@ -26,12 +19,12 @@ def reply(kind: str, right: str = "") -> str:
 
 
 @pytest.mark.parametrize(
-    ("text", "feedback"),
+    ("text", "expected"),
     [
-        (reply("correction", "it's room 5"), Correction("it's room 5")),
-        (f"```json\n{reply('correction', 'Room 5 (not 3)')}\n```", Correction("Room 5 (not 3)")),
-        (reply("refusal"), Refusal()),
-        (reply("approval"), Approval()),
+        (reply("correction", "it's room 5"), Reading(correction="it's room 5")),
+        (f"```json\n{reply('correction', 'Room 5 (not 3)')}\n```", Reading(correction="Room 5 (not 3)")),
+        (reply("refusal"), REFUSED),
+        (reply("approval"), APPROVED),
         (reply("none"), None),
         (reply("correction"), None),
         (reply("correction", "room 6"), None),
@@ -43,9 +36,8 @@ def reply(kind: str, right: str = "") -> str:
         ("", None),
     ],
 )
-async def test_what_a_model_says(text: str, feedback: Feedback | None) -> None:
+async def test_what_a_model_says(text: str, expected: Reading | None) -> None:
     model = ScriptedModel([answer(text)])
-    expected = Reading(feedback) if feedback is not None else None
     assert await ModelReader(model)(MESSAGE, "where is it?", "Room 3.") == expected
     assert model.is_used_up
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.conversation.feedback.feedback_in_words import Approval, Correction, Reading, Refusal
+from bot.conversation.feedback.feedback_in_words import APPROVED, REFUSED, Reading
 from bot.conversation.feedback.feedback_messages import NOT_DONE
 from bot.conversation.feedback.worded_feedback import as_understood, reading_in
 from bot.errors import MessengerUnavailable
@@ -382,10 +382,11 @@ async def test_other_channels_are_other_conversations(chat: Chat) -> None:
     chat.world.clock.tick(seconds=timedelta(minutes=1).total_seconds())
 
 
-@pytest.mark.parametrize("feedback", [Approval(), Refusal(), Correction("it's room 5\nor 6")])
+@pytest.mark.parametrize("reading", [APPROVED, REFUSED, Reading(correction="it's room 5\nor 6")])
 @pytest.mark.parametrize("is_sure", [True, False])
-def test_what_was_understood_is_read_back(feedback: Approval | Refusal | Correction, is_sure: bool) -> None:
-    assert reading_in(as_understood(Reading(feedback, is_sure))) == Reading(feedback, is_sure)
+def test_what_was_understood_is_read_back(reading: Reading, is_sure: bool) -> None:
+    reading = replace(reading, is_sure=is_sure)
+    assert reading_in(as_understood(reading)) == reading
 
 
 @pytest.mark.parametrize("text", ["", "where is it? 👍", "👍👍", "👎 it's room 5"])
