@@ -87,6 +87,15 @@ async def measure(
     """Teach every lesson to an empty bot, then recall for every message as its asker. `on_step` is called for each."""
     clock = SimulatedClock()
     teaching_ms: list[float] = []
+    recall_ms: list[float] = []
+
+    def recall(memory: Memory, text: str) -> Evidence:
+        begun = time.perf_counter()
+        found = memory.recalling.recall(CHANNEL, text, context=_CONTEXT, actions=()).evidence
+        recall_ms.append((time.perf_counter() - begun) * 1000)
+        on_step()
+        return found or Evidence()
+
     async with fresh_bot(settings, embedder, clock, OfflineModel(embedder.embed)) as bot:
         people = People(Habits(), seed=0, clock=clock, new_id=bot.memory.new_id)
         for lesson in lessons:
@@ -95,42 +104,20 @@ async def measure(
             teaching_ms.append((time.perf_counter() - begun) * 1000)
             clock.advance(pace)
             on_step()
-        return _recalled(bot.memory, lessons, messages, outside, teaching_ms, on_step)
-
-
-def _recalled(
-    memory: Memory,
-    lessons: Sequence[LabelledMessage],
-    messages: Sequence[LabelledMessage],
-    outside: Sequence[str],
-    teaching_ms: Sequence[float],
-    on_step: Callable[[], None],
-) -> Retrieval:
+        near = [recall(bot.memory, message.text) for message in messages]
+        far = [familiarity(recall(bot.memory, text)) for text in outside]
     label_of = {lesson.label.text: lesson.label.label for lesson in lessons}
-    recall_ms: list[float] = []
-
-    def recall(text: str) -> Evidence:
-        begun = time.perf_counter()
-        found = memory.recalling.recall(CHANNEL, text, context=_CONTEXT, actions=()).evidence
-        recall_ms.append((time.perf_counter() - begun) * 1000)
-        on_step()
-        return found or Evidence()
-
     ranks: list[float] = []
-    inside: list[float] = []
-    for message in messages:
-        evidence = recall(message.text)
+    for message, evidence in zip(messages, near, strict=True):
         named = [label_of.get(belief.text) for belief in evidence.beliefs]
         ranks.append(1 / (named.index(message.label.label) + 1) if message.label.label in named else 0.0)
-        inside.append(familiarity(evidence))
-    far = [familiarity(recall(text)) for text in outside]
     return Retrieval(
         lessons=len(lessons),
         messages=len(messages),
         outside=len(outside),
         hit_at_1=ranks.count(1.0) / len(ranks),
         mrr=sum(ranks) / len(ranks),
-        auroc=auroc(inside, far) if far else None,
+        auroc=auroc([familiarity(evidence) for evidence in near], far) if far else None,
         teaching_ms=times(teaching_ms),
         recall_ms=times(recall_ms),
     )
