@@ -35,7 +35,7 @@ class _Habits(TypedDict):
     channels: int
 
 
-@click.group()
+@click.group(context_settings={"show_default": True})
 def bench() -> None:
     """Measure the whole bot on labelled messages, in an empty memory that is deleted afterwards.
 
@@ -66,49 +66,33 @@ def _new_file(_: click.Context, __: click.Parameter, path: Path | None) -> Path 
 
 @bench.command()
 @click.option("--data", required=True, type=_DATA, metavar="FILE", help="The labelled messages.")
-@click.option("--split", default="test", show_default=True, help="The list in the file that is sent.")
+@click.option("--split", default="test", help="The list in the file that is sent.")
 @click.option("--messages", type=click.IntRange(min=2), help="How many of them; all by default.")
-@click.option("--seeds", default="0", show_default=True, callback=_seeds, help="Shuffles: 0,1,2 or 0-4.")
-@click.option(
-    "--lessons",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Taught first, of each label.",
-)
-@click.option("--taught", default="train", show_default=True, help="The list in the file that is taught first.")
-@click.option("--outside", default="", help="A list of messages nothing is right for, asked at the end: oos_test.")
+@click.option("--seeds", default="0", callback=_seeds, help="Shuffles: 0,1,2 or 0-4.")
+@click.option("--lessons", type=click.IntRange(min=0), default=0, help="Taught first, of each label.")
+@click.option("--taught", default="train", help="The list in the file that is taught first.")
+@click.option("--outside", help="A list of messages nothing is right for, asked at the end: oos_test.")
 @click.option("--answers", is_flag=True, help="Labels are answers to be taught by corrections, not tools on offer.")
 @click.option("--choose", is_flag=True, help='Never say "I don\'t know": take the best candidate, sure or not.')
-@click.option("--reacted", type=_SHARE, default=1.0, show_default=True, help="Share of answers that get a thumb.")
-@click.option(
-    "--corrected", type=_SHARE, default=0.0, show_default=True, help="Share of answers not right that are corrected."
-)
+@click.option("--reacted", type=_SHARE, default=1.0, help="Share of answers that get a thumb.")
+@click.option("--corrected", type=_SHARE, default=0.0, help="Share of answers not right that are corrected.")
 @click.option(
     "--tapped",
     type=_SHARE,
     default=1.0,
-    show_default=True,
     help='Share of questions ("Did you mean ...?") that the asker taps: what is right, else "none of these".',
 )
-@click.option("--flipped", type=_SHARE, default=0.0, show_default=True, help="Share of thumbs that are wrong.")
+@click.option("--flipped", type=_SHARE, default=0.0, help="Share of thumbs that are wrong.")
 @click.option(
     "--people",
     type=click.IntRange(1, 20),
     default=1,
-    show_default=True,
     help="How many react to each answer: 1 is the asker, several are others.",
 )
-@click.option(
-    "--askers", type=click.IntRange(1, 1000), default=1, show_default=True, help="How many people ask, by chance."
-)
-@click.option(
-    "--channels", type=click.IntRange(1, 1000), default=1, show_default=True, help="In how many channels they ask."
-)
+@click.option("--askers", type=click.IntRange(1, 1000), default=1, help="How many people ask, by chance.")
+@click.option("--channels", type=click.IntRange(1, 1000), default=1, help="In how many channels they ask.")
 @click.option("--teachers", is_flag=True, help="They are teachers, not members.")
-@click.option(
-    "--pace", type=click.FloatRange(0.1, 1e6), default=120.0, show_default=True, help="Seconds between messages."
-)
+@click.option("--pace", type=click.FloatRange(0.1, 1e6), default=120.0, help="Seconds between messages.")
 @click.option("--baseline", is_flag=True, help="Run each shuffle without reactions too, and compare.")
 @click.option("--json", "json_file", type=_FILE, callback=_new_file, help="Write every number to this file.")
 @click.option("--plot", "plot_file", type=_FILE, callback=_new_file, help="Write the learning curve to this SVG file.")
@@ -120,7 +104,7 @@ def learning(
     seeds: list[int],
     lessons: int,
     taught: str,
-    outside: str,
+    outside: str | None,
     answers: bool,
     choose: bool,
     teachers: bool,
@@ -177,21 +161,24 @@ def _show(learned: "Learning", data: str, json_file: Path | None, plot_file: Pat
 
 @bench.command()
 @click.option("--data", required=True, type=_DATA, metavar="FILE", help="The labelled messages.")
-@click.option("--taught", default="train", show_default=True, help="The list in the file that is taught.")
-@click.option("--split", default="test", show_default=True, help="The list in the file that is asked.")
-@click.option("--outside", default="", help="A list of messages that no lesson is about, for example oos_test.")
+@click.option("--taught", default="train", help="The list in the file that is taught.")
+@click.option("--split", default="test", help="The list in the file that is asked.")
+@click.option(
+    "--outside",
+    default="",
+    show_default=False,
+    help="A list of messages that no lesson is about, for example oos_test.",
+)
 @click.option("--lessons", type=click.IntRange(min=2), help="How many are taught; all by default.")
 @click.option("--messages", type=click.IntRange(min=2), help="How many are asked of each list; all by default.")
-@click.option(
-    "--pace", type=click.FloatRange(0.001, 1e6), default=120.0, show_default=True, help="Seconds between lessons."
-)
+@click.option("--pace", type=click.FloatRange(0.001, 1e6), default=120.0, help="Seconds between lessons.")
 @click.option("--json", "json_file", type=_FILE, callback=_new_file, help="Write every number to this file.")
 def retrieval(
     *,
     data: Path,
     taught: str,
     split: str,
-    outside: str,
+    outside: str | None,
     lessons: int | None,
     messages: int | None,
     pace: float,
@@ -220,14 +207,14 @@ def retrieval(
 
 @bench.command()
 @click.option("--data", required=True, type=_DATA, metavar="FILE", help="The labelled messages.")
-@click.option("--taught", default="train", show_default=True, help="The list in the file that is taught.")
-@click.option("--split", default="test", show_default=True, help="The list in the file that victims ask.")
-@click.option("--labels", type=click.IntRange(1, 1000), default=50, show_default=True, help="How many are attacked.")
-@click.option("--attackers", type=click.IntRange(1, 10), default=1, show_default=True, help="How many work together.")
+@click.option("--taught", default="train", help="The list in the file that is taught.")
+@click.option("--split", default="test", help="The list in the file that victims ask.")
+@click.option("--labels", type=click.IntRange(1, 1000), default=50, help="How many are attacked.")
+@click.option("--attackers", type=click.IntRange(1, 10), default=1, help="How many work together.")
 @click.option("--newcomers", is_flag=True, help="They begin the day they come, not a month later.")
 @click.option("--everywhere", is_flag=True, help="The same attack every label, not others each.")
 @click.option("--refuse", is_flag=True, help="They refuse right answers, instead of teaching wrong ones.")
-@click.option("--seeds", default="0", show_default=True, callback=_seeds, help="Shuffles: 0,1,2 or 0-4.")
+@click.option("--seeds", default="0", callback=_seeds, help="Shuffles: 0,1,2 or 0-4.")
 @click.option("--json", "json_file", type=_FILE, callback=_new_file, help="Write every number to this file.")
 def attack(
     *,
@@ -270,11 +257,9 @@ def _has(data: Path, split: str, rows: Sequence[object], option: str, wanted: in
 
 
 @bench.command()
-@click.option(
-    "--rounds", type=click.IntRange(1, 20), default=3, show_default=True, help="How often all tasks are given."
-)
+@click.option("--rounds", type=click.IntRange(1, 20), default=3, help="How often all tasks are given.")
 @click.option("--tasks", "count", type=click.IntRange(3, 72), help="How many of them; all 72 by default.")
-@click.option("--seeds", default="0", show_default=True, callback=_seeds, help="Orders of the tasks: 0,1,2 or 0-4.")
+@click.option("--seeds", default="0", callback=_seeds, help="Orders of the tasks: 0,1,2 or 0-4.")
 @click.option("--json", "json_file", type=_FILE, callback=_new_file, help="Write every number to this file.")
 @click.option("--plot", "plot_file", type=_FILE, callback=_new_file, help="Write the curves to this SVG file.")
 def tasks(rounds: int, count: int | None, seeds: list[int], json_file: Path | None, plot_file: Path | None) -> None:
@@ -309,7 +294,7 @@ def tasks(rounds: int, count: int | None, seeds: list[int], json_file: Path | No
     multiple=True,
     help="Rows; may be repeated. 1,000 and 10,000.",
 )
-@click.option("--questions", type=click.IntRange(20, 100_000), default=200, show_default=True, help="Searches timed.")
+@click.option("--questions", type=click.IntRange(20, 100_000), default=200, help="Searches timed.")
 @click.option("--peer", "names", multiple=True, help="Only this one: langgraph, chroma, llamaindex, mem0, none.")
 @click.option("--cache", type=click.Path(file_okay=False, path_type=Path), help="Where their environments are kept.")
 @click.option("--json", "json_file", type=_FILE, callback=_new_file, help="Write every number to this file.")
