@@ -41,7 +41,7 @@ def scan(folder: Path, known: Mapping[str, Document], converters: Converters) ->
     """
     root = folder.resolve(strict=True)
     documents: dict[str, Document] = {}
-    for path in _files(root, root, {*_SUFFIXES, *converters}):
+    for path in _files(root, {*_SUFFIXES, *converters}):
         name = path.relative_to(root).as_posix()
         if len(documents) >= MAX_FILES:
             documents[name] = _unusable(name, 0, 0, f"beyond the first {MAX_FILES} files")
@@ -50,23 +50,18 @@ def scan(folder: Path, known: Mapping[str, Document], converters: Converters) ->
     return documents
 
 
-def _files(folder: Path, root: Path, suffixes: set[str]) -> Iterator[Path]:
-    """The files with these suffixes, sorted by name. A subfolder that cannot be read is left out."""
-    try:
-        with os.scandir(folder) as entries:
-            found = sorted(entries, key=lambda entry: entry.name)
-    except OSError:
-        if folder == root:
-            raise
-        return
-    for entry in found:
-        path = Path(entry.path)
-        if entry.name.startswith("."):
-            continue
-        if entry.is_dir(follow_symlinks=False):
-            yield from _files(path, root, suffixes)
-        elif path.suffix.casefold() in suffixes and _is_inside(path, root):
-            yield path
+def _files(root: Path, suffixes: set[str]) -> Iterator[Path]:
+    """The files with these suffixes, sorted by name within each folder. A subfolder that cannot be read is left out."""
+
+    def fail(error: OSError) -> None:
+        if error.filename == str(root):
+            raise error
+
+    for folder, subfolders, names in os.walk(root, onerror=fail):
+        subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
+        for path in (Path(folder, name) for name in sorted(names) if not name.startswith(".")):
+            if path.suffix.casefold() in suffixes and _is_inside(path, root):
+                yield path
 
 
 def _is_inside(path: Path, root: Path) -> bool:
