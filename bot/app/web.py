@@ -14,8 +14,6 @@ from bot.config import Settings
 from memory.services import Memory
 
 if TYPE_CHECKING:
-    from starlette.applications import Starlette
-
     from bot.adapters.web.playground.messenger import PlaygroundMessenger
     from bot.app.wiring.metering import Metering
 
@@ -26,17 +24,22 @@ def is_configured(settings: Settings) -> bool:
     return bool(web.api_key.get_secret_value() or web.password.get_secret_value() or web.accounts)
 
 
-def make_web(
+@asynccontextmanager
+async def web_running(
     settings: Settings,
     memory: Memory,
     runners: Sequence[PlatformRunner] = (),
     playground: "PlaygroundMessenger | None" = None,
     metering: "Metering | None" = None,
-) -> "Starlette":
-    """The web application. Raises `ConfigError` if its libraries are not installed, or if it were open to anybody."""
+) -> AsyncIterator[str]:
+    """Serve the web while the context lasts. Returns its URL.
+
+    Raises `ConfigError` if its libraries are not installed, or if it were open to anybody.
+    """
     with needs_extra("web", "the web"):
         from bot.adapters.web.application import WebParts, make_application
         from bot.adapters.web.authentication import Keys, RequestPace
+        from bot.adapters.web.server import serving
         from bot.app.pages import make_site
         from bot.app.processes.readiness import checks_of
         from bot.app.wiring.metering import make_metering
@@ -53,22 +56,7 @@ def make_web(
         site=make_site(settings, memory, emoji, checks, playground) if web.pages == "on" else None,
         metrics=metering.metrics if metering is not None else None,
     )
-    return make_application(parts)
-
-
-@asynccontextmanager
-async def web_running(
-    settings: Settings,
-    memory: Memory,
-    runners: Sequence[PlatformRunner] = (),
-    playground: "PlaygroundMessenger | None" = None,
-    metering: "Metering | None" = None,
-) -> AsyncIterator[str]:
-    """Serve the web while the context lasts. Returns its URL. Raises `ConfigError`."""
-    application = make_web(settings, memory, runners, playground, metering)
-    from bot.adapters.web.server import serving
-
-    async with serving(application, host=settings.web.host, port=settings.web.port) as url:
+    async with serving(make_application(parts), host=web.host, port=web.port) as url:
         try:
             yield url
         finally:
@@ -94,7 +82,7 @@ async def serve_web(settings: Settings, memory: Memory, show: Callable[[str], ob
 
 
 def password_digest(password: str) -> str:
-    """The digest of a password for `[web] accounts`. Raises `ConfigError` as `make_web` does."""
+    """The digest of a password for `[web] accounts`. Raises `ConfigError` as `web_running` does."""
     with needs_extra("web", "the web"):
         from bot.adapters.web.pages.access import hashed
     return hashed(password)
