@@ -33,7 +33,6 @@ _LANGUAGES: Mapping[str, str] = {
     **dict.fromkeys(("arabic", "arabisch"), "Arabic"),
     **dict.fromkeys(("hindi",), "Hindi"),
 }
-_SHORT, _LONG = "Keep answers short.", "Answer in more detail."
 
 _SIGN = "🗣"
 _LONGEST = 120
@@ -77,61 +76,45 @@ class StylePreference:
     instruction: str
 
 
-_RULES: Sequence[tuple[re.Pattern[str], str, str]] = [
+_WISHES: Mapping[tuple[str, str], Sequence[str]] = {
+    ("length", "Keep answers short."): (
+        _JUDGED + r"(?:too|zu) (?:long|much text|verbose|wordy|detailed|much|lang|ausführlich|viel(?: text)?)",
+        _ASKED + r"(?:shorter|briefer|briefly|more (?:brief|concise|briefly)|kürzer)",
+        rf"(?:be|keep {_ANSWERS}|make {_ANSWERS}|answer|fass dich|sei|antworte) (?:short|brief|concise|kurz)",
+        r"(?:less|weniger) (?:detail|details|text)",
+    ),
+    ("length", "Answer in more detail."): (
+        _JUDGED + r"(?:too|zu) (?:short|brief|vague|kurz|knapp)",
+        _ASKED + r"(?:longer|more details?|more detailed|in more detail|ausführlicher|mehr details?)",
+    ),
+    ("emoji", "Use no emoji."): (
+        _ASKED + r"(?:no|without|drop the|stop using|less|fewer|skip the|keine?|ohne|weniger) (?:emojis?|smileys?)",
+    ),
+    ("layout", "Prefer bullet points."): (
+        _ASKED + r"(?:(?:in|as|with|use|als|mit) )?(?:bullet ?points?|bullets|stichpunkten?)",
+        _ASKED + r"(?:as|in|als) (?:a|eine) (?:bulleted )?(?:list|liste)",
+    ),
+    ("layout", "Write sentences, no bullet points."): (
+        r"(?:no|without|keine|ohne) (?:bullet ?points?|bullets|lists|stichpunkte|listen)",
+    ),
+    ("tone", "Use simple words."): (
+        _JUDGED + r"(?:too|zu) (?:complicated|technical|difficult|kompliziert|technisch|schwierig)",
+        _ASKED
+        + r"(?:simpler|in (?:plain|simple|simpler) (?:words|language|english|terms)|einfacher|in einfachen worten)",
+    ),
+    ("tone", "Be informal."): (
+        _JUDGED + r"(?:too|zu) (?:formal|stiff|förmlich|steif)",
+        _ASKED + r"(?:less formal|more casual|informal|lockerer|weniger förmlich)",
+    ),
+    ("tone", "Be formal."): (_ASKED + r"(?:more formal|förmlicher)",),
+    ("language", ""): (_ASKED + rf"(?:in|auf|use|speak) (?P<language>{'|'.join(_LANGUAGES)})",),
+}
+"""The patterns of each wish, by its kind and its instruction, which for a language is made from the match."""
+_RULES = [
     (re.compile(pattern, re.IGNORECASE), kind, instruction)
-    for pattern, kind, instruction in (
-        (
-            _JUDGED + r"(?:too|zu) (?:long|much text|verbose|wordy|detailed|much|lang|ausführlich|viel(?: text)?)",
-            "length",
-            _SHORT,
-        ),
-        (_JUDGED + r"(?:too|zu) (?:short|brief|vague|kurz|knapp)", "length", _LONG),
-        (_ASKED + r"(?:shorter|briefer|briefly|more (?:brief|concise|briefly)|kürzer)", "length", _SHORT),
-        (
-            rf"(?:be|keep {_ANSWERS}|make {_ANSWERS}|answer|fass dich|sei|antworte) (?:short|brief|concise|kurz)",
-            "length",
-            _SHORT,
-        ),
-        (
-            _ASKED + r"(?:longer|more details?|more detailed|in more detail|ausführlicher|mehr details?)",
-            "length",
-            _LONG,
-        ),
-        (r"(?:less|weniger) (?:detail|details|text)", "length", _SHORT),
-        (
-            _ASKED + r"(?:no|without|drop the|stop using|less|fewer|skip the|keine?|ohne|weniger) (?:emojis?|smileys?)",
-            "emoji",
-            "Use no emoji.",
-        ),
-        (
-            _ASKED + r"(?:(?:in|as|with|use|als|mit) )?(?:bullet ?points?|bullets|stichpunkten?)",
-            "layout",
-            "Prefer bullet points.",
-        ),
-        (_ASKED + r"(?:as|in|als) (?:a|eine) (?:bulleted )?(?:list|liste)", "layout", "Prefer bullet points."),
-        (
-            r"(?:no|without|keine|ohne) (?:bullet ?points?|bullets|lists|stichpunkte|listen)",
-            "layout",
-            "Write sentences, no bullet points.",
-        ),
-        (
-            _JUDGED + r"(?:too|zu) (?:complicated|technical|difficult|kompliziert|technisch|schwierig)",
-            "tone",
-            "Use simple words.",
-        ),
-        (
-            _ASKED
-            + r"(?:simpler|in (?:plain|simple|simpler) (?:words|language|english|terms)|einfacher|in einfachen worten)",
-            "tone",
-            "Use simple words.",
-        ),
-        (_JUDGED + r"(?:too|zu) (?:formal|stiff|förmlich|steif)", "tone", "Be informal."),
-        (_ASKED + r"(?:less formal|more casual|informal|lockerer|weniger förmlich)", "tone", "Be informal."),
-        (_ASKED + r"(?:more formal|förmlicher)", "tone", "Be formal."),
-        (_ASKED + rf"(?:in|auf|use|speak) (?P<language>{'|'.join(_LANGUAGES)})", "language", ""),
-    )
+    for (kind, instruction), patterns in _WISHES.items()
+    for pattern in patterns
 ]
-"""For each pattern, the kind of wish and its instruction; the instruction for a language is made from the match."""
 
 
 def preference_in(message: str) -> StylePreference | None:
