@@ -172,7 +172,7 @@ async def replay(
 ) -> Replay:
     """Answer approved questions again. `memory` should store nothing (`DryRunStore`)."""
     runs = approved(memory, wanted)
-    answers: list[Replayed] = []
+    comparison, answers = _Comparison(memory, agent.tools, wanted.similarity), list[Replayed]()
     usage, failures = Usage(), 0
     for nodes in runs:
         on_step(len(answers))
@@ -182,7 +182,7 @@ async def replay(
         except ModelError as error:
             log.warning("replay of %s: %s", nodes[0].run_id, error)
             result, failures = None, failures + 1
-        answers.append(_compared(memory, agent.tools, wanted.similarity, nodes, result))
+        answers.append(comparison.replayed(nodes, result))
         if failures >= MOST_FAILURES:
             break
     return Replay(model=agent.model.name, answers=tuple(answers), left_out=len(runs) - len(answers), usage=usage)
@@ -195,81 +195,74 @@ async def _run(memory: Memory, agent: AgentTree, root: Episode, wanted: ReplayRe
     return await agent.run(root.goal, root.scope, run_id=run_id, tools=tools)
 
 
-def _compared(
-    memory: Memory, tools: ToolRegistry, similarity: float, nodes: Sequence[Episode], result: RunResult | None
-) -> Replayed:
-    root = nodes[0]
-    before = ReplayedAnswer(text=root.output, deeds=tool_uses_of(nodes, tools))
-    after = ReplayedAnswer(text="", deeds=())
-    differs: tuple[Differs, ...] = (Differs.FAILED,)
-    if result is not None:
-        one, other = memory.embedder.embed([before.text, result.output])
-        after = ReplayedAnswer(
-            text=result.output, deeds=tool_uses_of(result.nodes, tools), similarity=round(unit_cosine(one, other), 3)
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """Compares new answers with approved ones; from this similarity on two texts mean the same."""
+
+    memory: Memory
+    tools: ToolRegistry
+    similarity: float
+
+    def replayed(self, nodes: Sequence[Episode], result: RunResult | None) -> Replayed:
+        """The approved answer of these nodes and the new one, None if there is none."""
+        root = nodes[0]
+        before = ReplayedAnswer(text=root.output, deeds=tool_uses_of(nodes, self.tools))
+        after = ReplayedAnswer(text="", deeds=())
+        differs: tuple[Differs, ...] = (Differs.FAILED,)
+        if result is not None:
+            deeds, likeness = tool_uses_of(result.nodes, self.tools), self._likeness(before.text, result.output)
+            after = ReplayedAnswer(text=result.output, deeds=deeds, similarity=round(likeness, 3))
+            differs = tuple(self._differences(before, after, result))
+        return Replayed(
+            episode_id=root.id,
+            run_id=root.run_id,
+            workspace=root.workspace,
+            goal=root.goal,
+            before=before,
+            after=after,
+            differs=differs,
         )
-        differs = tuple(_differences(memory, tools, similarity, before, after, result))
-    return Replayed(
-        episode_id=root.id,
-        run_id=root.run_id,
-        workspace=root.workspace,
-        goal=root.goal,
-        before=before,
-        after=after,
-        differs=differs,
-    )
 
+    def _differences(self, before: ReplayedAnswer, after: ReplayedAnswer, result: RunResult) -> list[Differs]:
+        if result.asked:
+            return [Differs.ASKED]
+        if result.termination not in (Termination.SUCCESS, Termination.EXPAND):
+            return [Differs.FAILED]
+        found: list[Differs] = []
+        if sorted(each.tool for each in before.deeds) != sorted(each.tool for each in after.deeds):
+            found.append(Differs.ACTION)
+        elif not all(self._has_alike(deed, after.deeds) for deed in before.deeds):
+            found.append(Differs.ARGUMENTS)
+        if sources_of(before.text) != sources_of(after.text):
+            found.append(Differs.SOURCES)
+        # A tool may return another number now than then, which is not a different answer.
+        rests_on_tools = bool(before.deeds) and not found
+        used = (self.tools.get(deed.tool) for deed in before.deeds)
+        if not found and any(tool is not None and tool.has_side_effects for tool in used):
+            return []
+        is_near = rests_on_tools and (after.similarity or 0) >= self.similarity
+        return found if is_near or self._is_alike(before.text, after.text) else [*found, Differs.MEANING]
 
-def _differences(
-    memory: Memory,
-    tools: ToolRegistry,
-    similarity: float,
-    before: ReplayedAnswer,
-    after: ReplayedAnswer,
-    result: RunResult,
-) -> list[Differs]:
-    if result.asked:
-        return [Differs.ASKED]
-    if result.termination not in (Termination.SUCCESS, Termination.EXPAND):
-        return [Differs.FAILED]
+    def _has_alike(self, deed: ToolUse, others: Sequence[ToolUse]) -> bool:
+        return any(
+            other.tool == deed.tool
+            and other.arguments.keys() == deed.arguments.keys()
+            and all(self._is_alike(value, other.arguments[name]) for name, value in deed.arguments.items())
+            for other in others
+        )
 
-    def alike(one: object, other: object) -> bool:
-        return _is_alike(memory, similarity, one, other)
+    def _is_alike(self, one: object, other: object) -> bool:
+        """Whether two values mean the same: equal, or texts with the same numbers and enough similarity."""
+        if not isinstance(one, str) or not isinstance(other, str):
+            return one == other
+        if " ".join(one.casefold().split()) == " ".join(other.casefold().split()):
+            return True
+        has_same_numbers = sorted(_NUMBER.findall(one)) == sorted(_NUMBER.findall(other))
+        return has_same_numbers and self._likeness(one, other) >= self.similarity
 
-    found: list[Differs] = []
-    if sorted(each.tool for each in before.deeds) != sorted(each.tool for each in after.deeds):
-        found.append(Differs.ACTION)
-    elif not all(_has_alike(deed, after.deeds, alike) for deed in before.deeds):
-        found.append(Differs.ARGUMENTS)
-    if sources_of(before.text) != sources_of(after.text):
-        found.append(Differs.SOURCES)
-    # A tool may return another number now than then, which is not a different answer.
-    rests_on_tools = bool(before.deeds) and not found
-    has_effects = any(tool is not None and tool.has_side_effects for tool in (tools.get(d.tool) for d in before.deeds))
-    if has_effects and not found:
-        return []
-    is_same = alike(before.text, after.text) or (rests_on_tools and (after.similarity or 0) >= similarity)
-    return found if is_same else [*found, Differs.MEANING]
-
-
-def _has_alike(deed: ToolUse, others: Sequence[ToolUse], alike: Callable[[object, object], bool]) -> bool:
-    return any(
-        other.tool == deed.tool
-        and other.arguments.keys() == deed.arguments.keys()
-        and all(alike(value, other.arguments[name]) for name, value in deed.arguments.items())
-        for other in others
-    )
-
-
-def _is_alike(memory: Memory, similarity: float, one: object, other: object) -> bool:
-    """Whether two values mean the same: equal, or texts with the same numbers and at least this similarity."""
-    if not isinstance(one, str) or not isinstance(other, str):
-        return one == other
-    if " ".join(one.casefold().split()) == " ".join(other.casefold().split()):
-        return True
-    if sorted(_NUMBER.findall(one)) != sorted(_NUMBER.findall(other)):
-        return False
-    first, second = memory.embedder.embed([one, other])
-    return unit_cosine(first, second) >= similarity
+    def _likeness(self, one: str, other: str) -> float:
+        first, second = self.memory.embedder.embed([one, other])
+        return unit_cosine(first, second)
 
 
 def tool_uses_of(nodes: Sequence[Episode], tools: ToolRegistry) -> tuple[ToolUse, ...]:
