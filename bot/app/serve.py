@@ -7,7 +7,6 @@ from contextlib import AsyncExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
-from bot.app.playground import has_playground, playground_running
 from bot.app.processes.gc_tuning import keep_pauses_short
 from bot.app.processes.lock import only_one
 from bot.app.processes.logins import Login, SharedLogin
@@ -23,7 +22,7 @@ from bot.app.processes.scheduler import (
 from bot.app.processes.shards import shard_keeper
 from bot.app.processes.sharing import shared_by, shared_platforms, sharing_running
 from bot.app.processes.watchdog import count_inherited_exits, reporting, watching
-from bot.app.web import is_configured, web_running
+from bot.app.web import has_playground, is_configured, playground_running, web_running
 from bot.app.wiring.build import Running, assemble
 from bot.app.wiring.extras import needs_extra
 from bot.app.wiring.knowledge import knowledge_kept

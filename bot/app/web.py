@@ -1,16 +1,18 @@
-"""Builds and runs the web application, in a process of its own or beside the bot."""
+"""Builds and runs the web application and its playground, in a process of its own or beside the bot."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
-from bot.app.playground import has_playground, playground_running
+from bot.app.processes.lock import only_one
 from bot.app.processes.platform_runner import PlatformRunner
-from bot.app.wiring.build import assemble
+from bot.app.wiring.build import Running, assemble
 from bot.app.wiring.extras import needs_extra
 from bot.app.wiring.policies import emoji_map
 from bot.app.wiring.startup import stop_event
 from bot.config import Settings
+from memory.adapters.system import utc_now
 from memory.services import Memory
 
 if TYPE_CHECKING:
@@ -62,6 +64,33 @@ async def web_running(
         finally:
             if playground is not None:
                 playground.end()  # pages that follow it would keep the server waiting
+
+
+def has_playground(settings: Settings) -> bool:
+    """Whether the playground is configured."""
+    return settings.web.pages == "on" and settings.web.playground == "on"
+
+
+@asynccontextmanager
+async def playground_running(
+    settings: Settings, memory: Memory, running: Running
+) -> AsyncIterator["PlaygroundMessenger"]:
+    """Run the playground's messenger with this bot. Raises `ConfigError` if a library is not installed."""
+    with needs_extra("web", "the web"):
+        from bot.adapters.web.playground.messenger import PlaygroundMessenger
+
+    goodbot = running.goodbot
+    messenger = PlaygroundMessenger(clock=utc_now, new_id=memory.new_id)
+    with only_one(settings, messenger.platform) as is_only:
+        if is_only:
+            await goodbot.recover_alone(messenger)
+            await goodbot.recover(messenger)
+        delivering = asyncio.create_task(messenger.run(running.sink(messenger)))
+        try:
+            yield messenger
+        finally:
+            await messenger.close()
+            await delivering
 
 
 async def serve_web(settings: Settings, memory: Memory, show: Callable[[str], object]) -> None:

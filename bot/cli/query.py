@@ -1,18 +1,19 @@
-"""`goodbot query` and `goodbot stats`: what would be recalled for a question, and counts of what is stored."""
+"""`goodbot query`, `stats` and `gaps`: what would be recalled for a question, what is stored, and what is missing."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import click
 
-from bot.cli.control_arm import arm_lines
 from bot.cli.session import Result, memory_command, scope_in_terminal, workspace_option, workspaces_named
 from bot.conversation.counts import count
 from bot.conversation.reply import short
 from memory.errors import InvalidInput
+from memory.rules.intervals import Interval
 from memory.rules.retrieval.prompt import percent, shown_line
 from memory.services import Memory
 from memory.services.recording.spending import SpendingReport, Spent
+from memory.services.settings.control_arm import LEAST, ArmComparison, Compared
 
 _AS_JSON = ("retrieval_id", "goal", "exemplars", "counts", "rules")
 """The fields of a recollection that `--json` prints: all but the embedding."""
@@ -109,3 +110,79 @@ def saved_by_known_answers(numbers: Mapping[str, int]) -> str:
     """How many answers needed no model, as a sentence."""
     known, answers = numbers["answers.without_model"], numbers["answers"]
     return f"{known} of {count(answers, 'answer')} ({percent(known / answers)}%) known from people: no model was asked."
+
+
+@click.command()
+@workspace_option
+@click.option(
+    "--limit", type=click.IntRange(1, 100), default=10, show_default=True, help="How many for each workspace."
+)
+@memory_command
+def gaps(memory: Memory, workspace: str, limit: int) -> Result:
+    """Show what to teach next: questions nobody could answer, those first whose answers settle most of them."""
+    names = workspaces_named(memory, workspace)
+    found = {name: memory.gaps.find(name, limit=limit) for name in names}
+    lines = [
+        line
+        for name, some in found.items()
+        if some
+        for line in (
+            shown_line(name, 120),
+            *(f"  {gap.asked:>4}  [{short(gap.episode.id)}]  “{shown_line(gap.episode.goal, 90)}”" for gap in some),
+        )
+    ]
+    values = {
+        name: [
+            {"question": gap.episode.goal, "id": gap.episode.id, "asked": gap.asked, "like": [e.goal for e in gap.like]}
+            for gap in some
+        ]
+        for name, some in found.items()
+    }
+    return Result(values, "\n".join(lines) or "Every question was answered, as far as is known.")
+
+
+_Number = Callable[[float], str]
+
+
+def arm_lines(arms: ArmComparison | None) -> list[str]:
+    """The lines of the comparison; empty if no run went without lessons."""
+    if arms is None:
+        return []
+    one, other = arms.with_lessons.answers, arms.without.answers
+    return [
+        f"control arm: {one} answers with lessons, {other} without, since the first of these (95% intervals)",
+        _line("approved, of judged", arms.approved, _percent, "points", "more often"),
+        _line("corrected", arms.corrected, _percent, "points", "more often"),
+        _line("US$ for each answer", arms.cost, "{:.4f}".format, "US$", "more"),
+    ]
+
+
+def _line(what: str, measure: Compared, number: _Number, unit: str, more: str) -> str:
+    both = f"with {_shown(measure.with_lessons, number)}, without {_shown(measure.without, number)}"
+    return f"  {what:<20} {both}: {_judged(measure, number, unit, more)}"
+
+
+def _judged(measure: Compared, number: _Number, unit: str, more: str) -> str:
+    difference = measure.difference
+    if difference is None or not measure.is_enough:
+        return f"too little to tell ({measure.least} in the smaller arm; {LEAST} are needed)"
+    between = f"{_signed(difference.value, number)} {unit}, {_signed(difference.low, number)} to "
+    between += _signed(difference.high, number)
+    if difference.holds_zero:
+        return f"may be chance ({between})"
+    word = more if difference.value > 0 else more.replace("more", "less")
+    return f"{word} with lessons ({between})"
+
+
+def _shown(interval: Interval | None, number: _Number) -> str:
+    if interval is None:
+        return "nothing"
+    return f"{number(interval.value)} ({number(interval.low)} to {number(interval.high)})"
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.0f}%"
+
+
+def _signed(value: float, number: _Number) -> str:
+    return ("+" if value > 0 else "") + number(value).removesuffix("%")

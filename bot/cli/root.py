@@ -30,7 +30,7 @@ _COMMANDS = {
     "learn": ("bot.cli.learning", "learn_", "Learn from an FAQ, or from an export of Slack or Discord."),
     "migrate": ("bot.cli.maintenance", "migrate", "Bring the database up to date."),
     "purge": ("bot.cli.maintenance", "purge", "Take back everything one person taught."),
-    "gaps": ("bot.cli.gaps", "gaps", "Show what to teach next: questions that nobody could answer."),
+    "gaps": ("bot.cli.query", "gaps", "Show what to teach next: questions that nobody could answer."),
     "query": ("bot.cli.query", "query", "Show which lessons a question would recall."),
     "rebuild": ("bot.cli.maintenance", "rebuild", "Recompute everything from the event log, or check that it agrees."),
     "review": ("bot.cli.review", "review", "See what was learned from files; approve, edit or reject it."),

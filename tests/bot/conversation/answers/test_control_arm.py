@@ -1,6 +1,6 @@
 """Runs without lessons: what they get, what is noted of them, how they are chosen."""
 
-from bot.cli.control_arm import arm_lines
+from bot.cli.query import arm_lines
 from memory.model import Retrieval, Role, Usage
 from memory.rules.chat_settings import CONTROL_ARM
 from tests.doubles.conversation import ANA, BOB, Chat
