@@ -23,7 +23,7 @@ _SETTING = (
 )
 _ID = r"[0-9a-f]{8,24}"
 _PAGE = r"page \d{1,6}"
-_LISTED = rf"{_ID}(?: review)?(?: {_PAGE})?"
+_LISTED = rf"{_ID}(?: (?:review|archived))?(?: {_PAGE})?"
 _PERSON = r"(?:<@[^>\s]+>|@\S+|(?=\S*\d)[\w.:-]+)"
 """A mention or an id. A word without a digit is neither, so that it may be a question."""
 
@@ -31,7 +31,7 @@ _ARGUMENTS = {
     "help": "",
     "why": "",
     "parts": "",
-    "memory": rf"(?:{_PAGE}|topics(?: {_PAGE})?|drop (?:language|length|emoji|layout|tone))?",
+    "memory": rf"(?:{_PAGE}|(?:topics|archived)(?: {_PAGE})?|drop (?:language|length|emoji|layout|tone))?",
     "archive": rf"(?:{_LISTED})?",
     "restore": rf"(?:{_LISTED})?",
     "ratings": rf"(?:{_PAGE})?",

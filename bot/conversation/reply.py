@@ -23,6 +23,9 @@ CHOICE = re.compile(
 BACK = "back"
 """The word in an argument that takes back what the same person did before."""
 
+ARCHIVED = "archived"
+"""The word in an argument for the list of archived lessons."""
+
 SHORT_ID = 8
 """How many characters at the end of an id people see in place of it."""
 
@@ -47,19 +50,20 @@ class CommandReply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemReference:
-    """The argument `ID [channel|workspace|personal|back] [review] [page N]`: an item, and its list."""
+    """The argument `ID [channel|workspace|personal|back] [review|archived] [page N]`: an item, and its list."""
 
     id: str
     audience: Audience | None = None
     is_back: bool = False
     """Whether what the person did before is to be taken back."""
     is_in_review: bool = False
+    is_in_archive: bool = False
     page: int | None = None
     """None if the command was typed, not chosen from a list."""
 
 
 _POINTED = re.compile(
-    r"(?P<id>[0-9a-f]{8,24})(?:\s+(?P<audience>channel|workspace|personal|back))?(?P<review>\s+review)?"
+    r"(?P<id>[0-9a-f]{8,24})(?:\s+(?P<audience>channel|workspace|personal|back))?(?:\s+(?P<list>review|archived))?"
     r"(?:\s+page\s+(?P<page>\d{1,6}))?",
     re.IGNORECASE,
 )
@@ -71,12 +75,13 @@ def item_reference(argument: str) -> ItemReference | None:
     found = _POINTED.fullmatch(argument.strip())
     if found is None:
         return None
-    wanted = (found["audience"] or "").lower()
+    wanted, listed = (found["audience"] or "").lower(), (found["list"] or "").lower()
     return ItemReference(
         id=found["id"].lower(),
         audience=Audience(wanted) if wanted not in ("", BACK) else None,
         is_back=wanted == BACK,
-        is_in_review=found["review"] is not None,
+        is_in_review=listed == "review",
+        is_in_archive=listed == ARCHIVED,
         page=int(found["page"]) if found["page"] else None,
     )
 

@@ -51,6 +51,8 @@ class EpisodeFilter:
     """Part of the goal or the output, ignoring case."""
     roots_only: bool = False
     include_archived: bool = False
+    archived_only: bool = False
+    """Only what is archived; `include_archived` is not needed then."""
     quarantined_only: bool = False
     visibilities: tuple[Visibility, ...] = ()
     """Only what was visible as one of these when it was said."""

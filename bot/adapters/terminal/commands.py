@@ -40,6 +40,7 @@ To choose, where I ask what you mean:
 To look:
   /why [n]              which lessons an answer used; /why ID how a lesson fared
   /memory [topics]      what is remembered for you, and about things; /archive ID, /restore ID
+  /memory archived      lessons out of use that you may restore
   /export [FILE]        save it: FILE.json, FILE.csv or FILE.txt
   /forget               erase everything of yours
   /privacy              what is kept, and who sees it

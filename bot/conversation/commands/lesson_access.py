@@ -53,6 +53,16 @@ class LessonAccess:
             number,
         )
 
+    def archived(self, reader: Scope, role_for: Callable[[Episode], Role], number: int) -> ListPage[Episode]:
+        """One page of the archived lessons that the person may see and restore here, newest first."""
+        wanted = EpisodeFilter(roots_only=True, archived_only=True, limit=None)
+
+        def is_listed(each: Episode) -> bool:
+            role = role_for(each)
+            return _may_find(reader, role, each) and may_archive(reader.person, role, each)
+
+        return self._page(reader.workspace, wanted, is_listed, number)
+
     def find(self, reader: Scope, role: Role, ending: str) -> Episode | None:
         """The lesson whose id ends so, archived or not, if the person may see it here."""
         found = [
@@ -61,7 +71,7 @@ class LessonAccess:
             if each.workspace == reader.workspace
             and each.is_root
             and each.id.endswith(ending)
-            and (may_see(reader, replace(each, archived_at=None)) or (role.may_promote and may_review(reader, each)))
+            and _may_find(reader, role, each)
         ]
         return found[0] if len(found) == 1 else None
 
@@ -87,6 +97,11 @@ def _listed(reader: Scope, episode: Episode) -> ListedLesson | None:
     widest = max(same, key=lambda entry: order[entry.partition]).audience
     lesson = Lesson.REPEAT if verdict is Verdict.SUCCESS else Lesson.AVOID
     return ListedLesson(episode=episode, lesson=lesson, audience=widest)
+
+
+def _may_find(reader: Scope, role: Role, episode: Episode) -> bool:
+    """Whether somebody may name a lesson here, archived or not: if it would be shown to them, or as a teacher."""
+    return may_see(reader, replace(episode, archived_at=None)) or (role.may_promote and may_review(reader, episode))
 
 
 def may_archive(person: str, role: Role, episode: Episode) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from bot.conversation.counts import count
 from bot.conversation.messages import DIRECT_PLACE, named, titled, why_held
 from bot.conversation.reply import short
-from memory.model import Audience, Episode, Lesson, Scope, Termination, Verdict
+from memory.model import Audience, Episode, Lesson, Role, Scope, Termination, Verdict
 from memory.rules.quarantine import Flag
 from memory.rules.retrieval.prompt import shown_line
 
@@ -27,6 +27,19 @@ def belief_line(episode: Episode, lesson: Lesson, audience: Audience, reader: Sc
         Audience.WORKSPACE: "for everybody",
     }[audience]
     return f"{sign} {_summary(episode)} - taught by {_author(episode, reader)}, {for_whom} (`{short(episode.id)}`)"
+
+
+def archive(lines: Sequence[str], role: Role, page: str) -> str:
+    """The list of the command `memory archived`."""
+    if not lines:
+        return f"Nothing{'' if role.may_promote else ' of yours'} is archived here."
+    return titled("What I no longer use, and you may restore", lines, page)
+
+
+def archived_line(episode: Episode, reader: Scope) -> str:
+    """The line of an archived lesson: question and answer, author, when it was archived, id."""
+    when = f"{episode.archived_at or episode.created_at:%Y-%m-%d}"
+    return f"{_summary(episode)} - taught by {_author(episode, reader)}, archived {when} (`{short(episode.id)}`)"
 
 
 def review(lines: Sequence[str], total: int, page: str) -> str:

@@ -1,14 +1,12 @@
 """The commands `memory`, `archive` and `restore`: lists the lessons that count for a person, archives, restores."""
 
-from dataclasses import replace
-
 from bot.agent.tools.topic_words import summary_line
 from bot.conversation.commands import lesson_lines, review_commands
 from bot.conversation.commands.command_context import CommandContext
 from bot.conversation.commands.lesson_access import may_archive
 from bot.conversation.feedback.preference_in_words import NO_SUCH_PREFERENCE, preference_dropped, preferences_listed
 from bot.conversation.messages import standing, titled
-from bot.conversation.reply import CommandReply, ItemReference, page_number, page_of, short, window
+from bot.conversation.reply import ARCHIVED, CommandReply, ItemReference, page_number, page_of, short, window
 from bot.errors import CommandRefused
 from bot.model import Choice
 from memory.model import Episode
@@ -24,10 +22,12 @@ _NO_TOPICS = "Nothing is noted about things here yet. Tell me, for example: the 
 
 
 def show(context: CommandContext) -> CommandReply:
-    """`memory [page N]`, `memory topics [page N]`, or `memory drop KIND` of a preference."""
+    """`memory [page N]`, `memory topics|archived [page N]`, or `memory drop KIND` of a preference."""
     verb, _, kind = context.argument.partition(" ")
     if verb == _TOPICS:
         return _topics(context, page_number(kind))
+    if verb == ARCHIVED:
+        return _archived(context, page_number(kind))
     if verb != _DROP:
         return page(context, page_number(context.argument))
     scope = context.scope
@@ -63,6 +63,24 @@ def page(context: CommandContext, number: int) -> CommandReply:
     )
 
 
+def _archived(context: CommandContext, number: int) -> CommandReply:
+    """`memory archived [page N]`: one page of archived lessons, with a button to restore each."""
+    page = context.lessons.archived(context.scope, context.role_for, number)
+    seen = context.lessons.as_seen_by(context.scope, page.items)
+    lines = [lesson_lines.archived_line(episode, context.scope) for episode in seen]
+    restores = [
+        Choice(
+            label=f"Restore {place}", command="restore", argument=f"{short(episode.id)} {ARCHIVED} page {page.number}"
+        )
+        for place, episode in enumerate(seen, start=page.first)
+    ]
+    return CommandReply(
+        text=lesson_lines.archive(page.numbered(lines), context.role, page.place),
+        choices=(*restores, *page.page_choices("memory", of=ARCHIVED)),
+        people=authors_of(seen),
+    )
+
+
 def _topics_below(context: CommandContext) -> CommandReply:
     """The first topics, for below the lessons, with a button for all of them; empty if there are none."""
     known = context.memory.facts.listed(context.scope)
@@ -80,19 +98,18 @@ def _topics(context: CommandContext, number: int) -> CommandReply:
     page = page_of(known[window(len(known), number)], len(known), number)
     lines = page.numbered([summary_line(each) for each in page.items])
     text = titled("What is noted about things", lines, page.place) if known else _NO_TOPICS
-    turning = [replace(each, argument=f"{_TOPICS} {each.argument}") for each in page.page_choices("memory")]
-    return CommandReply(text=text, choices=tuple(turning))
+    return CommandReply(text=text, choices=page.page_choices("memory", of=_TOPICS))
 
 
 def archive(context: CommandContext) -> CommandReply:
-    """`archive ID [review] [page N]`: one's own lessons, and anybody's as a teacher."""
+    """`archive ID [review|archived] [page N]`: one's own lessons, and anybody's as a teacher."""
     target, lesson = _own(context)
     archived = context.memory.teaching.archive(lesson.workspace, lesson.id, actor=context.scope.person)
     return _done(context, target, archived)
 
 
 def restore(context: CommandContext) -> CommandReply:
-    """`restore ID [review] [page N]`."""
+    """`restore ID [review|archived] [page N]`."""
     target, lesson = _own(context)
     restored = context.memory.teaching.restore(lesson.workspace, lesson.id, actor=context.scope.person)
     return _done(context, target, restored)
@@ -109,7 +126,8 @@ def _own(context: CommandContext) -> tuple[ItemReference, Episode]:
 def _done(context: CommandContext, target: ItemReference, after: Episode) -> CommandReply:
     """The confirmation, above the list from which the lesson was chosen."""
     opposite, label = ("archive", "Archive it again") if after.archived_at is None else ("restore", "Restore it")
-    where = (" review" if target.is_in_review else "") + (f" page {target.page}" if target.page else "")
+    listed = " review" if target.is_in_review else f" {ARCHIVED}" if target.is_in_archive else ""
+    where = listed + (f" page {target.page}" if target.page else "")
     reply = CommandReply(
         text=_archived_or_restored(after),
         choices=(Choice(label=label, command=opposite, argument=f"{short(after.id)}{where}"),),
@@ -120,6 +138,8 @@ def _done(context: CommandContext, target: ItemReference, after: Episode) -> Com
         return reply
     if target.is_in_review and context.role.may_promote:
         return reply.above(review_commands.page(context, target.page))
+    if target.is_in_archive:
+        return reply.above(_archived(context, target.page))
     return reply.above(page(context, target.page))
 
 

@@ -180,6 +180,7 @@ class EpisodesContract(StoreCase):
         [
             (EpisodeFilter(), "ab"),
             (EpisodeFilter(include_archived=True), "abc"),
+            (EpisodeFilter(archived_only=True), "c"),
             (EpisodeFilter(channel="C2"), "b"),
             (EpisodeFilter(person="bo"), "b"),
             (EpisodeFilter(author="bo"), "a"),

@@ -46,8 +46,8 @@ def filtered(statement: Select[Any], workspace: str, wanted: EpisodeFilter) -> S
         conditions.append(_t.created_at < wanted.until)
     if wanted.roots_only:
         conditions.append(_t.parent_id == "")
-    if not wanted.include_archived:
-        conditions.append(_t.archived_at.is_(None))
+    if wanted.archived_only or not wanted.include_archived:
+        conditions.append(_t.archived_at.is_not(None) if wanted.archived_only else _t.archived_at.is_(None))
     conditions += [*_by_state(workspace, wanted), *_by_visibility(wanted)]
     if wanted.after:
         seen, place = episodes.alias(), tuple_(_t.created_at, _t.id)

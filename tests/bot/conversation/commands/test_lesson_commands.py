@@ -180,6 +180,29 @@ async def test_review_lists_what_could_count_for_more_people_newest_first(chat: 
     assert "Promote 3 to channel" not in labels(chat)
 
 
+async def test_archived_lessons_are_listed_for_who_may_restore_them(chat: Chat) -> None:
+    lessons = [teach(chat, f"number {number}?") for number in range(PAGE_SIZE + 1)]
+    secret, theirs = teach(chat, "secret?", PRIVATE), teach(chat, "dm?", direct("ana"))
+    kept = teach(chat, "kept?")
+    for each in (*lessons, secret, theirs):
+        chat.world.memory.teaching.archive(each.workspace, each.id, actor="ana")
+    told = await chat.command("memory", "archived")
+    assert "What I no longer use, and you may restore (page 1 of 2):" in told
+    assert f"1. “number {PAGE_SIZE}?” - about number {PAGE_SIZE}? - taught by you, archived 2026-11-21" in told
+    assert not any(each in told for each in ("secret?", "dm?", "kept?"))
+    assert labels(chat) == [*(f"Restore {number}" for number in range(1, PAGE_SIZE + 1)), "Next page"]
+    await press(chat, "Next page")
+    told = await press(chat, f"Restore {PAGE_SIZE + 1}")
+    assert told.startswith("Restored: “number 0?”; it counts for its author alone")
+    assert "page 1" not in told
+    assert "2. " in told
+    assert await chat.command("memory", "archived", BOB) == "Nothing of yours is archived here."
+    assert "taught by ana" in await chat.command("memory", "archived", TEA, role=TEACHER)
+    assert "“secret?”" in await chat.command("memory", "archived", replace(PRIVATE, person="tea"), role=TEACHER)
+    assert "dm?" not in await chat.command("memory", "archived page 2", TEA, role=TEACHER)
+    assert chat.world.episode(kept).archived_at is None
+
+
 async def test_promoting_from_the_list_widens_and_can_be_taken_back(chat: Chat) -> None:
     teach(chat, "first?")
     lesson = teach(chat, "second?")
