@@ -149,9 +149,8 @@ def _number(name: str, kind: str, goal: str, *, is_needed: bool) -> _Found | Non
 
 
 def _text(name: str, goal: str, *, is_needed: bool) -> _Found | None:
-    for names, find in _BY_NAME:
-        if name.casefold() in names:
-            return find(goal)
+    if find := _BY_NAME.get(name.casefold()):
+        return find(goal)
     quoted = _QUOTED.search(goal) if is_needed else None
     return _Found(value=quoted[1] or quoted[2]) if quoted else None
 
@@ -184,26 +183,16 @@ def _topic(goal: str) -> _Found | None:
     return _Found(value=goal, span=_CLOSING.sub("", goal[about.end() :]) if about else "", is_search=True)
 
 
-def _key(goal: str) -> _Found | None:
-    fact = _fact(goal)
-    return _Found(value=_ARTICLE.sub("", fact[0]), fit=1.0) if fact else None
-
-
-def _value(goal: str) -> _Found | None:
-    fact = _fact(goal)
-    return _Found(value=fact[1], fit=1.0) if fact else None
-
-
-def _fact(goal: str) -> tuple[str, str] | None:
-    """The key and value to remember: "note that the door code is 4711" has "the door code" and "4711"."""
+def _fact(goal: str) -> Mapping[str, str]:
+    """The key and value to remember: "note that the door code is 4711" has "door code" and "4711"."""
     goal = goal.strip()
     request = _REMEMBER.match(goal)
     # The key has at least one character, so the separator is searched after it.
     between = _BE.search(goal, request.end() + 1) if request else None
     if request is None or between is None:
-        return None
+        return {}
     key, value = goal[request.end() : between.start()].strip(), goal[between.end() :].strip()
-    return (key, _unmarked(value, ".!").strip()) if key and value else None
+    return {"key": _ARTICLE.sub("", key), "value": _unmarked(value, ".!").strip()} if key and value else {}
 
 
 def _unmarked(text: str, marks: str) -> str:
@@ -229,31 +218,6 @@ def _mentions(goal: str, words: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", goal, re.IGNORECASE) is not None
 
 
-def _thing(goal: str) -> _Found | None:
-    change = find_change(goal)
-    return _Found(value=change.thing, fit=1.0) if change else None
-
-
-def _property(goal: str) -> _Found | None:
-    change = find_change(goal)
-    return _Found(value=change.property, fit=1.0) if change else None
-
-
-def _new_value(goal: str) -> _Found | None:
-    change = find_change(goal)
-    return _Found(value=change.value, fit=1.0) if change else None
-
-
-def _what(goal: str) -> _Found | None:
-    wanted = find_reminder(goal)
-    return _Found(value=wanted.what, fit=1.0) if wanted else None
-
-
-def _when(goal: str) -> _Found | None:
-    wanted = find_reminder(goal)
-    return _Found(value=wanted.when, fit=1.0) if wanted else None
-
-
 def _reminder(goal: str) -> _Found | None:
     found = _CANCELLED.match(goal.strip())
     what = _unmarked(goal.strip()[found.end() :], ".!").strip(' "“”') if found else ""
@@ -270,18 +234,25 @@ def _url(goal: str) -> _Found | None:
     return _Found(value=found[0].rstrip(".,;:!?"), span=found[0], fit=1.0) if found else None
 
 
-_BY_NAME: tuple[tuple[frozenset[str], Callable[[str], _Found | None]], ...] = (
-    (frozenset({"expression", "formula", "calculation", "arithmetic"}), _expression),
-    (frozenset({"place", "zone", "timezone", "time_zone", "tz", "city", "location", "country", "where"}), _place),
-    (frozenset({"query", "text", "question", "topic", "search", "q", "about", "words", "subject", "for"}), _topic),
-    (frozenset({"key", "name", "label"}), _key),
-    (frozenset({"value", "content", "fact", "note"}), _value),
-    (frozenset({"thing"}), _thing),
-    (frozenset({"property"}), _property),
-    (frozenset({"new_value"}), _new_value),
-    (frozenset({"url"}), _url),
-    (frozenset({"what"}), _what),
-    (frozenset({"when"}), _when),
-    (frozenset({"reminder"}), _reminder),
-    (frozenset({"courtesy"}), _courtesy),
-)
+def _one_of(find: Callable[[str], Mapping[str, str]], name: str) -> Callable[[str], _Found | None]:
+    """Finds one of several arguments that a goal has together."""
+
+    def one(goal: str) -> _Found | None:
+        found = find(goal)
+        return _Found(value=found[name], fit=1.0) if found else None
+
+    return one
+
+
+_BY_NAME: Mapping[str, Callable[[str], _Found | None]] = {
+    **dict.fromkeys(("expression", "formula", "calculation", "arithmetic"), _expression),
+    **dict.fromkeys(("place", "zone", "timezone", "time_zone", "tz", "city", "location", "country", "where"), _place),
+    **dict.fromkeys(("query", "text", "question", "topic", "search", "q", "about", "words", "subject", "for"), _topic),
+    **dict.fromkeys(("key", "name", "label"), _one_of(_fact, "key")),
+    **dict.fromkeys(("value", "content", "fact", "note"), _one_of(_fact, "value")),
+    **{name: _one_of(find_change, name) for name in ("thing", "property", "new_value")},
+    **{name: _one_of(find_reminder, name) for name in ("what", "when")},
+    "url": _url,
+    "reminder": _reminder,
+    "courtesy": _courtesy,
+}

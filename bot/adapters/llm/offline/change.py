@@ -1,6 +1,6 @@
 """Finds a request to change a fact: "change the owner of the deploy to Bianca"."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 _VERBS = ("change", "set", "update", "make")
 _COURTESY = ("please ", "can you ", "could you ", "note that ", "from now on ", "from now on, ")
@@ -10,20 +10,11 @@ _NOW = (" is now ", " are now ", " is from now on ", " will be ")
 _LONGEST = 500
 
 
-@dataclass(frozen=True, slots=True)
-class PropertyChange:
-    """A property of a thing and its new value."""
-
-    thing: str
-    property: str
-    value: str
-
-
-def find_change(goal: str) -> PropertyChange | None:
-    """The change that a goal asks for, by fixed phrases; None if it asks for none."""
+def find_change(goal: str) -> Mapping[str, str]:
+    """The `thing`, the `property` and its `new_value`, by fixed phrases; empty if a goal asks for no change."""
     text = " ".join(goal.split()).rstrip(".!")
     if len(text) > _LONGEST or text.endswith("?"):
-        return None
+        return {}
     text = _without_courtesy(text)
     verb, _, rest = text.partition(" ")
     if verb.casefold() in _VERBS:
@@ -35,14 +26,14 @@ def find_change(goal: str) -> PropertyChange | None:
     return _change(what, value)
 
 
-def _change(what: str, value: str) -> PropertyChange | None:
+def _change(what: str, value: str) -> Mapping[str, str]:
     """A change of "the owner of the deploy" or "the deploy's owner" to the value."""
     name, of, thing = what.partition(_OF)
     if not of:
         owner = next((each for each in ("'s ", "’s ") if each in what), "")
         thing, _, name = what.partition(owner) if owner else ("", "", "")
     name, thing, value = _bare(name), _bare(thing), value.strip(" \"'“”")
-    return PropertyChange(thing, name, value) if name and thing and value else None
+    return {"thing": thing, "property": name, "new_value": value} if name and thing and value else {}
 
 
 def _without_courtesy(text: str) -> str:

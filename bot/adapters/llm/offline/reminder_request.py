@@ -1,7 +1,7 @@
 """Finds a request for a reminder: "remind me tomorrow at 9 to call Ana", "remind me to call Ana in 20 minutes"."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 _LONGEST = 600
 _WHEN_CHARACTERS = 80
@@ -26,32 +26,24 @@ _STARTS = frozenset(
 _JOINS = (" to ", " that ", " about ", ": ")
 
 
-@dataclass(frozen=True, slots=True)
-class WantedReminder:
-    """What to remind of and when, in the words of the goal."""
-
-    what: str
-    when: str
-
-
-def find_reminder(goal: str) -> WantedReminder | None:
-    """The reminder that a goal asks for; None if it asks for none."""
+def find_reminder(goal: str) -> Mapping[str, str]:
+    """`what` to remind of and `when`, in the words of the goal; empty if it asks for no reminder."""
     text = " ".join(goal.split()).rstrip(".!")
     begin = _BEGIN.match(text) if len(text) <= _LONGEST else None
     if begin is None:
-        return None
+        return {}
     rest = f" {text[begin.end() :].strip(' ,')}"
     joins = sorted((at, join) for join in _JOINS if (at := rest.find(join)) >= 0)
     if not joins:
-        return None
+        return {}
     at, join = joins[0]
     before, after = rest[:at].strip(" ,"), rest[at + len(join) :].strip()
     if before:
-        return WantedReminder(after, before) if after and _is_time(before.split()) else None
+        return {"what": after, "when": before} if after and _is_time(before.split()) else {}
     return _time_at_end(after)
 
 
-def _time_at_end(text: str) -> WantedReminder | None:
+def _time_at_end(text: str) -> Mapping[str, str]:
     """Split a text before the words about time at its end."""
     words = text.split()
     first = len(words)
@@ -59,9 +51,9 @@ def _time_at_end(text: str) -> WantedReminder | None:
         first -= 1
     start = next((at for at in range(first, len(words)) if words[at].casefold() in _STARTS), None)
     if not start:
-        return None
+        return {}
     when = " ".join(words[start:])
-    return WantedReminder(" ".join(words[:start]).rstrip(","), when) if len(when) <= _WHEN_CHARACTERS else None
+    return {"what": " ".join(words[:start]).rstrip(","), "when": when} if len(when) <= _WHEN_CHARACTERS else {}
 
 
 def _is_time(words: list[str]) -> bool:

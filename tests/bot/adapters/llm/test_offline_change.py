@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.adapters.llm.offline.change import PropertyChange, find_change
+from bot.adapters.llm.offline.change import find_change
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from bot.adapters.llm.offline.change import PropertyChange, find_change
     ],
 )
 def test_requests(goal: str, thing: str, name: str, value: str) -> None:
-    assert find_change(goal) == PropertyChange(thing, name, value)
+    assert find_change(goal) == {"thing": thing, "property": name, "new_value": value}
 
 
 @pytest.mark.parametrize(
@@ -37,4 +37,4 @@ def test_requests(goal: str, thing: str, name: str, value: str) -> None:
     ],
 )
 def test_everything_else_is_none(goal: str) -> None:
-    assert find_change(goal) is None
+    assert find_change(goal) == {}
