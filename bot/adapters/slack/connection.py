@@ -160,7 +160,7 @@ class SocketConnection:
         # Asked for here: slack-sdk would retry without end with a token that Slack refuses.
         opening = self._web.client.apps_connections_open
         try:
-            answer = await self._web.call(opening, "Socket Mode", app_token=self._app_token)
+            answer = await self._web.call(opening, about="Socket Mode", app_token=self._app_token)
         except NotPermitted as error:
             raise names_token(error, "SLACK_APP_TOKEN", _WHERE_IT_IS) from error.__cause__
         self._link = _Link(self._app, self._app_token, url=str(answer["url"]), ping_interval_s=self._ping_interval_s)

@@ -90,7 +90,7 @@ class Channels:
 
     async def _look_up(self, channel: str) -> ChannelInfo:
         try:
-            answer = await self._web.call(self._web.client.conversations_info, channel, channel=channel)
+            answer = await self._web.call(self._web.client.conversations_info, channel=channel)
         except MessengerError as error:
             place = ChannelInfo(Visibility.PRIVATE, channel)
             if error.retryable:  # The next event asks again.
@@ -225,7 +225,7 @@ class Roles:
 
     async def owners(self) -> list[str]:
         """The workspace's owners and admins among its first people. Raises `MessengerError`."""
-        answer = await self._web.call(self._web.client.users_list, "", limit=_MOST_PEOPLE)
+        answer = await self._web.call(self._web.client.users_list, limit=_MOST_PEOPLE)
         listed = (each for each in answer.get("members") or () if not each.get("deleted"))
         return [str(each["id"]) for each in listed if self._read(each) is self._owners is not Role.MEMBER]
 
@@ -234,7 +234,7 @@ class Roles:
         members = self._groups.get(group)
         if members is None:
             try:
-                answer = await self._web.call(self._web.client.usergroups_users_list, group, usergroup=group)
+                answer = await self._web.call(self._web.client.usergroups_users_list, usergroup=group)
                 members = frozenset(answer.get("users") or ())
             except NotPermitted as error:
                 log.error("could not look up user group %s, ignoring its role: %s", group, error)
@@ -244,7 +244,7 @@ class Roles:
 
     async def _by_account(self, user: str, *, unknown: Role) -> Role:
         try:
-            answer = await self._web.call(self._web.client.users_info, user, user=user)
+            answer = await self._web.call(self._web.client.users_info, user=user)
         except NotPermitted as error:
             log.error("could not distinguish guests from members: %s", error)
             return unknown
@@ -269,6 +269,6 @@ class Roles:
 
 async def name_of(web: Web, user: str) -> str:
     """A person's display name, else their full name; empty if they have none. Raises `MessengerError`."""
-    answer = await web.once(web.client.users_info, user, patience_s=AT_ONCE_S, user=user)
+    answer = await web.once(web.client.users_info, patience_s=AT_ONCE_S, user=user)
     profile = answer["user"].get("profile") or {}
     return str(profile.get("display_name") or profile.get("real_name") or answer["user"].get("name") or "")

@@ -32,7 +32,7 @@ class Files:
     async def _read(self, file: Json) -> TextFile | ImageFile:
         if file.get("file_access") == _ASK_FOR_IT:
             try:
-                answer = await self._web.call(self._web.client.files_info, str(file["id"]), file=str(file["id"]))
+                answer = await self._web.call(self._web.client.files_info, file=str(file["id"]))
             except MessengerError as error:
                 log.warning("the file %s was not read: %s", file["id"], error)
                 return unreadable(_name(file), "it could not be fetched")
@@ -73,7 +73,6 @@ class Files:
         """Upload a file into a direct conversation. Raises `MessengerError`."""
         await self._web.once(
             self._web.client.files_upload_v2,
-            direct,
             channel=direct,
             filename=attachment.name,
             content=attachment.content,

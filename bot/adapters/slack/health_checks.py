@@ -206,7 +206,7 @@ class SlackHealthChecks:
             return answer
 
         try:
-            return await self._web.once(timed, about, patience_s=self._patience_s, **arguments)
+            return await self._web.once(timed, about=about, patience_s=self._patience_s, **arguments)
         except ValueError as exc:
             # aiohttp's word for an address or a token with characters that neither can have; it quotes no token.
             raise MessengerUnavailable(f"{about}: Slack cannot be asked: {exc}") from exc

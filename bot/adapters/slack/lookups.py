@@ -125,7 +125,6 @@ class Lookups:
         # The first message comes with every part of a thread.
         read = await self._web.call(
             self._web.client.conversations_replies,
-            channel,
             channel=channel,
             ts=thread,
             oldest=ts,
@@ -140,7 +139,7 @@ class Lookups:
         async def text(message: Json) -> str:
             return plain(await labelled(without_mention(str(message.get("text") or ""), me), channel))
 
-        link = await self._web.call(self._web.client.chat_getPermalink, channel, channel=channel, message_ts=ts)
+        link = await self._web.call(self._web.client.chat_getPermalink, channel=channel, message_ts=ts)
         return AnsweredQuestion(
             message_id=ts,
             answer=await text(answer),
@@ -159,7 +158,7 @@ class Lookups:
     async def profile(self, scope: Scope) -> Profile:
         """Name, title and time zone of the scope's person. Raises `MessengerError`."""
         require_own(self._identity, scope.workspace)
-        answer = await self._web.once(self._web.client.users_info, scope.person, user=scope.person)
+        answer = await self._web.once(self._web.client.users_info, user=scope.person)
         person = answer["user"]
         named = person.get("profile") or {}
         name = str(named.get("display_name") or named.get("real_name") or person.get("name") or "")
@@ -170,7 +169,7 @@ class Lookups:
     async def channel_card(self, scope: Scope) -> ChannelCard:
         """Name, topic and purpose of the scope's channel. Raises `MessengerError`."""
         require_own(self._identity, scope.workspace)
-        answer = await self._web.once(self._web.client.conversations_info, scope.channel, channel=scope.channel)
+        answer = await self._web.once(self._web.client.conversations_info, channel=scope.channel)
         topic, purpose = (str((answer["channel"].get(each) or {}).get("value") or "") for each in ("topic", "purpose"))
         return ChannelCard(name=scope.place, topic=topic, purpose=purpose)
 
@@ -186,7 +185,6 @@ class Lookups:
             try:
                 answer = await self._web.call(
                     method,
-                    scope.channel,
                     patience_s=AT_ONCE_S,
                     channel=scope.channel,
                     latest=message_id,

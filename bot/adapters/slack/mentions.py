@@ -74,7 +74,7 @@ class Mentions:
         handle = self._handles.get(group)
         if handle is None:
             try:
-                answer = await self._web.once(self._web.client.usergroups_list, group, patience_s=AT_ONCE_S)
+                answer = await self._web.once(self._web.client.usergroups_list, about=group, patience_s=AT_ONCE_S)
             except MessengerError as error:
                 log.info("the user group %s has no name: %s", group, error)
                 return ""

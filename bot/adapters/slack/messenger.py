@@ -330,7 +330,6 @@ class SlackMessenger(Lookups):
     async def _post_ephemeral(self, message: BotMessage, blocks: list[dict[str, Any]]) -> str:
         answer = await self._web.once(
             self._web.client.chat_postEphemeral,
-            message.channel,
             channel=message.channel,
             user=message.private_to,
             text=fallback_text(message.text),
@@ -346,7 +345,7 @@ class SlackMessenger(Lookups):
         name = _EMOJI_NAMES.get(emoji, emoji.strip(":"))
         method = client.reactions_add if present else client.reactions_remove
         try:
-            await self._web.call(method, ref.channel, channel=ref.channel, timestamp=ref.message_id, name=name)
+            await self._web.call(method, channel=ref.channel, timestamp=ref.message_id, name=name)
         except MessengerError as error:
             if code_of(error) not in _SAME_ALREADY:
                 raise

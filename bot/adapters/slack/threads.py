@@ -72,7 +72,7 @@ class Threads:
         """The first message of a message's thread; empty if Slack cannot tell."""
         try:
             answer = await self._web.call(
-                self._web.client.conversations_replies, channel, patience_s=AT_ONCE_S, channel=channel, ts=ts, limit=1
+                self._web.client.conversations_replies, patience_s=AT_ONCE_S, channel=channel, ts=ts, limit=1
             )
         except MessengerError as error:
             log.info("could not look up the thread of %s in %s: %s", ts, channel, error)
@@ -85,7 +85,6 @@ class Threads:
         try:
             answer = await self._web.call(
                 self._web.client.conversations_replies,
-                channel,
                 patience_s=_LOOK_S,
                 channel=channel,
                 ts=thread,
@@ -136,7 +135,7 @@ class Threads:
         method: Method = client.conversations_replies if thread else client.conversations_history
         where: dict[str, Any] = {"ts": thread} if thread else {}
         return await self._web.call(
-            method, channel, channel=channel, include_all_metadata=True, limit=200, cursor=cursor or None, **where
+            method, channel=channel, include_all_metadata=True, limit=200, cursor=cursor or None, **where
         )
 
 
@@ -184,7 +183,6 @@ class Status:
         try:
             await self._web.call(
                 self._web.client.agents_sessions_setStatus,
-                channel,
                 patience_s=patience_s,
                 channel_id=channel,
                 thread_ts=thread,
@@ -201,7 +199,6 @@ class Status:
     async def _set_line(self, channel: str, thread: str, text: str, patience_s: float | None) -> None:
         await self._web.call(
             self._web.client.assistant_threads_setStatus,
-            channel,
             patience_s=patience_s,
             channel_id=channel,
             thread_ts=thread,

@@ -22,6 +22,8 @@ Method = Callable[..., Awaitable[AsyncSlackResponse]]
 AT_ONCE_S = 0.0
 """The patience of a call that never waits for a rate limit."""
 _TIMEOUT_S = 30
+_SUBJECTS = ("channel", "channel_id", "user", "users", "usergroup", "file")
+"""The arguments that say what a call is about."""
 _NOT_THERE = frozenset(
     {
         *("channel_not_found", "not_in_channel", "is_archived", "user_not_in_channel", "message_not_found"),
@@ -97,7 +99,7 @@ class Web:
 
     async def identity(self) -> Identity:
         """Whose token this is. Raises `MessengerError`."""
-        answer = await self.call(self.client.auth_test, "the bot's token")
+        answer = await self.call(self.client.auth_test, about="the bot's token")
         return Identity(
             team=str(answer["team_id"]),
             user=str(answer["user_id"]),
@@ -107,22 +109,28 @@ class Web:
 
     async def direct_channel(self, person: str) -> str:
         """The id of a person's direct conversation with the bot. Raises `MessengerError`."""
-        answer = await self.call(self.client.conversations_open, person, users=person)
+        answer = await self.call(self.client.conversations_open, users=person)
         return str(answer["channel"]["id"])
 
-    async def call(self, method: Method, about: str, *, patience_s: float | None = None, **arguments: object) -> Json:
+    async def call(
+        self, method: Method, *, about: str = "", patience_s: float | None = None, **arguments: object
+    ) -> Json:
         """Make a call that may be repeated: it only reads, or a second time changes nothing.
 
-        `about` describes it in the log. Raises `MessengerError`; `code_of` has Slack's own code.
+        `about` describes it in the log; without, the channel or person in its arguments does. Raises `MessengerError`;
+        `code_of` has Slack's own code.
         """
-        return await retried(lambda: self.once(method, about, patience_s=patience_s, **arguments), self._sleep)
+        return await retried(lambda: self.once(method, about=about, patience_s=patience_s, **arguments), self._sleep)
 
-    async def once(self, method: Method, about: str, *, patience_s: float | None = None, **arguments: object) -> Json:
+    async def once(
+        self, method: Method, *, about: str = "", patience_s: float | None = None, **arguments: object
+    ) -> Json:
         """Make a call that must not be repeated, unless Slack says that it did not happen.
 
         `MessengerUnavailable` means that it is not known whether it happened.
         """
         left = self._patience_s if patience_s is None else patience_s
+        about = about or next((str(arguments[name]) for name in _SUBJECTS if name in arguments), "")
         what = f"{method.__name__.replace('_', '.')} for {about}"
         while True:
             try:

@@ -84,7 +84,9 @@ class Home:
         )
         web = self._context.web
         try:
-            await web.call(web.client.views_publish, f"the home of {location.user}", user_id=location.user, view=view)
+            await web.call(
+                web.client.views_publish, about=f"the home of {location.user}", user_id=location.user, view=view
+            )
         except MessengerError as error:
             log.warning("App Home was not shown: %s", error)
 

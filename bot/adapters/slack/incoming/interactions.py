@@ -227,7 +227,7 @@ class Interactions:
         web = self._context.web
         try:
             await web.once(
-                web.client.views_open, "a modal", patience_s=AT_ONCE_S, trigger_id=body["trigger_id"], view=view
+                web.client.views_open, about="a modal", patience_s=AT_ONCE_S, trigger_id=body["trigger_id"], view=view
             )
         except MessengerError as error:
             log.warning("could not open a modal: %s", error)
@@ -240,7 +240,6 @@ class Interactions:
         try:
             await web.once(
                 web.client.chat_postEphemeral,
-                answer.channel,
                 channel=answer.channel,
                 user=location.user,
                 thread_ts=answer.thread or None,

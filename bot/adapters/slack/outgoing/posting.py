@@ -87,7 +87,6 @@ class Poster:
     async def _send(self, message: BotMessage, text: str, blocks: list[Block]) -> Json:
         return await self._web.once(
             self._web.client.chat_postMessage,
-            message.channel,
             channel=message.channel,
             text=text,
             unfurl_links=False,

@@ -133,7 +133,6 @@ class Streamer:
         try:
             answer = await self._web.once(
                 self._web.client.chat_startStream,
-                message.channel,
                 patience_s=AT_ONCE_S,  # an ordinary message now is better
                 channel=message.channel,
                 thread_ts=message.thread,
@@ -171,7 +170,7 @@ class Streamer:
     async def _append(self, message: BotMessage, ts: str, piece: str) -> None:
         # Not retried, as that could append the piece twice: the update after a failure repairs it.
         append = self._web.client.chat_appendStream
-        await self._web.once(append, message.channel, channel=message.channel, ts=ts, markdown_text=piece)
+        await self._web.once(append, channel=message.channel, ts=ts, markdown_text=piece)
 
     async def _finish(self, message: BotMessage, ts: str, pieces: list[str]) -> None:
         client = self._web.client
@@ -179,7 +178,6 @@ class Streamer:
             await self._append(message, ts, piece)
         await self._web.once(
             client.chat_stopStream,
-            message.channel,
             channel=message.channel,
             ts=ts,
             blocks=under_answer(message),
@@ -194,14 +192,13 @@ class Streamer:
         self._unended[_part(message)] = ts
         client, channel, unstopped = self._web.client, message.channel, None
         try:
-            await self._web.call(client.chat_stopStream, channel, channel=channel, ts=ts)
+            await self._web.call(client.chat_stopStream, channel=channel, ts=ts)
         except MessengerError as error:
             log.debug("the stream had ended: %s", error)
             unstopped = error
         try:
             await self._web.call(
                 client.chat_update,
-                channel,
                 channel=channel,
                 ts=ts,
                 text=fallback_text(message.text),
@@ -222,8 +219,8 @@ class Streamer:
         client = self._web.client
         try:
             with suppress(MessengerError):  # it may have ended; what is open cannot be deleted
-                await self._web.call(client.chat_stopStream, channel, channel=channel, ts=ts)
-            await self._web.call(client.chat_delete, channel, channel=channel, ts=ts)
+                await self._web.call(client.chat_stopStream, channel=channel, ts=ts)
+            await self._web.call(client.chat_delete, channel=channel, ts=ts)
         except MessengerError as error:
             log.warning("could not remove an unfinished message in %s: %s", channel, error)
 
