@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from aiohttp import web
 from pydantic import SecretStr
@@ -32,48 +32,6 @@ _GRACE_S = 3.0
 _PORT_LOOK_S = 1.0
 _PINGS_BEFORE_NEW = 6
 """slack-sdk replaces a silent connection after four missed pings; after six it is stuck and is replaced whole."""
-
-
-class Connection(Protocol):
-    """A source of payloads, from `open` to `close`."""
-
-    async def open(self) -> None:
-        """Begin. Raises `NotPermitted`, `ConfigError`, `MessengerUnavailable`."""
-
-    async def close(self) -> None:
-        """Stop receiving."""
-
-    @property
-    def is_up(self) -> bool:
-        """Whether payloads come in now. Safe from any thread."""
-
-
-class Connections:
-    """All connections of a messenger, in the order to open them."""
-
-    def __init__(self, connections: Sequence[Connection] = ()) -> None:
-        self._connections = connections
-
-    @property
-    def are_up(self) -> bool:
-        """Whether payloads come in now. Safe from any thread."""
-        return bool(self._connections) and all(each.is_up for each in self._connections)
-
-    async def keep_open(self, ended: asyncio.Event, sleep: Sleep, *, on_open: str) -> None:
-        """Keep them open until `ended` is set, and close them. Waits for Slack while it cannot be reached.
-
-        `on_open` is logged once they are open.
-        """
-        try:
-            for connection in self._connections:
-                await unless(ended, until_reachable(connection.open, sleep, "Slack"))
-                if ended.is_set():
-                    return
-            log.info(on_open)
-            await ended.wait()
-        finally:
-            for connection in reversed(self._connections):
-                await connection.close()
 
 
 class _Link:
@@ -139,7 +97,7 @@ class SocketConnection:
         self._watch: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Connect, and watch over the connection from now on."""
+        """Connect, and watch over the connection from now on. Raises `NotPermitted`, `MessengerUnavailable`."""
         await self._connect()
         self._watch = asyncio.create_task(self._keep_connected())
 
@@ -153,7 +111,7 @@ class SocketConnection:
 
     @property
     def is_up(self) -> bool:
-        """Whether the WebSocket is connected."""
+        """Whether payloads come in now. Safe from any thread."""
         return self._link is not None and self._link.is_up
 
     async def _connect(self) -> None:
@@ -212,7 +170,7 @@ class HttpConnection:
 
     @property
     def is_up(self) -> bool:
-        """Whether it listens, or waits for another process that does."""
+        """Whether it listens, or waits for another process that does. Safe from any thread."""
         return self._waits or bool(self._runner.sites)
 
     async def open(self) -> None:
@@ -248,6 +206,34 @@ class HttpConnection:
             await asyncio.sleep(_PORT_LOOK_S)
             with contextlib.suppress(OSError):
                 await self._listen()
+
+
+class Connections:
+    """All connections of a messenger, in the order to open them."""
+
+    def __init__(self, connections: Sequence[SocketConnection | HttpConnection] = ()) -> None:
+        self._connections = connections
+
+    @property
+    def are_up(self) -> bool:
+        """Whether payloads come in now. Safe from any thread."""
+        return bool(self._connections) and all(each.is_up for each in self._connections)
+
+    async def keep_open(self, ended: asyncio.Event, sleep: Sleep, *, on_open: str) -> None:
+        """Keep them open until `ended` is set, and close them. Waits for Slack while it cannot be reached.
+
+        `on_open` is logged once they are open.
+        """
+        try:
+            for connection in self._connections:
+                await unless(ended, until_reachable(connection.open, sleep, "Slack"))
+                if ended.is_set():
+                    return
+            log.info(on_open)
+            await ended.wait()
+        finally:
+            for connection in reversed(self._connections):
+                await connection.close()
 
 
 def event_route(app: AsyncApp) -> web.RouteDef:
@@ -300,7 +286,7 @@ def make_connections(
     """
     is_http = settings.mode == "http"
     routes = [event_route(app), *pages] if is_http else pages
-    connections: list[Connection] = []
+    connections: list[SocketConnection | HttpConnection] = []
     if routes:
         waits = pages_wait and not is_http
         connections.append(HttpConnection(routes, host=settings.http_host, port=settings.http_port, waits=waits))

@@ -1,22 +1,19 @@
 """Copies installations from one database to another, still encrypted, so that no key is needed."""
 
 from sqlalchemy import Connection, Table, Text, func, select
-from sqlalchemy.exc import SQLAlchemyError
 
 from bot.adapters.slack.installations.database import InstallationDatabase
-from bot.errors import MessengerUnavailable
 
 
 def count_installations(database: InstallationDatabase) -> int:
     """How many workspaces have the app. Raises `MessengerUnavailable`."""
     try:
-        if not database.is_there():
-            return 0
-        bots, _ = _tables(database)
-        with database.engine.connect() as connection:
-            return connection.execute(select(func.count(bots.c.team_id.distinct()))).scalar_one()
-    except SQLAlchemyError as exc:
-        raise _cannot_be_used(database, exc) from exc
+        with database.naming_faults():
+            if not database.is_there():
+                return 0
+            bots, _ = _tables(database)
+            with database.engine.connect() as connection:
+                return connection.execute(select(func.count(bots.c.team_id.distinct()))).scalar_one()
     finally:
         database.engine.dispose()
 
@@ -25,22 +22,16 @@ def copy_installations(source: InstallationDatabase, target: InstallationDatabas
     """Copy all installations, replacing those in the target. Raises `MessengerUnavailable`."""
     tables = _tables(source)
     try:
-        with source.engine.connect() as reading:
+        with source.naming_faults(), source.engine.connect() as reading:
             rows = [_rows(table, reading) for table in tables]
-    except SQLAlchemyError as exc:
-        raise _cannot_be_used(source, exc) from exc
-    finally:
-        source.engine.dispose()
-    try:
-        with target.make() as writing:
+        with target.naming_faults(), target.make() as writing:
             for table, values in zip(tables, rows, strict=True):
                 table.create(writing, checkfirst=True)
                 writing.execute(table.delete())
                 if values:
                     writing.execute(table.insert(), values)
-    except (SQLAlchemyError, OSError) as exc:
-        raise _cannot_be_used(target, exc) from exc
     finally:
+        source.engine.dispose()
         target.engine.dispose()
 
 
@@ -62,10 +53,3 @@ def _tables(database: InstallationDatabase) -> tuple[Table, Table]:
             if column.name in SECRETS:
                 column.type = Text()
     return store.bots, store.installations
-
-
-def _cannot_be_used(database: InstallationDatabase, error: Exception) -> MessengerUnavailable:
-    reason = getattr(error, "orig", None) or type(error).__name__
-    return MessengerUnavailable(
-        f"the Slack installations in {database.name} cannot be used: {reason}; {database.remedy}"
-    )

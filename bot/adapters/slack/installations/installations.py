@@ -15,12 +15,11 @@ from slack_sdk.oauth.installation_store import Installation
 from slack_sdk.oauth.installation_store.sqlalchemy import SQLAlchemyInstallationStore
 from slack_sdk.oauth.state_store.sqlalchemy import SQLAlchemyOAuthStateStore
 from sqlalchemy import Connection, Table, Text, func, inspect, select, type_coerce
-from sqlalchemy.exc import SQLAlchemyError
 
 from bot.adapters.slack.installations.database import InstallationDatabase
 from bot.adapters.slack.installations.encryption import EncryptedText, TokenCipher
 from bot.adapters.slack.web import library_log
-from bot.errors import ConfigError, MessengerUnavailable
+from bot.errors import ConfigError
 from memory.ports import Clock
 
 P = ParamSpec("P")
@@ -115,13 +114,8 @@ class Installations:
 
     async def _executor(self, function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         async with self._one_at_a_time:
-            try:
+            with self._database.naming_faults():
                 return await asyncio.to_thread(partial(function, *args, **kwargs))
-            except (SQLAlchemyError, OSError) as exc:
-                database, reason = self._database, getattr(exc, "orig", None) or type(exc).__name__
-                raise MessengerUnavailable(
-                    f"the Slack installations in {database.name} cannot be used: {reason}; {database.remedy}"
-                ) from exc
 
     def _open(self) -> None:
         with self._database.make() as connection:
