@@ -17,7 +17,6 @@ from bot.adapters.slack.directory import Channels, Roles, name_of
 from bot.adapters.slack.events import Json, ends_installation
 from bot.adapters.slack.files import Files
 from bot.adapters.slack.incoming.acknowledgement import TimelyAcknowledgement
-from bot.adapters.slack.incoming.arrivals import Arrivals
 from bot.adapters.slack.incoming.context import HandlerContext, settings_in
 from bot.adapters.slack.incoming.home import Home
 from bot.adapters.slack.incoming.intake import Intake
@@ -232,14 +231,12 @@ class SlackMessenger(Lookups):
             queries=self._queries,
             clock=self._clock,
         )
-        arrivals = Arrivals(context)
         return WorkspaceListeners(
             identity=identity,
             token=self._web.token,
             intake=Intake(context),
             interactions=Interactions(context, self._in_time),
-            arrivals=arrivals,
-            home=Home(context, arrivals),
+            home=Home(context),
         )
 
     async def leave(self) -> None:

@@ -6,16 +6,16 @@ So it shows nothing that these commands would not show.
 import asyncio
 import logging
 from collections.abc import Awaitable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from bot.adapters.command_words import ParsedCommand
 from bot.adapters.private_reply import replying_to
 from bot.adapters.slack.events import Json, Location
-from bot.adapters.slack.incoming.arrivals import Arrivals
 from bot.adapters.slack.incoming.context import HandlerContext
 from bot.adapters.slack.outgoing.blocks import HOME_CHOICE, Block, button, choice_blocks, chosen, sections, words
 from bot.errors import MessengerError
-from bot.model import Attachment, Choice
+from bot.model import Attachment, Choice, PersonArrived
 
 log = logging.getLogger(__name__)
 
@@ -41,9 +41,8 @@ class CommandAnswered(NamedTuple):
 class Home:
     """Publishes the page when it is opened, and after each press of its buttons."""
 
-    def __init__(self, context: HandlerContext, arrivals: Arrivals) -> None:
+    def __init__(self, context: HandlerContext) -> None:
         self._context = context
-        self._arrivals = arrivals
 
     async def opened(self, body: Json) -> None:
         """A person opened the app: its page, or their direct conversation. The first time they are welcomed there."""
@@ -52,10 +51,21 @@ class Home:
         if event.get("tab") not in ("home", "messages") or not await self._context.roles.admits(location):
             return
         if event["tab"] == "messages":
-            await self._arrivals.opened(location, occasion)
+            await self._arrive(location, occasion)
         else:
-            welcome = await self._captured(location, self._arrivals.opened(location, occasion))
+            welcome = await self._captured(location, self._arrive(location, occasion))
             await self._publish(location, occasion, messages=welcome)
+
+    async def _arrive(self, location: Location, occasion: str) -> None:
+        context = self._context
+        await context.sink(
+            PersonArrived(
+                event_id=f"{occasion}/arrived",
+                scope=await context.channels.scope(location),
+                at=context.clock(),
+                teachers=partial(context.teachers.names, location),
+            )
+        )
 
     async def pressed(self, body: Json) -> None:
         """A button of the page: the same command as typed in the direct conversation, answered on the page."""

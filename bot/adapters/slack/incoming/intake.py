@@ -31,6 +31,7 @@ from bot.errors import MessengerError
 from bot.model import (
     UNADDRESSED,
     Address,
+    BotInvited,
     ChannelChanged,
     PersonDeletion,
     PersonEdit,
@@ -51,7 +52,7 @@ _KEEP = timedelta(hours=1)
 
 
 class Intake:
-    """Handles messages, edits, deletions, reactions and the stop button.
+    """Handles messages, edits, deletions, reactions, the stop button, and what becomes of a channel.
 
     A handler that raises has not stored the event, and Slack sends it again.
     """
@@ -117,6 +118,21 @@ class Intake:
                 at=at(str(event["event_ts"])),
             )
         )
+
+    async def joined(self, body: Json) -> None:
+        """The bot joined a channel (`member_joined_channel`). Others who join are of no interest."""
+        context, event, bot = self._context, body["event"], self._context.identity.user
+        inviter = Location(channel=str(event["channel"]), user=str(event.get("inviter") or bot))
+        if event.get("user") == bot and await context.roles.admits(inviter):
+            context.channels.changed(inviter.channel)  # it may have been looked up from outside
+            await context.sink(
+                BotInvited(
+                    event_id=str(body["event_id"]),
+                    scope=await context.channels.scope(inviter),
+                    at=context.clock(),
+                    teachers=partial(context.teachers.names, inviter),
+                )
+            )
 
     async def session_stopped(self, body: Json) -> None:
         """Somebody pressed Slack's own stop button."""

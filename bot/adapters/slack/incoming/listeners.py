@@ -12,7 +12,6 @@ from slack_sdk.oauth.installation_store.async_installation_store import AsyncIns
 
 from bot.adapters.slack.events import CHANNEL_EVENTS, Json
 from bot.adapters.slack.incoming.acknowledgement import Ack
-from bot.adapters.slack.incoming.arrivals import Arrivals
 from bot.adapters.slack.incoming.home import HOME_COMMAND, Home
 from bot.adapters.slack.incoming.intake import Intake
 from bot.adapters.slack.incoming.interactions import Interactions
@@ -35,7 +34,6 @@ class WorkspaceListeners:
     token: str = field(repr=False)
     intake: Intake
     interactions: Interactions
-    arrivals: Arrivals
     home: Home
 
 
@@ -50,7 +48,7 @@ EVENTS: Mapping[str, EventListener] = {
     "reaction_removed": lambda workspace: workspace.intake.reaction,
     "agent_session_stopped": lambda workspace: workspace.intake.session_stopped,
     "app_home_opened": lambda workspace: workspace.home.opened,
-    "member_joined_channel": lambda workspace: workspace.arrivals.joined,
+    "member_joined_channel": lambda workspace: workspace.intake.joined,
     **dict.fromkeys(CHANNEL_EVENTS, lambda workspace: workspace.intake.channel_changed),
 }
 """The events the app must be subscribed to (`message`: message.im, .mpim, .channels, .groups), with `ENDS`."""
