@@ -51,10 +51,11 @@ def key_required(settings: Settings, memory: Memory) -> "list[Middleware]":
         from starlette.middleware import Middleware
 
         from bot.adapters.web.application import RequestIds
-        from bot.adapters.web.authentication import Keys, RequestPace, RequireKey
+        from bot.adapters.web.authentication import Keys, RequireKey
+        from bot.adapters.web.token_buckets import TokenBuckets
     web = settings.web
     keys = Keys(memory, web.workspace, web.api_key.get_secret_value())
-    pace = RequestPace(web.requests_per_minute)
+    pace = TokenBuckets(web.requests_per_minute)
     return [Middleware(RequestIds, new_id=memory.new_id), Middleware(RequireKey, keys=keys, pace=pace)]
 
 

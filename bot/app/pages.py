@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from pydantic import SecretStr
 
 from bot.adapters.web.health import Check
-from bot.adapters.web.pages.access import Accounts, LoginThrottle, accounts_of, require_safe
+from bot.adapters.web.pages.access import FAILURES_PER_MINUTE, Accounts, accounts_of, require_safe
 from bot.adapters.web.pages.cookies import Cookies
 from bot.adapters.web.pages.oidc import OpenIdConnect
 from bot.adapters.web.pages.page import PageParts
-from bot.adapters.web.pages.site import SiteParts
+from bot.adapters.web.pages.site import Site
 from bot.adapters.web.playground.messenger import PlaygroundMessenger
+from bot.adapters.web.token_buckets import TokenBuckets
 from bot.config import Settings
 from bot.config.platform_settings import WebSettings
 from bot.errors import ConfigError
@@ -29,8 +30,8 @@ def make_site(
     emoji: EmojiMap,
     checks: tuple[Check, ...],
     playground: PlaygroundMessenger | None = None,
-) -> SiteParts:
-    """The dependencies of the pages. Raises `ConfigError` if they were open to anybody."""
+) -> Site:
+    """The pages. Raises `ConfigError` if they were open to anybody."""
     web = settings.web
     accounts = Accounts(web.password.get_secret_value(), accounts_of(web.accounts))
     require_safe(web.host, accounts)
@@ -38,9 +39,8 @@ def make_site(
     pages = PageParts(memory=memory, emoji=emoji, checks=checks, settings=shown, playground=playground)
     secret = _secret(settings)
     cookies = Cookies(secret, memory.clock)
-    return SiteParts(
-        pages=pages, accounts=accounts, cookies=cookies, throttle=LoginThrottle(), provider=_provider(web, secret)
-    )
+    throttle = TokenBuckets(FAILURES_PER_MINUTE)
+    return Site(pages=pages, accounts=accounts, cookies=cookies, throttle=throttle, provider=_provider(web, secret))
 
 
 def _provider(web: WebSettings, secret: bytes) -> OpenIdConnect | None:

@@ -40,8 +40,9 @@ async def web_running(
     """
     with needs_extra("web", "the web"):
         from bot.adapters.web.application import WebParts, make_application
-        from bot.adapters.web.authentication import Keys, RequestPace
+        from bot.adapters.web.authentication import Keys
         from bot.adapters.web.server import serving
+        from bot.adapters.web.token_buckets import TokenBuckets
         from bot.app.pages import make_site
         from bot.app.processes.readiness import checks_of
         from bot.app.wiring.metering import make_metering
@@ -53,7 +54,7 @@ async def web_running(
         memory=memory,
         emoji=emoji,
         keys=Keys(memory, web.workspace, web.api_key.get_secret_value()),
-        pace=RequestPace(web.requests_per_minute),
+        pace=TokenBuckets(web.requests_per_minute),
         checks=checks,
         site=make_site(settings, memory, emoji, checks, playground) if web.pages == "on" else None,
         metrics=metering.metrics if metering is not None else None,

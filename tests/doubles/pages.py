@@ -13,13 +13,14 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from bot.adapters.web.application import WebParts, make_application
-from bot.adapters.web.authentication import Keys, RequestPace
+from bot.adapters.web.authentication import Keys
 from bot.adapters.web.health import Check
-from bot.adapters.web.pages.access import Accounts, LoginThrottle, accounts_of
+from bot.adapters.web.pages.access import FAILURES_PER_MINUTE, Accounts, accounts_of
 from bot.adapters.web.pages.cookies import Cookies
 from bot.adapters.web.pages.page import PageParts
-from bot.adapters.web.pages.site import SiteParts
+from bot.adapters.web.pages.site import Site
 from bot.adapters.web.playground.messenger import PlaygroundMessenger
+from bot.adapters.web.token_buckets import TokenBuckets
 from memory.adapters.sql import SqlStore
 from memory.model.teaching import EmojiMap
 from memory.services import Memory
@@ -40,25 +41,25 @@ def site_parts(
     monotonic: Callable[[], float] = lambda: 0.0,
     checks: tuple[Check, ...] = (),
     playground: PlaygroundMessenger | None = None,
-) -> SiteParts:
+) -> Site:
     """What the pages are made of."""
     emoji = EmojiMap(["👍"], ["👎"])
     settings = {"model": {"name": "offline", "openai_api_key": "(set)"}}
-    return SiteParts(
+    return Site(
         pages=PageParts(memory=memory, emoji=emoji, checks=checks, settings=settings, playground=playground),
         accounts=Accounts(password, accounts_of(f"{each} {_DIGEST}" for each in accounts)),
         cookies=Cookies(b"0" * 32, memory.clock),
-        throttle=LoginThrottle(monotonic),
+        throttle=TokenBuckets(FAILURES_PER_MINUTE, monotonic),
     )
 
 
-def application_with(memory: Memory, site: SiteParts, *, workspace: str = WORKSPACE) -> Starlette:
+def application_with(memory: Memory, site: Site, *, workspace: str = WORKSPACE) -> Starlette:
     """The whole web application with these pages; its keys are the workspace's."""
     parts = WebParts(
         memory=memory,
         emoji=site.pages.emoji,
         keys=Keys(memory, workspace, SECRET),
-        pace=RequestPace(1000),
+        pace=TokenBuckets(1000),
         site=site,
     )
     return make_application(parts)
@@ -67,7 +68,7 @@ def application_with(memory: Memory, site: SiteParts, *, workspace: str = WORKSP
 class Visitor:
     """One browser. `base` names the host that it asks."""
 
-    def __init__(self, memory: Memory, site: SiteParts, *, base: str = "http://127.0.0.1:8080") -> None:
+    def __init__(self, memory: Memory, site: Site, *, base: str = "http://127.0.0.1:8080") -> None:
         self.memory = memory
         self.application = application_with(memory, site)
         self.http = TestClient(self.application, base_url=base, follow_redirects=False)

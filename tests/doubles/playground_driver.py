@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx2
 
-from bot.adapters.web.pages.site import SiteParts
+from bot.adapters.web.pages.site import Site
 from bot.adapters.web.playground.messenger import PlaygroundMessenger
 from bot.adapters.web.playground.persona import WORKSPACE
 from bot.adapters.web.server import serving
@@ -34,7 +34,7 @@ def make_messenger(clock: Clock = utc_now) -> PlaygroundMessenger:
 
 
 @asynccontextmanager
-async def served(memory: Memory, messenger: PlaygroundMessenger, site: SiteParts | None = None) -> AsyncIterator[str]:
+async def served(memory: Memory, messenger: PlaygroundMessenger, site: Site | None = None) -> AsyncIterator[str]:
     """The site with this playground, served to this machine, without a password if none is given; its URL."""
     site = site or site_parts(memory, password="", accounts=(), playground=messenger)
     async with serving(application_with(memory, site, workspace=WORKSPACE), host="127.0.0.1", port=0) as url:

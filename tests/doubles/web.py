@@ -7,9 +7,10 @@ import httpx2
 from starlette.testclient import TestClient
 
 from bot.adapters.web.application import WebParts, make_application
-from bot.adapters.web.authentication import Keys, RequestPace
+from bot.adapters.web.authentication import Keys
 from bot.adapters.web.health import Check
 from bot.adapters.web.metrics import Metrics
+from bot.adapters.web.token_buckets import TokenBuckets
 from memory.model.api_key import Right
 from memory.model.teaching import EmojiMap
 from memory.services import Memory
@@ -37,7 +38,7 @@ class WebClient:
             memory=memory,
             emoji=EmojiMap(["👍"], ["👎"]),
             keys=Keys(memory, workspace, SECRET),
-            pace=RequestPace(per_minute, monotonic),
+            pace=TokenBuckets(per_minute, monotonic),
             checks=checks,
             metrics=metrics,
         )

@@ -16,7 +16,7 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.adapters.web.api import administration, episodes, imports, messages, topics
-from bot.adapters.web.authentication import Keys, RequestPace, RequireKey
+from bot.adapters.web.authentication import Keys, RequireKey
 from bot.adapters.web.envelope import (
     Problem,
     on_failure,
@@ -28,7 +28,8 @@ from bot.adapters.web.envelope import (
 from bot.adapters.web.health import Check, ReadyCheck
 from bot.adapters.web.metrics import Metrics
 from bot.adapters.web.metrics_page import MetricsPage, TimedRequests
-from bot.adapters.web.pages.site import Site, SiteParts
+from bot.adapters.web.pages.site import Site
+from bot.adapters.web.token_buckets import TokenBuckets
 from bot.errors import AccessDenied
 from memory.errors import MemoryFault
 from memory.model.teaching import EmojiMap
@@ -50,11 +51,11 @@ class WebParts:
     memory: Memory
     emoji: EmojiMap
     keys: Keys
-    pace: RequestPace
+    pace: TokenBuckets
     checks: tuple[Check, ...] = ()
     """The checks of `/readyz`."""
-    site: SiteParts | None = None
-    """The dependencies of the pages; None to serve no pages."""
+    site: Site | None = None
+    """The pages; None to serve none."""
     metrics: Metrics | None = None
     """The metrics; None to count nothing."""
 
@@ -86,7 +87,7 @@ def make_application(parts: WebParts) -> Starlette:
             Route("/openapi.json", openapi),
             *([Route("/metrics", MetricsPage(parts.metrics, parts.keys))] if parts.metrics is not None else ()),
             Mount("/v1", RequireKey(with_memory, keys=parts.keys, pace=parts.pace)),
-            *(Site(parts.site).routes() if parts.site is not None else ()),
+            *(parts.site.routes() if parts.site is not None else ()),
         ],
         middleware=[
             Middleware(RequestIds, new_id=parts.memory.new_id),

@@ -2,8 +2,7 @@
 
 import json
 import re
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hmac import compare_digest
 from http import HTTPStatus
@@ -16,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from bot.adapters.web.envelope import problem
 from bot.adapters.web.numbers import whole_number
+from bot.adapters.web.token_buckets import TokenBuckets
 from bot.errors import AccessDenied
 from memory.model import Scope as Place, Visibility
 from memory.model.api_key import ApiKey, Right
@@ -101,27 +101,10 @@ class Keys:
         return next((key for each in secrets if (key := self._stored.authenticate(each)) is not None), None)
 
 
-class RequestPace:
-    """A token bucket for each key: `per_minute` requests a minute, in bursts of at most as many."""
-
-    def __init__(self, per_minute: int, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self._most = per_minute
-        self._monotonic = monotonic
-        self._left: dict[tuple[str, str], tuple[float, float]] = {}
-
-    def wait_s(self, key: ApiKey) -> float:
-        """Take a token. Returns 0, or the seconds until there is one."""
-        now = self._monotonic()
-        left, since = self._left.get((key.workspace, key.name), (float(self._most), now))
-        left = min(self._most, left + (now - since) * self._most / 60)
-        self._left[key.workspace, key.name] = (left - 1 if left >= 1 else left, now)
-        return 0.0 if left >= 1 else (1 - left) * 60 / self._most
-
-
 class RequireKey:
     """ASGI middleware that refuses requests without a valid key and bodies that are too large."""
 
-    def __init__(self, app: ASGIApp, keys: Keys, pace: RequestPace) -> None:
+    def __init__(self, app: ASGIApp, keys: Keys, pace: TokenBuckets) -> None:
         self._app, self._keys, self._pace = app, keys, pace
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -148,10 +131,12 @@ class RequireKey:
         if key is None:
             headers = {"WWW-Authenticate": "Bearer"}
             return problem(HTTPStatus.UNAUTHORIZED, "Unauthorized", request_id, headers=headers)
-        if wait := self._pace.wait_s(key):
+        bucket = (key.workspace, key.name)
+        if wait := self._pace.wait_s(bucket):
             text = f"key {key.name!r} asks too often; try again in {wait:.0f} s"
             headers = {"Retry-After": f"{wait + 1:.0f}"}
             return problem(HTTPStatus.TOO_MANY_REQUESTS, text, request_id, headers=headers)
+        self._pace.take(bucket)
         if body is None:
             text = f"the body is larger than {BODY_BYTES} bytes"
             return problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, text, request_id)

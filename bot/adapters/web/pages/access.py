@@ -1,8 +1,7 @@
 """Accounts of the pages, with roles in workspaces, and their authentication."""
 
 import secrets
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
@@ -23,7 +22,8 @@ EVERYWHERE = "*"
 """Stands for all workspaces."""
 _LOCAL = "local"
 """The name of the account where there are no logins."""
-_PER_MINUTE = 5
+FAILURES_PER_MINUTE = 5
+"""Failed logins of one name, or from one address."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -160,28 +160,3 @@ def is_from_here(request: Request) -> bool:
     """Whether a request names this machine and was not forwarded: any other name may be made to resolve to it."""
     is_passed_on = any(name in request.headers for name in ("x-forwarded-for", "x-forwarded-host", "forwarded"))
     return is_loopback(request.headers.get("host", "")) and not is_passed_on
-
-
-class LoginThrottle:
-    """A token bucket for each name and each address: five failures at once, then one more every twelve seconds."""
-
-    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self._monotonic = monotonic
-        self._left: dict[str, tuple[float, float]] = {}
-
-    def wait_s(self, *keys: str) -> float:
-        """0, or the seconds until all of these may try again."""
-        return max(0.0, *((1 - self._now(key)) * 60 / _PER_MINUTE for key in keys))
-
-    def failed(self, *keys: str) -> None:
-        """Count a failure. Full buckets are dropped, which bounds the size."""
-        now = self._monotonic()
-        for key in keys:
-            self._left[key] = (self._now(key) - 1, now)
-        if len(self._left) > 1000:
-            self._left = {key: kept for key, kept in self._left.items() if self._now(key) < _PER_MINUTE}
-
-    def _now(self, key: str) -> float:
-        now = self._monotonic()
-        left, since = self._left.get(key, (float(_PER_MINUTE), now))
-        return min(_PER_MINUTE, left + (now - since) * _PER_MINUTE / 60)

@@ -25,7 +25,7 @@ def show(visit: Visit) -> Response:
     rows, _ = visit.memory.batches.waiting(
         visit.workspace, view.batch.id, visit.may_see, lambda _: slice(first, first + PAGE_ROWS)
     )
-    return visit.render("batch.html", here="review", view=view, rows=rows, page=page, last=last, first=first + 1)
+    return visit.render("batch.html", view=view, rows=rows, page=page, last=last, first=first + 1)
 
 
 def decide(visit: Visit) -> Response:

@@ -1,8 +1,7 @@
 """The signed cookie: account, token of forms, and a notice for the next page."""
 
 import secrets
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from hmac import compare_digest
 from typing import Any
 
@@ -26,7 +25,7 @@ class Notice:
     is_fault: bool = False
     undo: str = ""
     """The address to which the undo button posts; empty for no button."""
-    fields: Mapping[str, str] = field(default_factory=dict[str, str])
+    fields: dict[str, str] = field(default_factory=dict[str, str])
     """The fields that it posts."""
 
 
@@ -65,16 +64,9 @@ class Cookies:
 
     def write(self, request: Request, response: Response, login: LoginCookie) -> None:
         """Set the cookie in a response. Requires https, except on this machine."""
-        notice = login.notice
-        content = {
-            "account": login.account,
-            "token": login.token,
-            "notice": notice
-            and {"text": notice.text, "is_fault": notice.is_fault, "undo": notice.undo, "fields": dict(notice.fields)},
-        }
         response.set_cookie(
             NAME,
-            str(self._serializer.dumps(content)),
+            str(self._serializer.dumps(asdict(login))),
             max_age=LASTS_S,
             httponly=True,
             samesite="lax",

@@ -39,7 +39,6 @@ def show(visit: Visit) -> Response:
     }
     return visit.render(
         "episode.html",
-        here="episodes",
         episode=episode,
         visibility=visibility_of(episode),
         explanation=explanation,
@@ -110,7 +109,6 @@ def recall(visit: Visit) -> Response:
     weighed = recalling.recall(scope, goal, context=context, actions=())
     return visit.render(
         "recall.html",
-        here="episodes",
         episode=episode,
         scope=scope,
         goal=goal,
@@ -123,7 +121,7 @@ def recall(visit: Visit) -> Response:
 
 
 PAGE = AdminPage(
-    name="episodes/",
+    name="episodes",
     title="Episode",
     is_listed=False,
     routes=(

@@ -35,7 +35,6 @@ def show(visit: Visit) -> Response:
     shown = found[:PAGE_ROWS]
     return visit.render(
         "episodes.html",
-        here="episodes",
         episodes=shown,
         filters=filters,
         next=shown[-1].id if len(found) > PAGE_ROWS else "",

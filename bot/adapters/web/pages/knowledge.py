@@ -64,7 +64,6 @@ def show(visit: Visit) -> Response:
     legend = Counter((point.label, point.kind) for point in points)
     return visit.render(
         "map.html",
-        here="map",
         width=WIDTH,
         height=HEIGHT,
         colour=colour,

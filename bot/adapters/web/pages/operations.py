@@ -20,7 +20,7 @@ _BEFORE = re.compile(r"(\d{1,18})-(\d{1,18})", re.ASCII)
 
 def jobs(visit: Visit) -> Response:
     """Show the jobs and their last runs."""
-    return visit.render("jobs.html", here="jobs", states=visit.memory.upkeep.states())
+    return visit.render("jobs.html", states=visit.memory.upkeep.states())
 
 
 def run_job(visit: Visit) -> Response:
@@ -44,7 +44,6 @@ def audit_log(visit: Visit) -> Response:
     )
     return visit.render(
         "audit_log.html",
-        here="log",
         events=found.entries,
         actor=actor,
         kind=kind,
@@ -55,12 +54,12 @@ def audit_log(visit: Visit) -> Response:
 
 def settings(visit: Visit) -> Response:
     """Show the settings in force, without secrets."""
-    return visit.render("settings.html", here="settings", sections=visit.parts.settings)
+    return visit.render("settings.html", sections=visit.parts.settings)
 
 
 def health(visit: Visit) -> Response:
     """Show the health checks."""
-    return visit.render("health.html", here="health", found=asyncio.run(readiness(visit.parts.checks)))
+    return visit.render("health.html", found=asyncio.run(readiness(visit.parts.checks)))
 
 
 JOBS = AdminPage(

@@ -10,7 +10,7 @@ from memory.services import Overview
 def show(visit: Visit) -> Response:
     """Show the last weeks."""
     overview = visit.memory.overviews.of(visit.workspace)
-    return visit.render("overview.html", here="overview", overview=overview, charts=_charts(overview))
+    return visit.render("overview.html", overview=overview, charts=_charts(overview))
 
 
 def _charts(overview: Overview) -> list[Chart]:

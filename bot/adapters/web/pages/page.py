@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
 from urllib.parse import quote, urlencode
 
 from jinja2 import Environment
@@ -44,7 +43,8 @@ class Visit:
     workspace: str
     role: WebRole
     login: LoginCookie
-    navigation: tuple[Any, ...]
+    page: "AdminPage"
+    navigation: tuple["AdminPage", ...]
     """The pages in the navigation, which this account may see."""
     workspaces: list[str]
     path: Mapping[str, str]

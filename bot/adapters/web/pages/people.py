@@ -37,7 +37,7 @@ def show(visit: Visit) -> Response:
         return person(visit)
     found = visit.memory.privacy.people(visit.workspace, after=visit.query.get("after", ""), limit=PAGE_ROWS + 1)
     shown = found[:PAGE_ROWS]
-    return visit.render("people.html", here="people", people=shown, next=shown[-1] if len(found) > PAGE_ROWS else "")
+    return visit.render("people.html", people=shown, next=shown[-1] if len(found) > PAGE_ROWS else "")
 
 
 def person(visit: Visit) -> Response:
@@ -53,7 +53,6 @@ def _page(visit: Visit, name: str, found: Mapping[str, int] | None = None, plan:
     stored = found if found is not None else visit.memory.privacy.counts(visit.workspace, name)
     return visit.render(
         "person.html",
-        here="people",
         name=name,
         counts=[(stored[field], what) for field, what in _HELD if stored.get(field)],
         is_known=any(stored.values()),

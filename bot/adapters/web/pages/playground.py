@@ -27,7 +27,8 @@ QUICK = ("👍", "👎")
 _LIVE = "live"
 """A form field that the page's script sets if it needs no redirect."""
 
-Act = Callable[[Intake, Persona, Visit], Coroutine[Any, Any, None]]
+Act = Callable[[Intake, Mapping[str, str]], Coroutine[Any, Any, None]]
+"""An action of a test person by the fields of a form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,6 @@ def show(visit: Visit) -> Response:
     news = from_thread.run_sync(place.messages.seen, place.persona.channel_id, place.persona.person)
     return visit.render(
         "playground.html",
-        here=PAGE.name,
         messages=news.messages,
         progress=news.progress or "",
         after=_after(place, news.number),
@@ -131,41 +131,12 @@ def file(visit: Visit) -> Response:
     return Response(message.file.content, media_type=message.file.media_type, headers=headers)
 
 
-async def _write(intake: Intake, persona: Persona, visit: Visit) -> None:
-    await intake.write(persona, visit.form.get("text", ""))
-
-
-async def _react(intake: Intake, persona: Persona, visit: Visit) -> None:
-    form = visit.form
-    emoji = form.get("emoji", "").strip()
-    await intake.react(persona, form.get("message", ""), emoji, added=form.get("added", "yes") == "yes")
-
-
-async def _choose(intake: Intake, persona: Persona, visit: Visit) -> None:
-    number = whole_number(visit.form.get("number", ""))
-    await intake.choose(
-        persona,
-        visit.form.get("message", ""),
-        -1 if number is None else number,
-        visit.form.get("text", ""),
-    )
-
-
-async def _correct(intake: Intake, persona: Persona, visit: Visit) -> None:
-    form = visit.form
-    await intake.correct(persona, form.get("message", ""), form.get("text", ""), form.get("reason", ""))
-
-
-async def _why(intake: Intake, persona: Persona, visit: Visit) -> None:
-    await intake.why(persona, visit.form.get("message", ""))
-
-
 def _doing(act: Act) -> Callable[[Visit], Response]:
     """The handler for an action of a test person."""
 
     def handler(visit: Visit) -> Response:
         place = _place(visit, visit.form)
-        from_thread.run(act, Intake(place.messenger), place.persona, visit)
+        from_thread.run(act, Intake(place.messenger, place.persona), visit.form)
         if _LIVE in visit.form:
             return Response(status_code=204)
         return Redirect(visit.url(PAGE.name, **place.fields), visit.login)
@@ -187,7 +158,25 @@ def _place(visit: Visit, fields: Mapping[str, str]) -> _Place:
     return _Place(visit, messenger, persona)
 
 
-_ACTS: dict[str, Act] = {"write": _write, "react": _react, "choose": _choose, "correct": _correct, "why": _why}
+def _number(text: str) -> int:
+    """The index of a button; -1, which is none, for any other text."""
+    number = whole_number(text)
+    return -1 if number is None else number
+
+
+_ACTS: dict[str, Act] = {
+    "write": lambda intake, form: intake.write(form.get("text", "")),
+    "react": lambda intake, form: intake.react(
+        form.get("message", ""), form.get("emoji", "").strip(), added=form.get("added", "yes") == "yes"
+    ),
+    "choose": lambda intake, form: intake.choose(
+        form.get("message", ""), _number(form.get("number", "")), form.get("text", "")
+    ),
+    "correct": lambda intake, form: intake.correct(
+        form.get("message", ""), form.get("text", ""), form.get("reason", "")
+    ),
+    "why": lambda intake, form: intake.why(form.get("message", "")),
+}
 
 PAGE = AdminPage(
     name="playground",

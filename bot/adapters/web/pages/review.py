@@ -27,7 +27,6 @@ def show(visit: Visit) -> Response:
     view = visit.memory.audit.run(visit.workspace, first.run_id) if first else None
     return visit.render(
         "review.html",
-        here="review",
         episode=first,
         view=view,
         corrected=_corrected(visit, first, view) if first and view else None,

@@ -24,12 +24,13 @@ from bot.adapters.web.pages import (
     review,
     topics,
 )
-from bot.adapters.web.pages.access import Account, Accounts, LoginThrottle, WebRole, is_from_here
+from bot.adapters.web.pages.access import Account, Accounts, WebRole, is_from_here
 from bot.adapters.web.pages.cookies import Cookies, LoginCookie, without_notice
 from bot.adapters.web.pages.oidc import OpenIdConnect
 from bot.adapters.web.pages.page import AdminPage, PageParts, PageRoute, Redirect, Visit
 from bot.adapters.web.pages.rendering import FOLDER, templates
 from bot.adapters.web.playground.persona import WORKSPACE
+from bot.adapters.web.token_buckets import TokenBuckets
 from bot.errors import AccessDenied, MessengerError
 from memory.errors import Conflict, InvalidInput, MemoryFault, NotFound
 
@@ -68,24 +69,16 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SiteParts:
-    """The dependencies of the site."""
+class Site:
+    """The pages with their dependencies. Handles all their routes."""
 
     pages: PageParts
     accounts: Accounts
     cookies: Cookies
-    throttle: LoginThrottle
+    throttle: TokenBuckets
+    """Failed logins, by name and by address."""
     provider: OpenIdConnect | None = None
     """The OpenID provider, if one is configured."""
-
-
-class Site:
-    """Handles all routes of the pages."""
-
-    def __init__(self, parts: SiteParts) -> None:
-        self._parts = parts
-        self._memory = parts.pages.memory
-        self._templates = templates()
 
     def routes(self) -> list[BaseRoute]:
         """All routes. All except login and static files need an account."""
@@ -96,10 +89,10 @@ class Site:
             Route("/logout", self._guarded(self._log_out), methods=["POST"]),
             Mount("/static", StaticFiles(directory=FOLDER / "static")),
         ]
-        if self._parts.provider is not None:
-            middleware = self._parts.provider.middleware
+        if self.provider is not None:
+            middleware = self.provider.middleware
             for path, step in ((oidc.BEGIN, self._to_provider), (oidc.BACK, self._from_provider)):
-                found.append(Route(path, self._guarded(partial(step, self._parts.provider)), middleware=middleware))
+                found.append(Route(path, self._guarded(partial(step, self.provider)), middleware=middleware))
         for page in PAGES:
             for route in page.routes:
                 handler = self._guarded(partial(self._page, page, route))
@@ -110,7 +103,7 @@ class Site:
         """The endpoint with security headers. Without logins it is refused unless the request is from this machine."""
 
         async def guarded(request: Request) -> Response:
-            if self._parts.accounts.is_open and not is_from_here(request):
+            if self.accounts.is_open and not is_from_here(request):
                 response = self._plain(421, "This address is open to this machine alone: set GOODBOT_WEB_PASSWORD.")
             else:
                 response = await endpoint(request)
@@ -131,40 +124,40 @@ class Site:
 
     async def _workspaces(self) -> list[str]:
         """All workspaces, the playground's last."""
-        every = await run_in_threadpool(self._memory.audit.workspaces)
-        has_playground = WORKSPACE in every or self._parts.pages.playground is not None
+        every = await run_in_threadpool(self.pages.memory.audit.workspaces)
+        has_playground = WORKSPACE in every or self.pages.playground is not None
         return [*(each for each in every if each != WORKSPACE), *([WORKSPACE] if has_playground else [])]
 
     async def _login_form(self, request: Request) -> Response:
-        if self._parts.accounts.is_open:
+        if self.accounts.is_open:
             return RedirectResponse("/", 303)
         return self._login_page(request)
 
     def _login_page(self, request: Request, fault: str = "", status: int = 200) -> Response:
-        login = self._parts.cookies.read(request) or LoginCookie()
-        html = self._templates.get_template("login.html").render(
-            token=login.token, fault=fault, provider=oidc.BEGIN if self._parts.provider else ""
+        login = self.cookies.read(request) or LoginCookie()
+        html = (
+            templates()
+            .get_template("login.html")
+            .render(token=login.token, fault=fault, provider=oidc.BEGIN if self.provider else "")
         )
         response = HTMLResponse(html, status)
-        self._parts.cookies.write(request, response, login)
+        self.cookies.write(request, response, login)
         return response
 
     async def _come_in(self, request: Request) -> Response:
         form = await _form(request)
-        login = self._parts.cookies.read(request)
+        login = self.cookies.read(request)
         if login is None or not login.confirms(str(form.get("token", ""))) or not _is_same_site(request):
             return self._login_page(request, "The form was too old. Try again.", 403)
         name, password = str(form.get("name", "")), str(form.get("password", ""))
         keys = (f"name {name}", f"address {request.client.host if request.client else ''}")
-        if wait := self._parts.throttle.wait_s(*keys):
+        if wait := self.throttle.wait_s(*keys):
             return self._login_page(request, f"Too many tries. Wait {wait + 1:.0f} seconds.", 429)
-        account = await run_in_threadpool(self._parts.accounts.authenticate, name, password)
+        account = await run_in_threadpool(self.accounts.authenticate, name, password)
         if account is None:
-            self._parts.throttle.failed(*keys)
+            self.throttle.take(*keys)
             return self._login_page(request, "The name or the password is wrong.", 403)
-        response = RedirectResponse("/", 303)
-        self._parts.cookies.write(request, response, LoginCookie(account.name))
-        return response
+        return self._logged_in(request, account)
 
     async def _to_provider(self, provider: OpenIdConnect, request: Request) -> Response:
         try:
@@ -177,28 +170,31 @@ class Site:
             names = await provider.names(request)
         except AccessDenied as error:
             return self._login_page(request, str(error), 403)
-        account = next(filter(None, map(self._parts.accounts.vouched_for, names)), None)
+        account = next(filter(None, map(self.accounts.vouched_for, names)), None)
         if account is None:
             return self._login_page(request, "Nobody has given you a role here: ask an administrator.", 403)
+        return self._logged_in(request, account)
+
+    def _logged_in(self, request: Request, account: Account) -> Response:
         response = RedirectResponse("/", 303)
-        self._parts.cookies.write(request, response, LoginCookie(account.name))
+        self.cookies.write(request, response, LoginCookie(account.name))
         return response
 
     async def _log_out(self, request: Request) -> Response:
         form = await _form(request)
-        login = self._parts.cookies.read(request)
+        login = self.cookies.read(request)
         if login is None or not login.confirms(str(form.get("token", ""))):
             return self._plain(403, "The form was too old. Go back, load the page again and repeat it.")
         response = RedirectResponse("/login", 303)
-        self._parts.cookies.drop(response)
+        self.cookies.drop(response)
         return response
 
     def _who(self, request: Request) -> tuple[Account, LoginCookie] | None:
         """The account and login of a request; None if it has to log in."""
-        login = self._parts.cookies.read(request)
-        if self._parts.accounts.is_open:
-            return self._parts.accounts.local, login or LoginCookie()
-        account = self._parts.accounts.named(login.account) if login is not None else None
+        login = self.cookies.read(request)
+        if self.accounts.is_open:
+            return self.accounts.local, login or LoginCookie()
+        account = self.accounts.named(login.account) if login is not None else None
         return None if account is None or login is None else (account, login)
 
     async def _page(self, page: AdminPage, route: PageRoute, request: Request) -> Response:
@@ -215,12 +211,13 @@ class Site:
         if route.method == "POST" and not (login.confirms(str(form.get("token", ""))) and _is_same_site(request)):
             return self._plain(403, "The form was too old. Go back, load the page again and repeat it.")
         visit = Visit(
-            parts=self._parts.pages,
-            templates=self._templates,
+            parts=self.pages,
+            templates=templates(),
             account=account,
             workspace=workspace,
             role=role,
             login=login,
+            page=page,
             navigation=tuple(each for each in PAGES if each.is_listed and self._may_open(account, role, each)),
             workspaces=account.workspaces(every),
             path=request.path_params,
@@ -236,7 +233,7 @@ class Site:
         """Whether an account with this role here may open a page, here or in the page's own workspace."""
         if not page.home:
             return role >= page.needs
-        return self._parts.pages.playground is not None and (account.role_in(page.home) or 0) >= page.needs
+        return self.pages.playground is not None and (account.role_in(page.home) or 0) >= page.needs
 
     def _answered(self, page: AdminPage, route: PageRoute, visit: Visit) -> Response:
         """The response of a page, or an error page."""
@@ -245,16 +242,16 @@ class Site:
             return route.handler(visit)
         except (MemoryFault, AccessDenied, MessengerError) as error:
             status = next((code for kind, code in _STATUSES.items() if isinstance(error, kind)), 503)
-            return visit.render("fault.html", status=status, here=page.name, text=str(error))
+            return visit.render("fault.html", status=status, text=str(error))
 
     def _keep_login(self, request: Request, response: Response, visit: Visit) -> None:
         if isinstance(response, Redirect):
-            self._parts.cookies.write(request, response, response.login)
-        elif visit.login.notice is not None or self._parts.cookies.read(request) is None:
-            self._parts.cookies.write(request, response, without_notice(visit.login))
+            self.cookies.write(request, response, response.login)
+        elif visit.login.notice is not None or self.cookies.read(request) is None:
+            self.cookies.write(request, response, without_notice(visit.login))
 
     def _plain(self, status: int, text: str) -> Response:
-        return HTMLResponse(self._templates.get_template("plain.html").render(text=text), status)
+        return HTMLResponse(templates().get_template("plain.html").render(text=text), status)
 
 
 async def _form(request: Request) -> FormData:

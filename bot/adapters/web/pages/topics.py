@@ -30,7 +30,6 @@ def show(visit: Visit) -> Response:
     )
     return visit.render(
         "topics.html",
-        here="topics",
         topics=known,
         total=total,
         text=text,
@@ -45,7 +44,7 @@ def trail(visit: Visit) -> Response:
     """Show the events of a topic, oldest first."""
     topic_id = visit.path["topic_id"]
     topic, events = visit.memory.facts.history(visit.workspace, topic_id, public_only=visit.public_only)
-    return visit.render("topic_trail.html", here="topics", topic=topic, events=events)
+    return visit.render("topic_trail.html", topic=topic, events=events)
 
 
 def change(visit: Visit) -> Response:

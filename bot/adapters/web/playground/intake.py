@@ -20,11 +20,12 @@ _MAX_EMOJI = 80
 class Intake:
     """The actions of a persona. Each returns when the bot has accepted the event."""
 
-    def __init__(self, messenger: PlaygroundMessenger) -> None:
+    def __init__(self, messenger: PlaygroundMessenger, persona: Persona) -> None:
+        self._persona = persona
         self._messenger = messenger
         self._messages = messenger.messages
 
-    async def write(self, persona: Persona, text: str) -> None:
+    async def write(self, text: str) -> None:
         """Write a message, or a command with or without a slash."""
         text = text.strip()
         if not text:
@@ -34,53 +35,53 @@ class Intake:
         typed = slash_command(text[1:]) if text.startswith("/") else command_in(text)
         shown = Shown(
             id=self._messenger.new_id(),
-            channel=persona.channel_id,
-            author=persona.person,
+            channel=self._persona.channel_id,
+            author=self._persona.person,
             text=text,
             at=self._messenger.clock(),
-            private_to=persona.person if typed is not None and typed.name != CORRECT else "",
+            private_to=self._persona.person if typed is not None and typed.name != CORRECT else "",
         )
         self._messages.show(shown)
         if typed is not None:
-            await self._command(persona, typed)
+            await self._command(typed)
             return
         event = PersonMessage(
             event_id=self._messenger.new_id(),
-            scope=persona.scope,
+            scope=self._persona.scope,
             message_id=shown.id,
             text=text,
             at=shown.at,
-            role=persona.role,
+            role=self._persona.role,
         )
         await self._messenger.deliver(event)
 
-    async def react(self, persona: Persona, message_id: str, emoji: str, *, added: bool) -> None:
+    async def react(self, message_id: str, emoji: str, *, added: bool) -> None:
         """Add or remove an emoji on a message of the bot. Does nothing if it is there, or gone, already."""
-        shown = self._of_bot(persona, message_id)
+        shown = self._of_bot(message_id)
         if not emoji or len(emoji) > _MAX_EMOJI:
             raise InvalidInput(f"an emoji has at most {_MAX_EMOJI} characters")
         people = shown.reactions.get(emoji, [])
-        if (persona.person in people) is added:
+        if (self._persona.person in people) is added:
             return
-        people = [*people, persona.person] if added else [each for each in people if each != persona.person]
+        people = [*people, self._persona.person] if added else [each for each in people if each != self._persona.person]
         shown.reactions[emoji] = people
         if not people:
             del shown.reactions[emoji]
         self._messages.show(shown)
         event = PersonReaction(
             event_id=self._messenger.new_id(),
-            scope=persona.scope,
+            scope=self._persona.scope,
             message_id=shown.id,
             emoji=emoji,
             added=added,
             at=self._messenger.clock(),
-            role=persona.role,
+            role=self._persona.role,
         )
         await self._messenger.deliver(event)
 
-    async def choose(self, persona: Persona, message_id: str, number: int, text: str = "") -> None:
+    async def choose(self, message_id: str, number: int, text: str = "") -> None:
         """Press the button with this index; `text` is the input of a form that it opens."""
-        shown = self._of_bot(persona, message_id)
+        shown = self._of_bot(message_id)
         if not 0 <= number < len(shown.choices):
             raise NotFound("there is no such button any more")
         choice = shown.choices[number]
@@ -88,65 +89,65 @@ class Intake:
         if choice.command == forms.OPENS_A_FORM:
             typed = forms.answer_command({forms.ANSWER: text}, choice.argument)
         if shown.is_answer:
-            await self._command(persona, typed, shown.id)
+            await self._command(typed, shown.id)
             return
-        with self._in_place_of(persona, shown):
-            await self._command(persona, typed)
+        with self._in_place_of(shown):
+            await self._command(typed)
 
-    async def correct(self, persona: Persona, message_id: str, text: str, reason: str) -> None:
+    async def correct(self, message_id: str, text: str, reason: str) -> None:
         """Correct an answer, with a reason."""
-        shown = self._of_bot(persona, message_id)
+        shown = self._of_bot(message_id)
         event = forms.correction_event(
             {forms.BETTER: text.strip(), forms.REASON: reason if reason in forms.REASONS else ""},
             event_id=self._messenger.new_id(),
-            scope=persona.scope,
+            scope=self._persona.scope,
             at=self._messenger.clock(),
-            role=persona.role,
+            role=self._persona.role,
             message_id=shown.id,
         )
         if event is None:
             raise InvalidInput("write what would have been right")
-        with self._beside(persona, shown, corrects=True):
+        with self._beside(shown, corrects=True):
             await self._messenger.deliver(event)
 
-    async def why(self, persona: Persona, message_id: str) -> None:
+    async def why(self, message_id: str) -> None:
         """Ask which lessons an answer used; the reply is shown next to it."""
-        shown = self._of_bot(persona, message_id)
-        with self._beside(persona, shown):
-            await self._command(persona, ParsedCommand("why"), shown.id)
+        shown = self._of_bot(message_id)
+        with self._beside(shown):
+            await self._command(ParsedCommand("why"), shown.id)
 
-    async def _command(self, persona: Persona, typed: ParsedCommand, message_id: str = "") -> None:
+    async def _command(self, typed: ParsedCommand, message_id: str = "") -> None:
         event = command_event(
             typed,
             event_id=self._messenger.new_id(),
-            scope=persona.scope,
+            scope=self._persona.scope,
             at=self._messenger.clock(),
-            role=persona.role,
+            role=self._persona.role,
             message_id=message_id,
         )
         await self._messenger.deliver(event)
 
-    def _of_bot(self, persona: Persona, message_id: str) -> Shown:
+    def _of_bot(self, message_id: str) -> Shown:
         """A message of the bot that this person sees. Raises `NotFound`."""
-        shown = self._messages.find(persona.channel_id, message_id)
-        if shown is None or shown.author or shown.private_to not in ("", persona.person):
+        shown = self._messages.find(self._persona.channel_id, message_id)
+        if shown is None or shown.author or shown.private_to not in ("", self._persona.person):
             raise NotFound("this message is not shown any more: load the page again")
         return shown
 
-    def _beside(self, persona: Persona, shown: Shown, *, corrects: bool = False) -> AbstractContextManager[None]:
+    def _beside(self, shown: Shown, *, corrects: bool = False) -> AbstractContextManager[None]:
         """Inside the block, show private replies to the person next to the answer."""
 
         async def tell(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
-            shown_id = self._messenger.say_beside(shown.channel, shown.id, persona.person, text, choices=choices)
-            asked = self._messages.find(shown.channel, f"{shown.id}-correct-{persona.person}")
+            shown_id = self._messenger.say_beside(shown.channel, shown.id, self._persona.person, text, choices=choices)
+            asked = self._messages.find(shown.channel, f"{shown.id}-correct-{self._persona.person}")
             if corrects and asked is not None:
                 asked.text, asked.asks_correction = "", False
                 self._messages.show(asked)
             return shown_id
 
-        return replying_to(persona.person, tell)
+        return replying_to(self._persona.person, tell)
 
-    def _in_place_of(self, persona: Persona, shown: Shown) -> AbstractContextManager[None]:
+    def _in_place_of(self, shown: Shown) -> AbstractContextManager[None]:
         """Inside the block, private replies to the person replace the message with the pressed button."""
 
         async def tell(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
@@ -154,4 +155,4 @@ class Intake:
             self._messages.show(shown)
             return shown.id
 
-        return replying_to(persona.person, tell)
+        return replying_to(self._persona.person, tell)

@@ -9,7 +9,7 @@ from joserfc.jwk import RSAKey
 from bot.adapters.web.pages.access import Accounts, accounts_of
 from bot.adapters.web.pages.cookies import Cookies
 from bot.adapters.web.pages.oidc import OpenIdConnect
-from bot.adapters.web.pages.site import SiteParts
+from bot.adapters.web.pages.site import Site
 from bot.app.pages import make_site
 from bot.config import Settings
 from bot.errors import ConfigError
@@ -42,7 +42,7 @@ def visitor(world: World, provider: Provider) -> Visitor:
     world.ask("where is the key?")
     client = OpenIdConnect(issuer=provider.url, client_id=CLIENT, client_secret="s", url=URL, cookie_secret=b"1" * 32)
     lines = ["ana@example.org teacher terminal:w", "u7 viewer *", "bo@example.org admin * $argon2id$x"]
-    site = SiteParts(
+    site = Site(
         pages=site_parts(world.memory).pages,
         accounts=Accounts("", accounts_of(lines)),
         cookies=Cookies(b"0" * 32, world.memory.clock),
