@@ -9,6 +9,7 @@ import inspect
 import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, get_type_hints
@@ -122,25 +123,14 @@ async def _called(call: Callable[[], Any], name: str) -> object:
     """Call a function. A synchronous one runs in a daemon thread, so that it cannot keep the process alive."""
     if inspect.iscoroutinefunction(call.func if isinstance(call, partial) else call):
         return await call()
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[object] = loop.create_future()
-
-    def settle(result: object, error: BaseException | None) -> None:
-        if done.cancelled():
-            return
-        if error is not None:
-            done.set_exception(error)
-        else:
-            done.set_result(result)
+    done: Future[object] = Future()
+    done.set_running_or_notify_cancel()  # the thread goes on when nobody waits for it any more
 
     def work() -> None:
-        result, error = None, None
         try:
-            result = call()
-        except Exception as raised:  # noqa: BLE001 - handed over to whoever waits
-            error = raised
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(settle, result, error)
+            done.set_result(call())
+        except Exception as error:  # noqa: BLE001 - handed over to whoever waits
+            done.set_exception(error)
 
     threading.Thread(target=work, name=f"tool {name}", daemon=True).start()
-    return await done
+    return await asyncio.wrap_future(done)
