@@ -100,10 +100,11 @@ class _Export:
         if self._has_untold:
             self.left_out[_UNTOLD] += 1
         threads = [messages] if "Thread" in str(channel.get("type") or "") else reply_chains(messages)
-        for thread in threads:
-            found = answered([each for each in thread if each.text or each is thread[0]], self.emoji, self.left_out)
-            if found is not None:
-                yield found.entry(place, day=self._days.get(found.question.id, ""), key="discord")
+        for thread in filter(None, threads):
+            spoken = [each for each in thread if each.text or each is thread[0]]
+            day = self._days.get(thread[0].id, "")
+            if entry := answered(spoken, place, self.emoji, self.left_out, day=day, key="discord"):
+                yield entry
 
     def _place(self, channel: Record) -> SourceChannel:
         """The channel of the file: of a thread its parent, except for a private thread, which has fewer readers."""

@@ -60,7 +60,7 @@ class _Export:
     left_out: Counter[str] = field(default_factory=Counter[str])
     workspace: str = ""
     _names: dict[str, str] = field(default_factory=dict[str, str])
-    """Names of people and public channels, by id."""
+    """Names of people and public channels, by id. Other channels stay unnamed."""
     _bots: set[str] = field(default_factory=set[str])
 
     def entries(self, progress: Callable[[str, int, int], None]) -> Iterator[SourceEntry]:
@@ -114,9 +114,9 @@ class _Export:
 
     def _of_place(self, place: SourceChannel, days: Sequence[str]) -> Iterator[SourceEntry]:
         for thread in self._threads(days):
-            found = answered(thread, self.emoji, self.left_out)
-            if found is not None:
-                yield found.entry(place, day=_day(found.question.id), key=f"slack/{place.channel}")
+            day, key = _day(thread[0].id), f"slack/{place.channel}"
+            if entry := answered(thread, place, self.emoji, self.left_out, day=day, key=key):
+                yield entry
 
     def _threads(self, days: Sequence[str]) -> list[list[Message]]:
         """The threads of a conversation, each from its first message on."""
@@ -141,15 +141,11 @@ class _Export:
         return Message(
             id=stamp,
             author=author,
-            text=self._plain(str(record.get("text") or "")),
+            text=plain(str(record.get("text") or ""), self._names),
             reactions=_reactions(record.get("reactions")),
             is_pinned=bool(record.get("pinned_to")),
             is_bot=is_bot,
         )
-
-    def _plain(self, text: str) -> str:
-        """The text with names for people and public channels. Other channels stay unnamed."""
-        return plain(text, self._names)
 
 
 def _shown_name(kind: str, name: str) -> str:

@@ -71,24 +71,14 @@ def _delimiter(lines: Sequence[str]) -> str:
     return max(_DELIMITERS, key=lambda each: (bare.count(each), -_DELIMITERS.index(each)))
 
 
-class _Lines:
-    """An iterator of lines that ends after the longest record."""
-
-    def __init__(self, lines: Sequence[str], start: int) -> None:
-        self._lines = lines
-        self.next = start
-        self._room = _LONGEST_RECORD
-
-    def __iter__(self) -> "_Lines":
-        return self
-
-    def __next__(self) -> str:
-        if self.next >= len(self._lines) or self._room < 0:
-            raise StopIteration
-        line = self._lines[self.next]
-        self.next += 1
-        self._room -= len(line) + 1
-        return line + "\n"
+def _lines(lines: Sequence[str], start: int) -> Iterator[str]:
+    """The lines from a position on, until they are more than the longest record."""
+    room = _LONGEST_RECORD
+    for at in range(start, len(lines)):
+        if room < 0:
+            return
+        room -= len(lines[at]) + 1
+        yield f"{lines[at]}\n"
 
 
 def _records(lines: Sequence[str], delimiter: str) -> Iterator[tuple[int, list[str]] | FileFault]:
@@ -99,13 +89,13 @@ def _records(lines: Sequence[str], delimiter: str) -> Iterator[tuple[int, list[s
         if not lines[at].strip():
             at += 1
             continue
-        source = _Lines(lines, at)
+        reader = csv.reader(_lines(lines, at), delimiter=delimiter, strict=True)
         try:
-            row = next(csv.reader(source, delimiter=delimiter, strict=True))
+            row = next(reader)
         except (csv.Error, StopIteration) as error:
             reason = "a quote is opened and not closed" if "end of data" in str(error) else f"it is no row: {error}"
             yield FileFault(position=f"line {at + 1}", reason=reason)
             at += 1
             continue
         yield at + 1, row
-        at = source.next
+        at += reader.line_num

@@ -36,42 +36,18 @@ class Message:
     """The id of the message it replies to; empty if it is no reply."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkedAnswer:
-    """A question with its marked answer."""
-
-    question: Message
-    answers: tuple[Message, ...]
-    """The messages of the answer: all of one author with the same mark."""
-    mark: str
-
-    @property
-    def answer(self) -> str:
-        """The text of the answer."""
-        return "\n\n".join(each.text.strip() for each in self.answers)
-
-    def entry(self, place: SourceChannel, *, day: str, key: str) -> SourceEntry:
-        """The entry to learn. `key` identifies the conversation."""
-        first = self.answers[0]
-        return SourceEntry(
-            position=f"{place.name} {day}".strip(),
-            question=self.question.text,
-            answer=self.answer,
-            key=f"{key}/{self.question.id}/{first.id}",
-            mark=self.mark,
-            place=place,
-            author=first.author,
-            asker=self.question.author,
-        )
-
-
 _CHECK, _WORDS, _PIN, _THUMB = "✅ by who asked", "accepted in words", "pinned", "👍 by who asked"
 _STRENGTHS = (_CHECK, _WORDS, _PIN, _THUMB)
 """The marks, most reliable first."""
 
 
-def answered(thread: Sequence[Message], emoji: EmojiMap, left_out: Counter[str]) -> MarkedAnswer | None:
-    """The marked answer to a thread's first message; None if there is none, which `left_out` counts by reason."""
+def answered(
+    thread: Sequence[Message], place: SourceChannel, emoji: EmojiMap, left_out: Counter[str], *, day: str, key: str
+) -> SourceEntry | None:
+    """A thread's first message with its marked answer; None if there is none, which `left_out` counts by reason.
+
+    The answer is all that its author wrote with the same mark. `key` identifies the conversation, `day` is when it was.
+    """
     if len(thread) < 2:
         return None
     question, *replies = thread
@@ -87,9 +63,18 @@ def answered(thread: Sequence[Message], emoji: EmojiMap, left_out: Counter[str])
         left_out["marked replies to what is no question"] += 1
         return None
     taken = [each for each in replies if marks.get(each.id) == best]
-    last = taken[-1].author
-    alike = tuple(each for each in taken if each.author == last)
-    return MarkedAnswer(question=question, answers=alike, mark=best)
+    author = taken[-1].author
+    answers = [each for each in taken if each.author == author]
+    return SourceEntry(
+        position=f"{place.name} {day}".strip(),
+        question=question.text,
+        answer="\n\n".join(each.text.strip() for each in answers),
+        key=f"{key}/{question.id}/{answers[0].id}",
+        mark=best,
+        place=place,
+        author=author,
+        asker=question.author,
+    )
 
 
 def reply_chains(messages: Sequence[Message]) -> list[list[Message]]:

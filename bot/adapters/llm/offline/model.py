@@ -67,11 +67,11 @@ class OfflineModel:
     def _understand(self, message: str, opening: str, request: ModelRequest) -> str:
         """The message rewritten to stand alone."""
         last = read_last_question(opening)
-        if last is None or not may_follow(message, last.goal):
+        if not last or not may_follow(message, last):
             return message
-        evidence = request.weigh(f"{last.goal} {message}") if request.weigh else Evidence()
+        evidence = request.weigh(f"{last} {message}") if request.weigh else Evidence()
         known = [weight.goal for belief in evidence.beliefs for weight in belief.weights if weight.approves]
-        return follow(message, last.goal, self._similarity, known)
+        return follow(message, last, self._similarity, known)
 
     def _decide(
         self, prompt: Prompt, request: ModelRequest, outputs: Sequence[ToolTurn]

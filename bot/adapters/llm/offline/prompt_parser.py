@@ -129,14 +129,6 @@ def unescaped(text: str) -> str:
 # The message to understand, with the conversation before it ---------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LastQuestion:
-    """A question to the bot, rewritten to stand alone, and the bot's answer."""
-
-    goal: str
-    answer: str
-
-
 def read_last_message(prompt: str) -> str | None:
     """The message to understand; None if the prompt asks for something else."""
     begin = prompt.rfind(_MESSAGE_BEGINS)
@@ -145,19 +137,18 @@ def read_last_message(prompt: str) -> str | None:
     return unescaped(prompt[begin + len(_MESSAGE_BEGINS) : -len(_MESSAGE_ENDS)])
 
 
-def read_last_question(prompt: str) -> LastQuestion | None:
-    """The question that the message continues: the one that is replied to, else the last. None without one.
+def read_last_question(prompt: str) -> str:
+    """The question that the message continues, rewritten to stand alone; empty without one.
 
-    Feedback and preferences are no questions.
+    It is the one whose answer is replied to, else the last. Feedback and preferences are no questions.
     """
-    asked, answered = "", None
+    asked = answered = ""
     for line in _chat_lines(lines_within("conversation", prompt)):
         if line["who"] != "you":
             is_remark = line["who"] == "meant" and line["text"].startswith(_REMARKS)
             asked = "" if is_remark else line["text"]
             continue
-        if asked:
-            answered = LastQuestion(goal=asked, answer=line["text"])
+        answered = asked or answered
         if answered and line["reply"]:
             break
     return answered
@@ -168,8 +159,7 @@ def read_followed(prompt: str) -> str:
     before = prompt.rpartition("\n<goal>\n")[0]
     if not any(line.startswith(_SAYING) for line in lines_within("situation", before)):
         return ""
-    last = read_last_question(before)
-    return last.goal if last else ""
+    return read_last_question(before)
 
 
 def _chat_lines(lines: list[str]) -> list[dict[str, str]]:
