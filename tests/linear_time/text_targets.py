@@ -13,9 +13,9 @@ from bot.adapters.discord import plain_text as discord_plain
 from bot.adapters.discord.outgoing import markdown as discord_markdown, posting as discord_posting
 from bot.adapters.slack import events as slack_events
 from bot.adapters.slack.outgoing import blocks, mrkdwn, streaming
-from bot.adapters.terminal import commands, reactions, rich_screen, screen
+from bot.adapters.terminal import commands, interactive, reactions, screen
 from bot.adapters.terminal.answer_list import AnswerList
-from bot.adapters.terminal.lines import PipedLines
+from bot.adapters.terminal.streams import PipedLines
 from bot.app.processes.log_file import SecretlessFormatter
 from bot.cli import output
 from bot.conversation.answers import unknown_answers
@@ -118,7 +118,7 @@ def _log(text: str) -> object:
 def _rendered(text: str) -> object:
     from rich.console import Console
 
-    Console(file=io.StringIO(), force_terminal=True, width=80).print(rich_screen._markdown(text))
+    Console(file=io.StringIO(), force_terminal=True, width=80).print(interactive._markdown(text))
     return None
 
 
@@ -235,7 +235,7 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "terminal, AnswerList": _react,
     "terminal, lines": _read_lines,
     "terminal, one_line": screen.one_line,
-    "terminal, Markdown": rich_screen._markdown,
+    "terminal, Markdown": interactive._markdown,
     "terminal, Markdown on screen": _rendered,
     # bot/app and bot/cli
     "log line": _log,

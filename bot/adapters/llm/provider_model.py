@@ -102,10 +102,10 @@ class ProviderModel:
         model = await self._loaded()
         from pydantic_ai.direct import model_request
 
-        from bot.adapters.llm.dialogue import from_response, to_messages, to_parameters
-        from bot.adapters.llm.faults import VENDOR_FAULTS, is_safe, translate
+        from bot.adapters.llm import dialogue
 
-        messages, parameters = to_messages(request, with_images=with_images), to_parameters(request.tools)
+        messages = dialogue.to_messages(request, with_images=with_images)
+        parameters = dialogue.to_parameters(request.tools)
         try:
             async with asyncio.timeout(self._timeout_s):  # not every client respects the timeout in the settings
                 response = None
@@ -115,11 +115,11 @@ class ProviderModel:
                     response = await model_request(
                         model, messages, model_settings=self._settings, model_request_parameters=parameters
                     )
-        except VENDOR_FAULTS as exc:
-            fault = translate(exc, self.name, self._timeout_s, self._api_key)
+        except dialogue.VENDOR_FAULTS as exc:
+            fault = dialogue.translate(exc, self.name, self._timeout_s, self._api_key)
             # A server may echo the key in its answer; then the cause must not be logged either.
-            raise fault from (exc if is_safe(exc, self._api_key) else None)
-        return from_response(response, self.name)
+            raise fault from (exc if dialogue.is_safe(exc, self._api_key) else None)
+        return dialogue.from_response(response, self.name)
 
     async def _streamed(
         self,
@@ -131,8 +131,7 @@ class ProviderModel:
         """Stream the reply. None if the stream broke off or is not supported: the reply is then requested whole."""
         from pydantic_ai.direct import model_request_stream
 
-        from bot.adapters.llm.dialogue import partial
-        from bot.adapters.llm.faults import STREAM_FAULTS, is_worth_asking_whole
+        from bot.adapters.llm import dialogue
 
         try:
             async with model_request_stream(
@@ -142,11 +141,11 @@ class ProviderModel:
                 async for _ in stream:
                     number += 1
                     if number >= next_shown:  # less often as the reply grows, as each time all of it is parsed
-                        on_partial(partial(stream.get()))
+                        on_partial(dialogue.partial(stream.get()))
                         next_shown = number + 1 + number // _FIRST_CHUNKS
                 response = stream.get()
-        except STREAM_FAULTS as exc:
-            if not is_worth_asking_whole(exc):
+        except dialogue.STREAM_FAULTS as exc:
+            if not dialogue.is_worth_asking_whole(exc):
                 raise
             log.info("%s: a stream broke off, asking for the whole reply: %s", self.name, type(exc).__name__)
             return None
@@ -162,7 +161,7 @@ class ProviderModel:
 
     def _build(self) -> "Model[Any]":
         try:
-            for module in ("pydantic_ai.direct", "bot.adapters.llm.dialogue", "bot.adapters.llm.faults"):
+            for module in ("pydantic_ai.direct", "bot.adapters.llm.dialogue"):
                 import_module(module)
         except ImportError as exc:
             raise ModelRejected(

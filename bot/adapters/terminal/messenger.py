@@ -9,10 +9,9 @@ from bot.adapters.command_words import CORRECT, ParsedCommand
 from bot.adapters.terminal.answer_list import AnswerList
 from bot.adapters.terminal.commands import Act, Command, Export, React, Say, Unreact, help_text, parse
 from bot.adapters.terminal.file_export import save
-from bot.adapters.terminal.lines import PipedLines
 from bot.adapters.terminal.screen import PlainScreen
 from bot.adapters.terminal.speaker import ROLES, CurrentSpeaker
-from bot.adapters.terminal.streams import Streams
+from bot.adapters.terminal.streams import PipedLines, Streams
 from bot.config import TerminalSettings
 from bot.conversation.answers.conversations import unless
 from bot.errors import ChannelNotFound, CommandRefused, NotPermitted
@@ -32,8 +31,7 @@ from memory.model import Scope
 from memory.ports import Clock, NewId
 
 if TYPE_CHECKING:
-    from bot.adapters.terminal.prompt import LinePrompt
-    from bot.adapters.terminal.rich_screen import RichScreen
+    from bot.adapters.terminal.interactive import LinePrompt, RichScreen
 
 _HINT = "Ask away. 👍 or 👎 rates the last answer; /help lists the rest."
 
@@ -290,8 +288,7 @@ def _open(
 ) -> "tuple[PipedLines | LinePrompt, PlainScreen | RichScreen]":
     if not streams.interactive:
         return PipedLines(streams.stdin), PlainScreen(streams.stdout, echo=streams.echo)
-    from bot.adapters.terminal.prompt import LinePrompt
-    from bot.adapters.terminal.rich_screen import RichScreen
+    from bot.adapters.terminal.interactive import LinePrompt, RichScreen
 
     prompt = LinePrompt(streams, interrupted=interrupted)
     return prompt, RichScreen(streams.stdout, prompt, color=streams.color)

@@ -16,7 +16,7 @@ from slack_sdk.oauth.installation_store.sqlalchemy import SQLAlchemyInstallation
 from slack_sdk.oauth.state_store.sqlalchemy import SQLAlchemyOAuthStateStore
 from sqlalchemy import Connection, Table, Text, func, inspect, select, type_coerce
 
-from bot.adapters.slack.installations.database import InstallationDatabase
+from bot.adapters.slack.installations.database import SECRETS, InstallationDatabase
 from bot.adapters.slack.installations.encryption import EncryptedText, TokenCipher
 from bot.adapters.slack.web import library_log
 from bot.errors import ConfigError
@@ -27,9 +27,6 @@ R = TypeVar("R")
 
 STATE_GOOD_FOR_S = 600
 """How long a person may take from the install page to Slack's consent."""
-
-SECRETS = ("bot_token", "bot_refresh_token", "user_token", "user_refresh_token", "incoming_webhook_url")
-"""Columns that give access to a workspace."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

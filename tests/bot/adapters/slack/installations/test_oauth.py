@@ -11,9 +11,13 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from bot.adapters.slack.installations.copy import copy_installations, count_installations
-from bot.adapters.slack.installations.database import InstallationFile, SharedInstallations
-from bot.adapters.slack.installations.installations import SECRETS
+from bot.adapters.slack.installations.database import (
+    SECRETS,
+    InstallationFile,
+    SharedInstallations,
+    copy_installations,
+    count_installations,
+)
 from bot.adapters.slack.installations.scopes import SCOPES
 from bot.errors import ConfigError, MessengerUnavailable
 from tests.bot.adapters.messenger_contract import Heard
