@@ -13,7 +13,6 @@ from bot.adapters.discord.client import Client, HeldShards, use_api
 from bot.adapters.discord.directory import PLATFORM, Channels, Roles, name_of
 from bot.adapters.discord.files import small_enough
 from bot.adapters.discord.incoming import lookups
-from bot.adapters.discord.incoming.channel_changes import ChannelChanges
 from bot.adapters.discord.incoming.context import HandlerContext
 from bot.adapters.discord.incoming.intake import Intake
 from bot.adapters.discord.incoming.interactions import Interactions
@@ -22,9 +21,8 @@ from bot.adapters.discord.incoming.reactions import Reactions
 from bot.adapters.discord.incoming.servers import Servers
 from bot.adapters.discord.mentions import Mentions
 from bot.adapters.discord.menu import add_commands, spelled
-from bot.adapters.discord.outgoing.long_answers import MOST_MESSAGES
+from bot.adapters.discord.outgoing.long_answers import MOST_MESSAGES, PACE_S
 from bot.adapters.discord.outgoing.posting import Posting, in_parts
-from bot.adapters.discord.outgoing.streaming import PACE_S
 from bot.adapters.discord.outgoing.typing_indicator import StaleProgressLines, TypingIndicator
 from bot.adapters.discord.rest import FAULTS, Rest, translated
 from bot.adapters.flow_control import Sleep, Tasks, until_reachable
@@ -135,7 +133,7 @@ class DiscordMessenger:
         uses = Interactions(context)
         connection = {"shard_ready": self._connected_now, "resumed": self._resumed, "disconnect": self._disconnected}
         intake = Intake(context)
-        parts = (uses, intake, Reactions(context), ChannelChanges(context), Servers(context, intake.late))
+        parts = (uses, intake, Reactions(context), Servers(context, intake.late))
         client.handlers = (*(part.handlers for part in parts), connection)
         add_commands(client.tree, self._settings.command, uses)
         try:

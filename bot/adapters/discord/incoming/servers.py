@@ -1,21 +1,23 @@
-"""Handles servers that become available: announces new ones, and reads questions asked while the bot was away.
+"""Handles what becomes of servers: announces new ones, reads what was asked meanwhile, reports changed channels.
 
-Discord does not send these again, so they are read from the channels: messages of the last hour that mention the bot
-and have no reply of its. Memory knows which of them an earlier process received, so each is answered once.
+Discord does not send again what was asked while the bot was away, so it is read from the channels: messages of the last
+hour that mention the bot and have no reply of its. Memory knows which of them an earlier process received, so each is
+answered once.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
 import discord
 
+from bot.adapters.discord.directory import ChannelInfo, visibility_of
 from bot.adapters.discord.incoming.context import HandlerContext
 from bot.adapters.discord.incoming.lookups import teacher_names
 from bot.errors import MessengerError
-from bot.model import BotInvited
+from bot.model import BotInvited, ChannelChanged
 
 log = logging.getLogger(__name__)
 
@@ -30,6 +32,7 @@ _MOST = 500
 class Servers:
     """Delivers `BotInvited` for each server that invited the bot lately, if there is a channel to write in.
 
+    Delivers `ChannelChanged` for each channel that others may read now.
     `take` is called with each message that mentioned the bot while it was away.
     """
 
@@ -40,6 +43,9 @@ class Servers:
             "shard_ready": self._ready,
             "guild_available": self._in_view,
             "guild_join": self._in_view,
+            "guild_channel_update": self._changed,
+            "guild_channel_delete": self._vanished,
+            "guild_role_update": self._role_changed,
         }
         """By the library's name of an event."""
 
@@ -110,6 +116,33 @@ class Servers:
         may_write = (each for each in order if _may_write(guild, each))
         admits = self._context.roles.admit
         return next((each for each in may_write if admits(guild.me, [each.id], is_direct=False)), None)
+
+    # Channels whose visibility changed: memory updates what was said there ------------------------------------------
+
+    def _changed(self, before: discord.abc.GuildChannel) -> None:
+        """Report a changed channel if its visibility differs. Most changes are of its name or its position."""
+        if visibility_of(before.guild.get_channel(before.id)) is not visibility_of(before):
+            self._look_again(before)
+
+    def _role_changed(self, before: discord.Role) -> None:
+        """Report all channels after a change of the role @everyone, whose rights they may inherit."""
+        for channel in before.guild.text_channels if before.is_default() else ():
+            self._look_again(channel)
+
+    def _look_again(self, channel: discord.abc.GuildChannel) -> None:
+        self._report(channel, partial(self._context.channels.of, channel.id, channel.guild.id))
+
+    def _vanished(self, channel: discord.abc.GuildChannel) -> None:
+        self._report(channel, partial(self._context.channels.hidden, channel))
+
+    def _report(self, channel: discord.abc.GuildChannel, look_up: Callable[[], Awaitable[ChannelInfo | None]]) -> None:
+        async def tell() -> None:
+            if place := await look_up():
+                context, now = self._context, self._context.clock()
+                event_id = f"channel/{place.id}/{now.isoformat()}"
+                await context.sink(ChannelChanged(event_id=event_id, scope=place.scope(str(context.client.me)), at=now))
+
+        self._context.tasks.start(channel.id, tell)
 
 
 def _may_read(guild: discord.Guild, channel: _Readable) -> bool:

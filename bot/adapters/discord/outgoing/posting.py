@@ -12,9 +12,8 @@ from discord import ui
 from bot.adapters.commonmark import INVISIBLE, size, split
 from bot.adapters.discord.client import Client
 from bot.adapters.discord.directory import DIRECT_WORKSPACE, address
-from bot.adapters.discord.outgoing.long_answers import LongAnswers, as_document, in_thread
+from bot.adapters.discord.outgoing.long_answers import AT_ONCE, LongAnswers, as_document, beginning, in_thread, stream
 from bot.adapters.discord.outgoing.markdown import one_line, to_discord
-from bot.adapters.discord.outgoing.streaming import AT_ONCE, beginning, stream
 from bot.adapters.discord.rest import (
     BLOCKED,
     NO_HISTORY,

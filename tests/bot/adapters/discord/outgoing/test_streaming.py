@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from bot.adapters.discord.outgoing.streaming import AT_ONCE, beginning, stream
+from bot.adapters.discord.outgoing.long_answers import AT_ONCE, beginning, stream
 from bot.errors import MessengerError, MessengerUnavailable
 from tests.doubles.discord import DiscordServer, failing, refusing
 from tests.doubles.discord_driver import Session, connected
