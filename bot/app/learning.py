@@ -9,8 +9,7 @@ from pathlib import Path
 
 from bot.adapters.sources import faq_lines, faq_markdown, faq_table
 from bot.adapters.sources.archive import opened
-from bot.adapters.sources.entries import Contents, FileFault, SourceChannel, SourceEntry
-from bot.adapters.sources.texts import read_text
+from bot.adapters.sources.entries import Contents, FileFault, SourceChannel, SourceEntry, read_text
 from memory.errors import InvalidInput
 from memory.model import Audience, Scope, Visibility
 from memory.model.batch import Proposal

@@ -5,7 +5,7 @@ discord.py itself waits for rate limits up to a limit, and retries after 500, 50
 """
 
 import hashlib
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TypeVar
 
 import aiohttp
@@ -64,6 +64,14 @@ class Rest:
                 raise
             # aiohttp has no class of its own for it.
             raise MessengerUnavailable(f"{what}: the connection to Discord is closed; try again later") from exc
+
+    async def all_of(self, what: str, iterate: Callable[[], AsyncIterator[T]], *, again: bool = True) -> list[T]:
+        """All that an iterator of the library gives; `iterate` makes one for each try. Raises `MessengerError`."""
+
+        async def read() -> list[T]:
+            return [each async for each in iterate()]
+
+        return await self(what, read, again=again)
 
 
 def nonce_for(of: str) -> str:

@@ -311,10 +311,7 @@ class SlackMessenger(Lookups):
         """Remove the status, with its stop button, that a killed process left in the thread of this answer."""
         is_busy = self._status.is_busy(message.channel, message.thread)
         if message.thread and message.is_last and not is_busy and self._poster.may_be_posted(message):
-            try:
-                await self._status.end(message.channel, message.thread)
-            except MessengerError as error:
-                log.info("could not clear the status of an idle thread: %s", error)
+            await self._status.tidy(message.channel, message.thread)
 
     async def _post_directly(self, message: BotMessage, choices: tuple[Choice, ...] = ()) -> str:
         """Post in the person's direct conversation, with those choices only that mean the same there."""

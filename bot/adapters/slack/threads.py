@@ -178,6 +178,13 @@ class Status:
         if not (self._has_sessions and await self._set_session(channel, thread, "active", None)):
             await self._set_line(channel, thread, "", None)
 
+    async def tidy(self, channel: str, thread: str) -> None:
+        """Remove the status of an idle thread, which an earlier process may have left. A failure is only logged."""
+        try:
+            await self.end(channel, thread)
+        except MessengerError as error:
+            log.info("could not clear the status of an idle thread: %s", error)
+
     async def _set_session(self, channel: str, thread: str, status: str, patience_s: float | None) -> bool:
         """Set the status of an agent session. False if Slack offers none to this app or in this thread."""
         try:

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from bot.adapters.sources.entries import SourceChannel, SourceEntry
-from bot.adapters.sources.texts import with_plain_line_ends
+from bot.adapters.sources.entries import SourceChannel, SourceEntry, with_plain_line_ends
 from memory.model import Audience, Visibility
 
 T = TypeVar("T", Audience, Visibility)

@@ -22,8 +22,7 @@ from bot.adapters.web.envelope import (
     on_failure,
     on_http_error,
     on_invalid_request,
-    on_memory_fault,
-    problem,
+    on_told_fault,
 )
 from bot.adapters.web.health import Check, ReadyCheck
 from bot.adapters.web.metrics import Metrics
@@ -110,8 +109,8 @@ def _api() -> FastAPI:
         exception_handlers={
             HTTPException: on_http_error,
             RequestValidationError: on_invalid_request,
-            MemoryFault: on_memory_fault,
-            AccessDenied: on_forbidden,
+            MemoryFault: on_told_fault,
+            AccessDenied: on_told_fault,
             Exception: on_failure,
         },
         responses={status: {"model": Problem} for status in (401, 403, 404, 409, 413, 422, 429, 503)},
@@ -126,11 +125,6 @@ def _api() -> FastAPI:
 def _operation_id(route: APIRoute) -> str:
     """The name that generated clients give to the call of a route, for example `episodes_list`."""
     return f"{route.tags[0]}_{route.name.strip('_')}"
-
-
-async def on_forbidden(request: Request, error: Exception) -> JSONResponse:
-    """The response to a request that its key does not permit."""
-    return problem(403, str(error), request.state.request_id)
 
 
 class RequestIds:

@@ -11,11 +11,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 
-from memory.errors import Conflict, InvalidInput, MemoryFault, NotFound
+from bot.errors import AccessDenied
+from memory.errors import Conflict, InvalidInput, NotFound
 
 log = logging.getLogger(__name__)
 
-_STATUSES: dict[type[MemoryFault], HTTPStatus] = {
+_STATUSES: dict[type[Exception], HTTPStatus] = {
+    AccessDenied: HTTPStatus.FORBIDDEN,
     NotFound: HTTPStatus.NOT_FOUND,
     Conflict: HTTPStatus.CONFLICT,
     InvalidInput: HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -70,8 +72,12 @@ async def on_invalid_request(request: Request, error: Exception) -> JSONResponse
     return problem(status, "the request cannot be understood", request.state.request_id, fields=fields)
 
 
-async def on_memory_fault(request: Request, error: Exception) -> JSONResponse:
-    """Handle an error of the memory."""
+async def on_told_fault(request: Request, error: Exception) -> JSONResponse:
+    """Handle an error whose text is for the caller: one of the memory, or a key that does not permit a request."""
+    return problem(status_of(error), str(error), request.state.request_id)
+
+
+def status_of(error: Exception) -> HTTPStatus:
+    """The status for an error of the memory or the bot; 503 for what may pass."""
     found = (status for kind, status in _STATUSES.items() if isinstance(error, kind))
-    status = next(found, HTTPStatus.SERVICE_UNAVAILABLE)
-    return problem(status, str(error), request.state.request_id)
+    return next(found, HTTPStatus.SERVICE_UNAVAILABLE)

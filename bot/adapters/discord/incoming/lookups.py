@@ -34,12 +34,9 @@ async def remarks(
         if message is not None:
             found[message.id] = message
     if last:
-        channel = _channel(context, place)
-
-        async def read() -> list[discord.Message]:
-            return [each async for each in channel.history(limit=last, before=discord.Object(before))]
-
-        found |= {each.id: each for each in await context.rest(f"reading channel {place}", read)}
+        channel, end = _channel(context, place), discord.Object(before)
+        earlier = await context.rest.all_of(f"reading channel {place}", lambda: channel.history(limit=last, before=end))
+        found |= {each.id: each for each in earlier}
     return [
         Remark(
             message_id=str(each.id) if str(each.channel.id) == scope.channel else f"{scope.thread}-{each.id}",

@@ -71,13 +71,11 @@ def unaddressed(
 
 async def so_far(message: discord.Message, context: HandlerContext) -> ThreadSoFar | None:
     """The thread before a message; None if Discord cannot tell, or it is long. Its creator counts as taking part."""
-    channel = message.channel
-
-    async def read() -> list[discord.Message]:
-        return [each async for each in channel.history(limit=_WHOLE_THREAD, before=message)]
-
+    channel, what = message.channel, f"looking at what was said in thread {message.channel.id}"
     try:
-        newest_first = await context.rest(f"looking at what was said in thread {channel.id}", read, again=False)
+        newest_first = await context.rest.all_of(
+            what, lambda: channel.history(limit=_WHOLE_THREAD, before=message), again=False
+        )
     except MessengerError as error:
         log.info("could not read thread %s: %s", channel.id, error)
         return None

@@ -72,13 +72,10 @@ class Servers:
                     log.info("could not read messages sent while the bot was away: %s", error)
 
     async def _read_channel(self, guild: discord.Guild, channel: _Readable, now: datetime) -> None:
-        async def page() -> list[discord.Message]:
-            return [
-                each async for each in channel.history(limit=_MOST, after=now - _AWAY, before=now, oldest_first=True)
-            ]
-
-        me, rest = self._context.client.me, self._context.rest
-        messages = await rest(f"reading a channel of server {guild.id}", page)
+        me, rest, what = self._context.client.me, self._context.rest, f"reading a channel of server {guild.id}"
+        messages = await rest.all_of(
+            what, lambda: channel.history(limit=_MOST, after=now - _AWAY, before=now, oldest_first=True)
+        )
         answered = {each.reference.message_id for each in messages if each.author.id == me and each.reference}
         for message in messages:
             is_for_me = any(user.id == me for user in message.mentions)

@@ -153,13 +153,9 @@ class StaleProgressLines:
         if self._seen.get(channel):
             return
         self._seen.put(channel, True)
-        where = self._client.get_partial_messageable(channel)
-
-        async def newest() -> list[discord.Message]:
-            return [message async for message in where.history(limit=_NEWEST)]
-
+        where, what = self._client.get_partial_messageable(channel), f"reading channel {channel}"
         try:
-            for message in await self._rest(f"reading channel {channel}", newest, again=False):
+            for message in await self._rest.all_of(what, lambda: where.history(limit=_NEWEST), again=False):
                 if message.author.id == self._client.me and message.created_at < self._begun and is_stop_line(message):
                     await self._rest(f"taking a line away in channel {channel}", message.delete)
         except MessengerError as error:

@@ -1,6 +1,5 @@
 """Handles Slack's events: each becomes an event of a person, delivered before it is acknowledged."""
 
-import logging
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -27,7 +26,6 @@ from bot.adapters.slack.events import (
 )
 from bot.adapters.slack.incoming.context import HandlerContext
 from bot.adapters.ttl_cache import TtlCache
-from bot.errors import MessengerError
 from bot.model import (
     UNADDRESSED,
     Address,
@@ -43,8 +41,6 @@ from bot.model import (
     Unaddressed,
 )
 from memory.model.teaching import normalised_emoji
-
-log = logging.getLogger(__name__)
 
 _STOP_SIGNS = frozenset({"octagonal_sign", "stop_sign", "🛑"})
 _KEEP = timedelta(hours=1)
@@ -144,10 +140,7 @@ class Intake:
             await self._context.stop(location, event_id=str(body["event_id"]), at=at(str(event["event_ts"])))
             return
         # Nothing runs there any more, perhaps since a restart: the button has to be removed.
-        try:
-            await self._context.status.end(location.channel, location.thread)
-        except MessengerError as error:
-            log.info("could not clear the status of an idle thread: %s", error)
+        await self._context.status.tidy(location.channel, location.thread)
 
     def _event(self, body: Json) -> Json:
         event = timed(body["event"], float(body.get("event_time") or self._context.clock().timestamp()))

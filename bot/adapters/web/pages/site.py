@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from bot.adapters.web.envelope import status_of
 from bot.adapters.web.numbers import whole_number
 from bot.adapters.web.pages import (
     episode,
@@ -32,7 +33,7 @@ from bot.adapters.web.pages.rendering import FOLDER, templates
 from bot.adapters.web.playground.persona import WORKSPACE
 from bot.adapters.web.token_buckets import TokenBuckets
 from bot.errors import AccessDenied, MessengerError
-from memory.errors import Conflict, InvalidInput, MemoryFault, NotFound
+from memory.errors import MemoryFault
 
 PAGES: tuple[AdminPage, ...] = (
     overview.PAGE,
@@ -63,7 +64,7 @@ HEADERS = {
 }
 FORM_BYTES = 2**20
 """The largest accepted form."""
-_STATUSES: dict[type[Exception], int] = {NotFound: 404, Conflict: 409, InvalidInput: 422, AccessDenied: 403}
+_TOO_OLD = "The form was too old. Go back, load the page again and repeat it."
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -184,7 +185,7 @@ class Site:
         form = await _form(request)
         login = self.cookies.read(request)
         if login is None or not login.confirms(str(form.get("token", ""))):
-            return self._plain(403, "The form was too old. Go back, load the page again and repeat it.")
+            return self._plain(403, _TOO_OLD)
         response = RedirectResponse("/login", 303)
         self.cookies.drop(response)
         return response
@@ -209,7 +210,7 @@ class Site:
             return self._plain(404, "There is no such workspace, or it is not yours to see.")
         form = await _form(request) if route.method == "POST" else FormData()
         if route.method == "POST" and not (login.confirms(str(form.get("token", ""))) and _is_same_site(request)):
-            return self._plain(403, "The form was too old. Go back, load the page again and repeat it.")
+            return self._plain(403, _TOO_OLD)
         visit = Visit(
             parts=self.pages,
             templates=templates(),
@@ -241,8 +242,7 @@ class Site:
             visit.require(max(page.needs, route.needs))
             return route.handler(visit)
         except (MemoryFault, AccessDenied, MessengerError) as error:
-            status = next((code for kind, code in _STATUSES.items() if isinstance(error, kind)), 503)
-            return visit.render("fault.html", status=status, text=str(error))
+            return visit.render("fault.html", status=status_of(error), text=str(error))
 
     def _keep_login(self, request: Request, response: Response, visit: Visit) -> None:
         if isinstance(response, Redirect):

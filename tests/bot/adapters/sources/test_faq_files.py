@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.sources import faq_lines, faq_markdown, faq_table
-from bot.adapters.sources.entries import FileFault, SourceEntry
-from bot.adapters.sources.texts import decoded, read_text
+from bot.adapters.sources.entries import FileFault, SourceEntry, decoded, read_text
 from memory.errors import InvalidInput
 from memory.model import Audience, Visibility
 
