@@ -175,9 +175,9 @@ class DiscordMessenger:
             roles=Roles(self._settings),
             mentions=Mentions(client, rest, names),
             posting=Posting(
-                client,
-                rest,
-                names,
+                client=client,
+                rest=rest,
+                names=names,
                 new_id=self._new_id,
                 sleep=self._sleep,
                 streams=self._settings.answers == "stream",

@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
@@ -110,14 +111,7 @@ class McpServers:
 
             return await self._on_loop(called())
 
-        return Tool(
-            name=tool.name,
-            description=tool.description,
-            parameters=tool.parameters,
-            run=run,
-            has_side_effects=tool.has_side_effects,
-            is_outside=True,
-        )
+        return replace(tool, run=run)
 
     async def _on_loop(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the clients' event loop. Raises `ToolFailed` if the thread has ended."""

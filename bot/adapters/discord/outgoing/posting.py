@@ -4,6 +4,7 @@ import io
 import logging
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 import discord
@@ -45,35 +46,25 @@ _MOST_LESSONS = 5
 _HELD_BACK = "What I wanted to say here was blocked by this server's rules for messages (AutoMod)."
 
 
+@dataclass(slots=True, kw_only=True)
 class Posting:
     """Posts through one connected client."""
 
-    def __init__(
-        self,
-        client: Client,
-        rest: Rest,
-        names: Names,
-        *,
-        new_id: NewId,
-        sleep: Sleep,
-        streams: bool = True,
-        long_answers: LongAnswers = "thread",
-    ) -> None:
-        self._client = client
-        self._sleep = sleep
-        self._streams = streams
-        """Whether a long answer is streamed instead of appearing as a whole."""
-        self._long_answers = long_answers
-        self._rest = rest
-        self._new_id = new_id
-        self.names = names
-        self._partials: dict[str, tuple[str, str]] = {}
-        """Partial answers, by run: the id of the message that shows the beginning, and its channel."""
+    client: Client
+    rest: Rest
+    names: Names
+    new_id: NewId
+    sleep: Sleep
+    streams: bool = True
+    """Whether a long answer is streamed instead of appearing as a whole."""
+    long_answers: LongAnswers = "thread"
+    _partials: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
+    """Partial answers, by run: the id of the message that shows the beginning, and its channel."""
 
     async def stream_partial(self, message: BotMessage) -> None:
         """Show a partial answer in one message, if answers are streamed. Raises `MessengerError`."""
         text = to_discord(message.text)
-        if not self._streams or size(text) > LIMIT - size(_STILL_WRITTEN):
+        if not self.streams or size(text) > LIMIT - size(_STILL_WRITTEN):
             return
         known = self._partials.get(message.run_id)
         if known is None:
@@ -89,7 +80,7 @@ class Posting:
         """Delete a partial answer that will not be completed. Raises `MessengerError`."""
         sent, channel = self._partials.pop(message.run_id, ("", ""))
         if sent:
-            await self._rest(f"taking the beginning of answer {sent} away", self._message(channel, sent).delete)
+            await self.rest(f"taking the beginning of answer {sent} away", self._message(channel, sent).delete)
 
     async def post(self, message: BotMessage) -> MessageRef:
         """Post a message, privately if the person's act allows a private reply. A long notice takes several messages.
@@ -141,7 +132,7 @@ class Posting:
     async def direct(self, person: str, text: str, file: Attachment | None = None, view: ui.View | None = None) -> str:
         """Send a direct message. Raises `NotPermitted` if the person accepts none."""
         user = discord.Object(int(person))
-        channel = await self._rest(f"opening direct messages with {person}", lambda: self._client.create_dm(user))
+        channel = await self.rest(f"opening direct messages with {person}", lambda: self.client.create_dm(user))
         return await self.reply(channel.id, None, text, file, view)
 
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
@@ -157,14 +148,14 @@ class Posting:
         if place is None:
             raise ChannelNotFound(f"cannot mark message {ref.message_id} in channel {ref.channel}: no ids of Discord's")
         channel, message_id = place
-        message = self._client.get_partial_messageable(channel).get_partial_message(message_id)
-        me = discord.Object(self._client.me)
+        message = self.client.get_partial_messageable(channel).get_partial_message(message_id)
+        me = discord.Object(self.client.me)
         what = f"marking message {message_id} in channel {channel} with {emoji}"
         try:
             if present:
-                await self._rest(what, lambda: message.add_reaction(emoji))
+                await self.rest(what, lambda: message.add_reaction(emoji))
             else:
-                await self._rest(what, lambda: message.remove_reaction(emoji, me))
+                await self.rest(what, lambda: message.remove_reaction(emoji, me))
         except MessengerError as error:
             if present or code_of(error) not in (UNKNOWN_EMOJI, UNKNOWN_MESSAGE):
                 raise
@@ -174,21 +165,21 @@ class Posting:
     async def _send_answer(self, message: BotMessage) -> str:
         """Post a part of an answer. A long first part is streamed; with `file`, a longer answer comes as a file."""
         text, view = _answer(message), _under_answer(message)
-        if size(text) > LIMIT and self._long_answers == "file":
+        if size(text) > LIMIT and self.long_answers == "file":
             with suppress(MessengerError):
                 await self.drop_partial(message)
             return await self._send(message, _opening(message.text), view=view, file=as_document(message))
-        if self._long_answers == "thread":
-            message = await in_thread(self._client, self._rest, message)
+        if self.long_answers == "thread":
+            message = await in_thread(self.client, self.rest, message)
         shown = self._partials.pop(message.run_id, ("", ""))[0] if message.part == 1 else ""
         if shown:
             return await self._whole(message, shown, text, view)
-        if not self._streams or message.part > 1 or not AT_ONCE < size(text) <= LIMIT:
+        if not self.streams or message.part > 1 or not AT_ONCE < size(text) <= LIMIT:
             return await self._send(message, text, view=view)
         sent = await self._send(message, beginning(text))
         try:
             await stream(
-                text, lambda content, is_all: self._change(message, sent, content, view, is_all=is_all), self._sleep
+                text, lambda content, is_all: self._change(message, sent, content, view, is_all=is_all), self.sleep
             )
         except MessengerError as error:
             return await self._anew(message, sent, text, view, error)
@@ -215,7 +206,7 @@ class Posting:
         # Retried later, the beginning would be posted again once Discord has forgotten the nonce.
         log.info("could not stream an answer, posting it whole: %s", error)
         with suppress(MessengerError):
-            await self._rest(f"taking the beginning of answer {sent} away", self._message(message.channel, sent).delete)
+            await self.rest(f"taking the beginning of answer {sent} away", self._message(message.channel, sent).delete)
         return await self._send(message, text, view=view, attempt="whole")
 
     async def _change(
@@ -223,7 +214,7 @@ class Posting:
     ) -> object:
         """Set the text of an answer's message; only the complete text has buttons."""
         partial, under = self._message(message.channel, sent), view if is_all else None
-        return await self._rest(
+        return await self.rest(
             f"streaming the answer {sent} in channel {message.channel}",
             lambda: partial.edit(content=content, view=under, allowed_mentions=discord.AllowedMentions.none()),
             again=is_all,
@@ -231,7 +222,7 @@ class Posting:
 
     def _message(self, channel: str, sent: str) -> discord.PartialMessage:
         place, message_id = address(channel, sent) or (0, 0)
-        return self._client.get_partial_messageable(place).get_partial_message(message_id)
+        return self.client.get_partial_messageable(place).get_partial_message(message_id)
 
     async def _send(
         self,
@@ -264,7 +255,7 @@ class Posting:
         """Send one message; messages with the same `once` are posted once, even after a restart."""
         if size(text) > LIMIT:
             raise TooLong(f"posting {size(text)} characters in channel {channel}: split them", limit=LIMIT)
-        where, nonce = self._client.get_partial_messageable(channel), nonce_for(once or self._new_id())
+        where, nonce = self.client.get_partial_messageable(channel), nonce_for(once or self.new_id())
 
         async def send(reference: discord.MessageReference | None, content: str = text) -> discord.Message:
             options: dict[str, Any] = {"nonce": nonce, "reference": reference, "view": view, "file": as_file(file)}
@@ -280,13 +271,13 @@ class Posting:
         what = f"posting in channel {channel}"
         try:
             # A second try with the same nonce returns the first message, if there is one.
-            sent = await self._rest(what, lambda: send(quoted))
+            sent = await self.rest(what, lambda: send(quoted))
         except MessengerError as error:
             if code_of(error) == NO_HISTORY:
-                sent = await self._rest(what, lambda: send(None))
+                sent = await self.rest(what, lambda: send(None))
             elif code_of(error) in BLOCKED:
                 log.warning("%s", error)
-                sent = await self._rest(what, lambda: send(quoted, _HELD_BACK))
+                sent = await self.rest(what, lambda: send(quoted, _HELD_BACK))
             else:
                 raise
         return str(sent.id)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 from starlette.responses import Response
@@ -150,6 +151,10 @@ def own_vote(visit: Visit, episode: Episode) -> int:
     return next((each.value for each in votes if (each.actor, each.node_id) == (visit.actor, node_id)), 0)
 
 
+def _decide(act: Callable[[Visit, Episode], Response], visit: Visit) -> Response:
+    return act(visit, found_episode(visit))
+
+
 def _done(visit: Visit, episode: Episode, text: str, undo: str = "", **fields: str) -> Response:
     """Redirect to the page of the decision, with a notice and undo."""
     address = f"{_address(episode)}/{undo}" if undo else ""
@@ -164,9 +169,8 @@ def _address(episode: Episode) -> str:
     return f"episodes/{episode.id}"
 
 
-def grade(visit: Visit) -> Response:
+def grade(visit: Visit, episode: Episode) -> Response:
     """Grade the episode; `pending` withdraws the grade."""
-    episode = found_episode(visit)
     verdict = _one(Verdict, visit.form.get("verdict", ""))
     before = own_vote(visit, episode)
     graded = visit.memory.teaching.grade(
@@ -181,9 +185,8 @@ def grade(visit: Visit) -> Response:
     return _done(visit, graded, f"{text} It counts as {graded.verdict.value} now.", "grade", verdict=_GRADES[before])
 
 
-def correct(visit: Visit) -> Response:
+def correct(visit: Visit, episode: Episode) -> Response:
     """Correct the episode's answer."""
-    episode = found_episode(visit)
     event_id = visit.memory.new_id()
     visit.memory.teaching.correct(
         replace(episode.scope, person=visit.actor),
@@ -197,9 +200,8 @@ def correct(visit: Visit) -> Response:
     return _done(visit, episode, "Corrected: it is a lesson now.", "uncorrect", event=event_id)
 
 
-def uncorrect(visit: Visit) -> Response:
+def uncorrect(visit: Visit, episode: Episode) -> Response:
     """Undo the account's own correction."""
-    episode = found_episode(visit)
     event_id = visit.form.get("event", "")
     undone = event_id and visit.memory.teaching.undo(
         visit.workspace, visit.actor, at=visit.memory.clock(), of_event=event_id
@@ -207,23 +209,20 @@ def uncorrect(visit: Visit) -> Response:
     return _done(visit, episode, "The correction is taken back." if undone else "There was nothing to take back.")
 
 
-def archive(visit: Visit) -> Response:
+def archive(visit: Visit, episode: Episode) -> Response:
     """Archive the episode."""
-    episode = found_episode(visit)
     visit.memory.teaching.archive(visit.workspace, episode.id, actor=visit.actor)
     return _done(visit, episode, "Archived: it is recalled no more.", "" if episode.archived_at else "restore")
 
 
-def restore(visit: Visit) -> Response:
+def restore(visit: Visit, episode: Episode) -> Response:
     """Restore the episode."""
-    episode = found_episode(visit)
     restored = visit.memory.teaching.restore(visit.workspace, episode.id, actor=visit.actor)
     return _done(visit, restored, f"Restored: {standing(restored)}.", "archive" if episode.archived_at else "")
 
 
-def promote(visit: Visit) -> Response:
+def promote(visit: Visit, episode: Episode) -> Response:
     """Promote the episode to an audience, or withdraw that."""
-    episode = found_episode(visit)
     audience = _one(Audience, visit.form.get("audience", ""))
     promoted = visit.memory.teaching.promote(
         visit.workspace, episode.id, audience, actor=visit.actor, role=visit.role.role
@@ -235,24 +234,21 @@ def promote(visit: Visit) -> Response:
     return _done(visit, promoted, f"{text}: {standing(promoted)}.", "promote", audience=before)
 
 
-def release(visit: Visit) -> Response:
+def release(visit: Visit, episode: Episode) -> Response:
     """Release the episode from quarantine."""
-    episode = found_episode(visit)
     release = visit.memory.teaching.release
     released = release(visit.workspace, episode.id, actor=visit.actor, role=visit.role.role)
     return _done(visit, released, f"Released: {standing(released)}.", "hold")
 
 
-def hold(visit: Visit) -> Response:
+def hold(visit: Visit, episode: Episode) -> Response:
     """Quarantine the episode again after a release."""
-    episode = found_episode(visit)
     visit.memory.teaching.hold_again(visit.workspace, episode.id, actor=visit.actor, role=visit.role.role)
     return _done(visit, episode, "It is held back again.", "release")
 
 
-def delete(visit: Visit) -> Response:
+def delete(visit: Visit, episode: Episode) -> Response:
     """Erase the question and the answer that the episode belongs to."""
-    episode = found_episode(visit)
     if visit.form.get("sure") != "yes":
         raise InvalidInput("tick the box first: what is deleted is gone for good")
     count = visit.memory.privacy.erase_run(visit.workspace, episode.run_id, actor=visit.actor)
@@ -267,7 +263,7 @@ def _one(kind: type[E], text: str) -> E:
         raise InvalidInput("choose one of what is offered") from error
 
 
-ACTIONS: Mapping[str, tuple[Callable[[Visit], Response], WebRole]] = {
+ACTIONS: Mapping[str, tuple[Callable[[Visit, Episode], Response], WebRole]] = {
     "grade": (grade, WebRole.TEACHER),
     "correct": (correct, WebRole.TEACHER),
     "uncorrect": (uncorrect, WebRole.TEACHER),
@@ -288,8 +284,8 @@ PAGE = AdminPage(
         PageRoute(path=_ADDRESS, handler=show),
         PageRoute(path=f"{_ADDRESS}/recall", handler=recall),
         *(
-            PageRoute(path=f"{_ADDRESS}/{name}", handler=handler, method="POST", needs=needs)
-            for name, (handler, needs) in ACTIONS.items()
+            PageRoute(path=f"{_ADDRESS}/{name}", handler=partial(_decide, act), method="POST", needs=needs)
+            for name, (act, needs) in ACTIONS.items()
         ),
     ),
 )
