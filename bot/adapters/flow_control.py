@@ -165,10 +165,9 @@ LIMITS = (
 class RateLimiter:
     """Counts messages by key; a key is an author in a conversation."""
 
-    def __init__(self, clock: Clock, limits: tuple[Limit, ...] = LIMITS) -> None:
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._limits = limits
-        longest = max(max(limit.window, limit.rest) for limit in limits)
+        longest = max(max(limit.window, limit.rest) for limit in LIMITS)
         self._recent: TtlCache[Hashable, list[datetime]] = TtlCache(clock, size=_MOST_WATCHED, keep=longest)
         self._resting: TtlCache[Hashable, datetime] = TtlCache(clock, size=_MOST_WATCHED, keep=longest)
         self._longest = longest
@@ -180,7 +179,7 @@ class RateLimiter:
         if until is not None and now < until:
             return Refused(rest=until - now, is_first=False)
         recent = [at for at in self._recent.get(key) or () if now - at < self._longest]
-        for limit in self._limits:
+        for limit in LIMITS:
             if sum(now - at < limit.window for at in recent) >= limit.most:
                 self._resting.put(key, now + limit.rest)
                 log.warning("%s is above the rate limit and is not answered for %s", key, limit.rest)

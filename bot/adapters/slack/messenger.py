@@ -28,9 +28,8 @@ from bot.adapters.slack.outgoing.blocks import (
     AnswerReference,
     fallback_text,
     message_blocks,
-    question_blocks,
 )
-from bot.adapters.slack.outgoing.posting import Poster
+from bot.adapters.slack.outgoing.posting import Poster, ask_privately
 from bot.adapters.slack.outgoing.streaming import PACE_S, Streamer
 from bot.adapters.slack.threads import Status, Threads
 from bot.adapters.slack.web import Identity, Web, code_of, names_token, require_own
@@ -285,7 +284,7 @@ class SlackMessenger(Lookups):
         try:
             if message.channel.startswith("D"):
                 return await self._post(message)
-            return await self._post_ephemeral(message, message_blocks(message))
+            return await self._post_ephemeral(message)
         except (ChannelNotFound, NotPermitted) as error:
             if code_of(error) not in _OUT_OF_REACH:
                 raise
@@ -320,13 +319,13 @@ class SlackMessenger(Lookups):
             replace(message, channel=direct, thread="", choices=choices, is_direct=False, people=())
         )
 
-    async def _post_ephemeral(self, message: BotMessage, blocks: list[dict[str, Any]]) -> str:
+    async def _post_ephemeral(self, message: BotMessage) -> str:
         answer = await self._web.once(
             self._web.client.chat_postEphemeral,
             channel=message.channel,
             user=message.private_to,
             text=fallback_text(message.text),
-            blocks=blocks,
+            blocks=message_blocks(message),
             thread_ts=message.thread or None,
         )
         return str(answer.get("message_ts") or "")
@@ -348,11 +347,8 @@ class SlackMessenger(Lookups):
         if isinstance(event, PersonVote):
             return
         thread = await self._threads.of(ref.channel, ref.message_id)
-        message = BotMessage(
-            workspace=ref.workspace, channel=ref.channel, thread=thread, text=question, private_to=event.scope.person
-        )
         answer = AnswerReference(channel=ref.channel, ts=ref.message_id, thread=thread)
-        await self._post_ephemeral(message, question_blocks(question, answer))
+        await ask_privately(self._web, event.scope.person, question, answer)
 
     async def progress(self, workspace: str, channel: str, thread: str, text: str) -> None:
         """Show the agent's status in the thread, with Slack's own stop button where there is one."""

@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -141,13 +142,10 @@ class RequestIds:
         sent_id = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
         request_id = sent_id if _REQUEST_ID.fullmatch(sent_id) else self._new_id()
         scope.setdefault("state", {})["request_id"] = request_id
-        await self._app(scope, receive, _with_header(send, request_id))
 
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).append("x-request-id", request_id)
+            await send(message)
 
-def _with_header(send: Send, request_id: str) -> Send:
-    async def sent(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            message["headers"] = [*message.get("headers", []), (b"x-request-id", request_id.encode())]
-        await send(message)
-
-    return sent
+        await self._app(scope, receive, sent)

@@ -16,6 +16,7 @@ from bot.adapters.slack.events import Json, Location, as_command, at, message_id
 from bot.adapters.slack.incoming.context import HandlerContext
 from bot.adapters.slack.outgoing import blocks
 from bot.adapters.slack.outgoing.blocks import AnswerReference, chosen
+from bot.adapters.slack.outgoing.posting import ask_privately
 from bot.adapters.slack.outgoing.response_url import ResponseUrl
 from bot.adapters.slack.web import AT_ONCE_S
 from bot.errors import MessengerError
@@ -271,16 +272,8 @@ class Interactions:
 
     async def _ask_by_message(self, location: Location, answer: AnswerReference) -> None:
         """Ask by a private message instead of a modal; its button opens the modal."""
-        web = self._context.web
         try:
-            await web.once(
-                web.client.chat_postEphemeral,
-                channel=answer.channel,
-                user=location.user,
-                thread_ts=answer.thread or None,
-                text=_ASKED,
-                blocks=blocks.question_blocks(_ASKED, answer),
-            )
+            await ask_privately(self._context.web, location.user, _ASKED, answer)
         except MessengerError as error:
             log.warning("could not ask %s for a correction: %s", location.user, error)
 

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from bot.adapters.flow_control import TRIES, Sleep
 from bot.adapters.slack.events import Json, at, stamp_in
-from bot.adapters.slack.outgoing.blocks import Block, fallback_text, message_blocks
+from bot.adapters.slack.outgoing.blocks import AnswerReference, Block, fallback_text, message_blocks, question_blocks
 from bot.adapters.slack.threads import ANSWER_EVENT, Threads
 from bot.adapters.slack.web import Web, code_of, may_have_happened
 from bot.errors import MessengerError, MessengerUnavailable, RateLimited
@@ -112,3 +112,15 @@ class Poster:
 def metadata(message: BotMessage) -> Json:
     """Hidden message metadata by which the bot finds its own message again."""
     return {"event_type": ANSWER_EVENT, "event_payload": {"run_id": message.run_id, "part": message.part}}
+
+
+async def ask_privately(web: Web, person: str, question: str, answer: AnswerReference) -> None:
+    """Ask a person about an answer by a message that they alone see, with buttons. Raises `MessengerError`."""
+    await web.once(
+        web.client.chat_postEphemeral,
+        channel=answer.channel,
+        user=person,
+        text=fallback_text(question),
+        blocks=question_blocks(question, answer),
+        thread_ts=answer.thread or None,
+    )
