@@ -9,7 +9,7 @@ from functools import partial
 
 import discord
 
-from bot.adapters.discord.client import Client, HeldShards, use_api
+from bot.adapters.discord.client import Client, Handlers, HeldShards, use_api
 from bot.adapters.discord.directory import PLATFORM, Channels, Roles, name_of
 from bot.adapters.discord.files import small_enough
 from bot.adapters.discord.incoming import lookups
@@ -131,7 +131,11 @@ class DiscordMessenger:
         client = Client(self._settings, held_shards=self._held_shards)
         context = self._new_context(client, sink)
         uses = Interactions(context)
-        connection = {"shard_ready": self._connected_now, "resumed": self._resumed, "disconnect": self._disconnected}
+        connection: Handlers = {
+            "shard_ready": self._connected_now,
+            "resumed": lambda _: log.info("connected to Discord again"),
+            "disconnect": lambda _: log.info("disconnected from Discord; connecting again"),
+        }
         intake = Intake(context)
         parts = (uses, intake, Reactions(context), Servers(context, intake.late))
         client.handlers = (*(part.handlers for part in parts), connection)
@@ -195,12 +199,6 @@ class DiscordMessenger:
         if (context := self._context) is not None:
             servers = count(len(context.client.guilds), "server")
             log.info("connected to Discord as %s, in %s", context.client.user, servers)
-
-    def _resumed(self, _: object) -> None:
-        log.info("connected to Discord again")
-
-    def _disconnected(self, _: object) -> None:
-        log.info("disconnected from Discord; connecting again")
 
     # What the bot says ------------------------------------------------------------------------------------------
 

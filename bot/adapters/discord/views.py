@@ -125,7 +125,7 @@ def choice_view(choices: Sequence[Choice], place: int = 0) -> ui.View | None:
     `place` is the channel or thread that the commands are about, if it is not the one of the message.
     """
     view = ui.View(timeout=None)
-    fitting = {_custom_id(choice, place): choice for choice in choices}
+    fitting = {f"g:{place:x}:{choice.command} {choice.argument}".rstrip(): choice for choice in choices}
     for number, (custom_id, choice) in enumerate(list(fitting.items())[:MOST]):
         style = discord.ButtonStyle.danger if choice.is_danger else discord.ButtonStyle.secondary
         button: ui.Button[Any] = ui.Button(
@@ -133,10 +133,6 @@ def choice_view(choices: Sequence[Choice], place: int = 0) -> ui.View | None:
         )
         view.add_item(ChosenButton(button, place, ParsedCommand(choice.command, choice.argument)))
     return view if view.children else None
-
-
-def _custom_id(choice: Choice, place: int) -> str:
-    return f"g:{place:x}:{choice.command} {choice.argument}".rstrip()
 
 
 # Forms ------------------------------------------------------------------------------------------------------------

@@ -22,18 +22,19 @@ from memory.model.teaching import EmojiMap
 
 Record = Mapping[str, Any]
 _LISTS = (
-    ("channels.json", Visibility.PUBLIC),
-    ("groups.json", Visibility.PRIVATE),
-    ("mpims.json", Visibility.PRIVATE),
-    ("dms.json", Visibility.DIRECT),
+    ("channels.json", Visibility.PUBLIC, ""),
+    ("groups.json", Visibility.PRIVATE, ""),
+    ("mpims.json", Visibility.PRIVATE, "group DM"),
+    ("dms.json", Visibility.DIRECT, "direct message"),
 )
+"""The lists of conversations, with who reads these, and what they are called if not by their own name."""
 _SPOKEN = ("", "file_share", "thread_broadcast", "bot_message")
 """Subtypes of messages that people or bots write."""
 
 
 def is_export(names: Sequence[str]) -> bool:
     """Whether an archive with these files is a Slack export."""
-    return "users.json" in names and any(name in names for name, _ in _LISTS)
+    return "users.json" in names and any(name in names for name, *_ in _LISTS)
 
 
 def read(path: Path, emoji: EmojiMap, progress: Callable[[str, int, int], None]) -> Contents:
@@ -95,7 +96,7 @@ class _Export:
 
     def _places(self) -> Iterator[tuple[str, SourceChannel]]:
         """(folder, place) of every conversation."""
-        for name, visibility in _LISTS:
+        for name, visibility, shown_name in _LISTS:
             for channel in self.archive.records(name):
                 known, called = str(channel.get("id") or ""), str(channel.get("name") or "")
                 if not known:
@@ -104,7 +105,7 @@ class _Export:
                 is_shared = any(channel.get(flag) for flag in ("is_ext_shared", "is_pending_ext_shared"))
                 place = SourceChannel(
                     channel=known,
-                    name=_shown_name(name, called or known),
+                    name=shown_name or f"#{called or known}",
                     visibility=Visibility.SHARED if is_shared else visibility,
                     people=_texts(channel.get("members")) if visibility is Visibility.DIRECT else (),
                 )
@@ -146,12 +147,6 @@ class _Export:
             is_pinned=bool(record.get("pinned_to")),
             is_bot=is_bot,
         )
-
-
-def _shown_name(kind: str, name: str) -> str:
-    if kind == "mpims.json":
-        return "group DM"
-    return "direct message" if kind == "dms.json" else f"#{name}"
 
 
 def _texts(value: object) -> tuple[str, ...]:

@@ -193,7 +193,7 @@ def ends_installation(event: Json, bot_user: str) -> str:
 
 
 def _address(event: Json, text: str, bot_user: str) -> Address:
-    if _is_direct(event):
+    if event.get("channel_type") == "im" or str(event["channel"]).startswith("D"):
         return Address.DIRECT
     if event.get("type") == "app_mention" or mentions(text, bot_user):
         return Address.MENTION
@@ -233,10 +233,6 @@ def _location(event: Json, message: Json, ts: str) -> Location:
         team=str(message.get("user_team") or message.get("team") or ""),
         is_shared=bool(event.get(SHARED)),
     )
-
-
-def _is_direct(event: Json) -> bool:
-    return event.get("channel_type") == "im" or str(event["channel"]).startswith("D")
 
 
 def _is_person(message: Json, bot_user: str) -> bool:

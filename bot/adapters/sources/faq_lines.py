@@ -43,12 +43,9 @@ def _entry(position: str, line: str) -> SourceEntry | FileFault:
 def _of_record(position: str, record: object) -> SourceEntry | FileFault:
     if not isinstance(record, dict):
         return FileFault(position=position, reason="it is no object with a question and an answer")
+    # Only texts, so that no list or number is taught.
+    texts = {field_of(str(name)): value if isinstance(value, str) else "" for name, value in record.items()}
     try:
-        return entry_of(position, {field_of(str(name)): _text(value) for name, value in record.items()})
+        return entry_of(position, texts)
     except ValueError as error:
         return FileFault(position=position, reason=str(error))
-
-
-def _text(value: object) -> str:
-    """The value if it is a text, else empty, so that no list or number is taught."""
-    return value if isinstance(value, str) else ""

@@ -131,15 +131,10 @@ def write(entries: Iterable[FaqEntry], title: str) -> str:
     for (audience, channel, visibility, place), inside in sections.items():
         fields = {"audience": audience, "channel": channel, "visibility": visibility, "place": place}
         note = " ".join(f"{name}={quote(value, safe=_SAFE)}" for name, value in fields.items() if value)
-        written += [f"## {_escaped(_section(Audience(audience), place or channel))}", f"<!-- goodbot {note} -->"]
+        readers = "everybody" if audience == Audience.WORKSPACE else place or channel or "the channel"
+        written += [f"## {_escaped(f'For {readers}')}", f"<!-- goodbot {note} -->"]
         written += [_block(each) for each in inside]
     return "\n\n".join(written) + "\n"
-
-
-def _section(audience: Audience, place: str) -> str:
-    if audience is Audience.WORKSPACE:
-        return "For everybody"
-    return f"For {place or 'the channel'}"
 
 
 def _block(entry: FaqEntry) -> str:

@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from typing import TypeAlias
 
 from bot.adapters.command_words import command_in
@@ -215,10 +216,6 @@ def _number(text: str, usage: str) -> int | None:
     return int(digits) if digits else None
 
 
-def _plain(name: str) -> Callable[[str], Act]:
-    return lambda rest: Command(name, rest)
-
-
 _PLAIN = (
     *("memory", "archive", "restore", "ratings", "unrate", "undo", "new", "restate", "forget", "privacy", "parts"),
     "part",
@@ -233,7 +230,7 @@ _COMMANDS: dict[str, Callable[[str], Act]] = {
     "correct": _correct,
     "why": _why,
     "export": _export,
-    **{name: _plain(name) for name in _PLAIN},
+    **{name: partial(Command, name) for name in _PLAIN},
     "as": _as,
 }
 

@@ -18,7 +18,6 @@ from bot.errors import ChannelNotFound, CommandRefused, NotPermitted
 from bot.model import (
     Attachment,
     BotMessage,
-    Choice,
     MessageRef,
     PersonEvent,
     PersonMessage,
@@ -117,13 +116,11 @@ class TerminalMessenger:
         if message.choices:
             # Choices of an answer, or of a question about a message, are typed as numbers.
             is_numbered = bool(message.run_id)
-            typed = [str(n) if is_numbered else self._typed(each) for n, each in enumerate(message.choices, 1)]
+            commands = [self.spell(f"{choice.command} {choice.argument}".strip()) for choice in message.choices]
+            typed = [str(number + 1) for number in range(len(commands))] if is_numbered else commands
             labels = [choice.label for choice in message.choices]
             await self._screen.choices(list(zip(typed, labels, strict=True)))
         return MessageRef(workspace=message.workspace, channel=message.channel, message_id=message_id)
-
-    def _typed(self, choice: Choice) -> str:
-        return self.spell(f"{choice.command} {choice.argument}".strip())
 
     async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
         """Print a line about the bot's mark on an answer."""

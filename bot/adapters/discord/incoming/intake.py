@@ -4,7 +4,7 @@ Cheap checks are made at once, in the order of arrival. The rest is handled conc
 conversation. Fields: discord.com/developers, "Gateway Events".
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import datetime, timedelta
 from typing import Any
@@ -71,7 +71,7 @@ class Intake:
         self.handlers: dict[str, Callable[[Any], object]] = {
             "message": self._message,
             "raw_message_edit": self._edit,
-            "raw_message_delete": self._deletion,
+            "raw_message_delete": lambda gone: self._start_deletion(gone.message_id, gone),
             "raw_bulk_message_delete": self._deletions,
         }
         """By the library's name of an event."""
@@ -107,13 +107,9 @@ class Intake:
             return None
         return Address.FOLLOW_UP if isinstance(message.channel, discord.Thread) else Address.OPEN
 
-    async def _admits(self, message: discord.Message) -> bool:
-        channel = message.channel
-        channels = (channel.id, getattr(channel, "parent_id", None))
-        return await self._context.admits(message.author, channels, guild_id(message))
-
     async def _on_message(self, message: discord.Message, address: Address, *, is_late: bool = False) -> None:
-        if not await self._admits(message):
+        channels = (message.channel.id, getattr(message.channel, "parent_id", None))
+        if not await self._context.admits(message.author, channels, guild_id(message)):
             return
         place = await self._context.channels.of(message.channel.id, guild_id(message))
         names = await self._names(message)
@@ -151,7 +147,9 @@ class Intake:
         if is_late and typed is not None:
             return
         is_stop = typed is not None and typed.name == "stop"
-        refused = None if is_stop else self._rate_limit.refused(self._pace_key(message, address))
+        # Messages that do not mention the bot are counted separately.
+        key = (message.channel.id, message.author.id, address in UNADDRESSED)
+        refused = None if is_stop else self._rate_limit.refused(key)
         if refused is not None:
             await self._hold_back(message, place, correction_in(typed, text), address, refused)
         elif typed is not None:
@@ -178,11 +176,6 @@ class Intake:
                 reply_to=reply_target(message, place),
             )
         )
-
-    @staticmethod
-    def _pace_key(message: discord.Message, address: Address) -> Hashable:
-        """The key of the rate limit; messages that do not mention the bot are counted separately."""
-        return (message.channel.id, message.author.id, address in UNADDRESSED)
 
     async def _hold_back(
         self,
@@ -284,9 +277,6 @@ class Intake:
         person = str(message.author.id)
         with nullcontext() if is_addressed else replying_to(person, directly(self._context, person)):
             await self._context.sink(event)
-
-    def _deletion(self, gone: discord.RawMessageDeleteEvent) -> None:
-        self._start_deletion(gone.message_id, gone)
 
     def _deletions(self, gone: discord.RawBulkMessageDeleteEvent) -> None:
         for message_id in sorted(gone.message_ids):

@@ -21,6 +21,8 @@ from bot.model import BotInvited, ChannelChanged
 
 log = logging.getLogger(__name__)
 
+_READING = discord.Permissions(view_channel=True, read_message_history=True)
+_WRITING = discord.Permissions(view_channel=True, send_messages=True)
 _Readable = discord.TextChannel | discord.VoiceChannel | discord.Thread
 _NEW = timedelta(days=1)
 """How long a server counts as new after the bot was invited, as the bot may have been away then."""
@@ -65,7 +67,8 @@ class Servers:
         there: list[_Readable] = [*guild.text_channels, *guild.voice_channels, *guild.threads]
         for channel in there:
             newest = channel.last_message_id
-            if newest is not None and discord.utils.snowflake_time(newest) > now - _AWAY and _may_read(guild, channel):
+            is_recent = newest is not None and discord.utils.snowflake_time(newest) > now - _AWAY
+            if is_recent and channel.permissions_for(guild.me) >= _READING:
                 try:
                     await self._read_channel(guild, channel, now)
                 except MessengerError as error:
@@ -110,7 +113,7 @@ class Servers:
             guild.text_channels,
             key=lambda each: (not each.permissions_for(guild.default_role).view_channel, each != guild.system_channel),
         )
-        may_write = (each for each in order if _may_write(guild, each))
+        may_write = (each for each in order if each.permissions_for(guild.me) >= _WRITING)
         admits = self._context.roles.admit
         return next((each for each in may_write if admits(guild.me, [each.id], is_direct=False)), None)
 
@@ -140,13 +143,3 @@ class Servers:
                 await context.sink(ChannelChanged(event_id=event_id, scope=place.scope(str(context.client.me)), at=now))
 
         self._context.tasks.start(channel.id, tell)
-
-
-def _may_read(guild: discord.Guild, channel: _Readable) -> bool:
-    rights = channel.permissions_for(guild.me)
-    return rights.view_channel and rights.read_message_history
-
-
-def _may_write(guild: discord.Guild, channel: discord.TextChannel) -> bool:
-    rights = channel.permissions_for(guild.me)
-    return rights.view_channel and rights.send_messages

@@ -164,7 +164,9 @@ class Posting:
 
     async def _send_answer(self, message: BotMessage) -> str:
         """Post a part of an answer. A long first part is streamed; with `file`, a longer answer comes as a file."""
-        text, view = _answer(message), _under_answer(message)
+        # The choices if it is a question, else the thumbs under the last part.
+        view = choice_view(message.choices) or (row(UP, DOWN, FIX) if message.is_last else None)
+        text = _answer(message)
         if size(text) > LIMIT and self.long_answers == "file":
             with suppress(MessengerError):
                 await self.drop_partial(message)
@@ -299,11 +301,6 @@ def as_file(attachment: Attachment | None) -> discord.File | None:
     if attachment is None:
         return None
     return discord.File(io.BytesIO(attachment.content), filename=attachment.name)
-
-
-def _under_answer(message: BotMessage) -> ui.View | None:
-    """The buttons under an answer: its choices if it is a question, else the thumbs under the last part."""
-    return choice_view(message.choices) or (row(UP, DOWN, FIX) if message.is_last else None)
 
 
 def _answer(message: BotMessage) -> str:

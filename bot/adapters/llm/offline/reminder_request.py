@@ -39,7 +39,8 @@ def find_reminder(goal: str) -> Mapping[str, str]:
     at, join = joins[0]
     before, after = rest[:at].strip(" ,"), rest[at + len(join) :].strip()
     if before:
-        return {"what": after, "when": before} if after and _is_time(before.split()) else {}
+        is_time = all(_TIME_WORD.fullmatch(word.strip(",")) for word in before.split())
+        return {"what": after, "when": before} if after and is_time else {}
     return _time_at_end(after)
 
 
@@ -54,7 +55,3 @@ def _time_at_end(text: str) -> Mapping[str, str]:
         return {}
     when = " ".join(words[start:])
     return {"what": " ".join(words[:start]).rstrip(","), "when": when} if len(when) <= _WHEN_CHARACTERS else {}
-
-
-def _is_time(words: list[str]) -> bool:
-    return bool(words) and all(_TIME_WORD.fullmatch(word.strip(",")) for word in words)

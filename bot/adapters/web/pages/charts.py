@@ -126,13 +126,14 @@ def _axes(
     title: str, labels: Sequence[str], series: Sequence[Series], show: Callable[[float], str], top: float
 ) -> Chart:
     """A chart that nothing is drawn in yet."""
+    slot, every = _slot(labels), max(1, len(labels) // 6)
     return Chart(
         title=title,
         labels=tuple(labels),
         series=tuple(series),
         show=show,
-        ticks=_ticks(top, show),
-        marks=_marks(labels, _slot(labels)),
+        ticks=tuple((_height(top * share, top), show(top * share)) for share in (0, 0.5, 1)),
+        marks=tuple((_at(place, slot), label) for place, label in enumerate(labels) if place % every == 0),
     )
 
 
@@ -147,15 +148,6 @@ def _at(place: int, slot: float) -> float:
 
 def _height(value: float, top: float) -> float:
     return round(HEIGHT - _BOTTOM - (HEIGHT - _TOP - _BOTTOM) * value / (top or 1), 1)
-
-
-def _ticks(top: float, show: Callable[[float], str]) -> tuple[tuple[float, str], ...]:
-    return tuple((_height(top * part / 4, top), show(top * part / 4)) for part in (0, 2, 4))
-
-
-def _marks(labels: Sequence[str], slot: float) -> tuple[tuple[float, str], ...]:
-    every = max(1, len(labels) // 6)
-    return tuple((_at(place, slot), label) for place, label in enumerate(labels) if place % every == 0)
 
 
 def _round_up(most: float) -> float:

@@ -85,9 +85,11 @@ def decide(visit: Visit) -> Response:
         f" {len(faults)} could not be: {faults[0]}" if faults else ""
     )
     back = _BACK.get(what, "personal" if is_new else "")
+    query = visit.form.get("query", "")  # the filters of the list
     undo = visit.url("episodes") if back and done and what != "personal" else ""
-    fields = {"what": back, "ids": " ".join(done), "query": visit.form.get("query", "")[:500]} if undo else {}
-    return visit.back(_list_address(visit), Notice(text[:400], is_fault=bool(faults), undo=undo, fields=fields))
+    fields = {"what": back, "ids": " ".join(done), "query": query[:500]} if undo else {}
+    address = f"episodes?{query}" if query else "episodes"
+    return visit.back(address, Notice(text[:400], is_fault=bool(faults), undo=undo, fields=fields))
 
 
 def _decide(visit: Visit, what: str, episode_id: str) -> Episode:
@@ -106,12 +108,6 @@ def _decide(visit: Visit, what: str, episode_id: str) -> Episode:
         case _:
             raise InvalidInput("choose what is to be done")
     return episode
-
-
-def _list_address(visit: Visit) -> str:
-    """The address of the list with its earlier filters."""
-    query = visit.form.get("query", "")
-    return f"episodes?{query}" if query else "episodes"
 
 
 def as_csv(visit: Visit) -> Response:

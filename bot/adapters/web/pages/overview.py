@@ -38,7 +38,7 @@ def _charts(overview: Overview) -> list[Chart]:
             _percent,
             limit=(budget, f"error budget {budget:.0%}"),
         ),
-        bars("Cost of the model", labels, [row("US$", "cost_usd", "calm")], _money),
+        bars("Cost of the model", labels, [row("US$", "cost_usd", "calm")], "{:.2f}".format),
     ]
 
 
@@ -48,10 +48,6 @@ def _whole(number: float) -> str:
 
 def _percent(number: float) -> str:
     return f"{number:.0%}" if number == 0 or number >= 0.1 else f"{number:.1%}"
-
-
-def _money(number: float) -> str:
-    return f"{number:.2f}"
 
 
 PAGE = AdminPage(name="overview", title="Overview", routes=(PageRoute(path="overview", handler=show),))
