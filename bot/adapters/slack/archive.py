@@ -75,7 +75,10 @@ class _Export:
                 days.setdefault(folder, []).append(name)
         for number, (folder, place) in enumerate(places, start=1):
             progress(place.name, number, len(places))
-            yield from self._of_place(place, days.pop(folder, ()))
+            for thread in self._threads(days.pop(folder, ())):
+                day, key = _day(thread[0].id), f"slack/{place.channel}"
+                if entry := answered(thread, place, self.emoji, self.left_out, day=day, key=key):
+                    yield entry
         for folder in days:
             self.archive.fault(folder, "no list of the archive names this conversation, so nobody knows who reads it")
 
@@ -112,12 +115,6 @@ class _Export:
                 if visibility is Visibility.PUBLIC:
                     self._names[known] = plain_name(called)
                 yield (known if visibility is Visibility.DIRECT or not called else called), place
-
-    def _of_place(self, place: SourceChannel, days: Sequence[str]) -> Iterator[SourceEntry]:
-        for thread in self._threads(days):
-            day, key = _day(thread[0].id), f"slack/{place.channel}"
-            if entry := answered(thread, place, self.emoji, self.left_out, day=day, key=key):
-                yield entry
 
     def _threads(self, days: Sequence[str]) -> list[list[Message]]:
         """The threads of a conversation, each from its first message on."""

@@ -3,6 +3,7 @@
 import logging
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -11,7 +12,7 @@ from bot.adapters.slack.directory import OWNERS, Channels, Roles
 from bot.adapters.slack.events import NOBODY, Json, Location, at, is_by_person, plain, without_mention
 from bot.adapters.slack.mentions import Mentions
 from bot.adapters.slack.threads import Threads
-from bot.adapters.slack.web import AT_ONCE_S, Identity, Method, Web, next_cursor, require_own
+from bot.adapters.slack.web import AT_ONCE_S, Identity, Web, require_own
 from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
 from bot.model import ChannelCard, Profile, Remark
@@ -78,7 +79,7 @@ Label: TypeAlias = Callable[[str, str], Awaitable[str]]
 
 _PERSON = re.compile(r"<@(?P<id>[UW][A-Z0-9]+)(?:\|[^<>]*)?>")
 _MOST_NAMED = 20
-_PAGES, _PAGE = 5, 200
+_PAGES = 5
 """Slack returns a thread from its beginning, so the end of a longer one is not found."""
 
 
@@ -175,29 +176,12 @@ class Lookups:
 
     async def _before(self, scope: Scope, message_id: str) -> list[Json]:
         """The messages before one in its thread, or in its channel where it begins one; oldest first."""
-        is_reply = bool(scope.thread) and scope.thread != message_id
-        client = self._web.client
-        method: Method = client.conversations_replies if is_reply else client.conversations_history
-        where = {"ts": scope.thread} if is_reply else {}
-        found: list[Json] = []
-        cursor = ""
-        for _ in range(_PAGES if is_reply else 1):
-            try:
-                answer = await self._web.call(
-                    method,
-                    patience_s=AT_ONCE_S,
-                    channel=scope.channel,
-                    latest=message_id,
-                    limit=_PAGE,
-                    cursor=cursor or None,
-                    **where,
-                )
-            except (ChannelNotFound, NotPermitted):
-                break
-            found += answer.get("messages") or ()
-            cursor = next_cursor(answer)
-            if not cursor:
-                break
+        thread = scope.thread if scope.thread != message_id else ""
+        pages, found = _PAGES if thread else 1, list[Json]()
+        earlier = self._threads.messages(scope.channel, thread, until=message_id, pages=pages, patience_s=AT_ONCE_S)
+        with suppress(ChannelNotFound, NotPermitted):
+            async for each in earlier:
+                found.append(each)
         return sorted(found, key=lambda each: float(each["ts"]))
 
     async def _named_in(self, messages: Iterable[Json]) -> dict[str, str]:

@@ -18,7 +18,7 @@ ANSWER_EVENT = "goodbot_answer"
 """Name of the metadata on every part of an answer; its payload holds `run_id` and `part`."""
 
 _KEEP = timedelta(days=2)
-_PAGES = 10
+_PAGES, _PAGE = 10, 200
 _LOOK_S, _WHOLE_THREAD = 1.0, 500
 """How long reading a thread may wait for Slack, in seconds, and the most messages it reads."""
 _MOST_ASKERS = 20
@@ -116,27 +116,37 @@ class Threads:
                 return str(message["ts"])
         return ""
 
-    async def messages(self, channel: str, thread: str) -> AsyncIterator[Json]:
-        """Messages of a thread, oldest first, or of a channel outside of threads, newest first; at most 2,000.
+    async def messages(
+        self,
+        channel: str,
+        thread: str,
+        *,
+        until: str = "",
+        pages: int = _PAGES,
+        patience_s: float | None = None,
+    ) -> AsyncIterator[Json]:
+        """Messages of a thread, oldest first, or of a channel outside of threads, newest first; 200 a page.
 
-        Raises `MessengerError` when Slack cannot say.
+        With `until` only those up to this time stamp. Raises `MessengerError` when Slack cannot say.
         """
-        cursor = ""
-        for _ in range(_PAGES):
-            answer = await self._page(channel, thread, cursor)
+        client, cursor = self._web.client, ""
+        method: Method = client.conversations_replies if thread else client.conversations_history
+        which = ({"ts": thread} if thread else {}) | ({"latest": until} if until else {})
+        for _ in range(pages):
+            answer = await self._web.call(
+                method,
+                patience_s=patience_s,
+                channel=channel,
+                include_all_metadata=True,
+                limit=_PAGE,
+                cursor=cursor or None,
+                **which,
+            )
             for message in answer.get("messages") or ():
                 yield message
             cursor = next_cursor(answer)
             if not cursor:
                 return
-
-    async def _page(self, channel: str, thread: str, cursor: str) -> Json:
-        client = self._web.client
-        method: Method = client.conversations_replies if thread else client.conversations_history
-        where: dict[str, Any] = {"ts": thread} if thread else {}
-        return await self._web.call(
-            method, channel=channel, include_all_metadata=True, limit=200, cursor=cursor or None, **where
-        )
 
 
 class Status:

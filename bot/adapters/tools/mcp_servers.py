@@ -285,19 +285,15 @@ class _Link:
             self._wake.set()  # Lists the tools, which reconnects if the server does not answer.
             raise ToolFailed(f"The server {self.name} took longer than {self.timeout_s:g} seconds.") from error
         except Exception as error:  # whatever its reply made the client raise
-            self._reconnect_after(error)
+            is_refusal = isinstance(error, MCPError) and error.code not in (-32000, -32001)
+            if not is_refusal:
+                self._is_lost = True
+                self._wake.set()
             raise ToolFailed(f"The server {self.name} failed: {_cause(error)[:300]}") from error
         text = _text_of(result)
         if result.is_error:
             raise ToolFailed(text or f"The server {self.name} says that it failed.")
         return text or "Done."
-
-    def _reconnect_after(self, error: Exception) -> None:
-        """Reconnect after an error, unless it is a refusal by the server itself."""
-        is_refusal = isinstance(error, MCPError) and error.code not in (-32000, -32001)
-        if not is_refusal:
-            self._is_lost = True
-            self._wake.set()
 
     async def resources(self) -> dict[str, str]:
         """The texts of the server's resources by URI; empty if it has none or does not answer."""

@@ -70,11 +70,14 @@ class Home:
     async def pressed(self, body: Json) -> None:
         """A button of the page: the same command as typed in the direct conversation, answered on the page."""
         action, user = body["actions"][0], str(body["user"]["id"])
-        channel = await self._direct(user)
+        try:
+            channel = await self._context.web.direct_channel(user)
+        except MessengerError as error:
+            log.warning("no direct conversation with %s: %s", user, error)
+            return
         location = Location(channel=channel, user=user, kind="im", team=str(body["user"].get("team_id") or ""))
-        if channel:
-            typed, occasion = _command(action), f"home/{user}/{action['action_ts']}"
-            await self._publish(location, occasion, _part_of(action), await self._answer(typed, location, occasion))
+        typed, occasion = _command(action), f"home/{user}/{action['action_ts']}"
+        await self._publish(location, occasion, _part_of(action), await self._answer(typed, location, occasion))
 
     async def _publish(
         self, location: Location, occasion: str, part: str = "", messages: Sequence[CommandAnswered] = ()
@@ -116,13 +119,6 @@ class Home:
         with replying_to(location.user, catch):
             await act
         return messages
-
-    async def _direct(self, user: str) -> str:
-        try:
-            return await self._context.web.direct_channel(user)
-        except MessengerError as error:
-            log.warning("no direct conversation with %s: %s", user, error)
-            return ""
 
 
 def _part_of(action: Json) -> str:

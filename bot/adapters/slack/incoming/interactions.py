@@ -81,7 +81,7 @@ class Interactions:
     # Thumbs and corrections ---------------------------------------------------------------------------------------
 
     async def vote(self, body: Json) -> None:
-        """A thumb under an answer. The vote is stored first; after 👎 a modal asks what would have been right."""
+        """A thumb under an answer. The vote is stored first; after 👎 a modal or a message asks for a correction."""
         context, action = self._context, body["actions"][0]
         location, answer = _location(body), _answer(body)
         await context.sink(
@@ -95,7 +95,10 @@ class Interactions:
             )
         )
         if action["value"] == blocks.VOTE_DOWN and not await self._open(body, blocks.correction_view(answer)):
-            await self._ask_by_message(location, answer)
+            try:
+                await ask_privately(context.web, location.user, _ASKED, answer)
+            except MessengerError as error:
+                log.warning("could not ask %s for a correction: %s", location.user, error)
 
     async def question_button(self, body: Json) -> None:
         """A button of the question that follows a 👎 reaction."""
@@ -269,13 +272,6 @@ class Interactions:
             log.warning("could not open a modal: %s", error)
             return False
         return True
-
-    async def _ask_by_message(self, location: Location, answer: AnswerReference) -> None:
-        """Ask by a private message instead of a modal; its button opens the modal."""
-        try:
-            await ask_privately(self._context.web, location.user, _ASKED, answer)
-        except MessengerError as error:
-            log.warning("could not ask %s for a correction: %s", location.user, error)
 
 
 def _location(body: Json) -> Location:
