@@ -7,6 +7,7 @@ acknowledgement waits for the work, so that real failures are shown, but not bey
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import replace
 from typing import Any
 
 from bot.adapters import forms
@@ -115,9 +116,7 @@ class Interactions:
     async def correction(self, body: Json) -> None:
         """The correction modal was submitted."""
         context, view = self._context, body["view"]
-        answer = AnswerReference.unpacked(view["private_metadata"])
-        location = _at(body, answer)
-        fields = await self._entered(view, answer.channel)
+        answer, location, fields = await self._submitted(body)
         if event := forms.correction_event(
             fields,
             event_id=f"correction/{view['id']}",
@@ -130,10 +129,12 @@ class Interactions:
         if forms.AGAIN in fields:
             await self._retry(body, answer, str(view["id"]))
 
-    async def _entered(self, view: Json, channel: str) -> dict[str, str]:
-        """The entered fields, with names in place of mentions."""
-        named = self._context.mentions.in_text
-        return {name: await named(text, channel) for name, text in blocks.entered(view).items()}
+    async def _submitted(self, body: Json) -> tuple[AnswerReference, Location, dict[str, str]]:
+        """What a modal is about, who used it there, and the entered fields, with names in place of mentions."""
+        view, named = body["view"], self._context.mentions.in_text
+        about = AnswerReference.unpacked(view["private_metadata"])
+        fields = {name: await named(text, about.channel) for name, text in blocks.entered(view).items()}
+        return about, _at(body, about), fields
 
     async def _retry(self, body: Json, answer: AnswerReference, occasion: str) -> None:
         context = self._context
@@ -155,9 +156,8 @@ class Interactions:
     async def choice(self, body: Json) -> None:
         """A command that the bot offered as a button. The reply replaces a message that the presser alone sees."""
         action, container = body["actions"][0], body["container"]
-        pressed = _location(body)
         thread = str(container.get("thread_ts") or "")
-        location = Location(channel=pressed.channel, user=pressed.user, thread=thread, team=pressed.team)
+        location = replace(_location(body), thread=thread)
         typed = chosen(action)
         if typed.name == forms.OPENS_A_FORM:
             about = AnswerReference(channel=location.channel, ts=typed.argument, thread=thread)
@@ -186,13 +186,11 @@ class Interactions:
 
     async def answer(self, body: Json) -> None:
         """The form for the answer to one question was submitted."""
-        view = body["view"]
-        about = AnswerReference.unpacked(view["private_metadata"])
-        pressed = _at(body, about)
+        about, pressed, fields = await self._submitted(body)
         await self._context.command(
-            forms.answer_command(await self._entered(view, about.channel), about.ts),
-            Location(channel=about.channel, user=pressed.user, thread=about.thread, team=pressed.team),
-            event_id=f"answer/{view['id']}",
+            forms.answer_command(fields, about.ts),
+            replace(pressed, thread=about.thread),
+            event_id=f"answer/{body['view']['id']}",
             at=self._context.clock(),
         )
 
@@ -222,15 +220,13 @@ class Interactions:
 
     async def teaching(self, body: Json) -> None:
         """The teaching modal was submitted."""
-        context, view = self._context, body["view"]
-        place = AnswerReference.unpacked(view["private_metadata"])
-        location = _at(body, place)
-        fields = await self._entered(view, place.channel)
+        context = self._context
+        _, location, fields = await self._submitted(body)
         is_wide = fields.get(forms.AUDIENCE) == Audience.WORKSPACE
         await context.sink(
             forms.teaching_event(
                 fields,
-                event_id=f"teaching/{view['id']}",
+                event_id=f"teaching/{body['view']['id']}",
                 scope=await context.channels.scope(location),
                 at=context.clock(),
                 role=await context.roles.of(location, is_wide=is_wide),
