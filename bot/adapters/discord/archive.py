@@ -5,14 +5,14 @@ pinned answers and answers with thanks are taken from them. No version tells who
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from bot.adapters.discord.plain_text import plain
 from bot.adapters.naming import plain_name
-from bot.adapters.sources.archive import opened
+from bot.adapters.sources.archive import object_of, objects_of, opened
 from bot.adapters.sources.entries import Contents, FileFault, SourceChannel, SourceEntry
 from bot.adapters.sources.threads import Message, answered, reply_chains
 from memory.errors import InvalidInput
@@ -27,7 +27,7 @@ _UNTOLD = "files whose reactions do not say whose they are"
 
 def is_export(value: object) -> bool:
     """Whether a JSON value is such an export."""
-    found = _object(value)
+    found = object_of(value)
     return isinstance(found.get("messages"), list) and isinstance(found.get("channel"), dict)
 
 
@@ -35,7 +35,7 @@ def read(value: object, emoji: EmojiMap) -> Contents:
     """The answered questions of one file. Raises `InvalidInput` for a file that is no export."""
     if not is_export(value):
         raise InvalidInput("this is no export of DiscordChatExporter; make one with `--format Json`")
-    export = _Export(cast("Record", value), emoji)
+    export = _Export(object_of(value), emoji)
     entries = tuple(export.entries())
     return Contents(
         kind="Discord export",
@@ -86,14 +86,14 @@ class _Export:
     @property
     def workspace(self) -> str:
         """The server; empty for a direct conversation, which belongs to none."""
-        guild = _object(self.record.get("guild")).get("id")
+        guild = object_of(self.record.get("guild")).get("id")
         return f"discord:{guild}" if guild and str(guild) != "0" else ""
 
     def entries(self) -> Iterator[SourceEntry]:
         """Every question that somebody answered."""
-        channel = _object(self.record.get("channel"))
+        channel = object_of(self.record.get("channel"))
         place = self._place(channel)
-        records = _objects(self.record.get("messages"))
+        records = objects_of(self.record.get("messages"))
         for record in records:
             self._learn_names(record)
         messages = [each for each in map(self._message, records) if each is not None]
@@ -111,7 +111,7 @@ class _Export:
         kind, known = str(channel.get("type") or ""), str(channel.get("id") or "")
         name = str(channel.get("name") or known)
         if "Direct" in kind:
-            people = {str(_object(each.get("author")).get("id")) for each in _objects(self.record.get("messages"))}
+            people = {str(object_of(each.get("author")).get("id")) for each in objects_of(self.record.get("messages"))}
             is_group = "Group" in kind
             visibility = Visibility.PRIVATE if is_group else Visibility.DIRECT
             return SourceChannel(
@@ -124,13 +124,13 @@ class _Export:
         return SourceChannel(channel=known, name=f"#{name}")
 
     def _learn_names(self, record: Record) -> None:
-        for person in (_object(record.get("author")), *_objects(record.get("mentions"))):
+        for person in (object_of(record.get("author")), *objects_of(record.get("mentions"))):
             name = person.get("nickname") or person.get("name")
             if person.get("id") and name:
                 self._names[str(person["id"])] = plain_name(str(name))
 
     def _message(self, record: Record) -> Message | None:
-        known, author = str(record.get("id") or ""), _object(record.get("author"))
+        known, author = str(record.get("id") or ""), object_of(record.get("author"))
         if not known or not author.get("id"):
             self.faults.append(FileFault(position=f"message {known or '?'}", reason="it has no id, or nobody wrote it"))
             return None
@@ -144,23 +144,15 @@ class _Export:
             reactions=self._reactions(record),
             is_pinned=record.get("isPinned") is True,
             is_bot=author.get("isBot") is True,
-            reply_to=str(_object(record.get("reference")).get("messageId") or ""),
+            reply_to=str(object_of(record.get("reference")).get("messageId") or ""),
         )
 
     def _reactions(self, record: Record) -> dict[str, frozenset[str]]:
         found: dict[str, frozenset[str]] = {}
-        for each in _objects(record.get("reactions")):
-            emoji = _object(each.get("emoji"))
+        for each in objects_of(record.get("reactions")):
+            emoji = object_of(each.get("emoji"))
             if not isinstance(each.get("users"), list):
                 self._has_untold = True
-            people = frozenset(str(person.get("id")) for person in _objects(each.get("users")))
+            people = frozenset(str(person.get("id")) for person in objects_of(each.get("users")))
             found[str(emoji.get("name") or emoji.get("code") or "")] = people
         return found
-
-
-def _object(value: object) -> Record:
-    return cast("Record", value) if isinstance(value, dict) else {}
-
-
-def _objects(value: object) -> Sequence[Record]:
-    return [cast("Record", each) for each in value if isinstance(each, dict)] if isinstance(value, list) else []

@@ -14,7 +14,7 @@ from typing import Any
 
 from bot.adapters.naming import plain_name
 from bot.adapters.slack.events import plain
-from bot.adapters.sources.archive import Archive, opened
+from bot.adapters.sources.archive import Archive, object_of, objects_of, opened
 from bot.adapters.sources.entries import Contents, SourceChannel, SourceEntry
 from bot.adapters.sources.threads import Message, answered
 from memory.model import Visibility
@@ -85,8 +85,7 @@ class _Export:
     def _read_people(self) -> None:
         teams: Counter[str] = Counter()
         for user in self.archive.records("users.json"):
-            found = user.get("profile")
-            profile: Record = found if isinstance(found, dict) else {}
+            profile = object_of(user.get("profile"))
             names = (profile.get("display_name"), profile.get("real_name"), user.get("real_name"), user.get("name"))
             known = str(user.get("id") or "")
             self._names[known] = plain_name(next((str(each) for each in names if each), ""))
@@ -136,11 +135,12 @@ class _Export:
     def _message(self, record: Record, stamp: str) -> Message:
         author = str(record.get("user") or "")
         is_bot = bool(record.get("bot_id")) or record.get("subtype") == "bot_message" or author in self._bots
+        reactions = objects_of(record.get("reactions"))
         return Message(
             id=stamp,
             author=author,
             text=plain(str(record.get("text") or ""), self._names),
-            reactions=_reactions(record.get("reactions")),
+            reactions={str(each.get("name") or ""): frozenset(_texts(each.get("users"))) for each in reactions},
             is_pinned=bool(record.get("pinned_to")),
             is_bot=is_bot,
         )
@@ -148,11 +148,6 @@ class _Export:
 
 def _texts(value: object) -> tuple[str, ...]:
     return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()
-
-
-def _reactions(value: object) -> dict[str, frozenset[str]]:
-    entries = [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
-    return {str(each.get("name") or ""): frozenset(_texts(each.get("users"))) for each in entries}
 
 
 def _day(stamp: str) -> str:

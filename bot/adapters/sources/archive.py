@@ -21,6 +21,16 @@ _LARGE = 1 << 20
 _MOST_FAULTS = 1000
 
 
+def object_of(value: object) -> dict[str, Any]:
+    """A JSON object; an empty one for any other value."""
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def objects_of(value: object) -> list[dict[str, Any]]:
+    """The objects in a JSON list; none for any other value."""
+    return [object_of(each) for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
 @dataclass(slots=True)
 class Archive:
     """An open archive of JSON files."""
@@ -62,9 +72,9 @@ class Archive:
         if not isinstance(value, list):
             self.fault(name, "it is no list")
             return []
-        found = [cast("dict[str, Any]", each) for each in cast("list[object]", value) if isinstance(each, dict)]
-        if len(found) < len(cast("list[object]", value)):
-            self.fault(name, f"{len(cast('list[object]', value)) - len(found)} of its entries are no objects")
+        found = objects_of(value)
+        if len(found) < len(value):
+            self.fault(name, f"{len(value) - len(found)} of its entries are no objects")
         return found
 
     def value(self, name: str) -> object:
