@@ -1,6 +1,8 @@
 """The slash command with its subcommands, and the two entries in the menu of messages."""
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import discord
@@ -14,31 +16,101 @@ if TYPE_CHECKING:
     from bot.adapters.discord.incoming.interactions import Interactions
 
 TEACH, WHY = "Teach the bot…", "Why this answer?"
-
-_PLAIN = {
-    "help": "What I can do",
-    "why": "Which lessons and steps the last answer here came from",
-    "new": "Begin a new conversation, without what was said here before",
-    "undo": "Take back the last thing you taught me",
-    "ratings": "Your latest ratings, and how to take one back",
-    "privacy": "What I keep and who sees it",
-    "gaps": "For teachers: questions nobody could answer, and teaching their answers",
-    "stop": "Stop what I am working on here",
-}
-_PAGED = {
-    "reminders": "What I remind you of, with buttons to cancel",
-    "memory": "What I believe here, with buttons to archive",
-    "review": "For teachers: what waits for approval here",
-}
-_BY_ID = {
-    "archive": ("Take a lesson out of use", "lesson"),
-    "restore": ("Put an archived lesson back into use", "lesson"),
-    "unrate": ("Take one of your ratings back", "answer"),
-    "release": ("For teachers: let a lesson be used that I hold back", "lesson"),
-}
-_MODES = ("mention", "threads", "always", "default")
-_FORMATS = ("json", "csv", "prompt")
 FORGET = "forget-me"
+"""The name of the command `forget`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Option:
+    """An option of a command. `kind` is its type as discord.py reads it from an annotation."""
+
+    name: str
+    description: str
+    kind: Any = str
+    choices: Sequence[str] = ()
+    default: object = ""
+
+
+_REQUIRED = inspect.Parameter.empty
+_PAGE = _Option("page", "…", app_commands.Range[int, 1, 9999], default=1)
+
+
+def _id(name: str, listed_by: str = "the list") -> _Option:
+    """The option for the id of a lesson, an answer or a question."""
+    return _Option(name, f"Its id, as {listed_by} shows it", app_commands.Range[str, 1, 64], default=_REQUIRED)
+
+
+def _text(name: str, description: str) -> _Option:
+    return _Option(name, description, app_commands.Range[str, 1, 4000], default=_REQUIRED)
+
+
+_COMMANDS: Mapping[str, tuple[str, tuple[_Option, ...]]] = {
+    "help": ("What I can do", ()),
+    "why": ("Which lessons and steps the last answer here came from", ()),
+    "new": ("Begin a new conversation, without what was said here before", ()),
+    "undo": ("Take back the last thing you taught me", ()),
+    "ratings": ("Your latest ratings, and how to take one back", ()),
+    "privacy": ("What I keep and who sees it", ()),
+    "gaps": ("For teachers: questions nobody could answer, and teaching their answers", ()),
+    "stop": ("Stop what I am working on here", ()),
+    "reminders": ("What I remind you of, with buttons to cancel", (_PAGE,)),
+    "memory": ("What I believe here, with buttons to archive", (_PAGE,)),
+    "review": ("For teachers: what waits for approval here", (_PAGE,)),
+    "archive": ("Take a lesson out of use", (_id("lesson"),)),
+    "restore": ("Put an archived lesson back into use", (_id("lesson"),)),
+    "unrate": ("Take one of your ratings back", (_id("answer"),)),
+    "release": ("For teachers: let a lesson be used that I hold back", (_id("lesson"),)),
+    "export": (
+        "Your data as a file",
+        (
+            _Option(
+                "form",
+                "Everything as json, or your episodes as csv or as lesson text",
+                choices=("json", "csv", "prompt"),
+            ),
+        ),
+    ),
+    "forget": ("Erase your data", (_Option("confirm", "Choose yes to erase at once", choices=("yes",)),)),
+    RESTATE: (
+        "Your lessons that need a new question, and giving one its question",
+        (
+            _Option("lesson", "Its id, as the list shows it", app_commands.Range[str, 0, 64]),
+            _Option("question", "What your answer answers, in your words", app_commands.Range[str, 0, 4000]),
+        ),
+    ),
+    CORRECT: ("Say what the last answer here should have been", (_text("answer", "What would have been right"),)),
+    "promote": (
+        "For teachers: let a lesson reach more people",
+        (_id("lesson"), _Option("audience", "Whom it shall reach", choices=("channel", "workspace", "personal"))),
+    ),
+    TEACH_ANSWER: (
+        "For teachers: the answer to a question nobody could answer",
+        (_id("question", "gaps"), _text("answer", "What would have been right")),
+    ),
+    "known-answers": (
+        "For teachers: give what people taught without the model, or not",
+        (_Option("switch", "In this channel; without, I tell what holds", choices=("on", "off")),),
+    ),
+    "mode": (
+        "How I listen in this channel; teachers choose",
+        (_Option("listen", "Which messages are meant for me", choices=("mention", "threads", "always", "default")),),
+    ),
+    SETTINGS: (
+        "For administrators: what may be changed in chat",
+        (
+            _Option("name", "Which one; without, I show all", choices=(*CATALOGUE, "history", "undo")),
+            _Option("value", "Its new value, or: add @somebody, default", app_commands.Range[str, 0, 2000]),
+        ),
+    ),
+    "purge": (
+        "For teachers: take back everything that one person taught",
+        (
+            _Option("person", "Who taught it", discord.User, default=_REQUIRED),
+            _Option("confirm", "Choose yes to do it; without, I only count", choices=("yes",)),
+        ),
+    ),
+}
+"""The description of each command, and its options in the order of the words after the command."""
 
 
 def add_commands(tree: app_commands.CommandTree[Any], name: str, orders: "Interactions") -> None:
@@ -51,14 +123,8 @@ def add_commands(tree: app_commands.CommandTree[Any], name: str, orders: "Intera
         allowed_installs=installs,
         allowed_contexts=contexts,
     )
-    for word, description in _PLAIN.items():
-        group.add_command(app_commands.Command(name=word, description=description, callback=_plain(word, orders)))
-    for word, description in _PAGED.items():
-        group.add_command(app_commands.Command(name=word, description=description, callback=_paged(word, orders)))
-    for word, (description, option) in _BY_ID.items():
-        group.add_command(_by_id(word, description, option, orders))
-    _add_with_options(group, orders)
-    _add_for_teachers(group, orders)
+    for word in _COMMANDS:
+        group.add_command(_command(word, orders))
     tree.add_command(group)
 
     for title, chosen in ((TEACH, orders.teach), (WHY, orders.why)):
@@ -67,97 +133,34 @@ def add_commands(tree: app_commands.CommandTree[Any], name: str, orders: "Intera
         )
 
 
-def _plain(word: str, orders: "Interactions") -> Callable[[UserInteraction], Coroutine[Any, Any, None]]:
-    async def command(interaction: UserInteraction) -> None:
-        await orders.command(interaction, word)
+def _command(word: str, orders: "Interactions") -> app_commands.Command[Any, ..., None]:
+    """The command, whose callback has the options as parameters, because discord.py reads them from its signature."""
+    description, options = _COMMANDS[word]
 
-    return command
+    async def callback(interaction: UserInteraction, **values: object) -> None:
+        words = (_word(values[option.name]) for option in options if option.name in values)
+        await orders.command(interaction, word, " ".join(words).strip())
 
-
-def _paged(word: str, orders: "Interactions") -> Callable[..., Coroutine[Any, Any, None]]:
-    async def command(interaction: UserInteraction, page: app_commands.Range[int, 1, 9999] = 1) -> None:
-        await orders.command(interaction, word, f"page {page}" if page > 1 else "")
-
-    return command
-
-
-def _by_id(word: str, description: str, option: str, orders: "Interactions") -> app_commands.Command[Any, ..., None]:
-    async def command(interaction: UserInteraction, one: app_commands.Range[str, 1, 64]) -> None:
-        await orders.command(interaction, word, one)
-
-    named = app_commands.rename(one=option)(app_commands.describe(one="Its id, as the list shows it")(command))
-    return app_commands.Command(name=word, description=description, callback=named)
-
-
-def _add_for_teachers(group: app_commands.Group, orders: "Interactions") -> None:
-    @group.command(name="promote", description="For teachers: let a lesson reach more people")
-    @app_commands.describe(lesson="Its id, as the list shows it", audience="Whom it shall reach")
-    @app_commands.choices(
-        audience=[app_commands.Choice(name=each, value=each) for each in ("channel", "workspace", "personal")]
-    )
-    async def promote(interaction: UserInteraction, lesson: app_commands.Range[str, 1, 64], audience: str = "") -> None:
-        await orders.command(interaction, "promote", f"{lesson} {audience}".strip())
-
-    @group.command(name=TEACH_ANSWER, description="For teachers: the answer to a question nobody could answer")
-    @app_commands.describe(question="Its id, as gaps shows it", answer="What would have been right")
-    async def teach(
-        interaction: UserInteraction, question: app_commands.Range[str, 1, 64], answer: app_commands.Range[str, 1, 4000]
-    ) -> None:
-        await orders.command(interaction, TEACH_ANSWER, f"{question} {answer}")
-
-    @group.command(name="known-answers", description="For teachers: give what people taught without the model, or not")
-    @app_commands.describe(switch="In this channel; without, I tell what holds")
-    @app_commands.choices(switch=[app_commands.Choice(name=each, value=each) for each in ("on", "off")])
-    async def known_answers(interaction: UserInteraction, switch: str = "") -> None:
-        await orders.command(interaction, "known-answers", switch)
-
-    @group.command(name="mode", description="How I listen in this channel; teachers choose")
-    @app_commands.describe(listen="Which messages are meant for me")
-    @app_commands.choices(listen=[app_commands.Choice(name=each, value=each) for each in _MODES])
-    async def mode(interaction: UserInteraction, listen: str = "") -> None:
-        await orders.command(interaction, "mode", listen)
-
-    @group.command(name=SETTINGS, description="For administrators: what may be changed in chat")
-    @app_commands.describe(name="Which one; without, I show all", value="Its new value, or: add @somebody, default")
-    @app_commands.choices(name=[app_commands.Choice(name=each, value=each) for each in (*CATALOGUE, "history", "undo")])
-    async def settings(
-        interaction: UserInteraction, name: str = "", value: app_commands.Range[str, 0, 2000] = ""
-    ) -> None:
-        await orders.command(interaction, SETTINGS, f"{name} {value}".strip())
-
-    @group.command(name="purge", description="For teachers: take back everything that one person taught")
-    @app_commands.describe(person="Who taught it", confirm="Choose yes to do it; without, I only count")
-    @app_commands.choices(confirm=[app_commands.Choice(name="yes", value="yes")])
-    async def purge(interaction: UserInteraction, person: discord.User, confirm: str = "") -> None:
-        await orders.command(interaction, "purge", f"{person.id} {confirm}".strip())
+    parameters = [inspect.Parameter("interaction", inspect.Parameter.POSITIONAL_ONLY, annotation=UserInteraction)]
+    parameters += [
+        inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=each.default, annotation=each.kind)
+        for each in options
+    ]
+    callback.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # functions may have one
+    app_commands.describe(**{option.name: option.description for option in options})(callback)
+    choices = {option.name: option.choices for option in options if option.choices}
+    app_commands.choices(
+        **{name: [app_commands.Choice(name=each, value=each) for each in offered] for name, offered in choices.items()}
+    )(callback)
+    name = FORGET if word == "forget" else word
+    return app_commands.Command(name=name, description=description, callback=callback)
 
 
-def _add_with_options(group: app_commands.Group, orders: "Interactions") -> None:
-    @group.command(name="export", description="Your data as a file")
-    @app_commands.describe(form="Everything as json, or your episodes as csv or as lesson text")
-    @app_commands.choices(form=[app_commands.Choice(name=each, value=each) for each in _FORMATS])
-    async def export(interaction: UserInteraction, form: str = "") -> None:
-        await orders.command(interaction, "export", form)
-
-    @group.command(name=FORGET, description="Erase your data")
-    @app_commands.describe(confirm="Choose yes to erase at once")
-    @app_commands.choices(confirm=[app_commands.Choice(name="yes", value="yes")])
-    async def forget(interaction: UserInteraction, confirm: str = "") -> None:
-        await orders.command(interaction, "forget", confirm)
-
-    @group.command(name=RESTATE, description="Your lessons that need a new question, and giving one its question")
-    @app_commands.describe(lesson="Its id, as the list shows it", question="What your answer answers, in your words")
-    async def restate(
-        interaction: UserInteraction,
-        lesson: app_commands.Range[str, 0, 64] = "",
-        question: app_commands.Range[str, 0, 4000] = "",
-    ) -> None:
-        await orders.command(interaction, RESTATE, f"{lesson} {question}".strip())
-
-    @group.command(name=CORRECT, description="Say what the last answer here should have been")
-    @app_commands.describe(answer="What would have been right")
-    async def correct(interaction: UserInteraction, answer: app_commands.Range[str, 1, 4000]) -> None:
-        await orders.command(interaction, CORRECT, answer)
+def _word(value: object) -> str:
+    """The chosen value of an option as a word of the command; the first page is left out."""
+    if isinstance(value, int):
+        return f"page {value}" if value > 1 else ""
+    return str(value.id if isinstance(value, discord.abc.User) else value)
 
 
 def spelled(command: str, group: str, bot_name: str) -> str:
@@ -167,26 +170,12 @@ def spelled(command: str, group: str, bot_name: str) -> str:
         return f"@{bot_name} {CORRECT}:"
     if word == "forget":
         return f"/{group} {FORGET}" + (" confirm:yes" if argument.endswith("yes") else "")
-    options = _OPTIONS.get(word)
-    if options is None:
+    _, options = _COMMANDS.get(word, ("", ()))
+    if not options:
         return f"/{group} {command}"
     values = argument.removeprefix("page ").split(" ", len(options) - 1) if argument else []
-    return " ".join([f"/{group} {word}", *(f"{name}:{value}" for name, value in zip(options, values, strict=False))])
-
-
-_OPTIONS = {
-    **dict.fromkeys(_PAGED, ("page",)),
-    **{word: (option,) for word, (_, option) in _BY_ID.items()},
-    "promote": ("lesson", "audience"),
-    "purge": ("person", "confirm"),
-    TEACH_ANSWER: ("question", "answer"),
-    "known-answers": ("switch",),
-    "export": ("form",),
-    "mode": ("listen",),
-    SETTINGS: ("name", "value"),
-    RESTATE: ("lesson", "question"),
-}
-"""The option names of the words that follow a command."""
+    named = (f"{option.name}:{value}" for option, value in zip(options, values, strict=False))
+    return " ".join([f"/{group} {word}", *named])
 
 
 def same_commands(wanted: Sequence[Mapping[str, Any]], present: Sequence[Mapping[str, Any]]) -> bool:
