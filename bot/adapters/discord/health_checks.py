@@ -43,14 +43,8 @@ RIGHTS = discord.Permissions(
 
 SCOPES = ("bot", "applications.commands")
 """Of the invitation: what the bot uses and no more."""
-_WORDS = {
-    "read_messages": "View Channel",
-    "send_messages": "Send Messages",
-    "send_messages_in_threads": "Send Messages in Threads",
-    "read_message_history": "Read Message History",
-    "add_reactions": "Add Reactions",
-    "attach_files": "Attach Files",
-}
+_WORDS = {"read_messages": "View Channel", "send_messages_in_threads": "Send Messages in Threads"}
+"""The rights that Discord's own pages name otherwise than by the library's words."""
 
 
 class DiscordHealthChecks:
@@ -281,4 +275,4 @@ def invite_link_of(application: int) -> str:
 
 def right_names(rights: discord.Permissions) -> list[str]:
     """The names of these rights as on Discord's own pages."""
-    return [_WORDS.get(name, name.replace("_", " ")) for name, is_set in rights if is_set]
+    return [_WORDS.get(name, name.replace("_", " ").title()) for name, is_set in rights if is_set]

@@ -8,6 +8,7 @@ import logging
 import time
 from collections import Counter as Tally
 from collections.abc import Callable, Iterator
+from functools import partial
 from threading import Lock
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -36,38 +37,30 @@ class Metrics:
         self.registry = registry = CollectorRegistry()
         for kind in (ProcessCollector, PlatformCollector, GCCollector):
             kind(registry=registry)
-        self.events = Counter(
-            "goodbot_events", "What people did, by platform and kind.", ["platform", "kind"], registry=registry
+        counter, histogram = partial(Counter, registry=registry), partial(Histogram, registry=registry)
+        self.events = counter("goodbot_events", "What people did, by platform and kind.", ["platform", "kind"])
+        self.answers = counter("goodbot_answers", "Answers by what became of them.", ["outcome"])
+        self.answer_seconds = histogram(
+            "goodbot_answer_seconds", "How long the agent worked on an answer.", buckets=_SLOW
         )
-        self.answers = Counter("goodbot_answers", "Answers by what became of them.", ["outcome"], registry=registry)
-        self.answer_seconds = Histogram(
-            "goodbot_answer_seconds", "How long the agent worked on an answer.", registry=registry, buckets=_SLOW
+        self.recalls = counter("goodbot_recalls", "Recalls by whether they found something.", ["result"])
+        self.recall_seconds = histogram("goodbot_recall_seconds", "How long a recall took.", buckets=_QUICK)
+        self.model_seconds = histogram(
+            "goodbot_model_seconds", "How long the model took to reply.", ["model"], buckets=_SLOW
         )
-        self.recalls = Counter(
-            "goodbot_recalls", "Recalls by whether they found something.", ["result"], registry=registry
+        self.model_errors = counter(
+            "goodbot_model_errors", "Requests that the model did not answer, by why.", ["error"]
         )
-        self.recall_seconds = Histogram(
-            "goodbot_recall_seconds", "How long a recall took.", registry=registry, buckets=_QUICK
-        )
-        self.model_seconds = Histogram(
-            "goodbot_model_seconds", "How long the model took to reply.", ["model"], registry=registry, buckets=_SLOW
-        )
-        self.model_errors = Counter(
-            "goodbot_model_errors", "Requests that the model did not answer, by why.", ["error"], registry=registry
-        )
-        self.tokens = Counter("goodbot_model_tokens", "Tokens by kind.", ["kind"], registry=registry)
-        self.cost = Counter("goodbot_model_cost_usd", "What the model cost, in US dollars.", registry=registry)
-        self.errors = Counter(
-            "goodbot_errors", "Lines of the log that tell of a fault, by part.", ["part"], registry=registry
-        )
+        self.tokens = counter("goodbot_model_tokens", "Tokens by kind.", ["kind"])
+        self.cost = counter("goodbot_model_cost_usd", "What the model cost, in US dollars.")
+        self.errors = counter("goodbot_errors", "Lines of the log that tell of a fault, by part.", ["part"])
         self.queue = Gauge(
             "goodbot_queue_depth", "Messages that wait in this process until it is their turn.", registry=registry
         )
-        self.requests = Histogram(
+        self.requests = histogram(
             "goodbot_http_seconds",
             "How long HTTP requests took, by area and class of status.",
             ["area", "status"],
-            registry=registry,
             buckets=_QUICK,
         )
         registry.register(MemoryCollector(memory, monotonic))
