@@ -59,6 +59,7 @@ class DiscordMessenger:
     shards that it is told to `hold`; it posts to every server and person all the same.
     """
 
+    platform = PLATFORM
     pace_s = PACE_S
 
     def __init__(
@@ -82,11 +83,6 @@ class DiscordMessenger:
         self._context: HandlerContext | None = None
         self._logged_in = asyncio.Event()
         self._closed = asyncio.Event()
-
-    @property
-    def platform(self) -> str:
-        """`discord`."""
-        return PLATFORM
 
     @property
     def is_connected(self) -> bool:

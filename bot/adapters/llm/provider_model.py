@@ -55,7 +55,8 @@ class ProviderModel:
         retries: int = 2,
     ) -> None:
         self._provider, _, self._model_name = name.partition(":")
-        self._name = name
+        self.name = name
+        """The name as configured."""
         self._address = require_openai_address(name, base_url, api_key) if self._provider == "openai" else ""
         self._api_key = api_key
         self._timeout_s = timeout_s
@@ -69,11 +70,6 @@ class ProviderModel:
         self._loading = asyncio.Lock()
         self._resources = AsyncExitStack()
         self._model: Model[Any] | None = None
-
-    @property
-    def name(self) -> str:
-        """The name as configured."""
-        return self._name
 
     async def warm_up(self) -> None:
         """Import the library and build the model in a thread. Raises `ModelError`."""
@@ -180,7 +176,7 @@ class ProviderModel:
         from pydantic_ai.models import infer_model
 
         try:
-            return infer_model(self._name)
+            return infer_model(self.name)
         except (UserError, ImportError, ValueError) as exc:
             message = str(exc).replace(self._api_key, "***") if self._api_key else str(exc)
-            raise ModelRejected(f"the model {self._name} cannot be used: {message}") from None
+            raise ModelRejected(f"the model {self.name} cannot be used: {message}") from None

@@ -81,6 +81,7 @@ class SlackMessenger(Lookups):
     the reason when the token no longer works. `installer` is the person who installed the app, if known.
     """
 
+    platform = "slack"
     pace_s = PACE_S
 
     def __init__(
@@ -116,11 +117,6 @@ class SlackMessenger(Lookups):
         self._files = Files(self._web, api_url=settings.api_url)
         self._poster = Poster(self._web, self._threads, begun=begun or clock(), sleep=sleep)
         self._streamer = Streamer(self._web, self._threads)
-
-    @property
-    def platform(self) -> str:
-        """`slack`."""
-        return "slack"
 
     @property
     def is_connected(self) -> bool:

@@ -44,6 +44,7 @@ class TerminalMessenger:
     one runs. `teaches` says whether an emoji counts, so that the person can be told if theirs does not.
     """
 
+    platform = "terminal"
     pace_s = 0.05
 
     def __init__(
@@ -78,11 +79,6 @@ class TerminalMessenger:
         self._at_rest.set()
         self._stopping: asyncio.Task[None] | None = None
         self._export_to = ""
-
-    @property
-    def platform(self) -> str:
-        """The name of the platform: `terminal`."""
-        return "terminal"
 
     async def run(self, sink: EventSink) -> None:
         """Deliver typed lines until the input ends, somebody quits, or `close` is called."""

@@ -61,6 +61,7 @@ def _in_its_workspace(
 class SlackWorkspaces:
     """Slack with several workspaces. `database` has their installations; the rest is as for `SlackMessenger`."""
 
+    platform = "slack"
     pace_s = PACE_S
 
     def __init__(
@@ -87,11 +88,6 @@ class SlackWorkspaces:
         self._connected = ConnectedWorkspaces(self._installations, self._new_messenger, self._still_works)
         self._web = self._web_of("", gone=self._end)
         """Belongs to no workspace: it asks for connections and exchanges codes."""
-
-    @property
-    def platform(self) -> str:
-        """`slack`."""
-        return "slack"
 
     @property
     def is_connected(self) -> bool:

@@ -28,6 +28,8 @@ _WORD = re.compile(r"\s")
 class PlaygroundMessenger:
     """The test channels of this process. `sleep` waits between the steps in which an answer is shown."""
 
+    platform = PLATFORM
+
     def __init__(self, *, clock: Clock, new_id: NewId, sleep: Sleep = asyncio.sleep) -> None:
         self.messages = ChannelMessages(new_id())
         self.clock, self.new_id = clock, new_id
@@ -37,11 +39,6 @@ class PlaygroundMessenger:
         self._under_way = 0
         self._at_rest = asyncio.Event()
         self._at_rest.set()
-
-    @property
-    def platform(self) -> str:
-        """The name of the platform: `playground`."""
-        return PLATFORM
 
     async def run(self, sink: EventSink) -> None:
         """Deliver events until the web server ends or `close` is called, and finish those under way."""
