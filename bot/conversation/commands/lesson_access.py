@@ -39,7 +39,8 @@ class LessonAccess:
     def waiting(self, teacher: Scope, number: int, *, only_here: bool = False) -> ListPage[Episode]:
         """One page of lessons that a teacher may widen or release here, newest first.
 
-        Lessons from files are left out, as they are decided batch by batch. `only_here`: only the teacher's channel.
+        Lessons from files are left out, as they are decided batch by batch, and the teacher's own that count for their
+        channel already: nobody has to approve them. `only_here`: only the teacher's channel.
         """
         wanted = EpisodeFilter(roots_only=True, limit=None, to_review_in=teacher, unbatched=True)
         return self._page(
@@ -47,7 +48,7 @@ class LessonAccess:
             wanted,
             lambda each: (
                 may_review(teacher, each)
-                and (bool(each.quarantine) or _may_widen(each))
+                and (bool(each.quarantine) or (_may_widen(each) and not _is_own_and_counts(teacher, each)))
                 and (not only_here or each.channel == teacher.channel)
             ),
             number,
@@ -119,6 +120,10 @@ def may_review(teacher: Scope, episode: Episode) -> bool:
     if visibility_of(episode) is Visibility.PUBLIC:
         return may_read(teacher, episode)
     return visibility_of(episode) is not Visibility.DIRECT and is_here(teacher, episode)
+
+
+def _is_own_and_counts(teacher: Scope, episode: Episode) -> bool:
+    return episode.author == teacher.person and episode.verdicts.channel.is_validated
 
 
 def _may_widen(episode: Episode) -> bool:

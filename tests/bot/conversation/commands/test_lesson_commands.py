@@ -161,7 +161,7 @@ async def test_what_is_for_teachers_is_refused_kindly_to_others(chat: Chat, name
 async def test_review_lists_what_could_count_for_more_people_newest_first(chat: Chat) -> None:
     assert "Nothing waits" in await chat.command("review", by=TEA, role=TEACHER)
     teach(chat, "mine?")
-    teach(chat, "channel's?", TEA, role=TEACHER)
+    teach(chat, "channel's?", scope("tom"), role=TEACHER)
     asked = await chat.ask("liked?", BOB)
     await chat.react(asked, "👍", BOB)
     await chat.ask("undecided?", BOB)
@@ -175,7 +175,7 @@ async def test_review_lists_what_could_count_for_more_people_newest_first(chat: 
         "mine?",
     ]
     assert "not approved yet: “liked?” - at noon - by gus in #c1, now for nobody" in told
-    assert "by you in #c1, now for the channel" in told
+    assert "by tom in #c1, now for the channel" in told
     assert labels(chat)[:3] == ["Promote 1 to channel", "Promote 1 to workspace", "Archive 1"]
     assert "Promote 3 to channel" not in labels(chat)
 
@@ -201,6 +201,17 @@ async def test_archived_lessons_are_listed_for_who_may_restore_them(chat: Chat) 
     assert "“secret?”" in await chat.command("memory", "archived", replace(PRIVATE, person="tea"), role=TEACHER)
     assert "dm?" not in await chat.command("memory", "archived page 2", TEA, role=TEACHER)
     assert chat.world.episode(kept).archived_at is None
+
+
+async def test_a_teacher_s_own_lessons_wait_for_that_teacher_only_if_they_do_not_count_yet(chat: Chat) -> None:
+    lesson = teach(chat, "channel's?", TEA, role=TEACHER)
+    assert "Nothing waits" in await chat.command("review", by=TEA, role=TEACHER)
+    assert "1 lesson waits" in await chat.command("review", by=scope("tom"), role=TEACHER)
+    assert "everybody in the workspace" in await chat.command("promote", lesson.id[-8:], TEA, role=TEACHER)
+    teach(chat, "mine alone?", TEA)
+    held = teach(chat, "password? AKIAIOSFODNN7EXAMPLE", TEA, role=TEACHER)
+    assert held.quarantine
+    assert "2 lessons wait" in await chat.command("review", by=TEA, role=TEACHER)
 
 
 async def test_promoting_from_the_list_widens_and_can_be_taken_back(chat: Chat) -> None:
