@@ -43,7 +43,7 @@ class PersonMessage(BaseEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonEdit(BaseEvent):
-    """A person edited a message of theirs. It has an effect until an answer to it is committed."""
+    """A person edited a message of theirs. It has an effect until it is answered, or if no answer was known."""
 
     message_id: str
     text: str

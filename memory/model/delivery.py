@@ -148,7 +148,7 @@ class Turn(StrEnum):
 UNFINISHED = (Progress.ACCEPTED, Progress.ANSWERED, Progress.SET_ASIDE)
 """The states with something left to do: to answer, to post the answer, or to say that there will be none."""
 
-RETRY = "retry/"
+RETRY, EDITED = "retry/", "/edited/"
 """Prefix of the message id of a question that is tried again, for which the platform has no message."""
 
 CRASHES, KILLS = 2, 10
@@ -201,6 +201,11 @@ class Incoming:
     def is_retry(self) -> bool:
         """Whether it is a retry of a question, without a message of its own."""
         return self.message_id.startswith(RETRY)
+
+    @property
+    def is_edit(self) -> bool:
+        """Whether it is the new text of an edited question (`reply_to`) whose answer was not known."""
+        return self.is_retry and EDITED in self.event_id
 
     @property
     def is_suspect(self) -> bool:

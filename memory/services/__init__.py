@@ -37,6 +37,7 @@ from memory.services.recall.evidence import Weighing
 from memory.services.recall.recall import Recalling
 from memory.services.recording.approvals import Approvals
 from memory.services.recording.asking import Asking, Chosen as Chosen
+from memory.services.recording.changes import MessageChanges
 from memory.services.recording.feedback_in_words import FeedbackInWords, Opinion as Opinion
 from memory.services.recording.finished_run import FinishedRun as FinishedRun, UsedLesson as UsedLesson
 from memory.services.recording.journal import Journals
@@ -169,6 +170,7 @@ class Memory:
     def _offer_use_cases(self, core: Core) -> None:
         """Create the use cases that need only the core and each other."""
         self.recording = Recording(core)
+        self.changes = MessageChanges(core)
         self.answers = Answers(core)
         self.asking = Asking(core)
         self.approvals = Approvals(core)

@@ -95,7 +95,7 @@ class Answering:
         self.actions = agent.tools.known_names
         """The names of the agent's tools."""
         self.worded = WordedFeedback(memory, executor, read_feedback, self.actions, background.pause, restyles)
-        self._unknown_answers = UnknownAnswers(memory, executor)
+        self.unknown_answers = UnknownAnswers(memory, executor)
         self._resuming = Resuming(memory, executor)
         self._reworded: dict[str, asyncio.Event] = {}
         """Events, by event id, that are set if the message is edited while the agent works on it."""
@@ -150,7 +150,7 @@ class Answering:
             return await self._committed(messenger, incoming, cancel, show)
         finally:
             self._reworded.pop(incoming.event_id, None)
-            self._unknown_answers.admitted.discard(incoming.event_id)
+            self.unknown_answers.admitted.discard(incoming.event_id)
             self.worded.events.pop(incoming.event_id, None)
 
     async def _committed(
@@ -280,7 +280,7 @@ class Answering:
         """A run as it is committed, with its answer split into parts."""
         words = result.output
         if result.knows_nothing:
-            words = await self._unknown_answers.words(messenger, incoming, result)
+            words = await self.unknown_answers.words(messenger, incoming, result)
         parts = messenger.split(words) if words else ()
         return replace(
             self._apologised(incoming, run_id, *parts),
@@ -326,7 +326,7 @@ class Answering:
             await self._keep_back(messenger, incoming)
             return ""
         if not answer.total:
-            await self._unknown_answers.show(messenger, incoming)
+            await self.unknown_answers.show(messenger, incoming)
         first = answer.first_message
         for part in parts:
             message = replace(self._message(incoming, answer, part), first_message=first)

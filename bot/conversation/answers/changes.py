@@ -30,18 +30,38 @@ class ChangeHandler:
         if not event.is_addressed:
             return
         text, scope = full_text(event), event.scope
-        reword = self._memory.recording.reword
+        if await self._ask_anew(messenger, event, text):
+            return
+        reword = self._memory.changes.reword
         is_taken = await self._executor(reword, scope.workspace, scope.channel, event.message_id, text)
         current = self._conversations.running(scope.conversation)
-        if current is None or current.message_id != event.message_id or text in ("", current.text):
+        question = current.reply_to if current is not None and current.is_edit else current and current.message_id
+        if current is None or question != event.message_id or text in ("", current.text):
             return
         if not (is_taken and self._answering.begin_again(current.event_id)):
             await say(messenger, event, messages.EDITED_TOO_LATE)
 
+    async def _ask_anew(self, messenger: Messenger, event: PersonEdit, text: str) -> bool:
+        """Answer the new text of a question whose answer was not known. False for any other message."""
+        again = await self._executor(
+            self._memory.changes.ask_anew,
+            event.scope,
+            event.message_id,
+            text,
+            role=event.role,
+            event_id=event.event_id,
+            at=event.at,
+        )
+        if again is None:
+            return False
+        await self._answering.unknown_answers.show(messenger, again, is_unknown=False)
+        self._conversations.enqueue(messenger, again)
+        return True
+
     async def on_deletion(self, event: PersonDeletion) -> None:
         """Stop answering a deleted question; if it was answered, it can no longer become a lesson."""
         await self._executor(
-            self._memory.recording.retract,
+            self._memory.changes.retract,
             event.scope.workspace,
             event.scope.channel,
             event.message_id,

@@ -41,17 +41,18 @@ class UnknownAnswers:
         place = scope.thread or f"{scope.person}/{incoming.at:%Y-%m-%d}"
         occasion = f"unknown/{scope.channel}/{place}"
         is_first = await self._executor(self._memory.recording.first_time, scope.workspace, occasion)
-        if is_first or incoming.is_retry or incoming.event_id in self.admitted:
+        is_tried_again = incoming.is_retry and not incoming.is_edit
+        if is_first or is_tried_again or incoming.event_id in self.admitted:
             self.admitted.add(incoming.event_id)
             return unknown(result.output, messenger.spell)
         return ""
 
-    async def show(self, messenger: Messenger, incoming: Incoming) -> None:
-        """Mark the question instead of saying again that the bot does not know."""
-        scope = incoming.scope
-        ref = MessageRef(workspace=scope.workspace, channel=scope.channel, message_id=incoming.message_id)
+    async def show(self, messenger: Messenger, incoming: Incoming, *, is_unknown: bool = True) -> None:
+        """Mark the question instead of saying again that the bot does not know, or take the mark off."""
+        scope, question = incoming.scope, incoming.reply_to if incoming.is_edit else incoming.message_id
+        ref = MessageRef(workspace=scope.workspace, channel=scope.channel, message_id=question)
         try:
-            await messenger.mark(ref, UNKNOWN_MARK, True)
+            await messenger.mark(ref, UNKNOWN_MARK, is_unknown)
         except MessengerError as error:
             log.info("could not show that message %s is not answered: %s", incoming.event_id, error)
 

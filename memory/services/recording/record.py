@@ -19,7 +19,6 @@ from memory.model import (
     Retrieval,
     Role,
     Scope,
-    Verdict,
     Visibility,
     offers_of,
 )
@@ -27,7 +26,7 @@ from memory.model.delivery import RETRY, UNFINISHED
 from memory.ports import Transaction
 from memory.rules.audience import stays
 from memory.services.conversation.answers import askers_of, root_behind
-from memory.services.core import Core, event, record
+from memory.services.core import Core
 from memory.services.recording.asking import count_choice, note_offered
 from memory.services.recording.finished_run import (
     FinishedRun,
@@ -158,43 +157,6 @@ class Recording:
             if not tx.deliveries.advance(workspace, incoming.event_id, Progress.ANSWERED, Progress.UNDELIVERABLE):
                 tx.deliveries.drop_unsent(workspace, incoming.run_id)
 
-    def reword(self, workspace: str, channel: str, message_id: str, text: str) -> bool:
-        """Store an edit of a question. False if it is answered, or the message is no question.
-
-        An answered question gets the new text in the conversation, too, or none if it is too long. Raises
-        `InvalidInput` if a question that is not answered yet is too long.
-        """
-        with self._core.store.write() as tx:
-            incoming = tx.deliveries.incoming_of_message(workspace, channel, message_id)
-            if incoming is None or not text.strip():
-                return False
-            is_open = incoming.progress is Progress.ACCEPTED
-            if is_open:
-                self._core.require_short(text)
-            kept = self._core.redactor.text(text) if len(text) <= self._core.message_characters else ""
-            tx.deliveries.reword(workspace, incoming.event_id, kept)
-            return is_open
-
-    def retract(self, workspace: str, channel: str, message_id: str, *, actor: str) -> bool:
-        """Handle a deleted message. False if it was no question; the text of a part of an answer is erased then.
-
-        A question is withdrawn, its text is erased, and its pending episodes are archived. Lessons that people approved
-        or rejected stay, as the votes are about the answer.
-        """
-        now = self._core.clock()
-        with self._core.store.write() as tx:
-            incoming = tx.deliveries.incoming_of_message(workspace, channel, message_id)
-            if incoming is None:
-                _erase_part(tx, workspace, channel, message_id, now)
-                return False
-            tx.deliveries.advance(workspace, incoming.event_id, Progress.ACCEPTED, Progress.WITHDRAWN)
-            tx.deliveries.reword(workspace, incoming.event_id, "")
-            nodes = tx.episodes.of_run(workspace, incoming.run_id) if incoming.run_id else []
-            for node in nodes:
-                if node.verdict is Verdict.PENDING and node.archived_at is None:
-                    record(tx, node, event(node, EventKind.ARCHIVED, actor, now))
-            return True
-
     def has_answered_in(self, workspace: str, channel: str, thread: str) -> bool:
         """Whether the bot has answered in this thread, so that replies there are meant for it."""
         with self._core.store.read() as tx:
@@ -265,7 +227,8 @@ class Recording:
         tx.deliveries.put_outgoing(*parts)
         if answered is not None and not parts:
             # Without a message of the answer, reactions on the question count for it.
-            tx.teaching.put_ledger(self._entry(run.workspace, run.channel, answered.message_id, run.run_id, now))
+            question = answered.reply_to if answered.is_edit else answered.message_id
+            tx.teaching.put_ledger(self._entry(run.workspace, run.channel, question, run.run_id, now))
         return Answer(
             parts=parts,
             total=len(parts),
@@ -370,13 +333,6 @@ class Recording:
 
 def _options(nodes: Sequence[Episode]) -> tuple[Option, ...]:
     return tuple(offer.option for offer in offers_of(nodes))
-
-
-def _erase_part(tx: Transaction, workspace: str, channel: str, message_id: str, now: datetime) -> None:
-    """Erase the text of a deleted part of an answer."""
-    entry = tx.teaching.ledger(workspace, channel, message_id, now)
-    parts = tx.deliveries.outgoing(workspace, entry.run_id) if entry else []
-    tx.deliveries.put_outgoing(*(replace(each, text="") for each in parts if each.message_id == message_id))
 
 
 def _unsent(parts: Sequence[Outgoing]) -> tuple[Outgoing, ...]:

@@ -18,8 +18,10 @@ from bot.model import (
 )
 from memory.model import Audience, Origin, Role, Scope, Verdict, Visibility
 from memory.ports import EpisodeFilter
+from memory.rules.chat_settings import ALLOWED_PEOPLE
 from memory.services import Answer, FinishedRun, Recording
 from tests.doubles.conversation import ANA, BOB, TEA, Chat
+from tests.doubles.memory_world import scope
 
 
 @pytest.fixture
@@ -121,12 +123,11 @@ async def test_an_edit_while_the_agent_works_begins_it_again(chat: Chat) -> None
 
 
 async def test_an_edit_in_the_moment_of_the_commit_is_answered_too(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
-    recording = chat.world.memory.recording
     finish, finished = Recording.finish, list[FinishedRun]()
 
     def late(self: Recording, run: FinishedRun) -> Answer | None:
         if not finished:
-            recording.reword(ANA.workspace, ANA.channel, "m1", "lunch?")
+            chat.world.memory.changes.reword(ANA.workspace, ANA.channel, "m1", "lunch?")
         finished.append(run)
         return finish(self, run)
 
@@ -134,6 +135,102 @@ async def test_an_edit_in_the_moment_of_the_commit_is_answered_too(chat: Chat, m
     await chat.sink(chat.message("lnch?", message_id="m1"))
     await chat.bot.idle()
     assert (chat.messenger.answers, len(finished)) == (["the answer to lunch?"], 2)
+
+
+def goals(chat: Chat, *, archived: bool = False) -> list[str]:
+    """The questions, oldest first."""
+    wanted = EpisodeFilter(roots_only=True, limit=None, include_archived=archived, newest_first=False)
+    return [each.goal for each in chat.world.memory.audit.episodes(ANA.workspace, wanted)]
+
+
+async def test_an_edit_of_a_question_that_was_not_known_is_answered_in_its_place(chat: Chat) -> None:
+    chat.oracle.unknown |= {"lnch?", "lunhc?"}
+    await chat.ask("lnch?", message_id="m1")
+    for text in ("lnch?", " ", "lunhc?", "lunch?", "dinner?"):
+        await edit(chat, "m1", text)
+        await chat.bot.idle()
+    assert chat.oracle.asked == ["lnch?", "lunhc?", "lunch?"]
+    assert chat.messenger.answers[-1] == "the answer to lunch?"
+    assert [post.reply_to for post in chat.messenger.posts] == ["m1"] * 3
+    assert (goals(chat), goals(chat, archived=True)) == (["lunch?"], ["lnch?", "lunhc?", "lunch?"])
+    assert [gap.episode.goal for gap in chat.world.memory.gaps.find(ANA.workspace)] == []
+    await delete(chat, "m1")
+    assert goals(chat) == []
+
+
+async def test_a_secret_that_is_not_stored_makes_no_edit_of_the_same_text(chat: Chat) -> None:
+    text = "why is AKIAIOSFODNN7EXAMPLE refused?"
+    chat.oracle.unknown.add("why is [redacted: key] refused?")
+    await chat.ask(text, message_id="m1")
+    await edit(chat, "m1", text)
+    await chat.bot.idle()
+    assert chat.oracle.asked == ["why is [redacted: key] refused?"]
+
+
+async def test_what_one_person_proposed_by_a_thumb_goes_with_a_deleted_question(chat: Chat) -> None:
+    def belief() -> float:
+        weighed = chat.world.memory.recalling.weighing.weigh(BOB, "lunch?", ())
+        return max((each.value for each in weighed.beliefs if each.text), default=0.0)
+
+    await chat.react(await chat.ask("lunch?", message_id="m1"), "👍", scope("cy"))
+    assert belief() > 0
+    await delete(chat, "m1")
+    assert belief() == 0
+    assert chat.world.memory.audit.check() == []
+
+
+async def test_in_a_channel_the_mark_goes_and_it_is_not_said_twice_that_it_is_not_known(chat: Chat) -> None:
+    ana = replace(scope("ana", workspace="slack:w"), thread="t1")
+    chat.messenger.platform = "slack"
+    chat.oracle.unknown |= {"lnch?", "lunhc?", "keys?"}
+    await chat.ask("keys?", ana)
+    await chat.ask("lnch?", ana, message_id="m1")
+    for text in ("lunhc?", "lunch?"):
+        message = PersonEdit(event_id=text, scope=ana, message_id="m1", text=text, at=chat.world.clock())
+        await chat.sink(message)
+        await chat.bot.idle()
+    assert len(chat.messenger.answers) == 2
+    assert [shown for message, _, shown in chat.messenger.marks if message == "m1"] == [True, False, True, False]
+
+
+@pytest.mark.parametrize("why", ["judged", "old", "another's", "too often", "known", "not admitted"])
+async def test_other_edits_change_nothing(chat: Chat, why: str) -> None:
+    chat.oracle.unknown |= {"lnch?", *(f"lunch {n}?" for n in range(6))} if why != "known" else set()
+    posted = await chat.ask("lnch?", message_id="m1")
+    by = ANA
+    match why:
+        case "judged":
+            await chat.react(posted, "👎", BOB)
+        case "old":
+            chat.world.clock.tick(days=1)
+        case "another's":
+            by = BOB
+        case "too often":
+            for number in range(5):
+                await edit(chat, "m1", f"lunch {number}?")
+                await chat.bot.idle()
+        case "not admitted":
+            settings = chat.world.memory.chat_settings
+            settings.change(scope("tea"), Role.ADMIN, ALLOWED_PEOPLE, "tea", everywhere=True)
+        case _:
+            pass
+    before = list(chat.oracle.asked)
+    await chat.sink(PersonEdit(event_id="e", scope=by, message_id="m1", text="lunch?", at=chat.world.clock.tick()))
+    await chat.bot.idle()
+    assert chat.oracle.asked == before
+
+
+async def test_an_edit_while_the_new_text_is_worked_on_begins_that_again(chat: Chat) -> None:
+    chat.oracle.unknown.add("lnch?")
+    chat.oracle.gates["lunhc?"] = asyncio.Event()
+    await chat.ask("lnch?", message_id="m1")
+    assert await chat.oracle.arrived.get() == "lnch?"
+    await edit(chat, "m1", "lunhc?")
+    assert await chat.oracle.arrived.get() == "lunhc?"
+    await edit(chat, "m1", "lunch?")
+    await chat.bot.idle()
+    assert chat.messenger.answers[-1] == "the answer to lunch?"
+    assert chat.messenger.notices == []
 
 
 async def test_an_edit_of_what_is_being_posted_is_told_that_it_came_too_late(chat: Chat) -> None:

@@ -133,7 +133,7 @@ class TestSecrets(Attacked):
         world.memory.teaching.grade(
             failed.workspace, failed.id, F, actor="owner", role=Role.ADMIN, reason=f"leaks {said}"
         )
-        world.memory.recording.reword(answer.workspace, answer.channel, "no such message", said)
+        world.memory.changes.reword(answer.workspace, answer.channel, "no such message", said)
         marks = ("[redacted: password]", "[redacted: key]", "[redacted: token]")
         assert all(mark in lesson.output for mark in marks)
         assert lesson.quarantine == ("secret",)

@@ -275,11 +275,11 @@ async def test_who_is_too_fast_hears_privately_when_they_are_answered_again(chat
 async def test_what_is_worked_out_anew_after_an_edit_is_said_all_the_same(
     chat: Chat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    recording, finish, finished = chat.world.memory.recording, Recording.finish, list[FinishedRun]()
+    finish, finished = Recording.finish, list[FinishedRun]()
 
     def late(self: Recording, run: FinishedRun) -> Answer | None:
         if not finished:
-            recording.reword(IN_SLACK.workspace, IN_SLACK.channel, "m1", "who has the key?")
+            chat.world.memory.changes.reword(IN_SLACK.workspace, IN_SLACK.channel, "m1", "who has the key?")
         finished.append(run)
         return finish(self, run)
 

@@ -167,10 +167,8 @@ def test_edits_count_and_deletions_take_away() -> None:
     world = World()
     told(world, "wrong word", understood="the wrong word?")
     told(world, "gone")
-    assert not world.memory.recording.reword(
-        ANA.workspace, ANA.channel, "m-wrong word", "right word password: hunter2x"
-    )
-    world.memory.recording.retract(ANA.workspace, ANA.channel, "m-gone", actor="ana")
+    assert not world.memory.changes.reword(ANA.workspace, ANA.channel, "m-wrong word", "right word password: hunter2x")
+    world.memory.changes.retract(ANA.workspace, ANA.channel, "m-gone", actor="ana")
     message = Incoming(scope=ANA, event_id="e", message_id="e", text="?", at=world.clock.tick())
     (left,) = world.memory.exchanges.before(message, pause=PAUSE)
     assert left.goal.startswith("right word")
@@ -182,7 +180,7 @@ def test_a_deleted_answer_is_gone_with_its_question() -> None:
     world = World()
     told(world, "one")
     told(world, "two")
-    world.memory.recording.retract(ANA.workspace, ANA.channel, "m-one/a", actor="somebody")
+    world.memory.changes.retract(ANA.workspace, ANA.channel, "m-one/a", actor="somebody")
     assert before(world) == ["two"]
 
 

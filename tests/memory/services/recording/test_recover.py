@@ -447,6 +447,6 @@ def test_an_edit_that_is_too_long_leaves_the_question_as_it_was() -> None:
     memory = World().memory
     memory.recording.accept(message("e1"))
     with pytest.raises(InvalidInput, match="Please shorten it"):
-        memory.recording.reword("terminal:w", "c-ana", "e1", "x" * 100_001)
-    assert not memory.recording.reword("terminal:w", "c-ana", "no question", "x" * 100_001)
+        memory.changes.reword("terminal:w", "c-ana", "e1", "x" * 100_001)
+    assert not memory.changes.reword("terminal:w", "c-ana", "no question", "x" * 100_001)
     assert stored(memory, "e1").text == "question e1"
