@@ -41,6 +41,12 @@ class RunResult:
     """The tools with effects that ran, and who allowed them."""
 
     @property
+    def lacks_parts(self) -> bool:
+        """Whether a part of the question, or each, has no answer, which the output says."""
+        is_split = self.nodes[0].action == Termination.EXPAND
+        return self.termination is Termination.FAILURE and not self.asked and is_split
+
+    @property
     def knows_nothing(self) -> bool:
         """Whether the answer is not known: the root failed, and neither tools nor subgoals found anything."""
         return self.termination is Termination.FAILURE and not self.asked and self.nodes[0].action == GAVE_UP

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from bot.adapters.llm.offline.decisions import HONEST
+from bot.adapters.llm.offline.decisions import HONEST, LACKS
 from bot.adapters.llm.offline.model import OfflineModel
 from bot.adapters.llm.offline.splitting import cuts, split
 from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry, object_schema
@@ -210,7 +210,7 @@ def judged(
     if offered and not named:
         is_there = right is not None and any(_means(each, right) for each in offered)
         return AnswerWorth.TAP if is_there else AnswerWorth.NEITHER
-    return AnswerWorth.UNKNOWN if not named and HONEST in answer else AnswerWorth.WRONG
+    return AnswerWorth.UNKNOWN if not named and (HONEST in answer or LACKS in answer) else AnswerWorth.WRONG
 
 
 def _means(candidate: tuple[str, str], label: Label) -> bool:

@@ -279,7 +279,7 @@ class Answering:
     ) -> FinishedRun:
         """A run as it is committed, with its answer split into parts."""
         words = result.output
-        if result.knows_nothing:
+        if result.knows_nothing or result.lacks_parts:
             words = await self.unknown_answers.words(messenger, incoming, result)
         parts = messenger.split(words) if words else ()
         return replace(

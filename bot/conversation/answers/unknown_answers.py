@@ -33,8 +33,10 @@ class UnknownAnswers:
         """Event ids of messages whose answer says it in words, also if the work is repeated."""
 
     async def words(self, messenger: Messenger, incoming: Incoming, result: RunResult) -> str:
-        """The reply to a question without an answer; empty where only the mark is shown."""
+        """The reply to a question without an answer to it or to a part; empty where only the mark is shown."""
         scope = incoming.scope
+        if result.lacks_parts:
+            return f"{result.output} {tell_me(messenger.spell)}"
         is_among_people = scope.visibility is not Visibility.DIRECT and scope.platform in _WITH_CHANNELS
         if not is_among_people:
             return result.output
@@ -61,4 +63,9 @@ def unknown(reason: str, spell: Spell) -> str:
     """To people in a channel: that the bot does not know, and how to teach it. `reason` begins with a sentence."""
     first = shown_line(_SENTENCE_END.split(reason.strip(), maxsplit=1)[0], _REASON_LENGTH)
     end = "" if first.endswith(_ENDS) else "."
-    return f"{first}{end} Whoever knows it, tell me: `{spell('correct')} ...`, and I will know it next time."
+    return f"{first}{end} {tell_me(spell)}"
+
+
+def tell_me(spell: Spell) -> str:
+    """How to teach what the bot does not know."""
+    return f"Whoever knows it, tell me: `{spell('correct')} ...`, and I will know it next time."

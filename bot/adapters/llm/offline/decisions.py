@@ -33,6 +33,11 @@ _CERTAIN = 20.0
 _CONDITION = re.compile(r"(?:if|unless|once|whenever|as\s+soon\s+as)\b", re.IGNORECASE)
 """Begins a condition, after which "then" joins no next step."""
 
+_REFERS_BACK = re.compile(
+    r"\b(?:it|its|this|that|these|those|them|they|their|he|she|his|her|him|ones?)\b|\bthere\W*$|^\W*\w*\W*\w*\W*$",
+    re.IGNORECASE,
+)
+"""In a part that may be about the one before: it has such a word, or only two."""
 HONEST = (
     "I am the offline model: no language model, only my tools and what people here taught me. "
     "To teach me, react with 👎 and say what would have been right."
@@ -40,6 +45,8 @@ HONEST = (
 DID_YOU_MEAN = "I am not sure. Did you mean one of these?"
 DID_YOU_MEAN_THIS = "I am not sure. Did you mean this?"
 DOES_NOT_KNOW = "I don't know that."
+LACKS = "I don't know:"
+"""Begins the sentence that names the parts without an answer."""
 
 _KNOWLEDGE = re.compile(r"knowledge", re.IGNORECASE)
 _LIBRARY = re.compile(r"documents?\b|\bdocs\b|handbook|\bwiki\b|\bfaq\b|manual", re.IGNORECASE)
@@ -94,8 +101,8 @@ class Decider:
             return self._call(EXPAND, {"flow": parts.flow, "subgoals": list(parts.parts)}, thought)
         for candidate in self._ranked:
             if candidate.action not in self._tried and (candidate.is_sure or self._must_choose):
-                return self._do(candidate)
-        return self._look_up() or self._ask() or self._give_up()
+                return self._answer_known_part(candidate) or self._do(candidate)
+        return self._look_up() or self._answer_known_part() or self._ask() or self._give_up()
 
     @property
     def impossible(self) -> frozenset[str]:
@@ -215,6 +222,31 @@ class Decider:
                 return self._call(tool.name, candidate.arguments, thought)
         return None
 
+    def _answer_known_part(self, whole: ActionCandidate | None = None) -> ModelTurn | None:
+        """Split a goal of which only a part is known, so that the answer says which part is not.
+
+        If something is sure for the whole, only where that is what people taught for nearly the same as the known part.
+        """
+        if self._must_choose or EXPAND not in self._tools:
+            return None
+        parts = split(self._goal, self._is_known) if self._chooser.may_expand(self._goal) else None
+        if parts is None or any(map(_REFERS_BACK.search, parts.parts[1:])):
+            return None
+        known = [part for part in parts.parts if self._is_known(part)]
+        if not known or len(known) == len(parts.parts) or not all(map(begins_a_request, parts.parts)):
+            return None
+        if whole is not None and not any(self._is_of_part(whole, part) for part in known):
+            return None
+        if EXPAND in self._tried:
+            return self._give_up()
+        return self._call(EXPAND, {"flow": parts.flow, "subgoals": list(parts.parts)}, "I know only a part of this.")
+
+    def _is_of_part(self, whole: ActionCandidate, part: str) -> bool:
+        """Whether what is sure for the whole goal was taught for nearly this part, and not for nearly the whole."""
+        best, nearest = self._best(part), self._chooser.nearest
+        is_same = whole.action == ANSWER and best is not None and best.text == whole.text
+        return is_same and nearest(self._goal) < SAME_GOAL <= nearest(part)
+
     def _ask(self) -> ModelTurn | None:
         """Ask which of a few actions is meant; not after a tool ran without an answer, which is reported instead."""
         is_first = all(self._chooser.is_search(output.name, self._goal) for output in self._outputs)
@@ -232,7 +264,8 @@ class Decider:
         return {"tool": candidate.action, "arguments": dict(candidate.arguments)}
 
     def _give_up(self) -> ModelTurn:
-        reason = f"{self._failure() or f'{DOES_NOT_KNOW} {self._looked_at()}'} {HONEST}"
+        failure = self._failure() or f"{DOES_NOT_KNOW} {self._looked_at()}"
+        reason = failure if failure.startswith(LACKS) else f"{failure} {HONEST}"
         if FAIL not in self._tools:
             return ModelTurn(text=reason)
         return self._call(FAIL, {"reason": reason})
@@ -253,7 +286,7 @@ class Decider:
         for output in self._outputs:
             if output.name == EXPAND:
                 failed = [match["goal"] for match in _FAILED_PART.finditer(output.content)]
-                return f"I could not answer: {'; '.join(failed).rstrip('.?!')}." if failed else ""
+                return f"{LACKS} {', '.join(f'“{each}”' for each in failed)}." if failed else ""
             if output.is_error and not self._chooser.is_search(output.name, self._goal):
                 return output.content
         return ""

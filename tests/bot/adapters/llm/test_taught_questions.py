@@ -14,7 +14,7 @@ from bot.adapters.llm.offline.model import OfflineModel
 from bot.app.bench.fresh_bot import FreshBot, SimulatedClock, fresh_bot
 from bot.app.bench.people import CHANNEL
 from bot.config import load_settings
-from bot.model import PersonMessage, PersonReaction, PersonTeaching
+from bot.model import PersonCorrection, PersonMessage, PersonReaction, PersonTeaching
 from tests.bot.adapters.llm.offline_goals import TAUGHT
 from tests.doubles.packaged_embedder import packaged_embedder
 
@@ -48,6 +48,10 @@ class Asker:
         await self._bot.send(PersonMessage(event_id=name, scope=CHANNEL, message_id=name, text=text, at=self._clock()))
         assert self._messenger.answer is not None
         return self._messenger.answer.text
+
+    async def correct(self, text: str) -> None:
+        """The last answer."""
+        await self._bot.send(PersonCorrection(event_id=self._event(), scope=CHANNEL, at=self._clock(), text=text))
 
     async def react(self, emoji: str) -> None:
         """To the last answer."""
@@ -97,6 +101,40 @@ def test_word_for_word_each_is_right_and_so_are_two_in_one_message(tmp_path: Pat
     wrong, halved = asyncio.run(ask_all())
     assert wrong == []
     assert len(halved) <= 2, halved  # of 36
+
+
+NORWAY, HARALD = "who is the king of Norway?", "Harald."
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        f"where is the spare key of the van and {NORWAY}",
+        "who is the king of Norway and where is the van's spare key?",
+    ],
+)
+def test_of_a_known_and_an_unknown_request_the_answer_names_the_unknown_one_which_a_correction_teaches(
+    tmp_path: Path, question: str
+) -> None:
+    known = {"where is the spare key of the van?": "Behind the desk.", "when does the canteen open?": "At 11:30."}
+
+    async def ask() -> list[str]:
+        async with taught_bot(tmp_path, known) as asker:
+            told = [await asker.ask(question)]
+            await asker.correct(HARALD)
+            return [*told, await asker.ask(question), await asker.ask(NORWAY)]
+
+    first, again, alone = asyncio.run(ask())
+    unknown = "I don't know: “who is the king of Norway"
+    assert first.startswith(f"Behind the desk.\n\n{unknown}")
+    assert "Whoever knows it, tell me: `" in first
+    assert (sorted(again.split("\n\n")), alone) == (sorted(["Behind the desk.", HARALD]), HARALD)
+
+
+@pytest.mark.parametrize("rest", ["how do I connect the printer to it?", "can guests of ours use that?"])
+def test_a_part_that_may_be_about_the_one_before_is_not_taken_apart(tmp_path: Path, rest: str) -> None:
+    known = {"what is the wifi password?": "tea4two", "when does the canteen open?": "At 11:30."}
+    assert asked(tmp_path, known, f"what is the wifi password and {rest}") == "tea4two"
 
 
 @pytest.mark.parametrize("joint", [" and ", " & ", ", then "])

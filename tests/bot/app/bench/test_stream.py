@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.adapters.llm.offline.decisions import DOES_NOT_KNOW, HONEST
+from bot.adapters.llm.offline.decisions import DOES_NOT_KNOW, HONEST, LACKS
 from bot.app.bench.embedding import PreparedEmbedder
 from bot.app.bench.messenger import BenchMessenger
 from bot.app.bench.people import AnswerWorth, Habits
@@ -116,6 +116,7 @@ def test_an_answer_that_says_more_than_what_is_right_is_wrong(tmp_path: Path) ->
     assert judged(f"{right.text}\n\n{right.text}", right, labels) is RIGHT
     assert judged(f"{right.text}\n\n{other.text}", right, labels) is WRONG
     assert judged(f"{DOES_NOT_KNOW} {HONEST}", right, labels) is UNKNOWN
+    assert judged(f"{LACKS} “one”, “two”.", right, labels) is UNKNOWN
     assert judged(f"{other.text}\n\n{DOES_NOT_KNOW} {HONEST}", right, labels) is WRONG
     assert judged("Which?", right, labels, [("x", ""), (right.tool, "")]) is TAP
     assert judged("Which?", right, labels, [("answer", right.text)]) is TAP
