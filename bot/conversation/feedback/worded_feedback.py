@@ -25,7 +25,7 @@ from bot.errors import MessengerError
 from bot.model import UNADDRESSED, BotMessage, Choice, PersonCommand, PersonMessage
 from bot.ports import Messenger
 from memory.errors import InvalidInput, NotFound
-from memory.model import Episode, Exchange, Incoming, Role, Scope
+from memory.model import GAVE_UP, Episode, Exchange, Incoming, Role, Scope, Termination
 from memory.model.delivery import RETRY
 from memory.rules.evidence.answers import named_action
 from memory.services import Answer, FinishedRun, Memory, Opinion
@@ -129,6 +129,8 @@ class WordedFeedback:
         reading = await self._read(message.text, about.goal, about.answer) if about is not None else None
         if about is None or reading is None or (_is_judged(about, exchanges) and not reading.correction):
             return await self._overheard(message, run_id)
+        if reading.approves and await self._is_unknown(about, message.scope.workspace):
+            return await self._overheard(message, run_id)  # "👍" to "I don't know that." approves nothing
         role = await self.role_of(message)
         reading = replace(reading, is_sure=reading.is_sure and role is not None)
         if not reading.is_sure or role is None:
@@ -141,6 +143,10 @@ class WordedFeedback:
             understood=as_understood(reading),
             reply=self._reply(reading, messenger.spell),
         )
+
+    async def _is_unknown(self, about: Exchange, workspace: str) -> bool:
+        nodes = (await self._executor(self._memory.audit.run, workspace, about.run_id)).nodes
+        return bool(nodes) and (nodes[0].termination, nodes[0].action) == (Termination.FAILURE, GAVE_UP)
 
     async def _overheard(self, message: Incoming, run_id: str) -> FinishedRun | None:
         """Withdraw a message without a mention that was taken in only because it sounds like feedback."""

@@ -158,6 +158,22 @@ async def test_who_may_not_use_the_bot_is_told_nothing(chat: Chat) -> None:
     assert len(chat.messenger.posts) == 1
 
 
+async def test_who_approves_that_nothing_is_known_approves_nothing(chat: Chat) -> None:
+    chat.oracle.unknown.add("and the van's?")
+    await chat.ask("and the van's?")
+    await chat.ask("👍")
+    assert (chat.oracle.asked[-1], votes(chat)) == ("👍", {})
+    overheard = replace(chat.message("Thanks, that worked"), address=Address.FOLLOW_UP)
+    posted = len(chat.messenger.posts)
+    await chat.ask("and the van's?")
+    await chat.sink(replace(overheard, at=chat.world.clock.tick()))
+    await chat.bot.idle()
+    assert (len(chat.messenger.posts), votes(chat)) == (posted + 1, {})
+    await chat.ask("and the van's?")
+    await chat.ask("nope")
+    assert list(votes(chat).values()) == [-1]
+
+
 async def test_a_secret_is_taken_out_and_the_lesson_held_back(chat: Chat) -> None:
     await chat.ask(QUESTION)
     await chat.ask("No, it's room 5 with AKIAIOSFODNN7EXAMPLE")
