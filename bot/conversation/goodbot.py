@@ -142,7 +142,7 @@ class Goodbot:
     async def _dispatch(self, messenger: Messenger, event: PersonEvent) -> None:  # noqa: C901 - one case for each event
         match event:
             case ChannelChanged():
-                pass
+                await self._executor(self._memory.channels.rename, event.scope)
             case BotInvited():
                 await self._welcomer.to_place(messenger, event)
             case PersonArrived():

@@ -151,7 +151,7 @@ class PersonSave(BaseEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelChanged(BaseEvent):
-    """A channel may have other readers than before."""
+    """A channel may have other readers, or another name, than before."""
 
 
 SetInChat = Callable[[str], Awaitable[Mapping[str, str]]]

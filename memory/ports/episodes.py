@@ -292,6 +292,10 @@ class EpisodeTable(Protocol):
         `words` has the people by episode id. Raises `NotFound` if an episode does not exist.
         """
 
+    def rename_place(self, workspace: str, channel: str, place: str) -> None:
+        """Give the place where the channel's episodes came to be its new name, where they have one."""
+        ...
+
     def clear_words(self, workspace: str, episode_id: str) -> None:
         """Delete the notes of whose words are in the episode."""
 

@@ -35,8 +35,8 @@ _SPOKEN = ("", "file_share", "thread_broadcast")
 
 CHANNEL_EVENTS = ("channel_shared", "channel_unshared")
 """Events that only say that a channel has other readers now."""
-_CONVERTED = ("channel_convert_to_private", "channel_convert_to_public")
-"""Subtypes of a message that say the same."""
+_CHANGED = ("channel_convert_to_private", "channel_convert_to_public", "channel_name", "group_name")
+"""Subtypes of a message that say the same, or that it has another name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,8 +176,8 @@ def read_reaction(event: Json) -> MessageReaction | None:
 
 
 def read_channel_change(event: Json, bot_user: str) -> Location | None:
-    """The channel whose readers changed, with who changed it, or the bot if Slack does not tell."""
-    if event.get("type") not in CHANNEL_EVENTS and event.get("subtype") not in _CONVERTED:
+    """The channel whose readers or name changed, with who changed it, or the bot if Slack does not tell."""
+    if event.get("type") not in CHANNEL_EVENTS and event.get("subtype") not in _CHANGED:
         return None
     return Location(channel=str(event["channel"]), user=str(event.get("user") or bot_user))
 

@@ -12,7 +12,7 @@ from memory.services.verdicts.archive import merged_into, unmerge
 
 @dataclass(frozen=True, slots=True)
 class Channels:
-    """The record of who can read each channel, as events in it or the platform tell."""
+    """The record of who can read each channel, and of its name, as events in it or the platform tell."""
 
     _core: Core
 
@@ -35,6 +35,13 @@ class Channels:
                 return False
         with self._core.store.write() as tx:
             return note(tx, scope, self._core.clock())
+
+    def rename(self, scope: Scope) -> None:
+        """Take in the name of a place, as lists and explanations tell it. A direct message, and an id, are no names."""
+        if scope.visibility is Visibility.DIRECT or scope.place in ("", scope.channel):
+            return
+        with self._core.store.write() as tx:
+            tx.episodes.rename_place(scope.workspace, scope.channel, scope.place)
 
 
 def note(tx: Transaction, scope: Scope, now: datetime) -> bool:

@@ -140,6 +140,20 @@ def converted(channel: Channel, user: str, ts: str) -> Json:
     }
 
 
+def renamed(channel: Channel, old_name: str, user: str, ts: str) -> Json:
+    """The message that stands in a channel that got another name."""
+    return {
+        "type": "message",
+        "subtype": "channel_name" if channel.kind == "channel" else "group_name",
+        "user": user,
+        "old_name": old_name,
+        "name": channel.name,
+        "text": f'has renamed the channel from "{old_name}" to "{channel.name}"',
+        "ts": ts,
+        **_place(channel, ts),
+    }
+
+
 def sharing(channel: Channel, other_team: str, ts: str) -> Json:
     """`channel_shared` or `channel_unshared`; nobody is named."""
     if channel.shared:

@@ -20,6 +20,13 @@ def convert(slack: Slack, workspace: Workspace, channel: str, by: str, *, privat
     return slack.emit(workspace, events.converted(place, by, slack.stamps.ts()), place)
 
 
+def rename(slack: Slack, workspace: Workspace, channel: str, by: str, name: str) -> Delivery | None:
+    """A channel gets another name."""
+    place = workspace.channel(channel)
+    old_name, place.name = place.name, name
+    return slack.emit(workspace, events.renamed(place, old_name, by, slack.stamps.ts()), place)
+
+
 def share(slack: Slack, workspace: Workspace, channel: str, other_team: str, *, shared: bool) -> Delivery | None:
     """Another organisation is let into a channel, or leaves it."""
     place = workspace.channel(channel)

@@ -190,6 +190,10 @@ class SlackServer:
         """A channel is made private, or public again."""
         return happenings.convert(self.slack, by.workspace, channel, by.id, private=private)
 
+    def rename(self, channel: str, by: Person, name: str) -> Delivery | None:
+        """A channel gets another name."""
+        return happenings.rename(self.slack, by.workspace, channel, by.id, name)
+
     def share(self, channel: str, *, shared: bool, other_team: str = "T0OTHER") -> Delivery | None:
         """Another organisation is let into a channel, or leaves it."""
         return happenings.share(self.slack, self.workspace, channel, other_team, shared=shared)

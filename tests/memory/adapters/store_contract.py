@@ -64,6 +64,7 @@ CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "put_vector": lambda tx, w: tx.episodes.put_vector(w, "e1", MODEL, unit(0, 1, 0)),
     "delete_vector": lambda tx, w: tx.episodes.delete_vector(w, "e1"),
     "note_words": lambda tx, w: tx.episodes.note_words(w, {"e1": ["cy"]}),
+    "rename_place": lambda tx, w: tx.episodes.rename_place(w, "C1", "#new"),
     "clear_words": lambda tx, w: tx.episodes.clear_words(w, "e1"),
     "set_index": lambda tx, w: tx.episodes.set_index(w, "e1", []),
     "file_new": lambda tx, w: tx.episodes.file_new(MODEL, [(episode("e1", w), unit(0, 1, 0), CHANNEL)]),

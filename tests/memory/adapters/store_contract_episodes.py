@@ -175,6 +175,18 @@ class EpisodesContract(StoreCase):
             ):
                 assert {each.id for each in tx.episodes.outlines("w", wanted)} == names
 
+    def test_a_renamed_channel_is_told_by_its_new_name_where_it_has_one(self, store: Store) -> None:
+        with store.write() as tx:
+            for name, place in {"e1": "#old", "e2": "", "e3": "#new"}.items():
+                tx.episodes.put(replace(episode(name), place=place))
+            tx.episodes.put(replace(episode("e4"), channel="C2", place="#old"))
+            tx.episodes.put(replace(episode("e1", "v"), place="#old"))
+            tx.episodes.rename_place("w", "C1", "#new")
+        with store.read() as tx:
+            found = tx.episodes.get_many("w", ["e1", "e2", "e3", "e4"])
+            assert [found[name].place for name in ("e1", "e2", "e3", "e4")] == ["#new", "", "#new", "#old"]
+            assert [each.place for each in tx.episodes.get_many("v", ["e1"]).values()] == ["#old"]
+
     @pytest.mark.parametrize(
         ("wanted", "found"),
         [

@@ -380,7 +380,7 @@ def aborted(store: Store) -> Iterator[Transaction]:
 
 def fill(tx: Transaction, workspace: str) -> None:
     """Something in every table, under the same ids in every workspace."""
-    tx.episodes.put(episode("e1", workspace, output=f"secret of {workspace}"))
+    tx.episodes.put(episode("e1", workspace, place="#old", output=f"secret of {workspace}"))
     tx.episodes.put(episode("e2", workspace, parent_id="e1", step_number=2))
     tx.episodes.put_vector(workspace, "e1", MODEL, unit(1, 0, 0))
     tx.episodes.set_index(workspace, "e1", [EVERYONE, CHANNEL])

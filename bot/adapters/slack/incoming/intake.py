@@ -101,7 +101,7 @@ class Intake:
                 await takes(read, str(body["event_id"]))
 
     async def channel_changed(self, body: Json) -> None:
-        """A channel's readers changed, so memory updates what was said in it."""
+        """A channel's readers or name changed, so memory updates what was said in it."""
         event = self._event(body)
         location = read_channel_change(event, self._context.identity.user)
         if location is None:

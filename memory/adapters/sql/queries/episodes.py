@@ -114,6 +114,11 @@ _ADD = upsert(episodes).values(rep=_REP).on_conflict_do_nothing()
 _VECTORS = select(episode_vectors).where(among(episode_vectors, "episode_id"))
 _DROP_VECTOR = delete(episode_vectors).where(matching(episode_vectors, "episode_id"))
 _b = borrowed_words.c
+_RENAME = (
+    update(episodes)
+    .where(_t.workspace == bindparam("w"), _t.channel == bindparam("c"), _t.place.not_in(["", bindparam("name")]))
+    .values(place=bindparam("name"))
+)
 _CLEAR_WORDS = delete(borrowed_words).where(matching(borrowed_words, "episode_id"))
 _WORDS = select(borrowed_words).where(among(borrowed_words, "episode_id")).order_by(_b.episode_id, _b.person)
 _WITH_WORDS = select(_b.episode_id).where(matching(borrowed_words, "person")).order_by(_b.episode_id)
@@ -251,6 +256,9 @@ class SqlEpisodeTable(SqlTable):
         if rows:
             with self._session.needing(f"episode {' or '.join(words)} in {workspace}; store it"):
                 self._session.run(add_statement(borrowed_words), rows)
+
+    def rename_place(self, workspace: str, channel: str, place: str) -> None:
+        self._session.run(_RENAME, {"w": workspace, "c": channel, "name": storable(place)})
 
     def clear_words(self, workspace: str, episode_id: str) -> None:
         self._session.run(_CLEAR_WORDS, {"workspace": workspace, "episode_id": episode_id})

@@ -20,6 +20,7 @@ WHOLE_TABLES = (
     "SELECT recall_index.workspace",  # the sweep of what was erased, which goes through everything anyway
     "DELETE FROM recall_index WHERE recall_index.vector IS NULL",
     "UPDATE batches SET actor",  # as few, for the same reason
+    "UPDATE episodes SET place",  # when a channel is renamed, as seldom as its readers change
     "UPDATE settings SET changed_by",  # a few rows, when somebody is forgotten
 )
 

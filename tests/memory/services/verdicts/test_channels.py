@@ -1,5 +1,6 @@
 """What is filed anew when a channel's visibility is noted, and how few episodes are read for that."""
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -79,3 +80,18 @@ def test_only_what_others_may_see_now_is_read_and_all_is_filed_as_it_should_be(
     assert read == {each.id for each in after if visibility_of(each) is not before[each.id]}
     if known is None:
         assert not read & {each.id for each in after if each.visibility is now}
+
+
+def test_a_renamed_channel_has_its_new_name_everywhere_and_its_lessons_stay_as_they_are() -> None:
+    world = World()
+    here, private = scope(), scope(channel="p1", visibility=Visibility.PRIVATE)
+    direct = scope(channel="D-ana", visibility=Visibility.DIRECT)
+    answers = [world.ask("where is the key?", of=each) for each in (here, private, direct)]
+    world.react(answers[0])
+    rename = world.memory.channels.rename
+    for place in (here, private, direct):
+        rename(replace(place, place="#new"))
+    rename(replace(here, place=here.channel))  # an id, as the platform does not tell the name
+    assert [world.episode(each).place for each in answers] == ["#new", "#new", "#D-ana"]
+    assert world.recalled("where is the key?") == [answers[0].id]
+    assert world.memory.audit.check() == []

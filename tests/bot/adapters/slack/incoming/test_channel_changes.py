@@ -41,6 +41,20 @@ async def test_every_change_of_who_reads_a_channel_is_told(server: SlackServer) 
     assert asked == [public, public]
 
 
+@pytest.mark.parametrize("private", [False, True])
+async def test_a_channel_is_told_by_its_new_name(server: SlackServer, private: bool) -> None:
+    ana, channel = server.person("ana"), server.channel("general")
+    async with connected(server) as session:
+        server.convert(channel, ana, private=private)
+        await session.settled()
+        server.rename(channel, ana, "announcements")
+        await session.settled()
+        ana.says(channel, f"<@{server.workspace.bot.id}> hello")
+        await session.settled()
+    assert [event.scope.place for event in session.heard.events] == ["#general", "#announcements", "#announcements"]
+    assert [type(event) for event in session.heard.events] == [ChannelChanged, ChannelChanged, PersonMessage]
+
+
 async def test_a_change_while_slack_cannot_be_asked_is_to_nobody_knows_what(server: SlackServer) -> None:
     ana, channel = server.person("ana"), server.channel("general")
     async with connected(server) as session:
