@@ -7,6 +7,7 @@ from bot.conversation.reply import short
 from memory.model import Audience, Episode, EventKind, Scope
 from memory.model.saved import SavedMessage
 from memory.rules.audience import may_see
+from memory.rules.fold import UNDO
 from memory.rules.retrieval.prompt import percent, shown_line
 from memory.services import LessonExplanation
 from memory.services.reports.explain import LessonUse, WeighedVote
@@ -82,9 +83,14 @@ def _decisions(explanation: LessonExplanation) -> list[str]:
         lines.append(f"- joined to [{short(explanation.stands_in)}], which stands for it")
     for event in explanation.decisions:
         if event.kind is not EventKind.MERGED:
-            details = ", ".join(f"{name} {value}" for name, value in event.detail.items() if value and name != "into")
+            is_undo = bool(event.detail.get(UNDO))
+            hidden = ("into", UNDO, "audience") if is_undo else ("into",)  # the audience is what others promoted it to
+            details = ", ".join(
+                f"{name} {value}" for name, value in event.detail.items() if value and name not in hidden
+            )
+            what = "promotion taken back" if is_undo else event.kind.value
             by = shown_line(event.actor, 30) or "nobody"
-            lines.append(shown_line(f"- {event.kind.value} by {by} at {event.at:%Y-%m-%d %H:%M} {details}", 160))
+            lines.append(shown_line(f"- {what} by {by} at {event.at:%Y-%m-%d %H:%M} {details}", 160))
     return lines
 
 

@@ -236,6 +236,8 @@ async def test_taking_a_promotion_back_leaves_that_of_another_teacher(chat: Chat
     await chat.command("promote", f"{lesson.id[-8:]} workspace", TEA, role=TEACHER)
     assert "counts for everybody in #c1 now" in await press(chat, "Take it back", TEA, TEACHER)
     assert chat.world.episode(lesson).promoted is Audience.CHANNEL
+    told = await chat.command("why", lesson.id[-8:], TEA, role=TEACHER)
+    assert "- promotion taken back by tea at 2026-11-21 09:00 role teacher" in told
     await chat.command("promote", f"{lesson.id[-8:]} workspace", TEA, role=TEACHER)
     await chat.command("unrate", lesson.id[-8:], TEA, role=TEACHER)
     assert chat.world.episode(lesson).promoted is Audience.CHANNEL
