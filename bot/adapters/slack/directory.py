@@ -18,10 +18,9 @@ from memory.rules.chat_settings import ALLOWED_CHANNELS, ALLOWED_PEOPLE, effecti
 log = logging.getLogger(__name__)
 
 _KEEP = timedelta(minutes=10)
-"""Who reads a channel may change without an event while the bot is no member."""
+"""Who reads a channel may change without an event while the bot is no member, and so may what a person is."""
 _MOST_PEOPLE = 1000
 """How many of a workspace's people are searched for its owners."""
-_KEEP_ROLES = timedelta(minutes=10)
 _DIRECT_MESSAGE = "DM"
 OWNERS = "the workspace's owners and admins"
 """The owners as a group, in words for people."""
@@ -142,9 +141,9 @@ class Roles:
         self.installer = installer
         self._in_order = KeyedLock()
         """One look-up at a time for each person, so that simultaneous acts ask Slack once."""
-        self._people: TtlCache[tuple[str, bool], Role] = TtlCache(clock, size=5000, keep=_KEEP_ROLES)
+        self._people: TtlCache[tuple[str, bool], Role] = TtlCache(clock, size=5000, keep=_KEEP)
         """By person, and whether the payload named another workspace as theirs."""
-        self._groups: TtlCache[str, frozenset[str]] = TtlCache(clock, size=100, keep=_KEEP_ROLES)
+        self._groups: TtlCache[str, frozenset[str]] = TtlCache(clock, size=100, keep=_KEEP)
 
     def cached(self, location: Location) -> Role:
         """The role without asking Slack, which is enough to ask a question."""

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from urllib.parse import quote, urlencode
 
-from jinja2 import Environment
 from starlette.datastructures import QueryParams
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from bot.adapters.web.health import Check
 from bot.adapters.web.pages.access import Account, WebRole
 from bot.adapters.web.pages.cookies import LoginCookie, Notice, without_notice
+from bot.adapters.web.pages.rendering import templates
 from bot.adapters.web.playground.messenger import PlaygroundMessenger
 from bot.errors import AccessDenied
 from memory.model import Episode, Visibility
@@ -38,7 +38,6 @@ class Visit:
     """A request to a page of a workspace, by an account that may see it."""
 
     parts: PageParts
-    templates: Environment
     account: Account
     workspace: str
     role: WebRole
@@ -91,7 +90,7 @@ class Visit:
     def render(self, template: str, *, status: int = 200, **values: object) -> Response:
         """Render a template with the page's navigation."""
         known = {"visit": self, "url": self.url, "token": self.login.token, "notice": self.login.notice}
-        html = self.templates.get_template(template).render(**known, **values)
+        html = templates().get_template(template).render(**known, **values)
         return HTMLResponse(html, status)
 
     def back(self, path: str, notice: Notice | None = None, **query: object) -> Response:

@@ -14,7 +14,7 @@ from bot.adapters.command_words import COMMANDS
 from bot.adapters.web.numbers import whole_number
 from bot.adapters.web.pages.access import WebRole
 from bot.adapters.web.pages.page import AdminPage, PageRoute, Redirect, Visit
-from bot.adapters.web.pages.rendering import marked
+from bot.adapters.web.pages.rendering import marked, templates
 from bot.adapters.web.playground.channel_messages import ChannelMessages
 from bot.adapters.web.playground.intake import MAX_CHARACTERS, Intake
 from bot.adapters.web.playground.messenger import PlaygroundMessenger
@@ -97,7 +97,7 @@ async def _stream(place: _Place, after: str) -> AsyncIterator[str]:
     if process != place.messages.name or number is None:
         yield _event("restart", {}, after)
         return
-    card = place.visit.templates.get_template("playground_message.html")
+    card = templates().get_template("playground_message.html")
     values = place.values()
     async for news in place.messages.follow(place.persona.channel_id, place.persona.person, number):
         at = _after(place, news.number)

@@ -213,7 +213,6 @@ class Site:
             return self._plain(403, _TOO_OLD)
         visit = Visit(
             parts=self.pages,
-            templates=templates(),
             account=account,
             workspace=workspace,
             role=role,
