@@ -6,7 +6,6 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from threading import Lock
 from typing import Any, Protocol, TypeVar
 
 from bot.agent.control import NodeOutcome
@@ -50,7 +49,7 @@ class Limits:
 
 
 class Budget:
-    """Counts what one run uses. Thread-safe."""
+    """Counts what one run uses. Used by one event loop only."""
 
     def __init__(
         self, limits: Limits, monotonic: Monotonic, since: float | None = None, allowance: Allowance | None = None
@@ -59,19 +58,10 @@ class Budget:
         self.allowance = allowance
         self._monotonic = monotonic
         self._started = monotonic() if since is None else since
-        self._lock = Lock()
-        self._decisions = 0
-        self._usage = Usage()
-
-    @property
-    def decisions(self) -> int:
+        self.decisions = 0
         """The number of decisions so far."""
-        return self._decisions
-
-    @property
-    def usage(self) -> Usage:
+        self.usage = Usage()
         """The tokens and cost so far."""
-        return self._usage
 
     @property
     def seconds_left(self) -> float:
@@ -80,34 +70,28 @@ class Budget:
 
     def spend_decision(self) -> None:
         """Count one decision. Raises `BudgetExceeded` if any limit is reached."""
-        with self._lock:
-            self._check()
-            if self._decisions >= self.limits.max_decisions:
-                raise _exceeded("decisions", f"{self.limits.max_decisions} decisions")
-            self._decisions += 1
+        self.check()
+        if self.decisions >= self.limits.max_decisions:
+            raise _exceeded("decisions", f"{self.limits.max_decisions} decisions")
+        self.decisions += 1
 
     def spend(self, usage: Usage) -> None:
         """Count the usage of a reply. Never raises; the next check does."""
-        with self._lock:
-            self._usage += usage
-
-    def check(self) -> None:
-        """Raise `BudgetExceeded` if the time, tokens or cost of the run or a daily cap are used up."""
-        with self._lock:
-            self._check()
+        self.usage += usage
 
     def out_of_time(self) -> BudgetExceeded:
         """The error for work that the deadline interrupted."""
         return _exceeded("seconds", f"{self.limits.max_seconds:g} seconds")
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Raise `BudgetExceeded` if the time, tokens or cost of the run or a daily cap are used up."""
         if self.seconds_left <= 0:
             raise self.out_of_time()
-        if self._usage.tokens >= self.limits.max_tokens:
+        if self.usage.tokens >= self.limits.max_tokens:
             raise _exceeded("tokens", f"{self.limits.max_tokens} tokens")
-        if self._usage.cost_usd >= self.limits.max_cost_usd:
+        if self.usage.cost_usd >= self.limits.max_cost_usd:
             raise _exceeded("cost", f"{self.limits.max_cost_usd:g} US dollars")
-        capped = capped_reason(self.allowance, self._usage)
+        capped = capped_reason(self.allowance, self.usage)
         if capped:
             raise BudgetExceeded(capped, budget="cap")
 

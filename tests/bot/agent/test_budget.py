@@ -1,4 +1,3 @@
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -67,20 +66,3 @@ def test_what_a_reply_cost_is_found_by_the_next_decision(limits: Limits, usage: 
     with pytest.raises(BudgetExceeded) as caught:
         budget.spend_decision()
     assert caught.value.budget == name
-
-
-def test_threads_cannot_overspend() -> None:
-    budget = Budget(replace(WIDE, max_decisions=500), Seconds())
-
-    def spend(_: int) -> int:
-        spent = 0
-        for _ in range(100):
-            try:
-                budget.spend_decision()
-            except BudgetExceeded:
-                continue
-            spent += 1
-        return spent
-
-    with ThreadPoolExecutor(8) as pool:
-        assert sum(pool.map(spend, range(8))) == 500
