@@ -161,7 +161,7 @@ class _Played:
         outcome, offered = self.outcome(answer, message.label)
         self.answered.append(outcome)
         self.confidences.append(_confidence(self.bot.memory, answer))
-        for event in _events(self.people, answer, outcome, offered, message.label, self.arm):
+        for event in self._reactions(answer, outcome, offered, message.label):
             self.clock.advance(_EVENT)
             begun = time.perf_counter()
             await self.bot.send(event)
@@ -183,6 +183,16 @@ class _Played:
         if messenger.notice:
             return None
         raise BotError(f"the bot said nothing to the message {text!r}; the log says why")
+
+    def _reactions(
+        self, answer: PostedAnswer | None, outcome: AnswerWorth, offered: Sequence[tuple[str, str]], right: Label
+    ) -> list[PersonEvent]:
+        """What people do about an answer: tap the option that is right, if any, then react and correct."""
+        if answer is None:
+            return []
+        option = next((number for number, each in enumerate(offered, start=1) if _means(each, right)), None)
+        taps = self.people.tap(answer.run_id, option) if offered else []
+        return [*taps, *self.people.respond(answer.message_id, outcome, _taught(right, self.arm))]
 
     def outcome(self, answer: PostedAnswer | None, right: Label | None) -> tuple[AnswerWorth, list[tuple[str, str]]]:
         """The worth of an answer, and the options that it offers."""
@@ -216,26 +226,6 @@ def judged(
 def _means(candidate: tuple[str, str], label: Label) -> bool:
     """Whether a candidate is a label's tool, or its answer."""
     return candidate in ((label.tool, ""), (ANSWER, label.text))
-
-
-def _right_option(offered: Sequence[tuple[str, str]], right: Label) -> int | None:
-    """The number of the option that is right."""
-    return next((number for number, each in enumerate(offered, start=1) if _means(each, right)), None)
-
-
-def _events(
-    people: People,
-    answer: PostedAnswer | None,
-    outcome: AnswerWorth,
-    offered: Sequence[tuple[str, str]],
-    right: Label,
-    arm: Arm,
-) -> list[PersonEvent]:
-    """What people do about an answer."""
-    if answer is None:
-        return []
-    taps = people.tap(answer.run_id, _right_option(offered, right)) if offered else []
-    return [*taps, *people.respond(answer.message_id, outcome, _taught(right, arm))]
 
 
 def _offered(memory: Memory, answer: PostedAnswer) -> list[tuple[str, str]]:
