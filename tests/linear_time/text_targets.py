@@ -86,9 +86,8 @@ def _react(text: str) -> object:
     """Every emoji of a line, or every word as if it were one, put on and taken off again."""
     answers = AnswerList()
     answers.add("m")
-    put = reactions.reactions_in(text) or tuple(text.split())
-    for each in put:
-        answers.react("m", "ana", each)
+    every = reactions.reactions_in(text) or text.split()
+    put = [each for each in every if answers.react("m", "ana", each)]
     return [answers.unreact("m", "ana", each) for each in put]
 
 
