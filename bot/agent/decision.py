@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from bot.agent.control import Flow, Policy
-from bot.agent.tools.registry import object_schema, text_argument
+from bot.agent.tools.registry import object_schema, text_argument, text_property
 from bot.model import ModelReply, ModelTurn, ToolCall, ToolSpec
 from memory.model import ASK, MOST_OPTIONS, Option
 from memory.rules.evidence.judged_lesson import ANSWER
@@ -111,7 +111,7 @@ EXPAND = _control_tool(
 FAIL = _control_tool(
     "fail",
     "Say honestly that the goal cannot be reached, and why.",
-    {"reason": {"type": "string", "description": "what to tell the person"}},
+    {"reason": text_property("what to tell the person")},
     "reason",
 )
 ASK_PERSON = _control_tool(
@@ -126,9 +126,9 @@ ASK_PERSON = _control_tool(
             "items": {
                 "type": "object",
                 "properties": {
-                    "label": {"type": "string", "description": "what it is, in a few plain words"},
-                    "answer": {"type": "string", "description": "the whole answer, if it is one"},
-                    "tool": {"type": "string", "description": "else the tool to run"},
+                    "label": text_property("what it is, in a few plain words"),
+                    "answer": text_property("the whole answer, if it is one"),
+                    "tool": text_property("else the tool to run"),
                     "arguments": {"type": "object", "description": "the tool's"},
                 },
             },
@@ -140,7 +140,7 @@ ASK_PERSON = _control_tool(
 FINAL_ANSWER = _control_tool(
     "final_answer",
     "End with this answer: it is shown to the person while you write it. Call nothing else with it.",
-    {"text": {"type": "string", "description": "all that the person is to read"}},
+    {"text": text_property("all that the person is to read")},
     "text",
 )
 """Offered if partial answers are shown, as a text without a call may still turn out to be a thought."""

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from bot.adapters.tools.guarded_http import Fetcher
 from bot.adapters.tools.page_text import text_of
-from bot.agent.tools.registry import Tool, ToolContext, text, text_tool
+from bot.agent.tools.registry import Tool, ToolContext, text_property, text_tool
 from bot.errors import ToolFailed, ToolRetry
 
 SHOWN_CHARACTERS = 6_000
@@ -43,7 +43,7 @@ class KnownAddresses:
 def fetch_tool(fetcher: Fetcher, known: KnownAddresses) -> Tool:
     """The tool `fetch_page`."""
 
-    @text_tool("fetch_page", {"url": text("the address, beginning with http:// or https://")}, is_outside=True)
+    @text_tool("fetch_page", {"url": text_property("the address, beginning with http:// or https://")}, is_outside=True)
     async def fetch(context: ToolContext, url: str) -> str:
         """Reads the text of a page or PDF at an address.
 
@@ -65,7 +65,7 @@ def fetch_tool(fetcher: Fetcher, known: KnownAddresses) -> Tool:
 def search_tool(endpoint: str, fetcher: Fetcher, known: KnownAddresses) -> Tool:
     """The tool `search_web`, by a server with SearXNG's JSON API."""
 
-    @text_tool("search_web", {"query": text("what to look for")}, is_outside=True)
+    @text_tool("search_web", {"query": text_property("what to look for")}, is_outside=True)
     async def search(context: ToolContext, query: str) -> str:
         """Searches the web.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from bot.agent.tools.registry import Tool, ToolContext, text, text_tool
+from bot.agent.tools.registry import Tool, ToolContext, text_property, text_tool
 from bot.model import ToolSpec
 from memory.model import Role, Scope
 
@@ -18,7 +18,7 @@ _REPLIES = {"thanks": "You are welcome.", "goodbye": "Goodbye!", "consent": "All
 def about_tool(tools_for: ToolsFor) -> Tool:
     """The tool `about_me`."""
 
-    @text_tool(NAME, {"courtesy": text("what the message is: hello, thanks, goodbye, consent, or abilities")})
+    @text_tool(NAME, {"courtesy": text_property("what the message is: hello, thanks, goodbye, consent, or abilities")})
     async def about(context: ToolContext, courtesy: str) -> str:
         """Says what I am and what I can do, and answers a greeting, thanks or a goodbye.
 

@@ -7,7 +7,7 @@ import sys
 from ast import Add, Div, FloorDiv, Mod, Mult, Pow, Sub, UAdd, USub
 from collections.abc import Callable
 
-from bot.agent.tools.registry import Tool, ToolContext, text, text_tool
+from bot.agent.tools.registry import Tool, ToolContext, text_property, text_tool
 from bot.errors import ToolRetry
 
 MAX_CHARACTERS = 200
@@ -102,7 +102,7 @@ _NAMES = {"pi": math.pi, "e": math.e, "tau": math.tau}
 def calculator_tool() -> Tool:
     """The tool `calculator`."""
 
-    @text_tool("calculator", {"expression": text("the arithmetic alone, for example 15% of 80")})
+    @text_tool("calculator", {"expression": text_property("the arithmetic alone, for example 15% of 80")})
     async def calculator(_: ToolContext, expression: str) -> str:
         """Calculates: + - * / ^, percentages, parentheses, sqrt, round, log, sin and the like.
 

@@ -3,14 +3,14 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 
-from bot.agent.tools.registry import Tool, ToolContext, text, text_tool
+from bot.agent.tools.registry import Tool, ToolContext, text_property, text_tool
 from bot.agent.tools.time_zones import ZonedPlace, find_places
 from memory.ports import Clock
 
 
 def clock_tool(clock: Clock) -> Tool:
     """The tool `clock`."""
-    where = text("a city, a country or an IANA time zone, or several; leave it out for UTC")
+    where = text_property("a city, a country or an IANA time zone, or several; leave it out for UTC")
 
     @text_tool("clock", {"place": where}, are_optional=True)
     async def tell(_: ToolContext, place: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from bot.agent.tools.registry import Tool, ToolContext, text, text_tool
+from bot.agent.tools.registry import Tool, ToolContext, text_property, text_tool
 from bot.agent.tools.similarity import Embed, rank
 from bot.errors import ToolFailed, ToolRetry
 from memory.errors import MemoryFault
@@ -23,7 +23,7 @@ History = Callable[[Scope, int], Awaitable[Sequence[Incoming]]]
 def conversation_tool(history: History, embed: Embed) -> Tool:
     """The tool `search_conversation`."""
 
-    @text_tool("search_conversation", {"query": text("what it was about")})
+    @text_tool("search_conversation", {"query": text_property("what it was about")})
     async def search(context: ToolContext, query: str) -> str:
         """Finds what this person said earlier in this conversation.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bot.agent.tools.chunks import Chunk
 from bot.agent.tools.folder import Converters, Document, document_of, scan
-from bot.agent.tools.registry import Tool, ToolContext, text, text_tool
+from bot.agent.tools.registry import Tool, ToolContext, text_property, text_tool
 from bot.agent.tools.similarity import Embed
 from bot.errors import ToolFailed, ToolRetry
 from memory.errors import MemoryFault
@@ -108,7 +108,9 @@ class KnowledgeBase:
 def knowledge_tool(base: KnowledgeBase) -> Tool:
     """The tool `search_knowledge`."""
 
-    @text_tool("search_knowledge", {"query": text("what to look for, as a question or key words")}, is_outside=True)
+    @text_tool(
+        "search_knowledge", {"query": text_property("what to look for, as a question or key words")}, is_outside=True
+    )
     async def search(_: ToolContext, query: str) -> str:
         """Searches the team's documents (handbook, guides, policies, notes).
 

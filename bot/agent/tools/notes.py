@@ -1,6 +1,6 @@
 """The tools `remember` and `recall`: the working memory of a run."""
 
-from bot.agent.tools.registry import Tool, ToolContext, text, text_tool
+from bot.agent.tools.registry import Tool, ToolContext, text_property, text_tool
 from bot.errors import ToolRetry
 from memory.ports import Clock
 
@@ -11,7 +11,7 @@ _KEYS_NAMED = 20
 
 def remember_tool(clock: Clock) -> Tool:
     """The tool `remember`: store a value in the working memory."""
-    texts = {"key": text("a short name", _MAX_KEY), "value": text("what was found", _MAX_VALUE)}
+    texts = {"key": text_property("a short name", _MAX_KEY), "value": text_property("what was found", _MAX_VALUE)}
 
     @text_tool("remember", texts, is_informative=False)
     async def remember(context: ToolContext, key: str, value: str) -> str:
@@ -31,7 +31,7 @@ def remember_tool(clock: Clock) -> Tool:
 def recall_tool() -> Tool:
     """The tool `recall`: read a value from the working memory."""
 
-    @text_tool("recall", {"key": text("a key exactly as <working-memory> lists it")})
+    @text_tool("recall", {"key": text_property("a key exactly as <working-memory> lists it")})
     async def recall(context: ToolContext, key: str) -> str:
         """Reads a finding from the working memory of this run, by its key.
 

@@ -214,7 +214,7 @@ def object_schema(properties: Mapping[str, object], *required: str) -> dict[str,
     return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
 
 
-def text(description: str, longest: int | None = None) -> dict[str, object]:
+def text_property(description: str, longest: int | None = None) -> dict[str, object]:
     """The schema of a text argument."""
     limit = {} if longest is None else {"maxLength": longest}
     return {"type": "string", "description": description, **limit}

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from bot.agent.tools.registry import Tool, ToolContext, text, text_tool
+from bot.agent.tools.registry import Tool, ToolContext, text_property, text_tool
 from bot.agent.tools.when import LONGEST, read_when
 from bot.agent.tools.who import FindZone
 from bot.errors import ToolFailed, ToolRetry
@@ -28,8 +28,8 @@ _SHORT_ID = 8
 def remind_tool(add: AddReminder, zone_of: FindZone, clock: Clock) -> Tool:
     """The tool `remind`."""
     texts = {
-        "what": text("what to remind of", TEXT_CHARACTERS),
-        "when": text("tomorrow at 9; in 20 minutes; 2027-01-31 14:30; every weekday at 8:30", LONGEST),
+        "what": text_property("what to remind of", TEXT_CHARACTERS),
+        "when": text_property("tomorrow at 9; in 20 minutes; 2027-01-31 14:30; every weekday at 8:30", LONGEST),
     }
 
     @text_tool("remind", texts)
@@ -56,7 +56,9 @@ def list_tool(reminders_of: FindReminders) -> Tool:
     """The tool `list_reminders`."""
 
     @text_tool(
-        "list_reminders", {"containing": text("only those with these words; leave it out for all")}, are_optional=True
+        "list_reminders",
+        {"containing": text_property("only those with these words; leave it out for all")},
+        are_optional=True,
     )
     async def listed(context: ToolContext, containing: str) -> str:
         """Lists this person's reminders. For example: what are my reminders?; which reminders do I have?"""
@@ -75,7 +77,7 @@ def list_tool(reminders_of: FindReminders) -> Tool:
 def cancel_tool(reminders_of: FindReminders, cancel: CancelReminder) -> Tool:
     """The tool `cancel_reminder`."""
 
-    @text_tool("cancel_reminder", {"reminder": text("words of what it reminds of, or its id")})
+    @text_tool("cancel_reminder", {"reminder": text_property("words of what it reminds of, or its id")})
     async def cancel_one(context: ToolContext, reminder: str) -> str:
         """Cancels one of this person's reminders. For example: cancel the reminder about the report"""
         wanted = " ".join(reminder.split()).casefold()

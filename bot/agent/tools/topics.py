@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from bot.agent.tools.registry import Tool, ToolContext, text, text_tool
+from bot.agent.tools.registry import Tool, ToolContext, text_property, text_tool
 from bot.agent.tools.topic_words import TopicQuestion, change_result, sentences_about, wanted_in
 from bot.errors import ToolFailed, ToolRetry
 from memory.errors import Conflict, InvalidInput, MemoryFault
@@ -24,7 +24,7 @@ ChangeFact = Callable[[Scope, str, str, str, Role], Awaitable[Changed]]
 def look_up_tool(topics_about: About, attend: Attend) -> Tool:
     """The tool `look_up`."""
 
-    @text_tool("look_up", {"about": text("the question about the thing, with the thing's name")})
+    @text_tool("look_up", {"about": text_property("the question about the thing, with the thing's name")})
     async def look_up(context: ToolContext, about: str) -> str:
         """Looks up in the team's knowledge what holds for a thing, since when, and what held before.
 
@@ -58,9 +58,9 @@ def _first_answer(topics: Sequence[KnownTopic], wanted: TopicQuestion) -> tuple[
 def change_tool(change: ChangeFact) -> Tool:
     """The tool `change_fact`."""
     texts = {
-        "thing": text("what it is about: deploy, standup", 200),
-        "property": text("owner, room, date", 200),
-        "new_value": text("what holds from now on", 2000),
+        "thing": text_property("what it is about: deploy, standup", 200),
+        "property": text_property("owner, room, date", 200),
+        "new_value": text_property("what holds from now on", 2000),
     }
 
     @text_tool("change_fact", texts, has_side_effects=True)

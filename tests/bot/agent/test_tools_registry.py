@@ -13,7 +13,7 @@ from bot.agent.tools.registry import (
     _are_wanted_texts,
     _schema_problem,
     object_schema,
-    text,
+    text_property,
 )
 from bot.errors import ToolFailed, ToolRetry
 from bot.model import ToolCall
@@ -99,7 +99,10 @@ async def test_texts_for_a_tool_that_takes_texts_need_no_thread(monkeypatch: pyt
         return str(arguments["text"])
 
     plain = Tool(
-        name="plain", description="", parameters=object_schema({"text": text("What it is about.")}, "text"), run=run
+        name="plain",
+        description="",
+        parameters=object_schema({"text": text_property("What it is about.")}, "text"),
+        run=run,
     )
     monkeypatch.setattr(asyncio, "to_thread", None)
     assert (await ToolRegistry([plain]).run(tool_call("plain", text="a"), CONTEXT)).content == "a"
@@ -186,6 +189,8 @@ def test_specs_keep_the_order() -> None:
 @given(st.dictionaries(st.text(max_size=5), st.none() | st.integers() | st.text(max_size=5), max_size=3))
 def test_arguments_never_break_the_registry(arguments: dict[str, object]) -> None:
     call = ToolCall(id="c", name="t", arguments=arguments)
-    tool = Tool(name="t", description="", parameters=object_schema({"text": text("a text")}, "text"), run=echo().run)
+    tool = Tool(
+        name="t", description="", parameters=object_schema({"text": text_property("a text")}, "text"), run=echo().run
+    )
     result = asyncio.run(ToolRegistry([tool]).run(call, CONTEXT))
     assert result.is_mistake is not (arguments.keys() == {"text"} and isinstance(arguments["text"], str))

@@ -7,7 +7,7 @@ from bot.agent.run import Limits
 from bot.agent.tools.calculator import calculator_tool
 from bot.agent.tools.clock import clock_tool
 from bot.agent.tools.notes import recall_tool, remember_tool
-from bot.agent.tools.registry import Tool, ToolContext, object_schema, text
+from bot.agent.tools.registry import Tool, ToolContext, object_schema, text_property
 from bot.agent.tree import AgentTree, RunResult
 from bot.errors import MalformedReply, ModelRefused, ModelRejected, ModelUnavailable, ToolFailed
 from bot.model import ModelReply, ModelRequest, ToolTurn, UserTurn
@@ -50,7 +50,7 @@ def tool(name: str, *, side_effects: bool = False, says: str = "done", fails: st
     return Tool(
         name=name,
         description=name,
-        parameters=object_schema({"what": text("anything")}),
+        parameters=object_schema({"what": text_property("anything")}),
         run=work,
         has_side_effects=side_effects,
     )
