@@ -4,10 +4,8 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Mapping
 from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bot.app.processes.lock import only_one
 from bot.app.processes.scheduler import reminders_running
@@ -18,34 +16,26 @@ from bot.config import Settings
 from memory.adapters.system import utc_now
 from memory.services import Memory
 
-if TYPE_CHECKING:
-    from bot.adapters.terminal.messenger import TerminalMessenger
-    from bot.adapters.terminal.streams import Streams
-    from bot.conversation.goodbot import Goodbot
 
-
-async def chat(
-    settings: Settings, memory: Memory, *, teacher: bool, admin: bool = False, environ: Mapping[str, str] | None = None
-) -> None:
+async def chat(settings: Settings, memory: Memory, *, teacher: bool, admin: bool) -> None:
     """Talk in this terminal until the person leaves."""
     async with AsyncExitStack() as stack:
         report = stack.enter_context(reporting(settings, memory))
         running = assemble(settings, memory, report.in_work)
         await stack.enter_async_context(watching(running, limit_s=settings.limits.frozen_after_s, trace=report.trace))
-        await _talk(
-            settings, memory, running, teacher=teacher, admin=admin, environ=os.environ if environ is None else environ
-        )
+        await _talk(settings, memory, running, teacher=teacher, admin=admin)
 
 
-def _messenger(
-    settings: Settings, memory: Memory, goodbot: "Goodbot", streams: "Streams", *, teacher: bool, admin: bool
-) -> "TerminalMessenger":
+async def _talk(settings: Settings, memory: Memory, running: Running, *, teacher: bool, admin: bool) -> None:
     from bot.adapters.terminal.messenger import TerminalMessenger
+    from bot.adapters.terminal.streams import standard_streams
+
+    goodbot, streams = running.goodbot, standard_streams(os.environ)
 
     async def stop() -> None:
         goodbot.conversations.stop_all()
 
-    return TerminalMessenger(
+    messenger = TerminalMessenger(
         streams=streams,
         settings=settings.terminal,
         clock=utc_now,
@@ -58,15 +48,6 @@ def _messenger(
         stop=stop,
         teaches=goodbot.teaches,
     )
-
-
-async def _talk(
-    settings: Settings, memory: Memory, running: Running, *, teacher: bool, admin: bool, environ: Mapping[str, str]
-) -> None:
-    from bot.adapters.terminal.streams import standard_streams
-
-    goodbot, streams = running.goodbot, standard_streams(environ)
-    messenger = _messenger(settings, memory, goodbot, streams, teacher=teacher, admin=admin)
 
     async def end() -> None:
         goodbot.leave()
