@@ -5,7 +5,6 @@ import logging
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
-from typing import TYPE_CHECKING
 
 from bot.app.processes.gc_tuning import keep_pauses_short
 from bot.app.processes.lock import only_one
@@ -26,7 +25,7 @@ from bot.app.web import has_playground, is_configured, playground_running, web_r
 from bot.app.wiring.build import Running, assemble
 from bot.app.wiring.extras import needs_extra
 from bot.app.wiring.knowledge import knowledge_kept
-from bot.app.wiring.metering import make_metering
+from bot.app.wiring.metering import Metering, make_metering
 from bot.app.wiring.slack_installations import installation_database
 from bot.app.wiring.startup import stop_event
 from bot.config import Settings
@@ -36,9 +35,6 @@ from bot.ports import HoldsShards, Messenger
 from memory.adapters.system import utc_now
 from memory.errors import MemoryFault
 from memory.services import Memory
-
-if TYPE_CHECKING:
-    from bot.app.wiring.metering import Metering
 
 log = logging.getLogger(__name__)
 
@@ -129,7 +125,7 @@ async def _serve_web(
     memory: Memory,
     running: Running,
     runners: Sequence[PlatformRunner],
-    metering: "Metering | None",
+    metering: Metering | None,
 ) -> None:
     """Serve the web while the stack lasts. If that is impossible, chat goes on without it.
 

@@ -8,11 +8,11 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from rich.cells import cell_len, set_cell_size
 
+from bot.app.bench.progress import ShowsStep
 from bot.cli.session import say
 from bot.config import Settings
 from bot.conversation.reply import short
@@ -20,9 +20,6 @@ from memory.adapters.private_files import is_plain_file, write_whole
 from memory.errors import InvalidInput
 from memory.model import Episode
 from memory.rules.retrieval.prompt import shown_line
-
-if TYPE_CHECKING:
-    from bot.app.bench.progress import ShowsStep
 
 _WIDTHS = {"ID": 8, "WHEN": 16, "WHO": 12, "VERDICT": 9, "STATUS": 8}
 _STYLES = {"success": "green", "failure": "red", "disputed": "yellow", "pending": "bright_black"}
@@ -77,7 +74,7 @@ def progress_bars() -> Iterator[Callable[[str, int, int, str], None]]:
 
 
 @contextmanager
-def progress(what: str, total: int) -> "Iterator[ShowsStep]":
+def progress(what: str, total: int) -> Iterator[ShowsStep]:
     """A progress bar on stderr; none if stderr is no terminal."""
     with progress_bars() as show:
         show(what, 0, total, "")

@@ -1,8 +1,6 @@
 """`goodbot move`, `goodbot backup` and `goodbot reembed`: commands that process the whole memory."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -13,9 +11,6 @@ from bot.cli.session import Result, json_option, logged_settings, memory_command
 from bot.conversation.counts import count
 from memory.errors import InvalidInput
 from memory.services import Memory
-
-if TYPE_CHECKING:
-    from bot.app.bench.progress import ShowsStep
 
 
 @click.command()
@@ -81,7 +76,7 @@ def backup(file: Path, as_json: bool) -> None:
     """
     settings = logged_settings()
     with progress("pages", 0) as step:
-        size = back_up_memory(settings, file, _shown(step))
+        size = back_up_memory(settings, file, lambda done, total: step(done, f"of {total} pages"))
     if as_json:
         print_json({"file": str(file), "bytes": size})
     else:
@@ -100,7 +95,3 @@ def reembed(memory: Memory) -> Result:
         done = memory.reembedding.run(show=lambda count, total: step(count, f"of {total}"))
     left = f"; {done.waiting} were changed meanwhile, give the command again" if done.waiting else ""
     return Result(done, f"{done.episodes} episodes and {done.topics} topics embedded by {memory.embedder.name}{left}.")
-
-
-def _shown(step: "ShowsStep") -> Callable[[int, int], None]:
-    return lambda done, total: step(done, f"of {total} pages")

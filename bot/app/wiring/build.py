@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from bot.agent.tools.registry import ToolRegistry
 from bot.app.wiring.models import make_model, make_rewriter
 from bot.app.wiring.policies import emoji_map, retrieval_config, teaching_policy, upkeep_policy
 from bot.app.wiring.startup import make_embedder, model_cache
 from bot.app.wiring.tools import AgentTools, make_agent_tools
 from bot.config import Settings
+from bot.conversation.executor import Executor
 from bot.errors import ConfigError
+from bot.ports import EventSink, LanguageModel, Messenger
 from memory.adapters.system import TimeOrderedIds, utc_now
 from memory.model import ApprovalPolicy, ListeningMode
 from memory.ports import Clock, Embedder, NewId, Store
@@ -40,14 +43,11 @@ from memory.services import Memory
 
 if TYPE_CHECKING:
     from bot.agent.run import Recall, Spans
-    from bot.agent.tools.registry import ToolRegistry
     from bot.agent.tree import AgentTree
     from bot.app.wiring.metering import Metering
     from bot.conversation.answers.answering import Answering, InWork
     from bot.conversation.commands.settings_command import SettingsFile
-    from bot.conversation.executor import Executor
     from bot.conversation.goodbot import Goodbot
-    from bot.ports import EventSink, LanguageModel, Messenger
 
 log = logging.getLogger(__name__)
 
@@ -104,11 +104,11 @@ def open_store(settings: Settings) -> Iterator[Store]:
 def make_agent(
     settings: Settings,
     memory: Memory,
-    model: "LanguageModel",
+    model: LanguageModel,
     recall: "Recall",
-    tools: "ToolRegistry",
+    tools: ToolRegistry,
     *,
-    rewriter: "LanguageModel | None" = None,
+    rewriter: LanguageModel | None = None,
 ) -> "AgentTree":
     """The agent tree with its budgets."""
     from bot.agent.run import Limits
@@ -183,13 +183,13 @@ class Running:
 
     goodbot: "Goodbot"
     answering: "Answering"
-    executor: "Executor"
-    models: "tuple[LanguageModel, ...]"
+    executor: Executor
+    models: tuple[LanguageModel, ...]
     warm_up: "asyncio.Task[None]"
     agent_tools: AgentTools
     metering: "Metering | None" = None
 
-    def sink(self, messenger: "Messenger") -> "EventSink":
+    def sink(self, messenger: Messenger) -> EventSink:
         """The function a messenger calls with each event."""
         self.agent_tools.messengers[messenger.platform] = messenger
         sink = self.goodbot.sink(messenger)
@@ -206,7 +206,7 @@ class Running:
         self.executor.close()
 
 
-async def _warm_up(memory: Memory, executor: "Executor", model: "LanguageModel") -> None:
+async def _warm_up(memory: Memory, executor: Executor, model: LanguageModel) -> None:
     try:
         await executor(memory.embedder.embed, ["ready?"])
         await executor(memory.core.redactor.text, "ready?")
@@ -215,7 +215,7 @@ async def _warm_up(memory: Memory, executor: "Executor", model: "LanguageModel")
         log.error("warming up failed: %s", error)
 
 
-def _make_goodbot(settings: Settings, memory: Memory, executor: "Executor", answering: "Answering") -> "Goodbot":
+def _make_goodbot(settings: Settings, memory: Memory, executor: Executor, answering: "Answering") -> "Goodbot":
     from bot.conversation.goodbot import Goodbot
     from bot.conversation.listening.listener import ListeningPolicy
 
@@ -237,9 +237,9 @@ def _make_goodbot(settings: Settings, memory: Memory, executor: "Executor", answ
 def _make_answering(
     settings: Settings,
     memory: Memory,
-    executor: "Executor",
+    executor: Executor,
     agent: "AgentTree",
-    rewriter: "LanguageModel",
+    rewriter: LanguageModel,
     warm_up: "asyncio.Task[None]",
     in_work: "InWork | None",
 ) -> "Answering":
@@ -272,8 +272,8 @@ def assemble(
     memory: Memory,
     in_work: "InWork | None" = None,
     *,
-    model: "LanguageModel | None" = None,
-    tools: "ToolRegistry | None" = None,
+    model: LanguageModel | None = None,
+    tools: ToolRegistry | None = None,
     metering: "Metering | None" = None,
 ) -> Running:
     """Build the bot on the running event loop and begin to load slow parts in the background.
@@ -281,7 +281,6 @@ def assemble(
     `model` and `tools` replace those of the settings. With `metering` their use is counted.
     """
     from bot.conversation.answers.background import MemoryRecall
-    from bot.conversation.executor import Executor
 
     executor = Executor()
     model = model or make_model(settings, memory.embedder)

@@ -2,16 +2,13 @@
 
 import os
 import time
-from typing import TYPE_CHECKING
 
 from bot.config import Settings
+from bot.ports import LanguageModel
 from memory.ports import Embedder
 
-if TYPE_CHECKING:
-    from bot.ports import LanguageModel
 
-
-def make_model(settings: Settings, embedder: Embedder) -> "LanguageModel":
+def make_model(settings: Settings, embedder: Embedder) -> LanguageModel:
     """The agent's model, with its fallbacks. Raises `ConfigError` for one that cannot be used."""
     model = make_one_model(settings, embedder, settings.model.name)
     if not settings.model.fallbacks:
@@ -22,13 +19,13 @@ def make_model(settings: Settings, embedder: Embedder) -> "LanguageModel":
     return FallbackModel([model, *others], monotonic=time.monotonic)
 
 
-def make_rewriter(settings: Settings, embedder: Embedder, agent: "LanguageModel") -> "LanguageModel":
+def make_rewriter(settings: Settings, embedder: Embedder, agent: LanguageModel) -> LanguageModel:
     """The model that interprets messages in their conversation and reads feedback; by default the agent's."""
     name = settings.model.rewrite
     return agent if name in ("same", agent.name) else make_one_model(settings, embedder, name)
 
 
-def make_one_model(settings: Settings, embedder: Embedder, name: str) -> "LanguageModel":
+def make_one_model(settings: Settings, embedder: Embedder, name: str) -> LanguageModel:
     """The model of this name: `offline` or `PROVIDER:NAME`. Raises `ConfigError` for one that cannot be used."""
     if name == "offline":
         from bot.adapters.llm.offline.model import OfflineModel

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from bot.adapters.tools.plugins import found_tools
+from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
 from bot.app.wiring.extras import needs_extra
 from bot.config import Settings
 from bot.conversation.executor import Executor
@@ -17,7 +18,6 @@ from memory.services import Memory
 
 if TYPE_CHECKING:
     from bot.adapters.tools.mcp_servers import McpServers
-    from bot.agent.tools.registry import Tool, ToolRegistry
     from bot.agent.tools.similarity import Embed
     from bot.app.wiring.knowledge import Knowledge
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class AgentTools:
     """The agent's tools, and what they need while they run."""
 
-    tools: "ToolRegistry"
+    tools: ToolRegistry
     servers: "McpServers | None" = None
     knowledge: "Knowledge | None" = None
     messengers: dict[str, Messenger] = field(default_factory=dict[str, Messenger])
@@ -41,7 +41,6 @@ class AgentTools:
 def make_agent_tools(settings: Settings, memory: Memory, executor: Executor) -> AgentTools:
     """The configured tools; those of servers are added when the servers answer. Raises `ConfigError`."""
     from bot.agent.tools.about import about_tool
-    from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
     from bot.app.wiring.knowledge import make_knowledge
     from bot.config.tool_rules import read_rule
 
@@ -69,7 +68,7 @@ def make_agent_tools(settings: Settings, memory: Memory, executor: Executor) -> 
     return AgentTools(tools=registry, servers=servers, knowledge=knowledge, messengers=messengers)
 
 
-def _own_tools(memory: Memory, executor: Executor, embed: "Embed") -> "list[Tool]":
+def _own_tools(memory: Memory, executor: Executor, embed: "Embed") -> list[Tool]:
     """The tools that need only the bot's memory."""
     from bot.agent.tools.calculator import calculator_tool
     from bot.agent.tools.clock import clock_tool
@@ -90,7 +89,7 @@ def _own_tools(memory: Memory, executor: Executor, embed: "Embed") -> "list[Tool
 
 def _tools_of_people(
     settings: Settings, memory: Memory, executor: Executor, messengers: Mapping[str, Messenger]
-) -> "list[Tool]":
+) -> list[Tool]:
     """The tools that need to look up people."""
     from bot.agent.tools.reminders import cancel_tool, list_tool, remind_tool
     from bot.agent.tools.who import who_tool
@@ -107,7 +106,7 @@ def _tools_of_people(
     ]
 
 
-def page_tools(settings: Settings) -> "list[Tool]":
+def page_tools(settings: Settings) -> list[Tool]:
     """The tools that read pages and search the web, if configured. Raises `ConfigError` without the extra."""
     pages = settings.pages
     if pages.fetch == "off" and not pages.search_url:
@@ -128,7 +127,7 @@ def page_tools(settings: Settings) -> "list[Tool]":
     return made
 
 
-def connect_servers(settings: Settings, registry: "ToolRegistry") -> "McpServers | None":
+def connect_servers(settings: Settings, registry: ToolRegistry) -> "McpServers | None":
     """Add the configured servers' tools to the registry when they answer. Raises `ConfigError` without the extra."""
     if not settings.mcp.servers:
         return None
