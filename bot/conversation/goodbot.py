@@ -24,7 +24,7 @@ from bot.conversation.executor import Executor
 from bot.conversation.feedback.handler import FeedbackHandler, dismisses_bot
 from bot.conversation.feedback.saving import SAVE_EMOJI, SaveHandler
 from bot.conversation.listening.admission import Admitter, rate_limited
-from bot.conversation.listening.listener import Listener, ListeningPolicy
+from bot.conversation.listening.listener import MUTE_EMOJI, Listener
 from bot.conversation.notices.decision_notices import DecisionNotifier
 from bot.conversation.notices.digest import Digest
 from bot.conversation.notices.welcome import Welcomer
@@ -52,7 +52,7 @@ from bot.model import (
 )
 from bot.ports import ConversationQueries, EventSink, Messenger
 from memory.errors import InvalidInput, MemoryFault, StoreUnavailable
-from memory.model import Incoming, Progress, Role, Scope, Visibility
+from memory.model import Incoming, ListeningMode, Progress, Role, Scope, Visibility
 from memory.model.teaching import EmojiMap, emoji_spellings, normalised_emoji
 from memory.ports import NewId
 from memory.rules.chat_settings import DIRECT
@@ -77,7 +77,8 @@ class Goodbot:
         answering: Answering,
         emoji: EmojiMap,
         new_id: NewId,
-        listening: ListeningPolicy | None = None,
+        mode: ListeningMode = ListeningMode.THREADS,
+        mute_emoji: Sequence[str] = MUTE_EMOJI,
         welcomes: bool = True,
         save_emoji: Sequence[str] = SAVE_EMOJI,
         digest_to: str = DIRECT,
@@ -91,15 +92,14 @@ class Goodbot:
         self._choices = ChoiceHandler(memory, executor)
         self._worded_choices = WordedChoices(memory, executor, answering.worded)
         self._feedback = FeedbackHandler(memory, executor, emoji, answering.actions)
-        listening = listening or ListeningPolicy()
-        self._mute_emoji = frozenset(map(normalised_emoji, listening.mute_emoji))
-        self._listener = Listener(memory, executor, self.conversations, listening.mode)
+        self._mute_emoji = frozenset(map(normalised_emoji, mute_emoji))
+        self._listener = Listener(memory, executor, self.conversations, mode)
         self._commands = Commands(
             memory,
             executor,
             self._stop,
             actions=answering.actions,
-            default_mode=listening.mode,
+            default_mode=mode,
             settings_file=settings_file or SettingsFile(),
         )
         self._admitter = Admitter(memory, executor)

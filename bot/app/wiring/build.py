@@ -217,7 +217,6 @@ async def _warm_up(memory: Memory, executor: Executor, model: LanguageModel) -> 
 
 def _make_goodbot(settings: Settings, memory: Memory, executor: Executor, answering: "Answering") -> "Goodbot":
     from bot.conversation.goodbot import Goodbot
-    from bot.conversation.listening.listener import ListeningPolicy
 
     teaching, listening = settings.teaching, settings.listening
     return Goodbot(
@@ -226,7 +225,8 @@ def _make_goodbot(settings: Settings, memory: Memory, executor: Executor, answer
         answering=answering,
         emoji=emoji_map(settings),
         new_id=memory.new_id,
-        listening=ListeningPolicy(mode=ListeningMode(listening.mode), mute_emoji=teaching.emoji_mute),
+        mode=ListeningMode(listening.mode),
+        mute_emoji=teaching.emoji_mute,
         welcomes=listening.welcome == "on",
         save_emoji=teaching.emoji_save,
         digest_to=teaching.digest,

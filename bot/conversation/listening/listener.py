@@ -10,15 +10,8 @@ from bot.model import Address, PersonReaction, Unaddressed
 from memory.model import ListeningMode, Scope, Visibility
 from memory.services import Memory
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListeningPolicy:
-    """The defaults of listening, where nothing was chosen in chat."""
-
-    mode: ListeningMode = ListeningMode.THREADS
-    """The mode of channels for which none was chosen."""
-    mute_emoji: tuple[str, ...] = ("🤐", "zipper_mouth_face")
-    """The emoji that, on a message of the bot's, mute it in that thread."""
+MUTE_EMOJI = ("🤐", "zipper_mouth_face")
+"""The emoji that, on a message of the bot's, mute it in that thread."""
 
 
 @dataclass(frozen=True, slots=True)
