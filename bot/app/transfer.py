@@ -42,8 +42,7 @@ def back_up_memory(settings: Settings, file: Path, show: "ShowsBackup") -> int:
 
     url = settings.storage.database_url.get_secret_value()
     if not url.startswith("sqlite"):
-        host, _, name = settings.storage.place.rpartition("/")
-        command = ["pg_dump", "--format=custom", f"--file={file}", f"--host={host.partition(':')[0]}", name]
+        command = ["pg_dump", "--format=custom", f"--file={file}", settings.storage.without_password]
         raise InvalidInput(f"PostgreSQL makes its backups itself, while it is used: {shlex.join(command)}")
     if file.resolve() == Path(settings.log.file).resolve():
         raise InvalidInput(f"{file} is the bot's log. Name another file.")

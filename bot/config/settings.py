@@ -21,6 +21,9 @@ _SERVERS = ("postgresql", "postgres")
 """URL schemes of PostgreSQL."""
 
 
+_USER = re.compile(r"[^:/]*(:[^@]*)?@")
+
+
 class StorageSettings(Section):
     """`[storage]`. The URL is secret as it may hold a password; `place` can be shown."""
 
@@ -60,10 +63,22 @@ class StorageSettings(Section):
     @property
     def place(self) -> str:
         """The database without user name, password and parameters: a file's path, or host and name."""
-        address = self.database_url.get_secret_value().partition("?")[0].partition("://")[2]
-        authority, _, path = address.partition("/")
-        host = authority.rpartition("@")[2]
+        host, _, path = self._parts[1].partition("?")[0].partition("/")
         return f"{host}/{path}" if host else path or "memory of this process"
+
+    @property
+    def without_password(self) -> str:
+        """The URL of a database on a server, as the server's own programs take it, without the password."""
+        user, (address, _, query) = self._parts[0].partition(":")[0], self._parts[1].partition("?")
+        options = "&".join(each for each in query.split("&") if each and not each.startswith("password="))
+        return f"postgresql://{user}{'@' if user else ''}{address}{'?' if options else ''}{options}"
+
+    @property
+    def _parts(self) -> tuple[str, str]:
+        """The URL's user with the password, and what follows them. Like the driver, a password may have all but `@`."""
+        address = self.database_url.get_secret_value().partition("://")[2]
+        user = found[0] if (found := _USER.match(address)) else ""
+        return user.removesuffix("@"), address[len(user) :]
 
 
 class AgentSettings(Section):

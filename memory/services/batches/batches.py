@@ -87,7 +87,7 @@ class Batches:
         with self._core.store.read() as tx:
             found = [each for name in names for each in tx.batches.within(name) if each.id.endswith(ending.lower())]
         if not found or len(ending) < _SHORTEST:
-            raise NotFound(f"no batch with an id that ends in {ending!r}; `goodbot review` lists them")
+            raise NotFound(f"no batch with an id that ends in {ending!r}; `goodbot review list` shows them")
         if len(found) > 1:
             raise InvalidInput(f"{ending!r} is the end of several ids; give more of it")
         return found[0]
@@ -119,7 +119,7 @@ def existing_batch(tx: Transaction, workspace: str, batch_id: str) -> Batch:
     """The batch. Raises `NotFound`."""
     batch = tx.batches.get(workspace, batch_id)
     if batch is None:
-        raise NotFound(f"no batch {batch_id} in {workspace}; `goodbot review` lists them")
+        raise NotFound(f"no batch {batch_id} in {workspace}; `goodbot review list` shows them")
     return batch
 
 

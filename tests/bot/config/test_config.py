@@ -275,6 +275,21 @@ def test_a_file_asked_for_on_the_command_line_must_exist(place: Path) -> None:
 # Secrets ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("url", "shown", "for_others"),
+    [
+        ("postgresql://me:hu/s?h#@db:5/bot?a=1", "db:5/bot", "postgresql://me@db:5/bot?a=1"),
+        ("postgres://me:hush@a:1,b:2/bot", "a:1,b:2/bot", "postgresql://me@a:1,b:2/bot"),
+        ("postgresql:///bot?host=/run/x&password=hush", "bot", "postgresql:///bot?host=/run/x"),
+    ],
+)
+def test_the_address_of_a_server_is_shown_without_its_password(
+    place: Path, url: str, shown: str, for_others: str
+) -> None:
+    storage = load(place, {"DATABASE_URL": url}).storage
+    assert (storage.place, storage.without_password) == (shown, for_others)
+
+
 def test_secrets_are_not_shown_by_settings(place: Path) -> None:
     environ = {"OPENAI_API_KEY": "sk-hush", "DATABASE_URL": "sqlite://me:hush@host/x.db?key=hush"}
     settings = load(place, environ)

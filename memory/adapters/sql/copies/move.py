@@ -163,8 +163,8 @@ class _Move:
         if source is None:
             with begin(self._writing, writes=True):
                 self._writing.execute(delete(table))  # rows that refer to it go too, and are copied later
-            self._done = done
-            source, copied = self._copy(table, Content())
+            self._done, there = done, self._target_content(table)
+            source, copied = self._copy(table, there)
         found = self._target_content(table) if copied else there
         if found != source:
             raise StoreUnavailable(

@@ -165,6 +165,23 @@ def test_a_source_that_is_written_to_is_told_and_brought_by_the_next_one(ends: t
     assert dump(target) == dump(source)
 
 
+def test_a_table_that_is_empty_when_the_source_s_processes_have_ended_is_empty_in_the_target(
+    ends: tuple[Path, Path],
+) -> None:
+    source, target = ends
+
+    def write(done: int, total: int, table: str) -> None:
+        with closing(sqlite3.connect(source)) as connection, connection:
+            connection.execute("UPDATE channels SET since = since + 1")
+
+    with pytest.raises(Conflict):
+        move(url(source), url(target), write)
+    with closing(sqlite3.connect(source)) as connection, connection:
+        connection.execute("DELETE FROM leases")
+    moved(source, target)
+    assert dump(target) == dump(source)
+
+
 def test_a_target_that_others_write_to_is_not_called_the_same(ends: tuple[Path, Path]) -> None:
     source, target = ends
 
