@@ -59,12 +59,13 @@ def load_export(text: str) -> list[Episode | MemoryEntry]:
 def read_export(text: str) -> tuple[list[Episode | MemoryEntry], list[Unreadable]]:
     """The memories of a `json` export, and its invalid records. Raises `InvalidInput` for another format.
 
-    Entries may use the seed's spelling (`stepNum`, `envPre`) and its times in milliseconds since 1970.
+    The records may also stand one a line, as the pages and the HTTP interface export them. Entries may use the seed's
+    spelling (`stepNum`, `envPre`) and its times in milliseconds since 1970.
     """
     if episodes := _episodes(checked_text(text, "an export")):
         return [*episodes], []
     try:
-        records = json.loads(text)
+        records = _by_line(text) or json.loads(text)
     except (ValueError, RecursionError) as exc:
         raise InvalidInput(f"this is no JSON export ({exc}); make one with export_memories(memories, 'json')") from exc
     if not isinstance(records, list):
@@ -78,6 +79,18 @@ def read_export(text: str) -> tuple[list[Episode | MemoryEntry], list[Unreadable
         except (InvalidInput, ValueError, TypeError, OverflowError) as exc:
             unreadable.append(Unreadable(position=position, reason=str(exc)))
     return memories, unreadable
+
+
+def _by_line(text: str) -> list[object]:
+    """The records of a text with one a line; otherwise an empty list."""
+    lines = [line for line in text.split("\n") if line.strip()]  # other line breaks may stand within texts
+    if not text.startswith("{"):
+        return []
+    try:
+        records = [json.loads(line) for line in lines]
+    except (ValueError, RecursionError):
+        return []
+    return records if all(records) else []
 
 
 def _episodes(text: str) -> list[Episode]:

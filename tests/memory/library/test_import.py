@@ -125,6 +125,13 @@ def test_reading_an_export_gives_what_was_exported(memories: list[MemoryEntry | 
     assert load_export(export_memories(memories, "json")) == memories
 
 
+@given(st.lists(entries | episodes, min_size=1, max_size=3))
+def test_an_export_of_one_record_a_line_is_read_as_well(memories: list[MemoryEntry | Episode]) -> None:
+    records = json.loads(export_memories(memories, "json"))
+    lines = "".join(f"{json.dumps(each, ensure_ascii=False)}\r\n" for each in records)
+    assert load_export(lines) == load_export(json.dumps(records))
+
+
 @given(entries)
 def test_what_is_said_of_a_memory_does_not_make_it_another_one(entry: MemoryEntry) -> None:
     graded = replace(entry, outcome=Outcome.SUCCESS, outcome_reason="x", correction="y", grades=(), id=entry.id + 1)
