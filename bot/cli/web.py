@@ -1,6 +1,7 @@
 """`goodbot web`, `goodbot password` and `goodbot keys`: the HTTP interface and who may use it."""
 
 import asyncio
+import sys
 
 import click
 
@@ -9,6 +10,7 @@ from bot.app.web import password_digest, serve_web
 from bot.app.wiring.build import open_memory
 from bot.cli.output import print_table
 from bot.cli.session import Result, administrator, memory_command, say, settings_of
+from bot.config.platform_settings import MIN_PASSWORD_CHARACTERS
 from memory.model.api_key import ApiKey, Right
 from memory.services import Memory
 
@@ -23,9 +25,15 @@ def web() -> None:
 
 
 @click.command("password")
-@click.password_option("--password", help="Asked for if it is not given.")
-def password(password: str) -> None:
+@click.option("--password", help="Asked for if it is not given; of what is piped in, the first line is taken.")
+def password(password: str | None) -> None:
     """Make the digest of a password, for a line of [web] accounts."""
+    if password is None and sys.stdin.isatty():
+        password = click.prompt("Password", hide_input=True, confirmation_prompt=True)
+    elif password is None:
+        password = sys.stdin.readline().rstrip("\r\n")
+    if len(password) < MIN_PASSWORD_CHARACTERS:
+        raise click.UsageError(f"a password has at least {MIN_PASSWORD_CHARACTERS} characters")
     say(password_digest(password))
 
 

@@ -59,7 +59,7 @@ class Intake:
         """Add or remove an emoji on a message of the bot. Does nothing if it is there, or gone, already."""
         shown = self._of_bot(message_id)
         if not emoji or len(emoji) > _MAX_EMOJI:
-            raise InvalidInput(f"an emoji has at most {_MAX_EMOJI} characters")
+            raise InvalidInput(f"choose an emoji, of at most {_MAX_EMOJI} characters")
         people = shown.reactions.get(emoji, [])
         if (self._persona.person in people) is added:
             return

@@ -146,9 +146,17 @@ def test_every_response_forbids_scripts_that_are_not_its_own(admin: Visitor) -> 
 
 
 def test_the_command_makes_a_digest_that_lets_somebody_in() -> None:
-    done = CliRunner().invoke(goodbot, ["password"], input="a good password\na good password\n")
-    digest = done.output.strip().splitlines()[-1]
+    done = CliRunner().invoke(goodbot, ["password"], input="a good password\r\n")
+    assert done.stderr == ""
+    digest = done.output.strip()
     accounts = Accounts("", accounts_of([f"ana viewer * {digest}"]))
     assert accounts.authenticate("ana", "a good password") == accounts.named("ana")
     assert accounts.authenticate("ana", "another") is None
     assert accounts.authenticate("nobody", "a good password") is None
+
+
+@pytest.mark.parametrize("given", ["", "too short\n"])
+def test_a_password_that_is_easy_to_guess_has_no_digest(given: str) -> None:
+    done = CliRunner().invoke(goodbot, ["password"], input=given)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "at least 10 characters" in done.stderr
