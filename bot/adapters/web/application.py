@@ -24,6 +24,7 @@ from bot.adapters.web.envelope import (
     on_http_error,
     on_invalid_request,
     on_told_fault,
+    on_unavailable,
 )
 from bot.adapters.web.health import Check, ReadyCheck
 from bot.adapters.web.metrics import Metrics
@@ -93,7 +94,7 @@ def make_application(parts: WebParts) -> Starlette:
             Middleware(RequestIds, new_id=parts.memory.new_id),
             *([Middleware(TimedRequests, metrics=parts.metrics)] if parts.metrics is not None else ()),
         ],
-        exception_handlers={HTTPException: on_http_error, Exception: on_failure},
+        exception_handlers={HTTPException: on_http_error, MemoryFault: on_unavailable, Exception: on_failure},
     )
 
 

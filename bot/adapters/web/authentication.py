@@ -13,10 +13,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from bot.adapters.web.envelope import problem
+from bot.adapters.web.envelope import problem, unavailable
 from bot.adapters.web.numbers import whole_number
 from bot.adapters.web.token_buckets import TokenBuckets
 from bot.errors import AccessDenied
+from memory.errors import MemoryFault
 from memory.model import Scope as Place, Visibility
 from memory.model.api_key import ApiKey, Right
 from memory.services import Memory
@@ -113,7 +114,11 @@ class RequireKey:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        key = await self._keys.find(headers)
+        try:
+            key = await self._keys.find(headers)
+        except MemoryFault as error:
+            await unavailable(scope["state"]["request_id"], error)(scope, receive, send)
+            return
         is_streamed = scope["path"].removeprefix(scope["root_path"]) == IMPORT_PATH
         body = b"" if key is None or is_streamed else await _body(headers, receive)
         refusal = self._refusal(scope["state"]["request_id"], key, body)

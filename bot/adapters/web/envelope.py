@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from bot.errors import AccessDenied
-from memory.errors import Conflict, InvalidInput, NotFound
+from memory.errors import Conflict, InvalidInput, MemoryFault, NotFound
 
 log = logging.getLogger(__name__)
 
@@ -74,10 +74,26 @@ async def on_invalid_request(request: Request, error: Exception) -> JSONResponse
 
 async def on_told_fault(request: Request, error: Exception) -> JSONResponse:
     """Handle an error whose text is for the caller: one of the memory, or a key that does not permit a request."""
-    return problem(status_of(error), str(error), request.state.request_id)
+    status = status_of(error)
+    if status is HTTPStatus.SERVICE_UNAVAILABLE:
+        log.error("request %s failed: %s", request.state.request_id, error)
+    return problem(status, str(error), request.state.request_id)
 
 
 def status_of(error: Exception) -> HTTPStatus:
     """The status for an error of the memory or the bot; 503 for what may pass."""
     found = (status for kind, status in _STATUSES.items() if isinstance(error, kind))
     return next(found, HTTPStatus.SERVICE_UNAVAILABLE)
+
+
+def unavailable(request_id: str, error: MemoryFault) -> JSONResponse:
+    """The response where the memory cannot be used and nobody knows yet who asks: it does not say where it is kept."""
+    log.error("request %s failed: %s", request_id, error)
+    text = "the memory cannot be used at the moment, try again later; the log says why"
+    return problem(HTTPStatus.SERVICE_UNAVAILABLE, text, request_id)
+
+
+async def on_unavailable(request: Request, error: Exception) -> JSONResponse:
+    """Handle an error of the memory outside the HTTP interface."""
+    assert isinstance(error, MemoryFault)  # noqa: S101 - registered for nothing else
+    return unavailable(request.state.request_id, error)

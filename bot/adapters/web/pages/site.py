@@ -1,5 +1,6 @@
 """Serves the pages: checks logins, roles and forms, and sets headers."""
 
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
@@ -65,6 +66,7 @@ HEADERS = {
 FORM_BYTES = 2**20
 """The largest accepted form."""
 _TOO_OLD = "The form was too old. Go back, load the page again and repeat it."
+log = logging.getLogger(__name__)
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -107,7 +109,11 @@ class Site:
             if self.accounts.is_open and not is_from_here(request):
                 response = self._plain(421, "This address is open to this machine alone: set GOODBOT_WEB_PASSWORD.")
             else:
-                response = await endpoint(request)
+                try:
+                    response = await endpoint(request)
+                except MemoryFault as error:
+                    log.error("request %s failed: %s", request.state.request_id, error)
+                    response = self._plain(503, "The memory cannot be used at the moment. Try again later.")
             response.headers.update(HEADERS)
             return response
 

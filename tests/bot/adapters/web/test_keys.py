@@ -1,9 +1,12 @@
 """Keys: rights, scopes, revocation, pace; a key of one workspace never reaches another."""
 
+from typing import NoReturn
+
 import pytest
 
+from bot.adapters.web.metrics import Metrics
 from memory.adapters.sql import SqlStore
-from memory.errors import Conflict, InvalidInput, NotFound
+from memory.errors import Conflict, InvalidInput, NotFound, StoreUnavailable
 from memory.model import Visibility
 from memory.model.api_key import Right
 from tests.doubles.memory_world import World, scope
@@ -82,6 +85,26 @@ def test_clients_that_are_generated_have_plain_names(web: WebClient) -> None:
     names = [each["operationId"] for path in web.get("/openapi.json")["paths"].values() for each in path.values()]
     assert len(names) == len(set(names))
     assert {"topics_query", "episodes_list", "episodes_import", "messages_answer"} <= set(names)
+
+
+@pytest.mark.parametrize("path", ["/v1/stats", "/metrics"])
+def test_while_the_database_is_away_everybody_is_told_to_try_later_and_not_where_it_is(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, path: str
+) -> None:
+    web = WebClient(world.memory, metrics=Metrics(world.memory))
+    key = web.key(Right.ADMIN)
+
+    def away(_: SqlStore) -> NoReturn:
+        raise StoreUnavailable("The database x on db.internal cannot be reached.")
+
+    monkeypatch.setattr(SqlStore, "read", away)
+    response = web.call("GET", path, key=key)
+    assert (response.status_code, response.json()["code"]) == (503, "service_unavailable")
+    assert "db.internal" not in response.text
+    [logged] = [record for record in caplog.records if record.name == "bot.adapters.web.envelope"]
+    assert "db.internal" in logged.getMessage()
+    assert response.json()["request_id"] in logged.getMessage()
+    assert logged.exc_info is None
 
 
 def test_a_key_of_one_workspace_never_reaches_another(world: World, web: WebClient) -> None:

@@ -1,6 +1,7 @@
 """Who may come in, with which role, from where; and what no form may lack."""
 
 import re
+from typing import NoReturn
 
 import pytest
 from click.testing import CliRunner
@@ -9,6 +10,8 @@ from bot.adapters.web.pages.access import Accounts, accounts_of, is_loopback, re
 from bot.adapters.web.pages.site import PAGES
 from bot.cli.root import goodbot
 from bot.errors import ConfigError
+from memory.adapters.sql import SqlStore
+from memory.errors import StoreUnavailable
 from tests.doubles.memory_world import World
 from tests.doubles.pages import WORKSPACE, Visitor, site_parts
 
@@ -143,6 +146,18 @@ def test_every_response_forbids_scripts_that_are_not_its_own(admin: Visitor) -> 
     for path in ("overview", "episodes"):
         html = admin.page(path)
         assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=|https?://", html)
+
+
+def test_while_the_database_is_away_a_page_says_so(admin: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(_: SqlStore) -> NoReturn:
+        raise StoreUnavailable("The database x on db.internal cannot be reached.")
+
+    monkeypatch.setattr(SqlStore, "workspaces", away)
+    for path in ("/", f"/w/{WORKSPACE}/overview"):
+        response = admin.http.get(path)
+        assert response.status_code == 503
+        assert "The memory cannot be used at the moment" in response.text
+        assert "db.internal" not in response.text
 
 
 def test_the_command_makes_a_digest_that_lets_somebody_in() -> None:
