@@ -2,7 +2,10 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import httpx2
@@ -12,9 +15,14 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_core import from_json
 
 from bot.adapters.llm.providers import key_variable
+from bot.adapters.llm.written import calls_in, text_of
 from bot.errors import MalformedReply, ModelError, ModelRefused, ModelRejected, ModelUnavailable
 from bot.model import ModelReply, ModelRequest, ModelTurn, ToolCall, ToolSpec, ToolTurn, UserTurn
 from memory.model import Usage
+
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+_NAME_CHARACTERS = 64
+_UNNAMED = "unnamed"
 
 NOT_SHOWN = "[The attached pictures could not be shown to you. Say so if they matter.]"
 
@@ -36,7 +44,7 @@ def to_messages(request: ModelRequest, *, with_images: bool = True) -> list[vend
                 outcome: Literal["success", "failed"] = "failed" if turn.is_error else "success"
                 pending.append(
                     vendor.ToolReturnPart(
-                        tool_name=turn.name, content=turn.content, tool_call_id=turn.call_id, outcome=outcome
+                        tool_name=_accepted(turn.name), content=turn.content, tool_call_id=turn.call_id, outcome=outcome
                     )
                 )
             case ModelTurn():
@@ -64,8 +72,13 @@ def _response_parts(turn: ModelTurn) -> list[vendor.ModelResponsePart]:
         parts.append(vendor.TextPart(content=turn.text))
     for call in turn.calls:
         arguments = call.raw if call.arguments is None else dict(call.arguments)
-        parts.append(vendor.ToolCallPart(tool_name=call.name, args=arguments, tool_call_id=call.id))
+        parts.append(vendor.ToolCallPart(tool_name=_accepted(call.name), args=arguments, tool_call_id=call.id))
     return parts
+
+
+def _accepted(name: str) -> str:
+    """The name that a model invented for a tool, as providers accept it when it is sent back."""
+    return _NOT_IN_NAMES.sub("_", name)[:_NAME_CHARACTERS] or _UNNAMED
 
 
 def to_parameters(tools: Sequence[ToolSpec]) -> ModelRequestParameters:
@@ -84,14 +97,17 @@ def to_parameters(tools: Sequence[ToolSpec]) -> ModelRequestParameters:
     )
 
 
-def from_response(response: vendor.ModelResponse, name: str) -> ModelReply:
-    """A response as a `ModelReply`.
+def from_response(response: vendor.ModelResponse, name: str, offered: Collection[str] = ()) -> ModelReply:
+    """A response as a `ModelReply`. `offered` has the names of the tools that the request offered.
 
     Raises `ModelRefused` for a refusal or a content filter, `MalformedReply` for a response with neither text nor
     calls.
     """
-    calls = tuple(_call(part) for part in response.tool_calls)
-    text = (response.text or "").strip()
+    text = text_of(response).strip()
+    found = tuple(response.tool_calls)
+    if not found:
+        text, found = calls_in(text, offered)
+    calls = tuple(_distinct(map(_call, found)))
     if not calls and not text:
         raise _nothing(response, name)
     tokens = response.usage
@@ -105,7 +121,7 @@ def partial(response: vendor.ModelResponse) -> ModelTurn:
         ToolCall(id=part.tool_call_id, name=part.tool_name, arguments=_so_far(part.args))
         for part in response.tool_calls
     )
-    return ModelTurn(text=response.text or "", calls=calls)
+    return ModelTurn(text=text_of(response), calls=calls)
 
 
 def _so_far(args: str | Mapping[str, object] | None) -> Mapping[str, object]:
@@ -132,6 +148,14 @@ def _nothing(response: vendor.ModelResponse, name: str) -> ModelRefused | Malfor
 def _call(part: vendor.ToolCallPart) -> ToolCall:
     raw = part.args if isinstance(part.args, str) else ""
     return ToolCall(id=part.tool_call_id, name=part.tool_name, arguments=_arguments(part.args), raw=raw)
+
+
+def _distinct(calls: Iterable[ToolCall]) -> Iterable[ToolCall]:
+    """The calls with ids that differ, as providers refuse a turn in which one comes twice."""
+    seen: Counter[str] = Counter()
+    for call in calls:
+        seen[call.id] += 1
+        yield call if seen[call.id] == 1 else replace(call, id=f"{call.id}_{seen[call.id]}")
 
 
 def _arguments(args: str | Mapping[str, object] | None) -> Mapping[str, object] | None:

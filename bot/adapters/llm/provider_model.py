@@ -115,7 +115,7 @@ class ProviderModel:
             fault = dialogue.translate(exc, self.name, self._timeout_s, self._api_key)
             # A server may echo the key in its answer; then the cause must not be logged either.
             raise fault from (exc if dialogue.is_safe(exc, self._api_key) else None)
-        return dialogue.from_response(response, self.name)
+        return dialogue.from_response(response, self.name, {tool.name for tool in request.tools})
 
     async def _streamed(
         self,
@@ -146,7 +146,8 @@ class ProviderModel:
             log.info("%s: a stream broke off, asking for the whole reply: %s", self.name, type(exc).__name__)
             return None
         has_ended = "finish_reason" in (response.provider_details or {}) or response.usage.total_tokens > 0
-        return response if response.parts and has_ended else None
+        has_said = bool(response.parts) or response.finish_reason == "content_filter"
+        return response if has_said and has_ended else None
 
     async def _loaded(self) -> "Model[Any]":
         async with self._loading:

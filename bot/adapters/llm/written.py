@@ -1,0 +1,69 @@
+"""Text of a model that is no answer: thoughts between tags, and tool calls that did not come as calls.
+
+Models write so on servers that do not parse what the model's template prescribes.
+"""
+
+import json
+import re
+from collections.abc import Collection, Mapping
+
+from pydantic_ai import messages as vendor
+
+_THOUGHT = re.compile(r"\s*<think>.*?(?:</think>\s*|\Z)", re.DOTALL)
+_THOUGHT_END = "</think>"
+_TEXT_ID = "content"
+"""The id that the library gives to thoughts that it found in the text."""
+_CALL, _CALL_END = "<tool_call>", "</tool_call>"
+_FENCED = re.compile(r"```\w*\s*(?P<inner>.*?)\s*```", re.DOTALL)
+
+
+def text_of(response: vendor.ModelResponse) -> str:
+    """The text of a response without the thoughts at its beginning.
+
+    In a stream the library finds the tags only if each is a chunk of its own.
+    """
+    texts: list[str] = []
+    for part in response.parts:
+        if isinstance(part, vendor.TextPart):
+            texts.append(part.content)
+        elif isinstance(part, vendor.ThinkingPart) and part.id == _TEXT_ID:
+            texts.append(part.content.partition(_THOUGHT_END)[2])
+    text = "".join(texts)
+    thought = _THOUGHT.match(text)
+    return text[thought.end() :] if thought else text
+
+
+def calls_in(text: str, offered: Collection[str]) -> tuple[str, tuple[vendor.ToolCallPart, ...]]:
+    """The text before the tool calls that are written in it, and these calls. No calls if no tools are offered.
+
+    Calls stand between tags; or they are the whole text, as JSON with names of offered tools.
+    """
+    if not offered:
+        return text, ()
+    before, *tagged = text.split(_CALL)
+    written = [each.partition(_CALL_END)[0].strip() for each in tagged]
+    if written and all(each.startswith("{") for each in written):
+        return before.strip(), tuple(
+            _call(_value(each)) or vendor.ToolCallPart(tool_name="tool_call", args=each) for each in written
+        )
+    fenced = _FENCED.fullmatch(text.strip())
+    value = _value(fenced["inner"] if fenced else text.strip())
+    calls = [_call(each) for each in (value if isinstance(value, list) else [value])]
+    known = tuple(call for call in calls if call is not None and call.tool_name in offered)
+    return ("", known) if known and len(known) == len(calls) else (text, ())
+
+
+def _value(text: str) -> object:
+    try:
+        return json.loads(text) if text.startswith(("{", "[")) else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _call(value: object) -> vendor.ToolCallPart | None:
+    if not isinstance(value, Mapping):
+        return None
+    name, arguments = value.get("name"), value.get("arguments", value.get("parameters"))
+    if not isinstance(name, str) or not isinstance(arguments, Mapping):
+        return None
+    return vendor.ToolCallPart(tool_name=name, args=dict(arguments))
