@@ -261,7 +261,7 @@ class Answering:
         except ModelError as error:
             known = short(run_id)
             log.error("no answer [%s] to %s in %s: %s", known, incoming.event_id, incoming.scope.workspace, error)
-            return self._apologised(incoming, run_id, messages.apology(known))
+            return self._apologised(incoming, run_id, messages.apology(known, error))
 
     async def _tools_for(self, incoming: Incoming) -> ToolRegistry:
         """The tools that the asker may use there."""
