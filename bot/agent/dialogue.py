@@ -6,6 +6,7 @@ the system prompt says that blocks are data. The goal is the last block of the o
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -156,6 +157,7 @@ class Dialogue:
         on_answer: Callable[[str], None] | None = None,
     ) -> None:
         self._on_answer = on_answer
+        self._written = ""
         self._weigh = weigh
         self._native = tool_calls == "native"
         self._system = system_prompt(
@@ -175,6 +177,7 @@ class Dialogue:
 
     def request(self) -> ModelRequest:
         """The next request. Providers require a result for every call, so calls that did not run get an error."""
+        self._written = ""
         for call in list(self._open):
             self._result(call, "Not done: one kind of decision at a time. Decide again.", is_error=True)
         return ModelRequest(
@@ -189,7 +192,14 @@ class Dialogue:
         """Pass on the partial answer in an unfinished reply."""
         text = answer_in(reply) if self._native else textual.answer_in(reply.text)
         if text and self._on_answer is not None:
+            self._written = text
             self._on_answer(text)
+
+    @property
+    def begun(self) -> str:
+        """The answer of a reply that is not complete, up to its last whole word, as a secret may be half written."""
+        *whole, _ = re.split(r"(?=\s)", self._written)
+        return "".join(whole).strip()
 
     def add_reply(self, reply: ModelReply) -> Decision:
         """Add the model's turn and read its decision. Empty turns are left out, as providers refuse them."""

@@ -30,7 +30,7 @@ from bot.agent.record import Task, after_model_error, failed, finding_key, stopp
 from bot.agent.resumption import is_over, resume
 from bot.agent.run import Halted, Run
 from bot.agent.tools.registry import Tool, ToolContext
-from bot.errors import BudgetExceeded, ModelError
+from bot.errors import BudgetExceeded, ModelError, ModelUnavailable
 from bot.model import ModelReply, ToolCall
 from memory.errors import MemoryFault
 from memory.model import FROM_PEOPLE, Allowed, Lesson, Option, Permission, Termination, Usage
@@ -123,7 +123,7 @@ class AgentNode:
             with run.agent.spans(
                 f"chat {run.agent.model.name}", _CHAT | {"gen_ai.request.model": run.agent.model.name}, {}
             ) as add:
-                reply = await run.within(run.agent.model.reply(dialogue.request()))
+                reply = await self._reply(dialogue)
                 add(_used(reply))
             run.has_decided = True
             run.budget.spend(reply.usage)
@@ -139,6 +139,16 @@ class AgentNode:
                 return outcome
             if reply.usage != _FREE:
                 await run.keep()
+
+    async def _reply(self, dialogue: Dialogue) -> ModelReply:
+        """The model's reply. If it is stopped while it is written, the answer so far is kept: people have seen it."""
+        try:
+            return await self.run.within(self.run.agent.model.reply(dialogue.request()))
+        except (BudgetExceeded, Halted, ModelUnavailable):
+            if begun := dialogue.begun:
+                self.trace.begun = f"{begun} …"
+                self.run.has_decided = True
+            raise
 
     async def _before_the_model(self, dialogue: Dialogue) -> NodeOutcome | None:
         """End, or act, without the model: by the person's choice, a known answer, or a question where lessons disagree.

@@ -52,6 +52,8 @@ class Trace:
     expanded: tuple[Flow, tuple[str, ...]] | None = None
     child_findings: str = ""
     """The output of a finished expansion."""
+    begun: str = ""
+    """The beginning of an answer whose writing was stopped."""
     shown: tuple[Exemplar, ...] = ()
     evidence: Evidence | None = None
     """The evidence of all lessons about the goal."""
@@ -114,8 +116,8 @@ class Trace:
 
     @property
     def found(self) -> str:
-        """The findings so far, as an answer: those of the children, then this node's last tool result."""
-        return "\n\n".join(part for part in (self.child_findings, *self.tool_findings[-1:]) if part)
+        """The findings so far, as an answer: those of the children, this node's last tool result, a begun answer."""
+        return "\n\n".join(part for part in (self.child_findings, *self.tool_findings[-1:], self.begun) if part)
 
     def signature(self, termination: Termination) -> tuple[str, str]:
         """The node's action and target: its tool, else the answer, the expansion, or giving up.

@@ -1,5 +1,7 @@
 """Models that misbehave, through the real HTTP client: every run ends, says why, and does nothing that nobody let."""
 
+import asyncio
+import itertools
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -207,6 +209,29 @@ async def test_one_that_hangs_costs_its_time_out_and_what_was_found_is_told() ->
     result = await run(tool_call("look", '{"where": "here"}'), hang(), timeout_s=0.3)
     assert "the language model cannot be reached" in result.output
     assert "look: in the yard" in result.output
+
+
+@pytest.mark.parametrize("is_stopped", [True, False], ids=["by the person", "by its time out"])
+async def test_what_people_saw_of_an_answer_that_is_stopped_while_it_is_written_stays(is_stopped: bool) -> None:
+    said = json.dumps({"text": "It stands in the yard behind the old workshop, next to the bus."})
+    cancel = asyncio.Event()
+    events = itertools.count(1)
+
+    def on_answer(so_far: str) -> None:
+        if is_stopped and "yard" in so_far:
+            cancel.set()
+
+    with OpenAIServer() as server:
+        server.script(tool_call("final_answer", said))
+        server.between = lambda: server.closing.wait() if next(events) == 10 else None
+        async with model_of(server, 20.0 if is_stopped else 1.0) as model:
+            tree = make_tree(model, *Hands().tools)
+            result = await tree.run(GOAL, SCOPE, run_id="r", on_answer=on_answer, cancel=cancel)
+            server.closing.set()
+    why = "I was asked to stop" if is_stopped else "the language model cannot be reached at the moment"
+    assert result.output.startswith(f"I had to stop: {why}.\n\nThis is what I found so far:\n\nIt stands in the")
+    assert result.output.endswith(" …")
+    assert result.termination is Termination.ABORTED
 
 
 # A model that obeys whatever it reads, and repeats all of it.
