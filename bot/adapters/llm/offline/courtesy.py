@@ -20,7 +20,7 @@ _KINDS = {
     "consent": (
         r"(?:ok(?:ay)?|alright|all\sright|got\sit|i\ssee|makes\ssense|understood|will\sdo|good\sto\sknow|never\s?mind"
         r"|no\sproblem|great|cool|nice|perfect|awesome|h+m+|lol|(?:ha)+h?|:\)|👍|👌|🙂|😂|😊|🎉"
-        r"|yes|yep|yeah|yup|sure|no|nope|nah|exactly|indeed|right|true|fine|good|sounds\sgood|done"
+        r"|(?:please\s)?do\s(?:it|that|so)(?!\sagain)|go\sahead|please\sdo|yes|yep|yeah|yup|sure|no|nope|nah|exactly|indeed|right|true|fine|good|sounds\sgood|done"
         r"|:(?!(?:-1|thumbsdown|x|\w*question|interrobang):)[\w+-]+:)"
     ),
     "goodbye": r"(?:good\s?bye|bye(?:\sbye)?|see\syou(?:\s(?:later|soon|tomorrow))?|good\snight)",

@@ -123,6 +123,8 @@ _AUXILIARIES = frozenset(
     ["do", "does", "did", "is", "are", "was", "were", "can", "could", "will", "would", "should", "may", "must", "has"]
 )
 _CAPITALISED = re.compile(r"[A-Z][a-z]")
+_CONSENT = re.compile(r"(?:please\s+)?do\s+(?:it|that|this|so)(?:\s+(?:now|then|please))?[.!]*", re.IGNORECASE)
+"""Consents to what was said, and asks nothing: repeated with it, "remind me to call Ben" would be done twice."""
 _NOT_IN_A_SPAN = frozenset(
     f"{_VERBS} {_PREPOSITION} what which who whom whose when where why how much many long often far there it i you we "
     "they he she and or but not please tell me".split()
@@ -161,7 +163,7 @@ def left_out(message: str, last: str) -> str | None:
     opening = _OPENING.match(text)
     rest = _CLOSING.sub("", _CLOSING.sub("", text[opening.end() :] if opening else text))
     is_opened = bool(opening and opening["about"]) or _CONJUNCTION.match(text) is not None
-    if not rest:
+    if not rest or _CONSENT.fullmatch(rest):
         return None
     if _BARE_QUESTION.match(rest):
         return rest

@@ -17,7 +17,10 @@ from bot.adapters.llm.offline.courtesy import find_courtesy, without_greeting
         ("got it!", "consent"),
         ("😂", "consent"),
         (":+1::skin-tone-3:", "consent"),
-        *((each, "consent") for each in ("👍👍👍", "❤️", "👩‍💻", ":parrot:", "yes", "No.", "sure!", "🦜 🎺")),
+        *(
+            (each, "consent")
+            for each in ("👍👍👍", "❤️", "👩‍💻", ":parrot:", "yes", "No.", "do it", "Go ahead!", "🦜 🎺")
+        ),
         ("ok, thanks", "thanks"),
         ("thanks, you're great", "thanks"),
         ("good bot 🙏", "thanks"),
@@ -50,7 +53,22 @@ def test_what_is_nothing_but_that(goal: str, kind: str) -> None:
             "help me move the piano",
             "what can you do about the noise?",
         ),
-        *("👎", ":-1:", "...", "!!!", "？", "?!", "❓", ":question:", "2", "yes 2", "no way in", "right side?"),
+        *(
+            "👎",
+            ":-1:",
+            "...",
+            "!!!",
+            "？",
+            "?!",
+            "❓",
+            ":question:",
+            "2",
+            "yes 2",
+            "no way in",
+            "right side?",
+            "do it again",
+            "do that for Ana",
+        ),
         *("who are you meeting today?", "how does the coffee machine work?", "hi " * 40, "say hello to Ana"),
         *(
             "good bot for cars?",
