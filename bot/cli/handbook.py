@@ -8,7 +8,7 @@ import click
 from bot.adapters.sources import faq_markdown, faq_table
 from bot.adapters.sources.faq import FaqEntry
 from bot.cli.output import deliver, require_own
-from bot.cli.session import memory_of, print_json, settings_of
+from bot.cli.session import memory_of, print_json, settings_of, workspaces_named
 from bot.conversation.counts import count
 from memory.model import Audience
 from memory.services import HandbookEntry
@@ -55,6 +55,7 @@ def handbook(*, workspace: str, channel: str, form: str | None, output: Path | N
         require_own(output, settings)
     name = workspace or settings.terminal.workspace
     with memory_of() as memory:
+        workspaces_named(memory, workspace)
         entries = memory.handbook.entries(name, channel)
     if as_json:
         print_json(entries)

@@ -1,12 +1,18 @@
-"""`goodbot migrate`, `rebuild`, `forget` and `purge`."""
+"""`goodbot migrate`, `rebuild`, `export`, `forget` and `purge`."""
+
+import json
+from pathlib import Path
 
 import click
 
-from bot.cli.session import Result, administrator, confirm, memory_command, settings_of
+from bot.cli.output import deliver, require_own
+from bot.cli.session import Result, administrator, confirm, memory_command, memory_of, print_json, settings_of
 from bot.conversation.commands.forget_messages import kept_lessons, stored_counts
 from bot.conversation.commands.purge_command import purge_counts
 from bot.conversation.counts import count
 from bot.conversation.reply import short
+from memory.errors import InvalidInput
+from memory.library.export import export_person
 from memory.model.batch import Batch
 from memory.rules.retrieval.prompt import shown_line
 from memory.services import BatchPurge, Erased, Memory, Purge
@@ -39,6 +45,30 @@ def rebuild(memory: Memory, check: bool) -> Result:
     else:
         lines.append(f"{repaired} values repaired.")
     return Result({"differences": found, "repaired": repaired}, "\n".join(lines), has_failed=check and bool(found))
+
+
+@click.command()
+@click.option("--workspace", default="", help="The person's workspace; the terminal's by default.")
+@click.option("--person", required=True, help="Whose data to export.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="A file instead of the screen.")
+def export(workspace: str, person: str, output: Path | None) -> None:
+    """Export everything about one person as JSON, as their own `export` in chat does.
+
+    Of others' words it has only what the person may see.
+    """
+    if output is not None:
+        require_own(output, settings_of())
+    with memory_of() as memory:
+        name = workspace or settings_of().terminal.workspace
+        data = memory.privacy.copy(name, person)
+        if data.is_empty:
+            who = shown_line(f"{person} in {name}", 120)
+            raise InvalidInput(f"nothing is stored about {who}.{_other_workspaces(memory, name)}")
+    held = export_person(data, person)
+    if output is None:
+        print_json(held)
+    else:
+        deliver(json.dumps(held, ensure_ascii=False, indent=2), output, shown_line(f"The data of {person}", 80))
 
 
 @click.command()

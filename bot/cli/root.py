@@ -21,6 +21,7 @@ _COMMANDS = {
     "chat": ("bot.cli.chat", "chat", "Talk with the bot in this terminal."),
     "doctor": ("bot.cli.doctor", "doctor", "Check the installation; every finding has a code and a remedy."),
     "episodes": ("bot.cli.episodes", "episodes", "See, grade, correct and export what was remembered."),
+    "export": ("bot.cli.maintenance", "export", "Export everything about one person."),
     "forget": ("bot.cli.maintenance", "forget", "Erase everything about one person."),
     "handbook": ("bot.cli.handbook", "handbook", "Write what people taught to a file, as an FAQ."),
     "jobs": ("bot.cli.jobs", "jobs", "List the upkeep jobs, or run one now."),

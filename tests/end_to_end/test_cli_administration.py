@@ -1,10 +1,13 @@
 """What an administrator is told by `goodbot`: what counts where, and what a wrong name of a workspace leads to."""
 
+import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from memory.adapters.sql import SqlStore
+from memory.library.export import export_person, plain
 from memory.model import Role, Visibility
 from tests.doubles.memory_world import World, scope
 from tests.doubles.process import Home
@@ -88,6 +91,7 @@ def test_an_unknown_workspace_is_not_reported_as_an_empty_one(home: Home, ids: d
             "gaps": ("gaps", *wrong),
             "review": ("review", "list", *wrong),
             "query": ("query", "when is lunch?", *wrong),
+            "handbook": ("handbook", *wrong),
         }
     )
     for each in done.values():
@@ -97,3 +101,20 @@ def test_an_unknown_workspace_is_not_reported_as_an_empty_one(home: Home, ids: d
         assert home.run(*command, *wrong).out.endswith("--workspace names another one: terminal:local.\n")
     empty = Home(tmp_path)
     assert empty.run("forget", "--person", "ana").out.endswith(f"The database {empty.database} is empty.\n")
+
+
+def test_the_data_of_one_person_are_exported_as_they_would_get_them_in_chat(
+    home: Home, ids: dict[str, str], tmp_path: Path
+) -> None:
+    file = tmp_path / "tea.json"
+    shown = home.run("export", "--person", "tea").json()
+    assert home.run("export", "--person", "tea", "-o", str(file)).out == f"The data of tea written to {file}\n"
+    assert json.loads(file.read_text()) == shown
+    with closing(SqlStore.open(f"sqlite:///{home.database}")) as store:
+        world = World(store)
+        assert shown == plain(export_person(world.memory.privacy.copy(WORKSPACE, "tea"), "tea"))
+    nobody = home.run("export", "--person", "zoe", "--workspace", "slack:T1", "-o", str(tmp_path / "zoe.json"))
+    assert (nobody.code, nobody.out, (tmp_path / "zoe.json").exists()) == (1, "", False)
+    assert "nothing is stored about zoe in slack:T1. --workspace names another one: terminal:local." in nobody.err
+    assert home.run("export", "--person", "tea", "-o", str(home.database)).code == 1
+    assert home.run("export", "--person", "").code == 1
