@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeFilter:
-    """Which episodes a list shows. Empty fields do not filter."""
+    """Which episodes a list shows. Empty fields do not filter.
+
+    A search raises `InvalidInput` for a `limit` or `newest` that is no number of episodes.
+    """
 
     channel: str = ""
     person: str = ""

@@ -18,7 +18,7 @@ from memory.model import (
 )
 from memory.model.topic import Revision, Topic
 from memory.model.upkeep import Erasure
-from memory.model.validation import text
+from memory.model.validation import text, whole
 from memory.ports import EpisodeFilter, NewId, Transaction
 from memory.rules.audience import visibility_of
 from memory.services.core import ALL, Core, event_of_workspace
@@ -153,6 +153,7 @@ class Privacy:
 
     def people(self, workspace: str, *, after: str = "", limit: int) -> list[str]:
         """The people of whom anything is stored, in alphabetical order, starting after `after`."""
+        whole(limit, "limit")
         with self._core.store.read() as tx:
             return tx.people.listed(workspace, after=after, limit=limit)
 

@@ -23,6 +23,7 @@ from memory.model import (
     offers_of,
 )
 from memory.model.delivery import RETRY, UNFINISHED
+from memory.model.validation import whole
 from memory.ports import Transaction
 from memory.rules.audience import stays
 from memory.services.conversation.answers import askers_of, root_behind
@@ -164,6 +165,7 @@ class Recording:
 
     def messages_of(self, scope: Scope, limit: int) -> list[Incoming]:
         """Of the newest `limit` messages of the person in this channel, those that may be repeated there now."""
+        whole(limit, "limit")
         with self._core.store.read() as tx:
             messages = tx.deliveries.messages_of(scope.workspace, scope.channel, scope.person, limit)
         return [each for each in messages if each.text and stays(each.scope.visibility, scope.visibility)]

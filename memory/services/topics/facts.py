@@ -10,6 +10,7 @@ from enum import StrEnum
 from memory.errors import EmbeddingFailed, InvalidInput, NotFound
 from memory.model import Audience, Role, Scope, Vector, Visibility
 from memory.model.topic import Topic, TopicEvent
+from memory.model.validation import whole
 from memory.services.core import Core
 from memory.services.topics.audit_log import change_salience
 from memory.services.topics.ingest import FieldInput, Ingest, Placement
@@ -87,6 +88,7 @@ class Facts:
         self, workspace: str, *, public_only: bool, after: int, limit: int, text: str = ""
     ) -> tuple[list[KnownTopic], int]:
         """A page of all topics of a workspace, archived ones too, by title, and their total number."""
+        whole(limit, "limit")
         with self._core.store.read() as tx:
             listing = Listing.of_workspace(tx, workspace, self._core.clock, public_only=public_only)
             wanted = text.casefold()

@@ -11,6 +11,7 @@ from memory.adapters.sql.tables.administration import batch_lessons
 from memory.adapters.sql.tables.dialect import like_ascii, lowered
 from memory.adapters.sql.tables.episodes import IS_DISPUTED, episodes, quarantines
 from memory.model import Origin, Verdict, Visibility
+from memory.model.validation import whole
 from memory.ports import EpisodeFilter
 
 _Condition = ColumnElement[bool] | TextClause
@@ -31,7 +32,8 @@ QUARANTINE = (
 
 
 def filtered(statement: Select[Any], workspace: str, wanted: EpisodeFilter) -> Select[Any]:
-    """The statement with the conditions of a filter in one workspace."""
+    """The statement with the conditions of a filter in one workspace. Raises `InvalidInput` for impossible numbers."""
+    _require_numbers(wanted)
     same = ("channel", "person", "author", "action", "status", "verdict", "termination")
     given = [(name, getattr(wanted, name)) for name in same]
     conditions: list[_Condition] = [_t[name] == value for name, value in given if value]
@@ -72,6 +74,13 @@ def filtered(statement: Select[Any], workspace: str, wanted: EpisodeFilter) -> S
     return statement.select_from(episodes).where(*conditions)
 
 
+def _require_numbers(wanted: EpisodeFilter) -> None:
+    """Raise `InvalidInput` for a number of episodes that cannot be, which SQLite would take for no limit."""
+    for name, number, low in (("limit", wanted.limit, 0), ("newest", wanted.newest, 1)):
+        if number is not None:
+            whole(number, name, low=low)
+
+
 def _contains(part: str) -> ColumnElement[bool]:
     """Whether the question or the answer contains a text, ignoring case."""
     if part.isascii() and part.isprintable() and len(part) <= _LIKE_CHARACTERS:
@@ -84,7 +93,7 @@ def _contains(part: str) -> ColumnElement[bool]:
 def _is_among_newest(workspace: str, number: int) -> ColumnElement[bool]:
     other = episodes.alias()
     newest = select(other.c.created_at).where(other.c.workspace == workspace).order_by(other.c.created_at.desc())
-    oldest = newest.limit(1).offset(max(number - 1, 0)).scalar_subquery()
+    oldest = newest.limit(1).offset(number - 1).scalar_subquery()
     return _t.created_at >= func.coalesce(oldest, literal(_LONG_AGO, _t.created_at.type))
 
 
