@@ -14,7 +14,10 @@ _THOUGHT_END = "</think>"
 _TEXT_ID = "content"
 """The id that the library gives to thoughts that it found in the text."""
 _CALL, _CALL_END = "<tool_call>", "</tool_call>"
-_FENCED = re.compile(r"```\w*\s*(?P<inner>.*?)\s*```", re.DOTALL)
+_AFTER_CALL = ("<tool_response>", "<|")
+"""How a model goes on after a call that no server stopped there: it invents the result, or ends the turn."""
+_FENCE = "```"
+_LANGUAGE = re.compile(r"\w*")
 
 
 def text_of(response: vendor.ModelResponse) -> str:
@@ -36,21 +39,34 @@ def text_of(response: vendor.ModelResponse) -> str:
 def calls_in(text: str, offered: Collection[str]) -> tuple[str, tuple[vendor.ToolCallPart, ...]]:
     """The text before the tool calls that are written in it, and these calls. No calls if no tools are offered.
 
-    Calls stand between tags; or they are the whole text, as JSON with names of offered tools.
+    Calls stand between tags at the end of the text; or they are the whole text, as JSON with names of offered tools.
+    Tags within code or before further words are an example in an answer.
     """
     if not offered:
         return text, ()
     before, *tagged = text.split(_CALL)
-    written = [each.partition(_CALL_END)[0].strip() for each in tagged]
-    if written and all(each.startswith("{") for each in written):
+    written = [each.partition(_CALL_END) for each in tagged]
+    if written and not before.count("`") % 2 and all(_is_call(inner, after) for inner, _, after in written):
+        inners = [inner.strip() for inner, _, _ in written]
         return before.strip(), tuple(
-            _call(_value(each)) or vendor.ToolCallPart(tool_name="tool_call", args=each) for each in written
+            _call(_value(each)) or vendor.ToolCallPart(tool_name="tool_call", args=each) for each in inners
         )
-    fenced = _FENCED.fullmatch(text.strip())
-    value = _value(fenced["inner"] if fenced else text.strip())
+    value = _value(_unfenced(text.strip()))
     calls = [_call(each) for each in (value if isinstance(value, list) else [value])]
     known = tuple(call for call in calls if call is not None and call.tool_name in offered)
     return ("", known) if known and len(known) == len(calls) else (text, ())
+
+
+def _is_call(inner: str, after: str) -> bool:
+    after = after.strip()
+    return inner.lstrip().startswith("{") and (not after or after.startswith(_AFTER_CALL))
+
+
+def _unfenced(text: str) -> str:
+    """The text within the fence around all of it; without a fence, the text."""
+    if not text.startswith(_FENCE) or not text.endswith(_FENCE) or len(text) < 2 * len(_FENCE):
+        return text
+    return _LANGUAGE.sub("", text[len(_FENCE) : -len(_FENCE)], count=1).strip()
 
 
 def _value(text: str) -> object:

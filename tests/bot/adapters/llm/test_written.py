@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bot.adapters.llm.provider_model import ProviderModel
+from bot.adapters.llm.written import calls_in
 from bot.errors import MalformedReply, ModelRefused
 from bot.model import ModelRequest, ModelTurn, ToolSpec, ToolTurn, UserTurn
 from tests.doubles import openai_server as server_says
@@ -100,6 +101,7 @@ async def test_a_refusal_in_a_stream_is_final(server: OpenAIServer, model: Provi
         '[{"name": "clock", "arguments": {"zone": "Oslo"}}]',
         '<tool_call>\n{"name": "clock", "arguments": {"zone": "Oslo"}}\n</tool_call>',
         '<think>Hm.</think><tool_call>{"name": "clock", "arguments": {"zone": "Oslo"}}',
+        '<tool_call>{"name": "clock", "arguments": {"zone": "Oslo"}}</tool_call>\n<tool_response>Noon.</tool_response>',
     ],
 )
 @pytest.mark.parametrize("request_", [REQUEST, STREAMED], ids=["whole", "streamed"])
@@ -119,6 +121,26 @@ async def test_words_before_a_written_call_are_kept_and_a_broken_one_is_no_answe
     server.script(server_says.text('Let me look. <tool_call>{"name": clock}</tool_call>'))
     turn = (await model.reply(REQUEST)).turn
     assert (turn.text, [call.arguments for call in turn.calls]) == ("Let me look.", [None])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        'Models write `<tool_call>{"name": "clock", "arguments": {}}</tool_call>` and wait.',
+        'For example:\n```\n<tool_call>{"name": "clock", "arguments": {}}</tool_call>\n```',
+        'The note says <tool_call>{"name": "clock", "arguments": {}}</tool_call>. Nothing else stands there.',
+        'A call begins with `<tool_call>{"name": "clock"`, and ends with another tag.',
+    ],
+)
+async def test_a_call_that_an_answer_tells_of_is_no_call(server: OpenAIServer, model: ProviderModel, said: str) -> None:
+    server.script(server_says.text(said))
+    assert (await model.reply(STREAMED)).turn == ModelTurn(text=said)
+
+
+@pytest.mark.parametrize("blank", ["\n", "```\n", "<tool_call>\n"])
+def test_calls_are_looked_for_in_linear_time(blank: str) -> None:
+    said = "```" + blank * 3_000 + "x"
+    assert calls_in(said, {"clock"}) == (said, ())
 
 
 @pytest.mark.parametrize(
