@@ -98,7 +98,7 @@ class Decider:
         parts = self._parts()
         if parts is not None:
             thought = f"The goal has {len(parts.parts)} parts that stand alone."
-            return self._call(EXPAND, {"flow": parts.flow, "subgoals": list(parts.parts)}, thought)
+            return self._expand(parts, thought)
         for candidate in self._ranked:
             if candidate.action not in self._tried and (candidate.is_sure or self._must_choose):
                 return self._answer_known_part(candidate) or self._do(candidate)
@@ -239,7 +239,14 @@ class Decider:
             return None
         if EXPAND in self._tried:
             return self._give_up()
-        return self._call(EXPAND, {"flow": parts.flow, "subgoals": list(parts.parts)}, "I know only a part of this.")
+        return self._expand(parts, "I know only a part of this.")
+
+    def _expand(self, parts: Split, thought: str) -> ModelTurn:
+        """Split the goal. A sequence ends at an unknown part, which is to withhold nothing that people taught."""
+        bests = [self._best(part) for part in parts.parts]
+        is_told = None in bests and any(bests) and all(best is None or best.action == ANSWER for best in bests)
+        flow = "parallel" if is_told and parts.flow == "sequence" else parts.flow
+        return self._call(EXPAND, {"flow": flow, "subgoals": list(parts.parts)}, thought)
 
     def _is_of_part(self, whole: ActionCandidate, part: str) -> bool:
         """Whether what is sure for the whole goal was taught for nearly this part, and not for nearly the whole."""

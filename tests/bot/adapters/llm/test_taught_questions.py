@@ -131,6 +131,13 @@ def test_of_a_known_and_an_unknown_request_the_answer_names_the_unknown_one_whic
     assert (sorted(again.split("\n\n")), alone) == (sorted(["Behind the desk.", HARALD]), HARALD)
 
 
+@pytest.mark.parametrize("joint", [" and then ", ", then "])
+def test_an_unknown_request_before_then_withholds_nothing_that_was_taught(tmp_path: Path, joint: str) -> None:
+    known = {"where is the spare key of the van?": "Behind the desk.", "when does the canteen open?": "At 11:30."}
+    answer = asked(tmp_path, known, f"{NORWAY[:-1]}{joint}where is the spare key of the van?")
+    assert answer.startswith("Behind the desk.\n\nI don't know: “who is the king of Norway”.")
+
+
 @pytest.mark.parametrize("rest", ["how do I connect the printer to it?", "can guests of ours use that?"])
 def test_a_part_that_may_be_about_the_one_before_is_not_taken_apart(tmp_path: Path, rest: str) -> None:
     known = {"what is the wifi password?": "tea4two", "when does the canteen open?": "At 11:30."}
