@@ -38,9 +38,10 @@ class WordedChoices:
             return None
         message = _as_incoming(event, text)
         asked = await self._asked(message)
-        since = asked.answered_at if asked is not None else None
-        if self._worded.awaits_confirmation(event.scope, since or event.at - self._worded.pause):
-            return NEEDS_CONFIRMATION if read.is_yes else None
+        since, recently = asked.answered_at if asked is not None else None, event.at - self._worded.pause
+        awaits = self._worded.awaits_confirmation
+        if awaits(event.scope, since or recently):
+            return NEEDS_CONFIRMATION if read.is_yes and awaits(event.scope, recently) else None
         if asked is None or not await self._worded.is_next(message, asked):
             return None
         which = await self._which(event, read, text, asked)

@@ -91,6 +91,16 @@ async def test_a_yes_to_a_command_that_asked_since_chooses_and_confirms_nothing(
     assert chat.messenger.posts[-1].text == YARD
 
 
+async def test_a_yes_in_a_thread_is_not_about_a_command_that_asked_days_ago(chat: Chat) -> None:
+    offer_one(chat)
+    ana = replace(ANA, thread="t1")
+    await chat.ask(GOAL, ana)
+    await chat.command("forget")
+    chat.world.clock.tick(days=2)
+    await chat.ask("yes", ana)
+    assert chat.messenger.posts[-1].text == "the answer to yes"
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [("yes", "Noted: for “where is the key?” the answer is “it's broken”."), ("no", "the answer to No, it's broken")],
