@@ -27,6 +27,9 @@ _FIRST_CHUNKS = 64
 _NO_KEY = "no-key"
 """The key for servers that need none, as the client requires one."""
 
+_NO_TAGS = ("\0<", "\0>")
+"""Tags of thoughts that no text has, as the library takes tags out of the middle of an answer, too: see `written`."""
+
 
 class ProviderModel:
     """A model of a provider, such as `anthropic:claude-haiku-4-5`.
@@ -166,10 +169,12 @@ class ProviderModel:
             ) from exc
         if self._provider == "openai":
             from pydantic_ai.models.openai import OpenAIChatModel
+            from pydantic_ai.profiles import ModelProfile
             from pydantic_ai.providers.openai import OpenAIProvider
 
             provider = OpenAIProvider(base_url=self._address, api_key=self._api_key or _NO_KEY)
-            return OpenAIChatModel(self._model_name, provider=provider)
+            profile = ModelProfile(thinking_tags=_NO_TAGS)
+            return OpenAIChatModel(self._model_name, provider=provider, profile=profile)
         return self._inferred()
 
     def _inferred(self) -> "Model[Any]":

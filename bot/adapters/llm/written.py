@@ -23,7 +23,7 @@ _LANGUAGE = re.compile(r"\w*")
 def text_of(response: vendor.ModelResponse) -> str:
     """The text of a response without the thoughts at its beginning.
 
-    In a stream the library finds the tags only if each is a chunk of its own.
+    For some providers the library looks for the tags itself, in a stream only for such as are a chunk of their own.
     """
     texts: list[str] = []
     for part in response.parts:

@@ -5,9 +5,10 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 
 import pytest
+from pydantic_ai.messages import ModelResponse, TextPart, ThinkingPart
 
 from bot.adapters.llm.provider_model import ProviderModel
-from bot.adapters.llm.written import calls_in
+from bot.adapters.llm.written import calls_in, text_of
 from bot.errors import MalformedReply, ModelRefused
 from bot.model import ModelRequest, ModelTurn, ToolSpec, ToolTurn, UserTurn
 from tests.doubles import openai_server as server_says
@@ -74,16 +75,32 @@ async def test_thoughts_between_tags_are_no_part_of_the_answer(
     assert len(server.asked) == 1
 
 
-async def test_tags_within_an_answer_stay(server: OpenAIServer, model: ProviderModel) -> None:
-    said = "Models write `</think>` after their thoughts, and `<tool_call>` before calls."
+def test_a_thought_that_the_library_did_not_see_end_is_no_part_of_the_answer() -> None:
+    thought = ThinkingPart(content="Hm.</think>It is ", id="content")
+    assert text_of(ModelResponse(parts=[thought, TextPart(content="noon.")])) == "It is noon."
+
+
+@pytest.mark.parametrize("request_", [REQUEST, STREAMED], ids=["whole", "streamed"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Models write `</think>` after their thoughts, and `<tool_call>` before calls.",
+        "Thoughts stand between `<think>` and `</think>`.",
+        "Thoughts begin with <think> here.",
+    ],
+)
+async def test_tags_within_an_answer_stay(
+    server: OpenAIServer, model: ProviderModel, request_: ModelRequest, said: str
+) -> None:
     server.script(server_says.text(said))
-    assert (await model.reply(STREAMED)).turn.text == said
+    assert (await model.reply(request_)).turn.text == said
 
 
-async def test_a_thought_alone_is_no_reply(server: OpenAIServer, model: ProviderModel) -> None:
+@pytest.mark.parametrize("request_", [REQUEST, STREAMED], ids=["whole", "streamed"])
+async def test_a_thought_alone_is_no_reply(server: OpenAIServer, model: ProviderModel, request_: ModelRequest) -> None:
     server.script(server_says.text("<think>Let me count"))
     with pytest.raises(MalformedReply):
-        await model.reply(STREAMED)
+        await model.reply(request_)
 
 
 async def test_a_refusal_in_a_stream_is_final(server: OpenAIServer, model: ProviderModel) -> None:
