@@ -51,7 +51,7 @@ LACKS = "I don't know:"
 _KNOWLEDGE = re.compile(r"knowledge", re.IGNORECASE)
 _LIBRARY = re.compile(r"documents?\b|\bdocs\b|handbook|\bwiki\b|\bfaq\b|manual", re.IGNORECASE)
 _STEPS = re.compile(r"(?:^|; )(?P<flow>sequence|fallback|parallel): (?P<parts>[^;]+)$")
-_FAILED_PART = re.compile(r'^Subgoal \d+ of \d+ "(?P<goal>.*)" failed:', re.MULTILINE)
+_FAILED_PART = re.compile(r'^Subgoal \d+ of \d+ "(?P<goal>.*)" failed:(?P<why>.*)', re.MULTILINE)
 
 
 class Decider:
@@ -292,11 +292,18 @@ class Decider:
         """The failure of subgoals or of a tool, for the answer; empty if there is none."""
         for output in self._outputs:
             if output.name == EXPAND:
-                failed = [match["goal"] for match in _FAILED_PART.finditer(output.content)]
-                return f"{LACKS} {', '.join(f'“{each}”' for each in failed)}." if failed else ""
+                failed = [_named(match["goal"], match["why"]) for match in _FAILED_PART.finditer(output.content)]
+                return f"{LACKS} {', '.join(failed)}." if failed else ""
             if output.is_error and not self._chooser.is_search(output.name, self._goal):
                 return output.content
         return ""
+
+
+def _named(part: str, why: str) -> str:
+    """A part without an answer, and why a tool failed on it."""
+    reason, honest, _ = why.strip().partition(HONEST)
+    is_of_tool = honest and not reason.startswith(DOES_NOT_KNOW)
+    return f"“{part}” ({reason.strip(' .')})" if is_of_tool else f"“{part}”"
 
 
 def _is_library(tool: ToolSpec) -> bool:

@@ -302,6 +302,12 @@ async def test_in_the_tree_a_failed_part_is_named_and_the_other_told() -> None:
     assert result.lacks_parts
 
 
+async def test_in_the_tree_it_is_told_why_a_tool_failed_on_a_part() -> None:
+    tree = make_tree(hashing(), CLOCK, CALCULATOR)
+    result = await tree.run("what is 2+2 and what is 5/0?", _scope(), run_id="r1")
+    assert result.output.endswith("I don't know: “what is 5/0?” (Division by zero has no result).")
+
+
 async def test_in_the_tree_a_lesson_answers() -> None:
     goal = "who feeds the cat?"
     recall = CannedRecall({goal: (lesson(goal, "Ana does."),)})
