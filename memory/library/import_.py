@@ -82,14 +82,17 @@ def read_export(text: str) -> tuple[list[Episode | MemoryEntry], list[Unreadable
 
 
 def _by_line(text: str) -> list[object]:
-    """The records of a text with one a line; otherwise an empty list."""
-    lines = [line for line in text.split("\n") if line.strip()]  # other line breaks may stand within texts
+    """The records of a text with one a line; otherwise an empty list. Raises `InvalidInput` for a damaged line."""
     if not text.startswith("{"):
         return []
-    try:
-        records = [json.loads(line) for line in lines]
-    except (ValueError, RecursionError):
-        return []
+    records: list[object] = []
+    for number, line in enumerate(text.split("\n"), start=1):  # other line breaks may stand within texts
+        try:
+            records += [json.loads(line)] if line.strip() else []
+        except (ValueError, RecursionError):
+            if not records:
+                return []
+            raise InvalidInput(f"its line {number} is damaged or cut off") from None
     return records if all(records) else []
 
 

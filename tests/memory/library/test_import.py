@@ -132,6 +132,11 @@ def test_an_export_of_one_record_a_line_is_read_as_well(memories: list[MemoryEnt
     assert load_export(lines) == load_export(json.dumps(records))
 
 
+def test_a_damaged_line_of_an_export_is_named() -> None:
+    with pytest.raises(InvalidInput, match=r"no JSON export.*line 3 is damaged or cut off"):
+        load_export('{"goal": "a", "output": "b"}\n\n{"goal": "c", "outp')
+
+
 @given(entries)
 def test_what_is_said_of_a_memory_does_not_make_it_another_one(entry: MemoryEntry) -> None:
     graded = replace(entry, outcome=Outcome.SUCCESS, outcome_reason="x", correction="y", grades=(), id=entry.id + 1)
