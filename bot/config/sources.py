@@ -59,7 +59,7 @@ def known_names() -> dict[str, Name]:
 
 def find_config_file(environ: Mapping[str, str], *, config_path: Path | None, cwd: Path) -> Path | None:
     """The settings file to use, or None. Raises `ConfigError` if a file that was named does not exist."""
-    named = config_path or environ.get(CONFIG_VARIABLE)
+    named = config_path or environ.get(CONFIG_VARIABLE, "").strip()
     if named:
         path = cwd / expanded(named)
         if not path.exists():

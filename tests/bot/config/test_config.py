@@ -112,6 +112,8 @@ def test_the_file_is_chosen_in_order(place: Path) -> None:
     assert find_config_file({"GOODBOT_CONFIG": "named.toml"}, config_path=None, cwd=place) == named
     assert find_config_file({"GOODBOT_CONFIG": "named.toml"}, config_path=asked, cwd=place) == asked
     assert find_config_file({"GOODBOT_CONFIG": ""}, config_path=asked, cwd=place) == asked
+    assert find_config_file({"GOODBOT_CONFIG": " named.toml\n"}, config_path=None, cwd=place) == named
+    assert find_config_file({"GOODBOT_CONFIG": " "}, config_path=None, cwd=place) == deep
     assert find_config_file({}, config_path=None, cwd=place) == deep
     deep.unlink()
     assert find_config_file({}, config_path=None, cwd=place) == flat
