@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from bot.errors import ModelRefused
+from bot.errors import ModelRefused, ModelRejected
 from memory.errors import NotADatabase, SchemaMismatch, StoreFull, StoreReadOnly
 from memory.model import Episode, Scope, Verdict, Visibility
 from memory.rules.audience import visibility_of
@@ -45,6 +45,8 @@ def apology(short_id: str, error: Exception | None = None) -> str:
             why = "my memory cannot be written. Whoever runs me has to allow it; then send it again."
         case NotADatabase() | SchemaMismatch():
             why = "my memory cannot be read. Whoever runs me learns from `goodbot doctor` what to mend."
+        case ModelRejected():
+            why = "the language model does not accept my requests, so sending it again will not help."
         case ModelRefused():
             again = "Please ask in other words. (If it declines that too, tell an administrator this id:"
             return f"Sorry, the language model declined to answer that. {again} {short_id})"
