@@ -221,6 +221,6 @@ def after_model_error(trace: Trace, fault: ModelError) -> NodeOutcome:
         case MalformedReply():
             return failed("The language model gave a reply that makes no sense.", trace.found)
         case ModelUnavailable():
-            return stopped(trace, Stop(reason="the language model cannot be reached at the moment"))
+            return stopped(trace, Stop(reason="the language model does not answer at the moment"))
         case _:
             return stopped(trace, Stop(reason="the language model does not accept my requests"))

@@ -216,7 +216,7 @@ async def test_a_failing_tool_is_an_observation() -> None:
 
 async def test_one_that_hangs_costs_its_time_out_and_what_was_found_is_told() -> None:
     result = await run(tool_call("look", '{"where": "here"}'), hang(), timeout_s=0.3)
-    assert "the language model cannot be reached" in result.output
+    assert "the language model does not answer" in result.output
     assert "look: in the yard" in result.output
 
 
@@ -237,7 +237,7 @@ async def test_what_people_saw_of_an_answer_that_is_stopped_while_it_is_written_
             tree = make_tree(model, *Hands().tools)
             result = await tree.run(GOAL, SCOPE, run_id="r", on_answer=on_answer, cancel=cancel)
             server.closing.set()
-    why = "I was asked to stop" if is_stopped else "the language model cannot be reached at the moment"
+    why = "I was asked to stop" if is_stopped else "the language model does not answer at the moment"
     assert result.output.startswith(f"I had to stop: {why}.\n\nThis is what I found so far:\n\nIt stands in the")
     assert result.output.endswith(" …")
     assert result.termination is Termination.ABORTED

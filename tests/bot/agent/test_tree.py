@@ -474,7 +474,7 @@ async def test_if_the_first_reply_fails_there_is_nothing_to_save(fault: Exceptio
         (
             ModelUnavailable("down"),
             Termination.ABORTED,
-            "I had to stop: the language model cannot be reached at the moment.\n\n"
+            "I had to stop: the language model does not answer at the moment.\n\n"
             "This is what I found so far:\n\n2 + 2 = 4",
         ),
         (
@@ -515,7 +515,7 @@ async def test_an_unreachable_model_stops_the_whole_tree_with_what_was_found() -
     result = await run(make_tree(model))
     assert result.termination is Termination.ABORTED
     assert result.output == (
-        "I had to stop: the language model cannot be reached at the moment.\n\nThis is what I found so far:\n\nfound A"
+        "I had to stop: the language model does not answer at the moment.\n\nThis is what I found so far:\n\nfound A"
     )
     assert [node.goal for node in result.nodes] == ["G", "A", "B"]
 
