@@ -14,7 +14,7 @@ from bot.adapters.llm.offline.arguments import Filled, fill
 from bot.adapters.llm.offline.arithmetic import find_expression, without_expression
 from bot.adapters.llm.offline.change import find_change
 from bot.adapters.llm.offline.courtesy import find_courtesy, without_greeting
-from bot.adapters.llm.offline.decisions import Decider
+from bot.adapters.llm.offline.decisions import Decider, refers_back
 from bot.adapters.llm.offline.fitness import fitness, sentences
 from bot.adapters.llm.offline.follow_ups import follow
 from bot.adapters.llm.offline.place import find_place
@@ -180,6 +180,7 @@ TARGETS: tuple[Target, ...] = (
     Target("split, parts stand alone", lambda text: split(text, lambda _: True)),
     Target("split, parts do not", lambda text: split(text, lambda _: False)),
     Target("begins a request", begins_a_request),
+    Target("part that refers back", refers_back),
     Target("prompt as it is", read_prompt),
     Target("prompt's lessons", lambda text: read_prompt(f"<lessons>\n{text}\n</lessons>\n<goal>\na\n</goal>")),
     Target("prompt, written and read", _prompted),

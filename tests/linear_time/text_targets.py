@@ -36,6 +36,7 @@ from memory.rules.feedback.similarity import SimilarityDetector
 from memory.rules.redaction import Redactor
 from memory.rules.retrieval import adapter, consensus, likeness, prompt
 from memory.rules.retrieval.answer_words import AnswerWords
+from memory.services.reports.gaps import has_words
 from tests.doubles.emoji import DEFAULT_EMOJI
 from tests.linear_time.target import Target
 
@@ -137,6 +138,7 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "words.terms": lambda text: feedback_words.terms(text, _LANGUAGES),
     "words.says_something": feedback_words.says_something,
     "words.has_words": feedback_words.has_words,
+    "gaps.has_words": has_words,
     "words.content_words": feedback_words.content_words,
     "vocabulary.fold": vocabulary.fold,
     "vocabulary.languages_of": lambda text: vocabulary.languages_of([text, text]),

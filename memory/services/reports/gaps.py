@@ -15,7 +15,7 @@ from memory.services.teaching.correct import corrected_node, missing_parts
 
 LOOKED_AT = 2_000
 """How many of the newest unanswered questions are considered."""
-_EMOJI = re.compile(r":?[\w+-]+:(?=\s|:|$)")
+_EMOJI = re.compile(r"(?<![\w+-]):?[\w+-]++:(?=\s|:|$)")
 """The name of an emoji."""
 
 
@@ -59,7 +59,7 @@ class Gaps:
             unanswered = [
                 each
                 for each in _unanswered(tx, workspace)
-                if is_open(each) and _has_words(each.goal) and (reader is None or may_read(reader, each))
+                if is_open(each) and has_words(each.goal) and (reader is None or may_read(reader, each))
             ]
             missing = {each.id: each for each in (_missing(tx, each) for each in unanswered) if each is not None}
             unanswered = list(missing.values())
@@ -105,7 +105,7 @@ def _unanswered(tx: Transaction, workspace: str) -> list[Episode]:
     return sorted(found, key=lambda each: (each.created_at, each.id), reverse=True)[:LOOKED_AT]
 
 
-def _has_words(question: str) -> bool:
+def has_words(question: str) -> bool:
     """Whether it has two letters, beside the names of emoji: nobody can answer "2" or "!!!" for later askers."""
     return sum(map(str.isalpha, _EMOJI.sub("", question))) > 1
 

@@ -34,7 +34,8 @@ _CONDITION = re.compile(r"(?:if|unless|once|whenever|as\s+soon\s+as)\b", re.IGNO
 """Begins a condition, after which "then" joins no next step."""
 
 _REFERS_BACK = re.compile(
-    r"\b(?:it|its|this|that|these|those|them|they|their|he|she|his|her|him|ones?)\b|\bthere\W*$|^\W*\w*\W*\w*\W*$",
+    r"\b(?:it|its|this|that|these|those|them|they|their|he|she|his|her|him|ones?)\b|\bthere\W*+$"
+    r"|^\W*+\w*+\W*+\w*+\W*+$",
     re.IGNORECASE,
 )
 """In a part that may be about the one before: it has such a word, or only two."""
@@ -230,7 +231,7 @@ class Decider:
         if self._must_choose or EXPAND not in self._tools:
             return None
         parts = split(self._goal, self._is_known) if self._chooser.may_expand(self._goal) else None
-        if parts is None or any(map(_REFERS_BACK.search, parts.parts[1:])):
+        if parts is None or any(map(refers_back, parts.parts[1:])):
             return None
         known = [part for part in parts.parts if self._is_known(part)]
         if not known or len(known) == len(parts.parts) or not all(map(begins_a_request, parts.parts)):
@@ -297,6 +298,11 @@ class Decider:
             if output.is_error and not self._chooser.is_search(output.name, self._goal):
                 return output.content
         return ""
+
+
+def refers_back(part: str) -> bool:
+    """Whether a part of a message may be about the part before it."""
+    return _REFERS_BACK.search(part) is not None
 
 
 def _named(part: str, why: str) -> str:
