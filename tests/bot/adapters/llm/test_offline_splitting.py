@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given, strategies as st
 
-from bot.adapters.llm.offline.decisions import Decider
+from bot.adapters.llm.offline.decisions import Decider, refers_back
 from bot.adapters.llm.offline.prompt_parser import Prompt
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.adapters.llm.offline.splitting import Split, cuts, split
@@ -220,3 +220,16 @@ def test_parts_keep_their_words(goal: str, stands: bool) -> None:
 def test_what_quotation_marks_enclose_stays_together(goal: str, parts: tuple[str, ...] | None) -> None:
     found = split(goal, lambda _: False)
     assert (found.parts if found else None) == parts
+
+
+@pytest.mark.parametrize(
+    ("part", "is_about_the_one_before"),
+    [("how long does it take", True), ("who lives there?", True), ("and when?", True), ("where is the key?", False)],
+)
+def test_a_part_refers_back_by_a_word_or_by_being_short(part: str, is_about_the_one_before: bool) -> None:
+    assert refers_back(part) is is_about_the_one_before
+
+
+def test_a_long_run_of_signs_before_a_part_is_read_once() -> None:
+    # Read again for each way to divide it, it would take hours.
+    assert not refers_back("!" * 20_000 + " where is the key?")

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from memory.model import TAP, Episode, Reaction, Role, Termination
+from memory.services.reports.gaps import has_words
 from tests.doubles.memory_world import World, scope
 
 WORKSPACE = scope().workspace
@@ -150,3 +151,16 @@ def test_teaching_the_first_suggestions_settles_at_least_twice_as_many_later_que
     settled = settled_by_teaching(suggested, subjects, later)
     assert settled >= 2 * sum(rounds) / len(rounds)
     assert settled >= len(later) / 3
+
+
+@pytest.mark.parametrize(
+    ("question", "is_a_gap"),
+    [("wifi?", True), ("2", False), ("!!!", False), (":two::+1:", False), (":two: wifi?", True), ("x", False)],
+)
+def test_a_message_without_words_is_no_gap(question: str, is_a_gap: bool) -> None:
+    assert has_words(question) is is_a_gap
+
+
+def test_a_long_word_is_read_once_for_the_names_of_emoji() -> None:
+    # Read again from each of its letters, it would take an hour.
+    assert has_words("a" * 1_000_000)
