@@ -30,5 +30,6 @@ SHAPES: tuple[Shape, ...] = (
     Shape("remember, spaces around", _grown("note that a", " ", "is b")),
     Shape("search, marks", _grown("search the docs for a", "?! ", "a")),
     Shape("a quote, spaces after", _exactly(f'say "a"{" " * 40_000}a')),
+    Shape("signs, then words", _grown("", "!", " where is the key")),
     Shape("about, marks again", _grown("tell me about a", ". ! ", "a")),
 )
