@@ -50,7 +50,10 @@ class EventLog(Protocol):
         """The same of several, by episode, for those that have any."""
 
     def gradings(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, list[Event]]:
-        """The events that changed the verdicts of these, by episode, for those that have any. Reads no other events."""
+        """The gradings of these, and what was withdrawn of them, by episode, for those that have any.
+
+        Reads no other events.
+        """
 
     def of_run(self, workspace: str, run_id: str) -> list[Event]:
         """The events of all of the run's episodes in order."""

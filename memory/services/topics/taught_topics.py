@@ -16,6 +16,7 @@ from memory.rules.strength import bumped, salience
 from memory.services.core import Core
 from memory.services.recall.visible_corrections import corrections_for
 from memory.services.topics import Bundle, FieldBundle, QueryRequest, Returned, Stage, Value
+from memory.services.verdicts.reason import WITHDRAWN
 
 SUMMARY_CHARACTERS = 500
 _PLACES = (Audience.PERSONAL, Audience.CHANNEL, Audience.WORKSPACE)
@@ -123,12 +124,16 @@ class TaughtTopics:
             )
         return bundles
 
-    def _verdicts(self, episode: Episode, log: Iterable[Event]) -> list[Value]:
+    def _verdicts(self, episode: Episode, log: Sequence[Event]) -> list[Value]:
         """The gradings of the episode for this person's audience, newest first, without naming voters."""
         pair = self._known[episode.id]
         place = _PLACES.index(pair[1].audience) if pair is not None else 0
-        values = [_verdict(each, place) for each in log if _word(each, "from", place) != _word(each, "to", place)]
-        return values[::-1]
+        withdrawn = {each.actor: each.seq for each in log if each.detail.get(WITHDRAWN)}
+        return [
+            _verdict(each, place, with_reason=each.seq > withdrawn.get(each.actor, 0))
+            for each in reversed(log)
+            if each.kind is not EventKind.UNGRADED and _word(each, "from", place) != _word(each, "to", place)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,13 +189,13 @@ def _word(graded: Event, side: str, place: int) -> str:
     return str(graded.detail.get(side, "")).split()[place]
 
 
-def _verdict(graded: Event, place: int) -> Value:
+def _verdict(graded: Event, place: int, *, with_reason: bool) -> Value:
     return Value(
         id=f"{graded.episode_id}:verdict:{graded.seq}",
         value=_word(graded, "to", place),
         valid_from=graded.at,
         provenance="reaction",
-        why_changed=str(graded.detail.get("reason", "")) or None,
+        why_changed=(str(graded.detail.get("reason", "")) or None) if with_reason else None,
         impact_expected=None,
     )
 

@@ -13,7 +13,7 @@ from memory.services.core import event, existing, record
 GRADE = "grade"
 """Source of a vote that is a grade with a verdict, and perhaps a reason."""
 
-_WITHDRAWN = "withdrawn"
+WITHDRAWN = "withdrawn"
 """Marks an event by which a person's reasons up to it are withdrawn."""
 
 
@@ -57,7 +57,7 @@ def withdraw_reason(
         return episode
     shown = next((each for each in reversed(log) if "reason" in each.detail), None)
     is_shown = bool(episode.outcome_reason) and shown is not None and shown.actor == actor
-    marked: dict[str, object] = {**(detail or {}), _WITHDRAWN: True} | ({"reason": ""} if is_shown else {})
+    marked: dict[str, object] = {**(detail or {}), WITHDRAWN: True} | ({"reason": ""} if is_shown else {})
     record(tx, episode, event(episode, EventKind.UNGRADED, actor, now, detail=marked))
     after = existing(tx, episode.workspace, episode.id)
     left = [each for each in given if each.actor != actor and each.verdict is episode.verdict]
@@ -75,7 +75,7 @@ def _standing(log: Sequence[Event]) -> list[_Given]:
         if words := str(each.detail.get("to", "")).split():
             personal, channel, workspace = map(Verdict, words)
             verdict = Verdicts(personal=personal, channel=channel, workspace=workspace).overall
-        if each.detail.get(_WITHDRAWN):
+        if each.detail.get(WITHDRAWN):
             left = [one for one in left if one.actor != each.actor]
         elif reason := str(each.detail.get("reason", "")):
             left = [one for one in left if (one.actor, one.verdict) != (each.actor, verdict)]

@@ -20,6 +20,7 @@ from memory.model import (
 )
 from memory.model.evidence import EvidenceRecord
 from memory.ports import EpisodeFilter, Store
+from memory.rules.fold import GRADINGS
 from memory.rules.verdict import may_be_limited
 from tests.memory.adapters.store_case import StoreCase
 from tests.memory.adapters.store_samples import (
@@ -145,8 +146,8 @@ class TablesContract(StoreCase):
         with store.read() as tx:
             found = tx.log.gradings("w", ["e1", "e2", "e4"])
             assert {name: [(each.kind, each.actor) for each in given] for name, given in found.items()} == {
-                "e1": [(EventKind.GRADED, "ana"), (EventKind.REGRADED, "ana"), (EventKind.GRADED, "bo")],
-                "e2": [(EventKind.GRADED, "ana"), (EventKind.REGRADED, "ana")],
+                "e1": [*((kind, "ana") for kind in GRADINGS), (EventKind.GRADED, "bo")],
+                "e2": [(kind, "ana") for kind in GRADINGS],
             }
             assert tx.log.gradings("v", ["e1"]) == {}
 

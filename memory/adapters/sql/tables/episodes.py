@@ -57,7 +57,7 @@ from memory.model import (
 )
 
 IS_DISPUTED = text("verdict = 'disputed'")
-IS_GRADING = text("kind IN ('graded', 'regraded')")
+IS_GRADING = text("kind IN ('graded', 'regraded', 'ungraded')")
 
 episodes = Table(
     "episodes",

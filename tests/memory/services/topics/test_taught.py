@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from memory.adapters.sql import SqlStore
-from memory.model import Audience, EventKind, Role, Scope, Visibility
+from memory.model import Audience, EventKind, Role, Scope, Verdict, Visibility
 from memory.rules.strength import SALIENCE_HALF_LIFE, salience
 from memory.services.topics import Ingest
 from tests.doubles.memory_world import World, scope
@@ -55,6 +55,21 @@ def test_a_history_tells_how_the_verdict_changed(world: World) -> None:
     assert {"id": lesson.id, "title": QUESTION} in whole[answer.id]["neighbors"]
     (now,) = [each for each in query(world, field_names=["verdict"]) if each["topic_id"] == answer.id]
     assert [(field["name"], len(field["history"])) for field in now["fields"]] == [("verdict", 1)]
+
+
+def test_a_reason_that_was_taken_back_is_in_no_history(world: World) -> None:
+    answer = world.ask(QUESTION, "upstairs")
+    world.react(answer, "👍", by="ana")
+    for verdict, reason in [(Verdict.FAILURE, "it moved"), (Verdict.PENDING, ""), (Verdict.FAILURE, "it is shut")]:
+        world.memory.teaching.grade(answer.workspace, answer.id, verdict, actor="adm", reason=reason)
+        world.clock.tick()
+    (whole,) = query(world, explain=True)
+    assert history(whole, "verdict") == [
+        ("failure", "it is shut"),
+        ("success", None),
+        ("failure", None),
+        ("success", None),
+    ]
 
 
 def test_a_correction_that_waits_for_review_is_nobody_elses(world: World) -> None:
