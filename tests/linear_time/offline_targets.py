@@ -13,21 +13,14 @@ from bot.adapters.llm.dialogue import from_response
 from bot.adapters.llm.offline.arguments import Filled, fill
 from bot.adapters.llm.offline.arithmetic import find_expression, without_expression
 from bot.adapters.llm.offline.change import find_change
+from bot.adapters.llm.offline.conversation_prompt import read_followed, read_last_message, read_last_question
 from bot.adapters.llm.offline.courtesy import find_courtesy, without_greeting
 from bot.adapters.llm.offline.decisions import Decider, refers_back
 from bot.adapters.llm.offline.fitness import fitness, sentences
 from bot.adapters.llm.offline.follow_ups import follow
 from bot.adapters.llm.offline.place import find_place
 from bot.adapters.llm.offline.prompt_evidence import prompt_evidence
-from bot.adapters.llm.offline.prompt_parser import (
-    Prompt,
-    PromptLesson,
-    read_followed,
-    read_last_message,
-    read_last_question,
-    read_output,
-    read_prompt,
-)
+from bot.adapters.llm.offline.prompt_parser import Prompt, PromptLesson, read_output, read_prompt
 from bot.adapters.llm.offline.ranking import Chooser
 from bot.adapters.llm.offline.reminder_request import find_reminder
 from bot.adapters.llm.offline.similarity import Similarity

@@ -15,7 +15,7 @@ from bot.adapters.slack import events as slack_events
 from bot.adapters.slack.outgoing import blocks, mrkdwn, streaming
 from bot.adapters.terminal import commands, interactive, reactions, screen
 from bot.adapters.terminal.answer_list import AnswerList
-from bot.adapters.terminal.streams import PipedLines
+from bot.adapters.terminal.piped_lines import PipedLines
 from bot.app.processes.log_file import SecretlessFormatter
 from bot.cli import output
 from bot.conversation.answers import unknown_answers

@@ -1,4 +1,4 @@
-"""Converts requests, replies and errors to and from those of pydantic-ai, which this module imports: import it late."""
+"""Converts requests and replies to and from those of pydantic-ai, which this module imports: import it late."""
 
 import json
 import math
@@ -8,15 +8,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-import httpx2
-from pydantic_ai import exceptions, messages as vendor
+from pydantic_ai import messages as vendor
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.tools import ToolDefinition
 from pydantic_core import from_json
 
-from bot.adapters.llm.providers import key_variable
 from bot.adapters.llm.written import calls_in, text_of
-from bot.errors import MalformedReply, ModelError, ModelRefused, ModelRejected, ModelUnavailable
+from bot.errors import MalformedReply, ModelRefused
 from bot.model import ModelReply, ModelRequest, ModelTurn, ToolCall, ToolSpec, ToolTurn, UserTurn
 from memory.model import Usage
 
@@ -180,97 +178,3 @@ def _cost(response: vendor.ModelResponse) -> float:
     except (LookupError, ValueError):
         return 0.0
     return price if math.isfinite(price) else 0.0
-
-
-# Errors -------------------------------------------------------------------------------------------------------------
-
-_WRONG_SHAPE = (LookupError, AttributeError, TypeError, ValueError, RecursionError)
-"""Exceptions of the library for a body that is JSON but no chat completion (no choices, a choice that is a number)."""
-
-VENDOR_FAULTS = (exceptions.AgentRunError, exceptions.UserError, TimeoutError, *_WRONG_SHAPE)
-"""The exceptions of a request."""
-
-STREAM_FAULTS = (exceptions.AgentRunError, exceptions.UserError, httpx2.HTTPError, *_WRONG_SHAPE)
-"""The exceptions of a stream, except timeouts."""
-
-_NO_STREAMS = {400, 405, 422, 501}
-"""Status codes of servers without streaming; any other would also come without streaming."""
-
-_BODY_CHARACTERS = 300
-
-
-def is_safe(exc: Exception, secret: str) -> bool:
-    """Whether neither the exception nor its causes contain the secret, which may be empty."""
-    cause: BaseException | None = exc
-    while cause is not None:
-        if secret and secret in f"{cause} {cause!r}":
-            return False
-        cause = cause.__cause__ or cause.__context__
-    return True
-
-
-def is_worth_asking_whole(exc: Exception) -> bool:
-    """Whether a failed stream may succeed as a request without streaming."""
-    return not isinstance(exc, exceptions.ModelHTTPError) or exc.status_code in _NO_STREAMS
-
-
-def translate(exc: Exception, name: str, timeout_s: float, secret: str) -> ModelError:
-    """The exception as a `ModelError`, which says what failed and what to do. The secret is removed."""
-    kind, message = _judge(exc, name, timeout_s)
-    return kind(f"{name}: {message.replace(secret, '***') if secret else message}")
-
-
-def _judge(exc: Exception, name: str, timeout_s: float) -> tuple[type[ModelError], str]:
-    match exc:
-        case exceptions.ModelRequestTimeout() | exceptions.ModelTimeoutError() | TimeoutError():
-            return ModelUnavailable, f"no reply within {timeout_s:g} s. Try again, or allow a reply more time."
-        case exceptions.ModelConnectionError():
-            return ModelUnavailable, f"the server cannot be reached ({exc}). Check its address and that it runs."
-        case exceptions.ModelHTTPError():
-            return _judge_status(exc, name)
-        case exceptions.ContentFilterError():
-            return ModelRefused, f"the provider's content filter stopped it ({exc}). Ask in other words."
-        case exceptions.UserError():
-            return ModelRejected, f"the request cannot be made ({_short(exc)}). Check the model's settings."
-        case _:
-            return MalformedReply, f"the reply cannot be understood ({_short(exc)}). Is it such a server?"
-
-
-def _judge_status(exc: exceptions.ModelHTTPError, name: str) -> tuple[type[ModelError], str]:
-    description = f"HTTP {exc.status_code}: {_explanation(exc)}"
-    match exc:
-        case exceptions.ModelQuotaExceededError():
-            return (
-                ModelRejected,
-                f"the account's quota is used up ({description}). Look at the provider's billing page.",
-            )
-        case exceptions.ModelRateLimitError():
-            return ModelUnavailable, f"too many requests ({description}). Try again later."
-        case exceptions.ModelAuthenticationError():
-            return ModelRejected, f"the key was refused ({description}). Check {key_variable(name)}."
-        case exceptions.ModelNotFoundError():
-            return (
-                ModelRejected,
-                f"no such model or address ({description}). Check GOODBOT_MODEL and the server's address.",
-            )
-        case _ if exc.status_code in (408, 425, 429) or exc.status_code >= 500:
-            return ModelUnavailable, f"the server failed ({description}). Try again later."
-        case _ if exc.provider_error_code == "content_filter":
-            return ModelRefused, f"the provider's content filter stopped it ({description}). Ask in other words."
-        case _:
-            return ModelRejected, f"the request was refused ({description}). Check the model's settings."
-
-
-def _explanation(exc: exceptions.ModelHTTPError) -> str:
-    """The server's own message."""
-    message = exc.body.get("message") if isinstance(exc.body, dict) else None
-    return _clip(message if isinstance(message, str) else str(exc.body or "no explanation"))
-
-
-def _short(exc: Exception) -> str:
-    return _clip(str(exc) or type(exc).__name__)
-
-
-def _clip(text: str) -> str:
-    folded = " ".join(text.split())
-    return folded if len(folded) <= _BODY_CHARACTERS else folded[: _BODY_CHARACTERS - 1] + "…"

@@ -101,7 +101,7 @@ class ProviderModel:
         model = await self._loaded()
         from pydantic_ai.direct import model_request
 
-        from bot.adapters.llm import dialogue
+        from bot.adapters.llm import dialogue, provider_errors
 
         messages = dialogue.to_messages(request, with_images=with_images)
         parameters = dialogue.to_parameters(request.tools)
@@ -114,10 +114,10 @@ class ProviderModel:
                     response = await model_request(
                         model, messages, model_settings=self._settings, model_request_parameters=parameters
                     )
-        except dialogue.VENDOR_FAULTS as exc:
-            fault = dialogue.translate(exc, self.name, self._timeout_s, self._api_key)
+        except provider_errors.VENDOR_FAULTS as exc:
+            fault = provider_errors.translate(exc, self.name, self._timeout_s, self._api_key)
             # A server may echo the key in its answer; then the cause must not be logged either.
-            raise fault from (exc if dialogue.is_safe(exc, self._api_key) else None)
+            raise fault from (exc if provider_errors.is_safe(exc, self._api_key) else None)
         return dialogue.from_response(response, self.name, {tool.name for tool in request.tools})
 
     async def _streamed(
@@ -130,7 +130,7 @@ class ProviderModel:
         """Stream the reply. None if the stream broke off or is not supported: the reply is then requested whole."""
         from pydantic_ai.direct import model_request_stream
 
-        from bot.adapters.llm import dialogue
+        from bot.adapters.llm import dialogue, provider_errors
 
         try:
             async with model_request_stream(
@@ -143,8 +143,8 @@ class ProviderModel:
                         on_partial(dialogue.partial(stream.get()))
                         next_shown = number + 1 + number // _FIRST_CHUNKS
                 response = stream.get()
-        except dialogue.STREAM_FAULTS as exc:
-            if not dialogue.is_worth_asking_whole(exc):
+        except provider_errors.STREAM_FAULTS as exc:
+            if not provider_errors.is_worth_asking_whole(exc):
                 raise
             log.info("%s: a stream broke off, asking for the whole reply: %s", self.name, type(exc).__name__)
             return None
@@ -161,7 +161,7 @@ class ProviderModel:
 
     def _build(self) -> "Model[Any]":
         try:
-            for module in ("pydantic_ai.direct", "bot.adapters.llm.dialogue"):
+            for module in ("pydantic_ai.direct", "bot.adapters.llm.dialogue", "bot.adapters.llm.provider_errors"):
                 import_module(module)
         except ImportError as exc:
             raise ModelRejected(

@@ -16,10 +16,11 @@ from bot.adapters.slack.connection import Connections, check_tokens, make_connec
 from bot.adapters.slack.directory import Channels, Roles, name_of
 from bot.adapters.slack.events import Json, ends_installation
 from bot.adapters.slack.files import Files
+from bot.adapters.slack.incoming.acknowledgement import TimelyAcknowledgement
 from bot.adapters.slack.incoming.context import HandlerContext, settings_in
 from bot.adapters.slack.incoming.home import Home
 from bot.adapters.slack.incoming.intake import Intake
-from bot.adapters.slack.incoming.interactions import Interactions, TimelyAcknowledgement
+from bot.adapters.slack.incoming.interactions import Interactions
 from bot.adapters.slack.incoming.listeners import WorkspaceListeners, make_app
 from bot.adapters.slack.lookups import Lookups, Teachers
 from bot.adapters.slack.mentions import Mentions

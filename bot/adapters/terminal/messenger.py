@@ -9,9 +9,10 @@ from bot.adapters.command_words import CORRECT, ParsedCommand
 from bot.adapters.terminal.answer_list import AnswerList
 from bot.adapters.terminal.commands import Act, Command, Export, React, Say, Unreact, help_text, parse
 from bot.adapters.terminal.file_export import save
+from bot.adapters.terminal.piped_lines import PipedLines
 from bot.adapters.terminal.screen import PlainScreen
 from bot.adapters.terminal.speaker import ROLES, CurrentSpeaker
-from bot.adapters.terminal.streams import PipedLines, Streams
+from bot.adapters.terminal.streams import Streams
 from bot.config import TerminalSettings
 from bot.conversation.answers.conversations import unless
 from bot.errors import ChannelNotFound, CommandRefused, NotPermitted

@@ -24,7 +24,7 @@ def installation_database(storage: StorageSettings) -> "InstallationDatabase":
 
 def installed_workspaces(settings: Settings) -> int:
     """How many workspaces have the app by a token of their own. Raises `BotError`."""
-    from bot.adapters.slack.installations.database import count_installations
+    from bot.adapters.slack.installations.transfer import count_installations
 
     database = installation_database(settings.storage)
     try:
@@ -38,7 +38,7 @@ def installed_workspaces(settings: Settings) -> int:
 
 def move_installations(settings: Settings, target_url: str) -> None:
     """Copy them to where the bot looks for them when it uses another database. Raises `ConfigError`."""
-    from bot.adapters.slack.installations.database import copy_installations
+    from bot.adapters.slack.installations.transfer import copy_installations
 
     try:
         if installed_workspaces(settings):

@@ -4,16 +4,10 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
+from bot.adapters.llm.offline.conversation_prompt import read_followed, read_last_message, read_last_question
 from bot.adapters.llm.offline.decisions import Decider
 from bot.adapters.llm.offline.follow_ups import follow, may_follow
-from bot.adapters.llm.offline.prompt_parser import (
-    Prompt,
-    read_followed,
-    read_last_message,
-    read_last_question,
-    read_output,
-    read_prompt,
-)
+from bot.adapters.llm.offline.prompt_parser import Prompt, read_output, read_prompt
 from bot.adapters.llm.offline.similarity import Embed, Similarity
 from bot.errors import ModelUnavailable
 from bot.model import ModelReply, ModelRequest, ModelTurn, ToolTurn, UserTurn

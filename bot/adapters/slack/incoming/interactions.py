@@ -1,12 +1,7 @@
-"""Handles interactions: buttons, modals, shortcuts and the slash command.
+"""Handles interactions: buttons, modals, shortcuts and the slash command."""
 
-Slack shows an interaction as failed if it is not acknowledged within three seconds, and does not send it again. The
-acknowledgement waits for the work, so that real failures are shown, but not beyond that limit.
-"""
-
-import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +9,7 @@ from bot.adapters import forms
 from bot.adapters.command_words import ParsedCommand, slash_command
 from bot.adapters.private_reply import replying_to
 from bot.adapters.slack.events import Json, Location, as_command, at, message_id_of, plain, without_mention
+from bot.adapters.slack.incoming.acknowledgement import Ack, TimelyAcknowledgement
 from bot.adapters.slack.incoming.context import HandlerContext
 from bot.adapters.slack.outgoing import blocks
 from bot.adapters.slack.outgoing.blocks import AnswerReference, chosen
@@ -26,40 +22,9 @@ from memory.model import Audience
 
 log = logging.getLogger(__name__)
 
-Ack = Callable[..., Awaitable[object]]
-
-WITHIN_S = 2.0
 _ASKED = "Noted. What would have been right?"
 _NOT_ADMITTED = "I may not be used here, or not by you. Ask whoever installed me."
 _NOT_OPENED = "Slack was too slow to open the form. Please try again."
-
-
-class TimelyAcknowledgement:
-    """Runs the handler of an interaction and acknowledges it in time."""
-
-    def __init__(self) -> None:
-        self._working: set[asyncio.Task[None]] = set()
-
-    async def __call__(self, ack: Ack, work: Coroutine[Any, Any, None]) -> None:
-        """Acknowledge when the work is done, or when it takes long. Raises what the work raises in time."""
-        task = asyncio.create_task(work)
-        self._working.add(task)
-        task.add_done_callback(self._working.discard)
-        done, _ = await asyncio.wait({task}, timeout=WITHIN_S)
-        if done:
-            task.result()
-        else:
-            task.add_done_callback(_log_failure)
-        await ack()
-
-    async def finish(self) -> None:
-        """Wait for work that was acknowledged before it was done."""
-        await asyncio.gather(*self._working, return_exceptions=True)
-
-
-def _log_failure(task: asyncio.Task[None]) -> None:
-    if not task.cancelled() and (error := task.exception()) is not None:
-        log.error("failed to handle an acknowledged event: %s", error, exc_info=error)
 
 
 class Interactions:

@@ -11,9 +11,10 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.oauth.installation_store.async_installation_store import AsyncInstallationStore
 
 from bot.adapters.slack.events import CHANNEL_EVENTS, Json
+from bot.adapters.slack.incoming.acknowledgement import Ack
 from bot.adapters.slack.incoming.home import HOME_COMMAND, Home
 from bot.adapters.slack.incoming.intake import Intake
-from bot.adapters.slack.incoming.interactions import Ack, Interactions
+from bot.adapters.slack.incoming.interactions import Interactions
 from bot.adapters.slack.outgoing import blocks
 from bot.adapters.slack.outgoing.blocks import CHOICE, HOME_CHOICE
 from bot.adapters.slack.web import Identity, Web, library_log

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.terminal import Streams, standard_streams
+from bot.adapters.terminal.piped_lines import PipedLines
 from bot.adapters.terminal.screen import PlainScreen
-from bot.adapters.terminal.streams import PipedLines
 from bot.errors import MessengerUnavailable
 from bot.model import (
     Attachment,

@@ -11,14 +11,9 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from bot.adapters.slack.installations.database import (
-    SECRETS,
-    InstallationFile,
-    SharedInstallations,
-    copy_installations,
-    count_installations,
-)
+from bot.adapters.slack.installations.database import SECRETS, InstallationFile, SharedInstallations
 from bot.adapters.slack.installations.scopes import SCOPES
+from bot.adapters.slack.installations.transfer import copy_installations, count_installations
 from bot.errors import ConfigError, MessengerUnavailable
 from tests.bot.adapters.messenger_contract import Heard
 from tests.doubles.postgres import files, new_database
