@@ -28,7 +28,8 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         """One vector per text, in order, unit length (all zero for a text without content).
 
-        Blocking, safe to call from several threads. Raises `EmbeddingFailed`.
+        Blocking, safe to call from several threads. Raises `EmbeddingFailed`; any other error is taken as one, and
+        logged with its traceback.
         """
 
 

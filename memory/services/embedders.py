@@ -61,21 +61,29 @@ class CheckedEmbedder:
         return self._embedder.dimension
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
-        """One vector per text. Raises `EmbeddingFailed` for a wrong number of vectors or an unusable one.
+        """One vector per text. Raises `EmbeddingFailed` if it fails, for a wrong number of vectors, or an unusable one.
 
-        Logs when the embedder begins to fail, and when it works again.
+        Logs when the embedder begins to fail, with the traceback of an error that it should not raise, and when it
+        works again.
         """
         try:
             vectors = self._checked(texts)
         except EmbeddingFailed as error:
-            if not self.failure:
-                log.warning("%s %s", error, self._until)
-            self.failure = str(error)
+            self._note(error)
             raise
+        except Exception as error:
+            what = f"The embedder {self.name} failed: {type(error).__name__}: {error}."
+            self._note(failed := EmbeddingFailed(what), error)
+            raise failed from error
         if self.failure:
             log.warning("the embedder %s works again", self.name)
             self.failure = ""
         return vectors
+
+    def _note(self, failure: EmbeddingFailed, unexpected: Exception | None = None) -> None:
+        if not self.failure:
+            log.warning("%s %s", failure, self._until, exc_info=unexpected)
+        self.failure = str(failure)
 
     def _checked(self, texts: Sequence[str]) -> list[Vector]:
         vectors = list(self._embedder.embed(texts))

@@ -163,6 +163,22 @@ def test_an_embedder_of_before_that_fails_keeps_nobody_from_an_answer(caplog: py
     ]
 
 
+def test_an_embedder_that_fails_in_its_own_way_keeps_nobody_from_an_answer(caplog: pytest.LogCaptureFixture) -> None:
+    class Away(HashingEmbedder):
+        def embed(self, texts: Sequence[str]) -> list[Vector]:
+            raise ConnectionError("no route to the host")
+
+    opened = World(taught().memory.store, None, Away())
+    for _ in range(2):
+        assert opened.memory.recalling.recall(scope("ana"), ASKED).exemplars, "found by its words"
+    (logged,) = caplog.records
+    assert logged.message == (
+        "The embedder hashing-384 failed: ConnectionError: no route to the host. "
+        "Until it works, lessons are found by their words; a job catches up then."
+    )
+    assert logged.exc_info is not None, "with the traceback"
+
+
 def test_models_are_looked_for_once_in_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reembedding, "BATCH", 2)
     world = taught()
