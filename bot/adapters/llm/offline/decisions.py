@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from math import log
@@ -52,7 +53,7 @@ LACKS = "I don't know:"
 _KNOWLEDGE = re.compile(r"knowledge", re.IGNORECASE)
 _LIBRARY = re.compile(r"documents?\b|\bdocs\b|handbook|\bwiki\b|\bfaq\b|manual", re.IGNORECASE)
 _STEPS = re.compile(r"(?:^|; )(?P<flow>sequence|fallback|parallel): (?P<parts>[^;]+)$")
-_FAILED_PART = re.compile(r'^Subgoal \d+ of \d+ "(?P<goal>.*)" failed:(?P<why>.*)', re.MULTILINE)
+_LEFT_PART = re.compile(r'^Subgoal \d+ of \d+ "(?P<goal>.*)" (?:failed:(?P<why>.*)|was not tried)', re.MULTILINE)
 
 
 class Decider:
@@ -230,30 +231,51 @@ class Decider:
         """
         if self._must_choose or EXPAND not in self._tools:
             return None
-        parts = split(self._goal, self._is_known) if self._chooser.may_expand(self._goal) else None
-        if parts is None or any(map(refers_back, parts.parts[1:])):
-            return None
-        known = [part for part in parts.parts if self._is_known(part)]
-        if not known or len(known) == len(parts.parts) or not all(map(begins_a_request, parts.parts)):
-            return None
-        if whole is not None and not any(self._is_of_part(whole, part) for part in known):
+        if EXPAND in self._tried and whole is not None and whole.action == ANSWER and self._has_found(whole.text):
+            return self._give_up()
+        parts = self._partly_known(self._goal, whole)
+        if parts is None or not any(map(self._is_known, parts.parts)):
             return None
         if EXPAND in self._tried:
             return self._give_up()
         return self._expand(parts, "I know only a part of this.")
 
+    def _partly_known(self, goal: str, whole: ActionCandidate | None) -> Split | None:
+        """The requests in a goal of which some are not known; None if it is one, or `whole` is sure for all of it."""
+        parts = split(goal, self._is_known) if self._chooser.may_expand(goal) else None
+        if parts is None or any(map(refers_back, parts.parts[1:])) or not all(map(begins_a_request, parts.parts)):
+            return None
+        known = [part for part in parts.parts if self._is_known(part)]
+        is_of_part = whole is None or any(self._is_of_part(whole, goal, part) for part in known)
+        return parts if is_of_part and len(known) < len(parts.parts) else None
+
+    def _has_found(self, text: str) -> bool:
+        """Whether a part of the goal had this answer."""
+        return any(output.name == EXPAND and text in output.content for output in self._outputs)
+
     def _expand(self, parts: Split, thought: str) -> ModelTurn:
         """Split the goal. A sequence ends at an unknown part, which is to withhold nothing that people taught."""
+        if parts.flow != "fallback":
+            parts = self._with_single_requests(parts)
         bests = [self._best(part) for part in parts.parts]
-        is_told = None in bests and any(bests) and all(best is None or best.action == ANSWER for best in bests)
+        is_told = None in bests and all(best is None or best.action == ANSWER for best in bests)
         flow = "parallel" if is_told and parts.flow == "sequence" else parts.flow
         return self._call(EXPAND, {"flow": flow, "subgoals": list(parts.parts)}, thought)
 
-    def _is_of_part(self, whole: ActionCandidate, part: str) -> bool:
-        """Whether what is sure for the whole goal was taught for nearly this part, and not for nearly the whole."""
+    def _with_single_requests(self, parts: Split) -> Split:
+        """The split with parts that are partly known split, too, so that each unknown request is named."""
+        single: list[str] = []
+        for part in parts.parts:
+            inner = self._partly_known(part, self._best(part))
+            is_several = inner is not None and inner.flow != "fallback"
+            single += self._with_single_requests(inner).parts if inner and is_several else [part]
+        return replace(parts, parts=tuple(single)) if len(single) <= MOST_PARTS else parts
+
+    def _is_of_part(self, whole: ActionCandidate, goal: str, part: str) -> bool:
+        """Whether what is sure for a whole goal was taught for nearly this part, and not for nearly the whole."""
         best, nearest = self._best(part), self._chooser.nearest
         is_same = whole.action == ANSWER and best is not None and best.text == whole.text
-        return is_same and nearest(self._goal) < SAME_GOAL <= nearest(part)
+        return is_same and nearest(goal) < SAME_GOAL <= nearest(part)
 
     def _ask(self) -> ModelTurn | None:
         """Ask which of a few actions is meant; not after a tool ran without an answer, which is reported instead."""
@@ -293,8 +315,10 @@ class Decider:
         """The failure of subgoals or of a tool, for the answer; empty if there is none."""
         for output in self._outputs:
             if output.name == EXPAND:
-                failed = [_named(match["goal"], match["why"]) for match in _FAILED_PART.finditer(output.content)]
-                return f"{LACKS} {', '.join(failed)}." if failed else ""
+                left = [(match["goal"], match["why"]) for match in _LEFT_PART.finditer(output.content)]
+                failed = ", ".join(_named(part, why) for part, why in left if why is not None)
+                untried = ", ".join(f"“{part}”" for part, why in left if why is None)
+                return f"{LACKS} {failed}.{f' So I left out: {untried}.' if untried else ''}" if failed else ""
             if output.is_error and not self._chooser.is_search(output.name, self._goal):
                 return output.content
         return ""

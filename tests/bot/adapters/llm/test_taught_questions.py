@@ -104,6 +104,7 @@ def test_word_for_word_each_is_right_and_so_are_two_in_one_message(tmp_path: Pat
 
 
 NORWAY, HARALD = "who is the king of Norway?", "Harald."
+KNOWN = {"where is the spare key of the van?": "Behind the desk.", "when does the canteen open?": "At 11:30."}
 
 
 @pytest.mark.parametrize(
@@ -116,10 +117,9 @@ NORWAY, HARALD = "who is the king of Norway?", "Harald."
 def test_of_a_known_and_an_unknown_request_the_answer_names_the_unknown_one_which_a_correction_teaches(
     tmp_path: Path, question: str
 ) -> None:
-    known = {"where is the spare key of the van?": "Behind the desk.", "when does the canteen open?": "At 11:30."}
 
     async def ask() -> list[str]:
-        async with taught_bot(tmp_path, known) as asker:
+        async with taught_bot(tmp_path, KNOWN) as asker:
             told = [await asker.ask(question)]
             await asker.correct(HARALD)
             return [*told, await asker.ask(question), await asker.ask(NORWAY)]
@@ -133,9 +133,39 @@ def test_of_a_known_and_an_unknown_request_the_answer_names_the_unknown_one_whic
 
 @pytest.mark.parametrize("joint", [" and then ", ", then "])
 def test_an_unknown_request_before_then_withholds_nothing_that_was_taught(tmp_path: Path, joint: str) -> None:
-    known = {"where is the spare key of the van?": "Behind the desk.", "when does the canteen open?": "At 11:30."}
-    answer = asked(tmp_path, known, f"{NORWAY[:-1]}{joint}where is the spare key of the van?")
+    answer = asked(tmp_path, KNOWN, f"{NORWAY[:-1]}{joint}where is the spare key of the van?")
     assert answer.startswith("Behind the desk.\n\nI don't know: “who is the king of Norway”.")
+
+
+@pytest.mark.parametrize("joint", [", then ", ", ", " and "])
+def test_of_three_requests_an_unknown_one_withholds_neither_of_the_others(tmp_path: Path, joint: str) -> None:
+    asks = [NORWAY[:-1], "where is the spare key of the van", "when does the canteen open?"]
+    answer = asked(tmp_path, KNOWN, joint.join(asks))
+    assert answer.startswith("Behind the desk.\n\nAt 11:30.\n\nI don't know: “who is the king of Norway”.")
+
+
+@pytest.mark.parametrize("joint", [" and ", "? "])
+def test_two_unknown_requests_side_by_side_are_named_one_by_one(tmp_path: Path, joint: str) -> None:
+    asks = ["where is the spare key of the van", "how tall is the Eiffel tower", NORWAY]
+    answer = asked(tmp_path, KNOWN, joint.join(asks))
+    end = joint.strip(" and")
+    assert answer.startswith(f"Behind the desk.\n\nI don't know: “how tall is the Eiffel tower{end}”, “{NORWAY}”.")
+
+
+def test_of_unknown_requests_in_order_the_second_one_is_looked_for_too(tmp_path: Path) -> None:
+    known = {"how do I book a meeting room?": "In the calendar.", "where is the spare key?": "Under the pot."}
+    answer = asked(tmp_path, known, "how do I get a badge, and then where do I find the printer paper?")
+    assert "where do I find the printer paper" in answer
+
+
+def test_a_part_on_which_a_tool_fails_is_named_beside_what_was_taught_for_nearly_the_whole(tmp_path: Path) -> None:
+    answer = asked(tmp_path, KNOWN, "when does the canteen open and what is 5/0?")
+    assert answer.startswith("At 11:30.\n\nI don't know: “what is 5/0?” (Division by zero has no result).")
+
+
+def test_what_comes_after_a_tool_that_failed_is_named_as_left_out(tmp_path: Path) -> None:
+    answer = asked(tmp_path, KNOWN, "what is 5/0, then what is 2+2?")
+    assert "(Division by zero has no result). So I left out: “what is 2+2?”." in answer
 
 
 @pytest.mark.parametrize("rest", ["how do I connect the printer to it?", "can guests of ours use that?"])
