@@ -11,6 +11,7 @@ found.
 import asyncio
 import logging
 from collections.abc import Mapping
+from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 
@@ -25,15 +26,16 @@ from bot.agent.asking import (
 from bot.agent.control import NOT_NEEDED, Child, End, Flow, NodeOutcome, Stop, run_flow
 from bot.agent.decision import Act, Answer, Ask, Choice, Expand, Fail, Invalid, Think
 from bot.agent.dialogue import Dialogue, node_prompt, tool_output
+from bot.agent.earlier_run import is_over
 from bot.agent.expansion import child_task, failure_report, refusal, unanswered_parts
 from bot.agent.record import Task, after_model_error, failed, finding_key, stopped
-from bot.agent.resumption import is_over, resume
+from bot.agent.resumption import Unfinished, retake
 from bot.agent.run import Halted, Run
 from bot.agent.tools.registry import Tool, ToolContext
 from bot.errors import BudgetExceeded, ModelError, ModelUnavailable
 from bot.model import ModelReply, ToolCall
 from memory.errors import MemoryFault
-from memory.model import FROM_PEOPLE, Allowed, Lesson, Option, Permission, Termination, Usage
+from memory.model import FROM_PEOPLE, Allowed, Episode, Lesson, Option, Permission, Termination, Usage
 from memory.rules.retrieval.likeness import are_opposed
 from memory.rules.retrieval.prompt import one_line
 
@@ -69,22 +71,22 @@ class AgentNode:
     """Pursues one goal. The constructor starts the node's trace."""
 
     def __init__(self, run: Run, task: Task) -> None:
-        self.run = run
+        self._run = run
         self._task = task
-        self.trace = run.start(task)
+        self._trace = run.start(task)
         self._mistakes = 0
 
     async def pursue(self) -> NodeOutcome:
         """Work until the node ends. Raises `ModelError` if the first request of the run failed."""
         path = self._task.path
-        with self.run.agent.spans(
+        with self._run.agent.spans(
             f"node {path}", {"goodbot.node.path": path}, {"goodbot.goal": self._task.goal}
         ) as add:
             outcome = await self._ended()
             add(
                 {
                     "goodbot.node.termination": outcome.termination.value,
-                    "gen_ai.usage.cost_usd": self.trace.usage.cost_usd,
+                    "gen_ai.usage.cost_usd": self._trace.usage.cost_usd,
                 }
             )
             return outcome
@@ -93,28 +95,28 @@ class AgentNode:
         try:
             outcome = await self._work()
         except BudgetExceeded as limit:
-            outcome = stopped(self.trace, Stop(reason=str(limit), is_budget=True))
+            outcome = stopped(self._trace, Stop(reason=str(limit), is_budget=True))
         except Halted as halt:
-            outcome = stopped(self.trace, Stop(reason=halt.reason))
+            outcome = stopped(self._trace, Stop(reason=halt.reason))
         except asyncio.CancelledError:
-            self.run.finish(self.trace, NodeOutcome(termination=Termination.ABORTED, stop=NOT_NEEDED))
+            self._run.finish(self._trace, NodeOutcome(termination=Termination.ABORTED, stop=NOT_NEEDED))
             raise
         except ModelError as fault:
-            if not self.run.has_decided:
+            if not self._run.has_decided:
                 raise
-            _log.warning("run %s node %s: the model failed: %s", self.run.run_id, self._task.path, fault)
-            outcome = after_model_error(self.trace, fault)
-        self.run.finish(self.trace, outcome)
+            _log.warning("run %s node %s: the model failed: %s", self._run.run_id, self._task.path, fault)
+            outcome = after_model_error(self._trace, fault)
+        self._run.finish(self._trace, outcome)
         return outcome
 
     async def _work(self) -> NodeOutcome:
-        run = self.run
+        run = self._run
         earlier = run.earlier.of(self._task.path, self._task.goal) if run.earlier is not None else None
         if earlier is not None and is_over(earlier):
-            self.trace.take(earlier)
+            self._trace.take(earlier)
             return NodeOutcome(termination=earlier.termination, output=earlier.output)
         dialogue = await self._open()
-        outcome = await (resume(self, earlier, dialogue) if earlier else self._before_the_model(dialogue))
+        outcome = await (self._resume(earlier, dialogue) if earlier else self._before_the_model(dialogue))
         if outcome is not None:
             return outcome
         while True:
@@ -127,13 +129,13 @@ class AgentNode:
                 add(_used(reply))
             run.has_decided = True
             run.budget.spend(reply.usage)
-            self.trace.usage += reply.usage
-            self.trace.model = reply.model or run.agent.model.name
+            self._trace.usage += reply.usage
+            self._trace.model = reply.model or run.agent.model.name
             if reply.impossible:
-                run.rule_out(self.trace, reply.impossible)
+                run.rule_out(self._trace, reply.impossible)
             decision = dialogue.add_reply(reply)
             for thought in decision.thoughts:
-                self.trace.think(thought)
+                self._trace.think(thought)
             outcome = await self._carry_out(decision.choice, dialogue)
             if outcome is not None:
                 return outcome
@@ -143,43 +145,53 @@ class AgentNode:
     async def _reply(self, dialogue: Dialogue) -> ModelReply:
         """The model's reply. If it is stopped while it is written, the answer so far is kept: people have seen it."""
         try:
-            return await self.run.within(self.run.agent.model.reply(dialogue.request()))
+            return await self._run.within(self._run.agent.model.reply(dialogue.request()))
         except (BudgetExceeded, Halted, ModelUnavailable):
             if begun := dialogue.begun:
-                self.trace.begun = f"{begun} …"
-                self.run.has_decided = True
+                self._trace.begun = f"{begun} …"
+                self._run.has_decided = True
             raise
+
+    async def _resume(self, earlier: Episode, dialogue: Dialogue) -> NodeOutcome | None:
+        """Take over the node's earlier steps, and carry out what was not finished. None: ask the model."""
+        self._run.has_decided = True
+        async with aclosing(retake(self._run, self._trace, earlier, dialogue)) as unfinished:
+            async for each in unfinished:
+                outcome = await self._carry_out(each, dialogue)
+                if outcome is not None:
+                    return outcome
+        return None
 
     async def _before_the_model(self, dialogue: Dialogue) -> NodeOutcome | None:
         """End, or act, without the model: by the person's choice, a known answer, or a question where lessons disagree.
 
         None: ask the model.
         """
-        chosen = self.run.chosen if not self._task.parent_id and self.run.earlier is None else None
+        chosen = self._run.chosen if not self._task.parent_id and self._run.earlier is None else None
         if chosen is not None:
-            return await self.carry_out_chosen(chosen, dialogue)
+            return await self._carry_out_chosen(chosen, dialogue)
         if known := self._known_answer():
             return self._from_people(known)
-        evidence = self.trace.evidence
-        if self.run.agent.asks_first and self._may_ask and evidence is not None and not self.run.images:
-            ask = where_lessons_disagree(evidence, self.run.tools)
-            self.run.has_decided = self.run.has_decided or ask is not None
+        evidence = self._trace.evidence
+        if self._run.agent.asks_first and self._may_ask and evidence is not None and not self._run.images:
+            ask = where_lessons_disagree(evidence, self._run.tools)
+            self._run.has_decided = self._run.has_decided or ask is not None
             return self._ask(ask) if ask is not None else None
         return None
 
-    async def carry_out_chosen(self, chosen: Option, dialogue: Dialogue) -> NodeOutcome | None:
+    async def _carry_out_chosen(self, chosen: Option, dialogue: Dialogue) -> NodeOutcome | None:
         """Answer with the option that the person chose, or run its tool. None: ask the model."""
         if chosen.text:
             return self._from_people(chosen.text)
         call = ToolCall(id="chosen", name=chosen.action, arguments=chosen.arguments)
-        self.run.has_decided = True
+        self._run.has_decided = True
         dialogue.begin_with(call)
-        return await self.act(Act(calls=(call,)), dialogue, permission=chosen.permission)
+        return await self._act(Act(calls=(call,)), dialogue, permission=chosen.permission)
 
     def _from_people(self, known: str) -> NodeOutcome:
-        self.run.has_decided = True
-        self.trace.model = FROM_PEOPLE
-        self.trace.say(known)
+        self._run.has_decided = True
+        self._trace.model = FROM_PEOPLE
+        self._trace.say(known)
         return NodeOutcome(termination=Termination.SUCCESS, output=known)
 
     @property
@@ -188,9 +200,9 @@ class AgentNode:
         return self._task.flow != Flow.FALLBACK.value or self._task.position == self._task.total
 
     def _ask(self, ask: Ask) -> NodeOutcome:
-        options = known_options(ask.options, self.run.tools, self.trace.evidence)
+        options = known_options(ask.options, self._run.tools, self._trace.evidence)
         text = question_text(ask.question, options, self._task) if options else ask.question
-        self.trace.ask(text, options)
+        self._trace.ask(text, options)
         return NodeOutcome(termination=Termination.SUCCESS, output=text, asked=True)
 
     def _known_answer(self) -> str:
@@ -199,24 +211,24 @@ class AgentNode:
         The lesson with this answer must be shown and its question must not be opposed to the goal. Questions with
         pictures always go to the model.
         """
-        evidence, goal = self.trace.evidence, self._task.goal
+        evidence, goal = self._trace.evidence, self._task.goal
         best = evidence.best if evidence is not None and evidence.is_sure else None
-        if not self.trace.known_answers or best is None or self.run.images:
+        if not self._trace.known_answers or best is None or self._run.images:
             return ""
         shown = next(
-            (each for each in self.trace.shown if each.lesson is Lesson.REPEAT and each.belief == best.value), None
+            (each for each in self._trace.shown if each.lesson is Lesson.REPEAT and each.belief == best.value), None
         )
         return best.text if shown is not None and not are_opposed(goal, shown.episode.goal) else ""
 
     async def _open(self) -> Dialogue:
         """The node's dialogue, opened with lessons, working-memory keys, conversation, situation and goal."""
-        run, task = self.run, self._task
+        run, task = self._run, self._task
         if task.parent_id:
             run.on_progress(one_line(task.goal, _PROGRESS_CHARACTERS))
-        lessons = await run.lessons_for(self.trace)
+        lessons = await run.lessons_for(self._trace)
         opening = node_prompt(
             task,
-            self.trace.started_at,
+            self._trace.started_at,
             lessons=lessons,
             memory=run.memory.entries(),
             conversation=self._conversation,
@@ -231,42 +243,48 @@ class AgentNode:
             images=run.images,
             preferences=run.preferences,
             # Without it, the model uses the lessons in its prompt.
-            weigh=partial(run.weigh, self.trace) if self.trace.evidence else None,
+            weigh=partial(run.weigh, self._trace) if self._trace.evidence else None,
             on_answer=run.on_answer if not task.parent_id else None,
         )
 
     @property
     def _conversation(self) -> str:
         """The conversation before the question, for the root only: subgoals are phrased to be understood alone."""
-        return "" if self._task.parent_id else self.run.conversation
+        return "" if self._task.parent_id else self._run.conversation
 
-    async def _carry_out(self, choice: Choice, dialogue: Dialogue) -> NodeOutcome | None:
-        """Carry out a decision. None: ask the model again."""
+    async def _carry_out(self, choice: Choice | Unfinished, dialogue: Dialogue) -> NodeOutcome | None:
+        """Carry out a decision, or what is left of an earlier one. None: ask the model again."""
         match choice:
             case Answer(text=text):
-                self.trace.say(text)
+                self._trace.say(text)
                 return NodeOutcome(termination=Termination.SUCCESS, output=text)
             case Ask():
                 return self._ask(choice)
             case Fail(reason=reason):
                 explanation = reason or "I could not find an answer."
-                self.trace.say(explanation, is_error=True)
-                return failed(explanation, self.trace.child_findings)
+                self._trace.say(explanation, is_error=True)
+                return failed(explanation, self._trace.child_findings)
             case Think(text=text):
-                self.trace.think(text)
+                self._trace.think(text)
                 dialogue.remark("OK.")
                 return None
             case Act():
-                return await self.act(choice, dialogue)
+                return await self._act(choice, dialogue)
             case Expand():
-                return await self.expand(choice, dialogue)
+                return await self._expand(choice, dialogue)
+            case Option():
+                return await self._carry_out_chosen(choice, dialogue)
+            case NodeOutcome():
+                return choice
             case Invalid(problem=problem):
                 return self._mistake(problem, dialogue)
 
-    async def act(self, act: Act, dialogue: Dialogue, *, permission: Permission | None = None) -> NodeOutcome | None:
+    async def _act(self, act: Act, dialogue: Dialogue, *, permission: Permission | None = None) -> NodeOutcome | None:
         """Run tool calls. `permission` allows the effects of a call that a person chose, in their role."""
-        run, trace = self.run, self.trace
-        calls, context = act.calls[:MAX_CALLS], replace(self.context, role=run.role) if permission else self.context
+        run, trace = self._run, self._trace
+        calls, context = act.calls[:MAX_CALLS], run.tool_context(self._task)
+        if permission:
+            context = replace(context, role=run.role)
         permissions = [permission] if permission else [await self._permission(call, context) for call in calls]
         if self._may_ask:
             for call, permitted in zip(calls, permissions, strict=True):
@@ -297,46 +315,25 @@ class AgentNode:
             dialogue.observe(call, result.content, is_error=result.is_error)
             any_understood = any_understood or not result.is_mistake
             if not result.is_error:
-                self.note(call, result.content)
+                trace.note(tool, call, result.content)
         self._mistakes = 0 if any_understood else self._mistakes + 1
         return self._given_up()
 
-    def note(self, call: ToolCall, content: str) -> None:
-        """Keep a tool's result as a finding, if the tool is informative."""
-        tool = self.run.tools.get(call.name)
-        if tool is not None and tool.is_informative:
-            self.trace.last_tool = (tool.name, tool.main_argument(call.arguments or {}))
-            self.trace.tool_findings.append(content)
-
-    @property
-    def context(self) -> ToolContext:
-        """The context of this node's tool calls."""
-        run = self.run
-        return ToolContext(
-            scope=run.scope,
-            run_id=run.run_id,
-            node_path=self._task.path,
-            question=run.question,
-            goal=self._task.goal,
-            memory=run.memory,
-            credit=run.words_of.update,
-        )
-
     async def _permission(self, call: ToolCall, context: ToolContext) -> Permission | None:
         """The permission of a call with effects; None if there is none, it is unknown, or the tool has no effects."""
-        tool = self.run.tools.get(call.name)
+        tool = self._run.tools.get(call.name)
         if tool is None or not tool.has_side_effects or call.arguments is None:
             return None
         try:
-            return await self.run.within(self.run.tools.permit(tool, call.arguments, context))
+            return await self._run.within(self._run.tools.permit(tool, call.arguments, context))
         except MemoryFault as fault:
-            _log.warning("run %s asks about %s: what lets it run is unknown: %s", self.run.run_id, call.name, fault)
+            _log.warning("run %s asks about %s: what lets it run is unknown: %s", self._run.run_id, call.name, fault)
             return None
 
     async def _is_to_be_asked(self, tool: Tool, call: ToolCall) -> bool:
         """Whether to ask a person for approval: the call is valid, has effects, and is no repetition."""
-        is_new = tool.has_side_effects and not self.trace.repeats(call.name, call.arguments)
-        return is_new and not await self.run.tools.problem(call)
+        is_new = tool.has_side_effects and not self._trace.repeats(call.name, call.arguments)
+        return is_new and not await self._run.tools.problem(call)
 
     def _ask_for(self, tool: Tool, call: ToolCall, dialogue: Dialogue) -> NodeOutcome | None:
         """Ask for approval of one call."""
@@ -344,16 +341,16 @@ class AgentNode:
         text = approval_text(tool.spec, option, self._task)
         if len(text) > MOST_SHOWN:
             return self._mistake(f"Nobody can read {len(text)} characters before they approve. Shorten them.", dialogue)
-        self.trace.ask(text, (option,))
+        self._trace.ask(text, (option,))
         return NodeOutcome(termination=Termination.SUCCESS, output=text, asked=True)
 
-    async def expand(self, wanted: Expand, dialogue: Dialogue) -> NodeOutcome | None:
+    async def _expand(self, wanted: Expand, dialogue: Dialogue) -> NodeOutcome | None:
         """Pursue the subgoals. None: the expansion failed or was refused, and the model is told why."""
-        problem = refusal(wanted, self.trace, self.run.budget.limits.max_depth)
+        problem = refusal(wanted, self._trace, self._run.budget.limits.max_depth)
         if problem:
             return self._mistake(problem, dialogue)
         self._mistakes = 0
-        trace = self.trace
+        trace = self._trace
         trace.expand(wanted.flow, wanted.subgoals, wanted.policy.value)
         children = [self._child(wanted, number) for number in range(len(wanted.subgoals))]
         result = await run_flow(wanted.flow, children, wanted.policy)
@@ -365,7 +362,7 @@ class AgentNode:
             return NodeOutcome(termination=Termination.EXPAND, output=output, asked=True)
         stop = next((outcome.stop for outcome in result.outcomes if outcome.stop is not None), None)
         if result.end is End.STOPPED and stop is not None:
-            return stopped(self.trace, stop)
+            return stopped(self._trace, stop)
         report = failure_report(wanted, result)
         trace.observe(report, is_error=True)
         advice = "You cannot expand again. Answer with what there is, use a tool, or fail."
@@ -373,7 +370,7 @@ class AgentNode:
         return None
 
     def _child(self, wanted: Expand, number: int) -> Child:
-        run, task = self.run, child_task(wanted, number, self.trace)
+        run, task = self._run, child_task(wanted, number, self._trace)
 
         async def pursue() -> NodeOutcome:
             outcome = await AgentNode(run, task).pursue()
@@ -386,10 +383,10 @@ class AgentNode:
 
     @property
     def _is_above_the_last_level(self) -> bool:
-        return self._task.depth < self.run.budget.limits.max_depth
+        return self._task.depth < self._run.budget.limits.max_depth
 
     def _mistake(self, problem: str, dialogue: Dialogue) -> NodeOutcome | None:
-        self.trace.observe(problem, is_error=True)
+        self._trace.observe(problem, is_error=True)
         dialogue.remark(problem, is_error=True)
         self._mistakes += 1
         return self._given_up()
@@ -397,4 +394,4 @@ class AgentNode:
     def _given_up(self) -> NodeOutcome | None:
         if self._mistakes < MAX_MISTAKES:
             return None
-        return failed("I could not work out how to go on.", self.trace.found)
+        return failed("I could not work out how to go on.", self._trace.found)

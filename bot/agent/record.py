@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from bot.agent.control import Flow, NodeOutcome, Stop
-from bot.agent.tools.registry import ToolRegistry
+from bot.agent.tools.registry import Tool, ToolRegistry
 from bot.errors import MalformedReply, ModelError, ModelRefused, ModelUnavailable
+from bot.model import ToolCall
 from memory.model import ASK, GAVE_UP, Episode, Exemplar, Option, Scope, Step, StepKind, Termination, Usage, asked_step
 from memory.model.evidence import Evidence
 from memory.rules.retrieval.prompt import one_line
@@ -101,6 +102,12 @@ class Trace:
         since = self.steps[same[-1] + 1 :]
         has_failed = bool(since) and since[0].is_error
         return same[-1] == done[-1] and not has_failed and all(step.kind is not StepKind.EXPAND for step in since)
+
+    def note(self, tool: Tool | None, call: ToolCall, result: str) -> None:
+        """Keep the result of a tool that succeeded as a finding, if the tool is informative."""
+        if tool is not None and tool.is_informative:
+            self.last_tool = (tool.name, tool.main_argument(call.arguments or {}))
+            self.tool_findings.append(result)
 
     def observe(self, text: str, *, tool: str = "", is_error: bool = False, is_untrusted: bool = False) -> None:
         """Record an observation."""

@@ -1,124 +1,89 @@
-"""Resumes a run that waited for the person or that a process left unfinished.
+"""Takes over the earlier steps of a node whose run waited for the person or was left unfinished by a process.
 
-Nodes that had ended are taken over. Any other node gets its earlier steps in its dialogue, and continues after the last
-one. Tool calls that were finished do not run again, except those of notes tools, as the working memory is lost.
+The steps get into the node's trace and dialogue. Tool calls that were finished do not run again, except those of notes
+tools, as the working memory is lost. What was not finished is yielded, for the node to carry out.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import AsyncGenerator
 
 from bot.agent.control import Flow, NodeOutcome, Policy
 from bot.agent.decision import EXPAND, Act, Expand
 from bot.agent.dialogue import Dialogue
+from bot.agent.earlier_run import question_of
+from bot.agent.record import Trace
+from bot.agent.run import Run
 from bot.model import ToolCall
-from memory.model import ASK, Episode, Step, StepKind, Termination, options_of
+from memory.model import ASK, Episode, Option, Step, StepKind, Termination, options_of
 
-if TYPE_CHECKING:
-    from bot.agent.node import AgentNode
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Earlier:
-    """An unfinished run that is resumed."""
-
-    nodes: Mapping[str, Episode]
-    """Its nodes by path; `0` is the root."""
-    answered: str = ""
-    """The path of the node whose question the person answered; empty if none was answered."""
-    reply: str = ""
-    """The person's answer in words; empty if they chose an option."""
-
-    @property
-    def goal(self) -> str:
-        """The root's goal."""
-        return self.nodes["0"].goal
-
-    def of(self, path: str, goal: str) -> Episode | None:
-        """The earlier node at this path, if it has the same goal."""
-        known = self.nodes.get(path)
-        return known if known is not None and known.goal == goal else None
+Unfinished = Act | Expand | Option | NodeOutcome
+"""A call, an expansion, the option that the person chose, or the outcome of asking a question again."""
 
 
-def question_of(node: Episode) -> Step | None:
-    """The question that a node waits for; None if it does not wait."""
-    last = node.trajectory[-1] if node.trajectory else None
-    return last if last is not None and last.kind is StepKind.ACT and last.tool == ASK else None
-
-
-def is_over(node: Episode) -> bool:
-    """Whether a node ended by itself. One that expanded did not: its subgoals are resumed."""
-    return node.termination in (Termination.SUCCESS, Termination.FAILURE) and question_of(node) is None
-
-
-async def resume(node: "AgentNode", earlier: Episode, dialogue: Dialogue) -> NodeOutcome | None:
-    """Take over the earlier steps of a node. Only a call that was not finished runs. None: ask the model."""
-    node.run.has_decided = True
+async def retake(run: Run, trace: Trace, earlier: Episode, dialogue: Dialogue) -> AsyncGenerator[Unfinished, None]:
+    """Take over the earlier steps of a node, in order; yields what is to be carried out before the next step."""
     steps = earlier.trajectory
     for number, step in enumerate(steps):
         following = steps[number + 1] if number + 1 < len(steps) else None
-        outcome = await _retake(node, step, following, number, dialogue)
-        if outcome is not None:
-            return outcome
+        match step.kind:
+            case StepKind.THINK:
+                trace.think(step.text)
+                dialogue.recount(step.text)
+            case StepKind.EXPAND:
+                yield _begun_expansion(step, number, dialogue)
+            case StepKind.ACT if step.tool and step.tool != ASK:
+                call = _begun_call(step, number, dialogue)
+                if following is not None and following.kind is StepKind.OBSERVE:
+                    await _retake_result(run, trace, call, (step, following), dialogue)
+                else:
+                    yield Act(calls=(call,))
+            case StepKind.OBSERVE if step.tool == ASK:
+                trace.steps.append(step)
+                dialogue.remark(step.text)
+            case _:
+                pass  # An observation that was taken with its action, or the node's end.
     question = question_of(earlier)
-    return await _answered(node, question, dialogue) if question is not None else None
+    if question is None:
+        return
+    if run.earlier is None or run.earlier.answered != trace.task.path:
+        trace.ask(question.text, options_of((question,)))
+        yield NodeOutcome(termination=Termination.SUCCESS, output=question.text, asked=True)
+    elif run.chosen is not None:
+        yield run.chosen
+    else:
+        _take_reply(trace, question, run.earlier.reply, dialogue)
 
 
-async def _retake(
-    node: "AgentNode", step: Step, following: Step | None, number: int, dialogue: Dialogue
-) -> NodeOutcome | None:
-    """Take over one step and its observation."""
-    match step.kind:
-        case StepKind.THINK:
-            node.trace.think(step.text)
-            dialogue.recount(step.text)
-        case StepKind.EXPAND:
-            wanted = _expansion(step)
-            split = {"flow": wanted.flow.value, "subgoals": list(wanted.subgoals)}
-            dialogue.begin_with(ToolCall(id=f"earlier-{number}", name=EXPAND.name, arguments=split))
-            return await node.expand(wanted, dialogue)
-        case StepKind.ACT if step.tool and step.tool != ASK:
-            arguments = None if step.text else dict(step.arguments)
-            call = ToolCall(id=f"earlier-{number}", name=step.tool, arguments=arguments, raw=step.text)
-            dialogue.begin_with(call)
-            if following is None or following.kind is not StepKind.OBSERVE:  # it had not finished
-                return await node.act(Act(calls=(call,)), dialogue)
-            await _found(node, call, step, following, dialogue)
-        case StepKind.OBSERVE if step.tool == ASK:
-            node.trace.steps.append(step)
-            dialogue.remark(step.text)
-        case _:
-            pass  # An observation that was taken with its action, or the node's end.
-    return None
+def _begun_expansion(step: Step, number: int, dialogue: Dialogue) -> Expand:
+    policy = str(step.arguments.get("policy", "")) or Policy.ALL.value
+    wanted = Expand(flow=Flow(step.flow), subgoals=step.subgoals, policy=Policy(policy))
+    split = {"flow": wanted.flow.value, "subgoals": list(wanted.subgoals)}
+    dialogue.begin_with(ToolCall(id=f"earlier-{number}", name=EXPAND.name, arguments=split))
+    return wanted
 
 
-async def _found(node: "AgentNode", call: ToolCall, step: Step, observed: Step, dialogue: Dialogue) -> None:
-    """Take over the result of a tool. A notes tool runs again, to restore the working memory."""
-    node.trace.steps += [step, observed]
+def _begun_call(step: Step, number: int, dialogue: Dialogue) -> ToolCall:
+    arguments = None if step.text else dict(step.arguments)
+    call = ToolCall(id=f"earlier-{number}", name=step.tool, arguments=arguments, raw=step.text)
+    dialogue.begin_with(call)
+    return call
+
+
+async def _retake_result(run: Run, trace: Trace, call: ToolCall, steps: tuple[Step, Step], dialogue: Dialogue) -> None:
+    """Take over a call and what it returned. A notes tool runs again, to restore the working memory."""
+    _, observed = steps
+    trace.steps += steps
     dialogue.observe(call, observed.text, is_error=observed.is_error)
     if observed.is_error:
         return
-    node.note(call, observed.text)
-    tool = node.run.tools.get(call.name)
+    tool = run.tools.get(call.name)
+    trace.note(tool, call, observed.text)
     if tool is not None and not tool.is_informative and not tool.has_side_effects:
-        await node.run.within(node.run.tools.run(call, node.context))
+        await run.within(run.tools.run(call, run.tool_context(trace.task)))
 
 
-async def _answered(node: "AgentNode", question: Step, dialogue: Dialogue) -> NodeOutcome | None:
-    """Continue with the person's answer to this node's question; ask again if it was not answered."""
-    earlier = node.run.earlier
-    if earlier is None or earlier.answered != node.trace.task.path:
-        node.trace.ask(question.text, options_of((question,)))
-        return NodeOutcome(termination=Termination.SUCCESS, output=question.text, asked=True)
-    if node.run.chosen is not None:
-        return await node.carry_out_chosen(node.run.chosen, dialogue)
+def _take_reply(trace: Trace, question: Step, reply: str, dialogue: Dialogue) -> None:
+    """Take the person's answer in words to the node's question."""
     call = ToolCall(id="asked", name=ASK, arguments={"question": question.text})
     dialogue.begin_with(call)
-    dialogue.observe(call, earlier.reply)
-    node.trace.observe(f"{question.text}\n{earlier.reply}", tool=ASK)
-    return None
-
-
-def _expansion(step: Step) -> Expand:
-    policy = str(step.arguments.get("policy", "")) or Policy.ALL.value
-    return Expand(flow=Flow(step.flow), subgoals=step.subgoals, policy=Policy(policy))
+    dialogue.observe(call, reply)
+    trace.observe(f"{question.text}\n{reply}", tool=ASK)

@@ -10,9 +10,9 @@ from typing import Any, Protocol, TypeVar
 
 from bot.agent.control import NodeOutcome
 from bot.agent.dialogue import ToolCalls
+from bot.agent.earlier_run import EarlierRun
 from bot.agent.record import Task, Trace, context_elements
-from bot.agent.resumption import Earlier
-from bot.agent.tools.registry import ToolRegistry
+from bot.agent.tools.registry import ToolContext, ToolRegistry
 from bot.errors import BudgetExceeded
 from bot.model import ImageFile, ToolCall
 from bot.ports import LanguageModel
@@ -224,7 +224,7 @@ class Run:
     """Instructions on how the person wants to be answered."""
     chosen: Option | None = None
     """The option that the person chose; the root begins with it."""
-    earlier: Earlier | None = None
+    earlier: EarlierRun | None = None
     """The earlier part of a run that is resumed."""
     journal: Journal | None = None
     """Stores the progress, in case the process ends."""
@@ -283,6 +283,18 @@ class Run:
     def context(self) -> tuple[str, ...]:
         """The context elements of a node that starts or ends now."""
         return context_elements(self.scope, self.tools, self.memory.keys())
+
+    def tool_context(self, task: Task) -> ToolContext:
+        """The context of a node's tool calls."""
+        return ToolContext(
+            scope=self.scope,
+            run_id=self.run_id,
+            node_path=task.path,
+            question=self.question,
+            goal=task.goal,
+            memory=self.memory,
+            credit=self.words_of.update,
+        )
 
     async def lessons_for(self, trace: Trace) -> str:
         """The lessons for a node's goal, as a block of its prompt. Empty if the memory fails."""

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from bot.agent.conversation import ChatLine, render_conversation
+from bot.agent.earlier_run import EarlierRun
 from bot.agent.node import AgentNode
 from bot.agent.record import Task, context_elements
-from bot.agent.resumption import Earlier
 from bot.agent.run import Agent, Budget, Journal, Recall, Run, capped_reason
 from bot.agent.tools.registry import ToolRegistry
 from bot.agent.understanding import understood
@@ -79,7 +79,7 @@ class AgentTree(Agent):
         since: float | None = None,
         allowance: Allowance | None = None,
         tools: ToolRegistry | None = None,
-        resumed: Earlier | None = None,
+        resumed: EarlierRun | None = None,
         journal: Journal | None = None,
     ) -> RunResult:
         """Pursue a goal until it succeeds, fails, reaches a limit, or `cancel` is set. The output is never empty.

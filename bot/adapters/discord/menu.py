@@ -1,9 +1,9 @@
 """The slash command with its subcommands, and the two entries in the menu of messages."""
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import discord
 from discord import app_commands
@@ -12,8 +12,10 @@ from bot.adapters.command_words import CORRECT, RESTATE, SETTINGS, TEACH as TEAC
 from bot.adapters.discord.views import UserInteraction
 from memory.rules.chat_settings import CATALOGUE
 
-if TYPE_CHECKING:
-    from bot.adapters.discord.incoming.interactions import Interactions
+OnCommand = Callable[[UserInteraction, str, str], Coroutine[Any, Any, None]]
+"""Handles a command, given its name and what follows it."""
+OnMessage = Callable[[UserInteraction, discord.Message], Coroutine[Any, Any, None]]
+"""Handles an entry in the menu of messages."""
 
 TEACH, WHY = "Teach the bot…", "Why this answer?"
 FORGET = "forget-me"
@@ -113,8 +115,13 @@ _COMMANDS: Mapping[str, tuple[str, tuple[_Option, ...]]] = {
 """The description of each command, and its options in the order of the words after the command."""
 
 
-def add_commands(tree: app_commands.CommandTree[Any], name: str, orders: "Interactions") -> None:
-    """Add all commands to the tree, for servers that invited the bot and its direct messages."""
+def add_commands(
+    tree: app_commands.CommandTree[Any], name: str, on_command: OnCommand, on_messages: Mapping[str, OnMessage]
+) -> None:
+    """Add all commands to the tree, for servers that invited the bot and its direct messages.
+
+    `on_messages` has the entries in the menu of messages by their titles.
+    """
     installs = app_commands.AppInstallationType(guild=True, user=False)
     contexts = app_commands.AppCommandContext(guild=True, dm_channel=True, private_channel=False)
     group = app_commands.Group(
@@ -124,22 +131,22 @@ def add_commands(tree: app_commands.CommandTree[Any], name: str, orders: "Intera
         allowed_contexts=contexts,
     )
     for word in _COMMANDS:
-        group.add_command(_command(word, orders))
+        group.add_command(_command(word, on_command))
     tree.add_command(group)
 
-    for title, chosen in ((TEACH, orders.teach), (WHY, orders.why)):
+    for title, chosen in on_messages.items():
         tree.add_command(
             app_commands.ContextMenu(name=title, callback=chosen, allowed_installs=installs, allowed_contexts=contexts)
         )
 
 
-def _command(word: str, orders: "Interactions") -> app_commands.Command[Any, ..., None]:
+def _command(word: str, on_command: OnCommand) -> app_commands.Command[Any, ..., None]:
     """The command, whose callback has the options as parameters, because discord.py reads them from its signature."""
     description, options = _COMMANDS[word]
 
     async def callback(interaction: UserInteraction, **values: object) -> None:
         words = (_word(values[option.name]) for option in options if option.name in values)
-        await orders.command(interaction, word, " ".join(words).strip())
+        await on_command(interaction, word, " ".join(words).strip())
 
     parameters = [inspect.Parameter("interaction", inspect.Parameter.POSITIONAL_ONLY, annotation=UserInteraction)]
     parameters += [

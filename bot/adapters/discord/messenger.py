@@ -20,7 +20,7 @@ from bot.adapters.discord.incoming.lookups import answered_question, teacher_ids
 from bot.adapters.discord.incoming.reactions import Reactions
 from bot.adapters.discord.incoming.servers import Servers
 from bot.adapters.discord.mentions import Mentions
-from bot.adapters.discord.menu import add_commands, spelled
+from bot.adapters.discord.menu import TEACH, WHY, add_commands, spelled
 from bot.adapters.discord.outgoing.long_answers import MOST_MESSAGES, PACE_S
 from bot.adapters.discord.outgoing.posting import Posting, in_parts
 from bot.adapters.discord.outgoing.typing_indicator import StaleProgressLines, TypingIndicator
@@ -126,16 +126,21 @@ class DiscordMessenger:
         """One login from its beginning to its end. Raises `MessengerError`."""
         client = Client(self._settings, held_shards=self._held_shards)
         context = self._new_context(client, sink)
-        uses = Interactions(context)
+        interactions = Interactions(context)
         connection: Handlers = {
             "shard_ready": self._connected_now,
             "resumed": lambda _: log.info("connected to Discord again"),
             "disconnect": lambda _: log.info("disconnected from Discord; connecting again"),
         }
         intake = Intake(context)
-        parts = (uses, intake, Reactions(context), Servers(context, intake.late))
+        parts = (interactions, intake, Reactions(context), Servers(context, intake.late))
         client.handlers = (*(part.handlers for part in parts), connection)
-        add_commands(client.tree, self._settings.command, uses)
+        add_commands(
+            client.tree,
+            self._settings.command,
+            interactions.command,
+            {TEACH: interactions.teach, WHY: interactions.why},
+        )
         try:
             async with client:
                 await client.login(self._settings.token.get_secret_value())

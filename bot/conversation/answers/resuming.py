@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bot.agent.asking import exactly
-from bot.agent.resumption import Earlier
+from bot.agent.earlier_run import EarlierRun
 from bot.conversation.executor import Executor
 from bot.model import ToolCall, ToolSpec
 from memory.model import Allowed, Episode, Exchange, Incoming, Option
@@ -17,7 +17,7 @@ class Resumed:
 
     chosen: Option | None = None
     """The option that the asker chose or approved."""
-    earlier: Earlier | None = None
+    earlier: EarlierRun | None = None
     allowed: tuple[Allowed, ...] = ()
     """Actions with effects that were done before, and who allowed them."""
     broken_off: str = ""
@@ -96,5 +96,5 @@ BROKEN_OFF = (
 )
 
 
-def _earlier(nodes: Sequence[Episode], path: str, reply: str = "") -> Earlier:
-    return Earlier(nodes={node.node_path: node for node in nodes}, answered=path, reply=reply)
+def _earlier(nodes: Sequence[Episode], path: str, reply: str = "") -> EarlierRun:
+    return EarlierRun(nodes={node.node_path: node for node in nodes}, answered=path, reply=reply)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.agent.resumption import Earlier
+from bot.agent.earlier_run import EarlierRun
 from bot.agent.tools.notes import recall_tool, remember_tool
 from bot.agent.tools.registry import Tool, ToolContext
 from bot.agent.tree import AgentTree, RunResult
@@ -46,8 +46,8 @@ class Tools:
         return make_tree(model, self.tool("look"), send, *notes, tool_calls=form)  # type: ignore[arg-type]
 
 
-def earlier(result: RunResult, answered: str = "", reply: str = "") -> Earlier:
-    return Earlier(nodes={node.node_path: node for node in result.nodes}, answered=answered, reply=reply)
+def earlier(result: RunResult, answered: str = "", reply: str = "") -> EarlierRun:
+    return EarlierRun(nodes={node.node_path: node for node in result.nodes}, answered=answered, reply=reply)
 
 
 def shapes(result: RunResult) -> list[tuple[str, str, str]]:
@@ -172,7 +172,7 @@ async def test_whatever_entry_the_process_ended_behind_the_run_comes_to_the_same
         }
         left = {"A": script["A"][taken.get("0.0", 0) :], "B": script["B"][taken.get("0.1", 0) :]}
         tools.done.clear()
-        again = await tools.tree(costly(left)).run("all", SCOPE, run_id="b", resumed=Earlier(nodes=by_path))
+        again = await tools.tree(costly(left)).run("all", SCOPE, run_id="b", resumed=EarlierRun(nodes=by_path))
         assert again.output == whole.output
         assert shapes(again) == shapes(whole)
         assert len(tools.done) + len(before) // 2 == 3
