@@ -79,7 +79,7 @@ def tool_from(function: Function) -> Tool:
             return _as_text(await _called(partial(function, **values), name))
         except ToolError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a function that leaves must not end the bot
             log.exception("tool %s failed", name)
             raise ToolFailed(f"{name} failed: {type(error).__name__}.") from error
 
@@ -123,14 +123,18 @@ async def _called(call: Callable[[], Any], name: str) -> object:
     """Call a function. A synchronous one runs in a daemon thread, so that it cannot keep the process alive."""
     if inspect.iscoroutinefunction(call.func if isinstance(call, partial) else call):
         return await call()
-    done: Future[object] = Future()
+    done: Future[tuple[object, BaseException | None]] = Future()
     done.set_running_or_notify_cancel()  # the thread goes on when nobody waits for it any more
 
     def work() -> None:
         try:
-            done.set_result(call())
-        except Exception as error:  # noqa: BLE001 - handed over to whoever waits
-            done.set_exception(error)
+            done.set_result((call(), None))
+        except BaseException as error:  # noqa: BLE001 - handed over to whoever waits
+            done.set_result((None, error))
 
     threading.Thread(target=work, name=f"tool {name}", daemon=True).start()
-    return await asyncio.wrap_future(done)
+    # The error comes as a value, because futures refuse a StopIteration and take others for a cancellation.
+    result, error = await asyncio.wrap_future(done)
+    if error is not None:
+        raise error if isinstance(error, Exception | SystemExit) else RuntimeError(repr(error))
+    return result

@@ -1,10 +1,12 @@
 """Functions of other packages as tools: what their authors write, what goes wrong with them, and what that costs."""
 
 import asyncio
+import concurrent.futures
 import logging
 import re
 import sys
 import threading
+from collections.abc import Callable
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Annotated, Any
@@ -88,6 +90,41 @@ async def test_what_a_function_raises_is_one_failed_observation(caplog: pytest.L
     result = await ToolRegistry([tool_from(failing)]).run(tool_call("failing"), CONTEXT)
     assert (result.content, result.is_error, result.is_outside) == ("failing failed: KeyError.", True, True)
     assert "secret detail" in caplog.text
+
+
+def searching() -> str:
+    """Finds nothing."""
+    return next(each for each in ("a", "b") if each == "c")
+
+
+def cancelling() -> str:
+    """Waits for what another one cancelled."""
+    raise concurrent.futures.CancelledError
+
+
+def interrupting() -> str:
+    """Waits for what its own event loop cancelled."""
+    raise asyncio.CancelledError
+
+
+def leaving() -> str:
+    """Ends the program."""
+    sys.exit("no configuration")
+
+
+async def leaving_later() -> str:
+    """Ends the program."""
+    sys.exit("no configuration")
+
+
+@pytest.mark.parametrize("function", [searching, cancelling, interrupting, leaving, leaving_later])
+async def test_what_ends_an_iteration_a_wait_or_a_program_is_a_failure_like_any_other(
+    function: Callable[[], object],
+) -> None:
+    name = function.__name__
+    result = await ToolRegistry([tool_from(function)], timeout_s=5).run(tool_call(name), CONTEXT)
+    assert result.is_error
+    assert result.content.startswith(f"{name} failed: ")
 
 
 async def test_a_function_that_hangs_costs_its_time_alone() -> None:
