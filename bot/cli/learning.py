@@ -137,8 +137,21 @@ def _more(what: str, counts: Mapping[str, int]) -> Iterator[str]:
         yield f"           {what} {len(counts) - _SHOWN:,} more"
 
 
+_MARKED = 'a reply that whoever asked marked (✅, 👍, "thanks, that worked") or somebody pinned'
+_SOUGHT = {
+    "csv": "rows with a question and an answer, in the columns of these names or in the only two",
+    "Markdown": "headings with text below",
+    "JSON lines": "objects with `question` and `answer`, one a line or a list",
+    "Slack export": f"threads with {_MARKED}",
+    "Discord export": f"replies and threads with {_MARKED}",
+}
+"""What each kind of file is read for."""
+
+
 def _onward(report: LearnReport, file: Path, *, is_dry_run: bool) -> Iterator[str]:
-    if is_dry_run:
+    if not report.entries:
+        yield f"Nothing was learned. Looked for: {_SOUGHT[report.kind]}."
+    elif is_dry_run:
         yield "Nothing was stored." if report.added else "Nothing in it is new."
     elif report.batch:
         known = short(report.batch)

@@ -111,6 +111,24 @@ def test_what_cannot_be_read_is_one_readable_line(
     assert refused.err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "sought"),
+    [
+        ("notes.md", "Just prose.", "headings with text below"),
+        ("faq.csv", "question,answer", "rows with a question and an answer"),
+        ("faq.jsonl", '{"what": "Who waters?"}', "objects with `question` and `answer`"),
+        ("faq.json", "[]", "objects with `question` and `answer`"),
+    ],
+)
+def test_where_nothing_is_found_it_says_what_was_looked_for(
+    home: Home, tmp_path: Path, name: str, content: str, sought: str
+) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    for dry_run in ([], ["--dry-run"]):
+        found = home.run("learn", name, *dry_run)
+        assert f"Nothing was learned. Looked for: {sought}" in found.out
+
+
 def test_one_of_two_things_is_purged(home: Home) -> None:
     assert home.run("purge").code == 2
     assert home.run("purge", "--batch", "abcdef12", "--taught-by", "ana").code == 2
