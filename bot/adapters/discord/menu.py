@@ -56,7 +56,10 @@ _COMMANDS: Mapping[str, tuple[str, tuple[_Option, ...]]] = {
     "gaps": ("For teachers: questions nobody could answer, and teaching their answers", ()),
     "stop": ("Stop what I am working on here", ()),
     "reminders": ("What I remind you of, with buttons to cancel", (_PAGE,)),
-    "memory": ("What I believe here, with buttons to archive", (_PAGE,)),
+    "memory": (
+        "What I believe here, with buttons to archive",
+        (_Option("show", "What is noted about things, or what is out of use", choices=("topics", "archived")), _PAGE),
+    ),
     "review": ("For teachers: what waits for approval here", (_PAGE,)),
     "archive": ("Take a lesson out of use", (_id("lesson"),)),
     "restore": ("Put an archived lesson back into use", (_id("lesson"),)),
@@ -180,8 +183,11 @@ def spelled(command: str, group: str, bot_name: str) -> str:
     _, options = _COMMANDS.get(word, ("", ()))
     if not options:
         return f"/{group} {command}"
-    values = argument.removeprefix("page ").split(" ", len(options) - 1) if argument else []
-    named = (f"{option.name}:{value}" for option, value in zip(options, values, strict=False))
+    page = argument.rpartition("page ")[2] if _PAGE in options and "page " in argument else ""
+    values = argument.removesuffix(f"page {page}").split(" ", len(options) - 1) if argument else []
+    filled = [(each, value) for each, value in zip(options, values, strict=False) if each is not _PAGE]
+    filled += [(_PAGE, page)]
+    named = (f"{each.name}:{value}" for each, value in filled if value and (not each.choices or value in each.choices))
     return " ".join([f"/{group} {word}", *named])
 
 

@@ -285,6 +285,8 @@ def test_what_a_button_carries_is_what_is_read_from_it(command: str, argument: s
     [
         ("memory", {}, "memory", ""),
         ("memory", {"page": 3}, "memory", "page 3"),
+        ("memory", {"show": "archived", "page": 2}, "memory", "archived page 2"),
+        ("memory", {"show": "topics"}, "memory", "topics"),
         ("review", {"page": 2}, "review", "page 2"),
         ("ratings", {}, "ratings", ""),
         ("archive", {"lesson": "ep-1"}, "archive", "ep-1"),
@@ -313,6 +315,9 @@ async def test_a_purge_names_the_person_by_id(server: DiscordServer, session: Se
     ("command", "typed"),
     [
         ("memory page 2", "/goodbot memory page:2"),
+        ("memory archived page 2", "/goodbot memory show:archived page:2"),
+        ("memory topics", "/goodbot memory show:topics"),
+        ("memory drop length", "/goodbot memory"),
         ("memory", "/goodbot memory"),
         ("archive ep-1", "/goodbot archive lesson:ep-1"),
         ("unrate run-1", "/goodbot unrate answer:run-1"),
