@@ -12,7 +12,7 @@ from bot.agent.run import Agent, Budget, Journal, Recall, Run, capped_reason
 from bot.agent.tools.registry import ToolRegistry
 from bot.agent.understanding import understood
 from bot.model import ImageFile
-from memory.model import GAVE_UP, Allowed, Episode, Option, Recollection, Role, Scope, Termination, Usage
+from memory.model import Allowed, Episode, Option, Recollection, Role, Scope, Termination, Usage, found_nothing
 from memory.model.spending import Allowance
 
 
@@ -42,14 +42,14 @@ class RunResult:
 
     @property
     def lacks_parts(self) -> bool:
-        """Whether a part of the question, or each, has no answer, which the output says."""
+        """Whether a part of the question has no answer, which the output says after the answers to the others."""
         is_split = self.nodes[0].action == Termination.EXPAND
-        return self.termination is Termination.FAILURE and not self.asked and is_split
+        return self.termination is Termination.FAILURE and not self.asked and is_split and not self.knows_nothing
 
     @property
     def knows_nothing(self) -> bool:
         """Whether the answer is not known: the root failed, and neither tools nor subgoals found anything."""
-        return self.termination is Termination.FAILURE and not self.asked and self.nodes[0].action == GAVE_UP
+        return not self.asked and found_nothing(self.nodes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

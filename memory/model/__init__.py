@@ -53,6 +53,7 @@ from memory.model.episode import (
     Verdict as Verdict,
     Verdicts as Verdicts,
     derive_status as derive_status,
+    found_nothing as found_nothing,
 )
 from memory.model.events import Event as Event, EventKind as EventKind
 from memory.model.permission import (

@@ -324,3 +324,13 @@ class Episode:
 def authors_of(episodes: Sequence[Episode]) -> tuple[str, ...]:
     """The authors of these episodes, each once."""
     return tuple(dict.fromkeys(episode.author for episode in episodes if episode.author))
+
+
+def found_nothing(nodes: Sequence[Episode]) -> bool:
+    """Whether a run, its root first, ended without an answer to the question or to any part of it."""
+    if not nodes or nodes[0].termination is not Termination.FAILURE:
+        return False
+    is_split = nodes[0].action == Termination.EXPAND
+    return nodes[0].action == GAVE_UP or (
+        is_split and all(each.termination is not Termination.SUCCESS for each in nodes)
+    )

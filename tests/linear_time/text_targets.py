@@ -196,7 +196,7 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "feedback_in_words.read, after thanks": lambda text: feedback_in_words.read(f"thanks {text[:500]} it worked"),
     "feedback.dismisses_bot": handler.dismisses_bot,
     "feedback.dismisses_bot, to somebody": lambda text: handler.dismisses_bot(f"not you, @{text}"),
-    "unknown_answers.unknown": lambda text: unknown_answers.unknown(text, str),
+    "unknown_answers.unknown": lambda text: unknown_answers.unknown(text, ""),
     # bot/adapters
     "commonmark.split, 100": lambda text: commonmark.split(text, 100),
     "commonmark.split, 2000": lambda text: commonmark.split(text, 2000),

@@ -12,6 +12,7 @@ from bot.ports import Messenger
 from memory.model import Incoming, Visibility
 from memory.rules.retrieval.prompt import shown_line
 from memory.services import Memory
+from memory.services.teaching.correct import missing_parts
 
 log = logging.getLogger(__name__)
 
@@ -34,20 +35,19 @@ class UnknownAnswers:
 
     async def words(self, messenger: Messenger, incoming: Incoming, result: RunResult) -> str:
         """The reply to a question without an answer to it or to a part; empty where only the mark is shown."""
-        scope = incoming.scope
-        if result.lacks_parts:
-            return f"{result.output} {tell_me(messenger.spell)}"
+        scope, missing = incoming.scope, missing_parts(result.nodes)
+        how = tell_me(messenger.spell) if len(missing) < 2 else tell_me_one(messenger.spell)
         is_among_people = scope.visibility is not Visibility.DIRECT and scope.platform in _WITH_CHANNELS
         if not is_among_people:
-            return result.output
+            return f"{result.output} {how}" if missing else result.output
         place = scope.thread or f"{scope.person}/{incoming.at:%Y-%m-%d}"
         occasion = f"unknown/{scope.channel}/{place}"
         is_first = await self._executor(self._memory.recording.first_time, scope.workspace, occasion)
         is_tried_again = incoming.is_retry and not incoming.is_edit
         if is_first or is_tried_again or incoming.event_id in self.admitted:
             self.admitted.add(incoming.event_id)
-            return unknown(result.output, messenger.spell)
-        return ""
+            return f"{result.output} {how}" if result.lacks_parts else unknown(result.output, how)
+        return result.output if result.lacks_parts else ""
 
     async def show(self, messenger: Messenger, incoming: Incoming, *, is_unknown: bool = True) -> None:
         """Mark the question instead of saying again that the bot does not know, or take the mark off."""
@@ -59,13 +59,18 @@ class UnknownAnswers:
             log.info("could not show that message %s is not answered: %s", incoming.event_id, error)
 
 
-def unknown(reason: str, spell: Spell) -> str:
+def unknown(reason: str, how: str) -> str:
     """To people in a channel: that the bot does not know, and how to teach it. `reason` begins with a sentence."""
     first = shown_line(_SENTENCE_END.split(reason.strip(), maxsplit=1)[0], _REASON_LENGTH)
     end = "" if first.endswith(_ENDS) else "."
-    return f"{first}{end} {tell_me(spell)}"
+    return f"{first}{end} {how}"
 
 
 def tell_me(spell: Spell) -> str:
     """How to teach what the bot does not know."""
     return f"Whoever knows it, tell me: `{spell('correct')} ...`, and I will know it next time."
+
+
+def tell_me_one(spell: Spell) -> str:
+    """The same for several questions, as a correction of the whole answer would not say which one it answers."""
+    return f"Whoever knows one of them, ask me that alone; then `{spell('correct')} ...` teaches me."

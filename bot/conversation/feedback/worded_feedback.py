@@ -25,7 +25,7 @@ from bot.errors import MessengerError
 from bot.model import UNADDRESSED, BotMessage, Choice, PersonCommand, PersonMessage
 from bot.ports import Messenger
 from memory.errors import InvalidInput, NotFound
-from memory.model import GAVE_UP, Episode, Exchange, Incoming, Role, Scope, Termination
+from memory.model import Episode, Exchange, Incoming, Role, Scope, found_nothing
 from memory.model.delivery import RETRY
 from memory.rules.evidence.answers import named_action
 from memory.services import Answer, FinishedRun, Memory, Opinion
@@ -146,7 +146,7 @@ class WordedFeedback:
 
     async def _is_unknown(self, about: Exchange, workspace: str) -> bool:
         nodes = (await self._executor(self._memory.audit.run, workspace, about.run_id)).nodes
-        return bool(nodes) and (nodes[0].termination, nodes[0].action) == (Termination.FAILURE, GAVE_UP)
+        return found_nothing(nodes)
 
     async def _overheard(self, message: Incoming, run_id: str) -> FinishedRun | None:
         """Withdraw a message without a mention that was taken in only because it sounds like feedback."""

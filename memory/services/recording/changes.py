@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from memory.model import GAVE_UP, Episode, EventKind, Incoming, Progress, Role, Scope, Termination, Verdict
+from memory.model import Episode, EventKind, Incoming, Progress, Role, Scope, Verdict, found_nothing
 from memory.model.delivery import EDITED, RETRY
 from memory.ports import Transaction
 from memory.rules.audience import index_entries_of
@@ -112,12 +112,8 @@ def _version_id(first: Incoming, number: int) -> str:
 
 
 def _is_unknown(nodes: list[Episode]) -> bool:
-    """Whether a run gave up without an answer, and nobody has judged that."""
-    return (
-        bool(nodes)
-        and (nodes[0].termination, nodes[0].action) == (Termination.FAILURE, GAVE_UP)
-        and not any(index_entries_of(each) or each.archived_at for each in nodes)
-    )
+    """Whether a run found no answer, and nobody has judged that."""
+    return found_nothing(nodes) and not any(index_entries_of(each) or each.archived_at for each in nodes)
 
 
 def _is_unsent(tx: Transaction, message: Incoming) -> bool:

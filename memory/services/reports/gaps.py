@@ -50,9 +50,9 @@ class Gaps:
         """The gaps of a workspace, the one that settles most first.
 
         A question is a gap if the bot gave up on it, or asked back and the asker chose none of the options, and nobody
-        approved of that. A message without words ("2", an emoji) is none. If only the answer to a part was missing, the
-        part is the gap. Questions whose answer was taught since are left out. With a `reader`, only questions that this
-        person may read where they are (`may_read`) are considered.
+        approved of that (`is_open`). A message without words ("2", an emoji) is none. If only the answer to a part was
+        missing, the part is the gap. Questions whose answer was taught since are left out. With a `reader`, only
+        questions that this person may read where they are (`may_read`) are considered.
         """
         whole(limit, "limit")
         with self._core.store.read() as tx:
@@ -136,5 +136,11 @@ def has_no_answer(question: Episode) -> bool:
 
 
 def is_open(episode: Episode) -> bool:
-    """Whether nobody approved of its answer, and it is not held back."""
-    return episode.verdict is not Verdict.SUCCESS and not episode.quarantine
+    """Whether nobody approved of its answer, and it is not held back.
+
+    That it has none is approved of by a teacher or by several people: one person's thumb does not tell others anything.
+    """
+    verdicts = episode.verdicts
+    is_shared = Verdict.SUCCESS in (verdicts.channel, verdicts.workspace)
+    is_approved = is_shared if episode.termination is Termination.FAILURE else episode.verdict is Verdict.SUCCESS
+    return not is_approved and not episode.quarantine

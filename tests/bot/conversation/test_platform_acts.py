@@ -22,6 +22,7 @@ from memory.rules.chat_settings import ALLOWED_PEOPLE
 from memory.services import Answer, FinishedRun, Recording
 from tests.doubles.conversation import ANA, BOB, TEA, Chat
 from tests.doubles.memory_world import scope
+from tests.doubles.model import call
 
 
 @pytest.fixture
@@ -156,6 +157,17 @@ async def test_an_edit_of_a_question_that_was_not_known_is_answered_in_its_place
     assert [gap.episode.goal for gap in chat.world.memory.gaps.find(ANA.workspace)] == []
     await delete(chat, "m1")
     assert goals(chat) == []
+
+
+async def test_so_is_an_edit_of_one_of_which_no_part_was_known(chat: Chat) -> None:
+    both = "lnch and dnnr?"
+    chat.oracle.unknown |= {"lnch", "dnnr?"}
+    chat.oracle.answers[both] = call("expand", flow="parallel", subgoals=["lnch", "dnnr?"])
+    await chat.ask(both, message_id="m1")
+    await edit(chat, "m1", "lunch?")
+    await chat.bot.idle()
+    assert chat.messenger.answers[-1] == "the answer to lunch?"
+    assert goals(chat) == ["lunch?"]
 
 
 async def test_a_secret_that_is_not_stored_makes_no_edit_of_the_same_text(chat: Chat) -> None:

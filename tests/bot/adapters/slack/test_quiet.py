@@ -139,6 +139,28 @@ async def test_a_teacher_chooses_the_mode_of_a_channel(server: SlackServer, gene
         assert len(said(bot, root)) == 1
 
 
+async def test_how_to_teach_a_part_that_it_does_not_know_it_says_once_in_a_thread(
+    bot: SlackBot, server: SlackServer, ana: Person, general: str
+) -> None:
+    root = await say(bot, ana, general, "what is 6*7 and who has the key of the cellar?")
+    await say(bot, ana, general, "what is 6*8 and where did we park our blue car?", under=root)
+    neither = await say(bot, ana, general, "what is 5/0 and what is 6/0?", under=root)
+    first, then = (each.text.split("\n\n") for each in server.said_by_bot(general, root.ts))
+    assert first[0] == "6 * 7 = 42"
+    assert first[1].startswith("I don't know: “who has the key of the cellar?”. Whoever knows it, tell me")
+    assert then == ["6 * 8 = 48", "I don't know: “where did we park our blue car?”."]
+    assert neither.reactions == {"shrug": [server.workspace.bot.id]}
+
+
+async def test_of_several_that_it_does_not_know_it_asks_to_be_asked_each_alone(
+    bot: SlackBot, server: SlackServer, ana: Person, general: str
+) -> None:
+    root = await say(bot, ana, general, "what is 6*7, who has the cellar key and where did we park our blue car?")
+    [answer] = server.said_by_bot(general, root.ts)
+    unknown = "I don't know: “who has the cellar key”, “where did we park our blue car?”."
+    assert answer.text.split("\n\n")[1].startswith(f"{unknown} Whoever knows one of them, ask me that alone; then")
+
+
 async def test_what_it_does_not_know_it_says_once_in_a_thread_and_learns_all_the_same(
     bot: SlackBot, server: SlackServer, ana: Person, ben: Person, general: str
 ) -> None:

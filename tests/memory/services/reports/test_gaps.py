@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from memory.model import TAP, Episode, Reaction, Role, Termination
+from memory.model import GAVE_UP, TAP, Episode, Reaction, Role, Termination
 from memory.services.reports.gaps import has_words
 from tests.doubles.memory_world import World, scope
 
@@ -95,9 +95,11 @@ def test_a_part_that_was_asked_back_about_in_vain_is_a_gap(world: World) -> None
     assert found(world) == []
 
 
-def test_a_gap_that_somebody_approved_of_is_none(world: World) -> None:
-    joke = unanswered(world, "what is the answer to everything?")
+def test_a_gap_that_a_teacher_approved_of_is_none_but_the_asker_s_thumb_hides_it_from_nobody(world: World) -> None:
+    joke = world.ask("what is the answer to everything?", "I don't know.", action=GAVE_UP, termination=F)
     world.react(joke, "👍")
+    assert found(world) == [(joke.goal, 1)]
+    world.react(joke, "👍", by="tina", role=Role.TEACHER)
     assert found(world) == []
 
 
