@@ -27,6 +27,7 @@ from bot.ports import Messenger
 from memory.errors import InvalidInput, NotFound
 from memory.model import Episode, Exchange, Incoming, Role, Scope, found_nothing
 from memory.model.delivery import RETRY
+from memory.rules.audience import stays
 from memory.rules.evidence.answers import named_action
 from memory.services import Answer, FinishedRun, Memory, Opinion
 
@@ -310,12 +311,15 @@ class WordedFeedback:
         return FeedbackDecision(text=self._reply(reading, spell)(judged), choices=(undo,), changed_run=about.run_id)
 
     async def _message(self, scope: Scope, run_id: str) -> Incoming | None:
+        """The person's own message there, which its readers of now may read; with these readers."""
         try:
             message = await self._executor(self._memory.in_words.message, scope.workspace, run_id)
         except NotFound:
             return None
         is_own = (message.scope.person, message.scope.channel) == (scope.person, scope.channel)
-        return message if is_own else None
+        if not is_own or not stays(message.scope.visibility, scope.visibility):
+            return None
+        return replace(message, scope=replace(message.scope, visibility=scope.visibility))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

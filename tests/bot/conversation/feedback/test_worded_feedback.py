@@ -11,7 +11,7 @@ from bot.conversation.feedback.feedback_messages import NOT_DONE
 from bot.conversation.feedback.worded_feedback import as_understood, reading_in
 from bot.errors import MessengerUnavailable
 from bot.model import Address, BotMessage, Choice
-from memory.model import Progress, Role, Scope
+from memory.model import Progress, Role, Scope, Visibility
 from memory.ports import EpisodeFilter
 from memory.rules.chat_settings import ALLOWED_PEOPLE
 from tests.doubles.conversation import ANA, BOB, TEA, Chat, direct
@@ -319,6 +319,28 @@ async def test_what_was_no_feedback_is_answered(chat: Chat) -> None:
     await press(chat, "No")
     assert chat.messenger.answers[-1] == "the answer to No, it's broken"
     assert votes(chat) == {}
+
+
+@pytest.mark.parametrize("label", ["Yes", "No"])
+async def test_a_doubt_about_what_was_said_in_private_is_settled_among_its_readers_alone(
+    chat: Chat, label: str
+) -> None:
+    private, public = (replace(ANA, visibility=each) for each in (Visibility.PRIVATE, Visibility.PUBLIC))
+    await chat.ask(QUESTION, private)
+    await chat.ask("No, it's broken", private)
+    asked, posted = last(chat), len(chat.messenger.answers)
+    assert "do not know that question" in await press(chat, label, public, asked)
+    assert votes(chat) == {}
+    assert len(chat.messenger.answers) == posted
+    assert chat.world.memory.channels.last_known(ANA).visibility is Visibility.PUBLIC
+
+
+async def test_a_doubt_settled_after_the_channel_was_closed_leaves_it_closed(chat: Chat) -> None:
+    await chat.ask(QUESTION)
+    await chat.ask("No, it's broken")
+    await press(chat, "No", replace(ANA, visibility=Visibility.PRIVATE))
+    assert chat.messenger.answers[-1] == "the answer to No, it's broken"
+    assert chat.world.memory.channels.last_known(ANA).visibility is Visibility.PRIVATE
 
 
 async def test_what_a_restart_left_is_asked_for_nobody_knows_any_more_in_what_role_it_was_written(chat: Chat) -> None:
