@@ -247,3 +247,8 @@ class Changes:
 def note_words_of(tx: Transaction, episode: Episode, people: Iterable[str]) -> None:
     """Store that an episode contains words of these people besides its author, so that forgetting them covers it."""
     tx.episodes.note_words(episode.workspace, {episode.id: sorted({*people} - {"", episode.author})})
+
+
+def people_in(tx: Transaction, episode: Episode) -> set[str]:
+    """All people whose words are in an episode, as far as that is stored: its author, and those noted."""
+    return {episode.author, *tx.episodes.words_of_others(episode.workspace, [episode.id]).get(episode.id, ())}

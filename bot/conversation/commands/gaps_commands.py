@@ -13,7 +13,7 @@ from bot.errors import CommandRefused
 from bot.model import Choice
 from memory.errors import NotFound
 from memory.model import Audience, Episode, Origin, Role, Scope, Visibility
-from memory.rules.audience import may_read
+from memory.rules.audience import may_read, visibility_of
 from memory.rules.evidence.answers import named_action
 from memory.rules.retrieval.prompt import shown_line
 from memory.services import Gap
@@ -117,13 +117,14 @@ def _edit(context: CommandContext, lesson: Episode, answer: str) -> CommandReply
     if context.memory.batches.of_lessons(lesson.workspace, [lesson.id]):
         return batch_commands.edited(context, lesson, answer)
     taught = teaching.teach(
-        replace(lesson.scope, person=context.scope.person),
+        replace(lesson.scope, person=context.scope.person, visibility=visibility_of(lesson)),
         lesson.goal,
         answer,
         role=context.role,
         audience=Audience.CHANNEL,
         at=command.at,
         event_id=command.event_id,
+        instead_of=lesson.id,
     )
     if taught is None:
         return CommandReply(text=no_such_gap(context.spell))

@@ -32,7 +32,7 @@ from memory.model.delivery import asks_in_words
 from memory.ports import Transaction
 from memory.rules.audience import is_in_reach, may_read, visibility_about
 from memory.services.conversation.answers import askers_of
-from memory.services.core import Core, event, note_words_of
+from memory.services.core import Core, event, note_words_of, people_in
 from memory.services.recording.approvals import carried_out, decide, decision_on, why_not
 from memory.services.recording.finished_run import FinishedRun, note_lessons_in
 from memory.services.teaching.correct import taught_lesson
@@ -265,7 +265,7 @@ class Asking:
         tx.log.append(event(opinion, EventKind.CREATED, opinion.author, now, detail={"event": event_id}))
         for model, vector in tx.episodes.vectors(asked.workspace, [asked.id]).values():
             tx.episodes.put_vector(opinion.workspace, opinion.id, model, vector)
-        note_words_of(tx, opinion, _people_in(tx, asked))
+        note_words_of(tx, opinion, people_in(tx, asked))
         write_votes(self._core, tx, now, replace(_on(opinion, scope, 1, tap.role, at), event_id=event_id))
         return opinion
 
@@ -283,7 +283,7 @@ def count_choice(
     if len(offers) < tap.number:
         raise NotFound(f"what {tap.run_id} in {run.workspace} offered is erased; work it out once more")
     offer = offers[tap.number - 1]
-    people = _people_in(tx, offer.node)
+    people = people_in(tx, offer.node)
     for node in nodes:
         note_words_of(tx, node, people)
     chosen = _taps(tx, run.workspace, tap.run_id, offers, offer.node)
@@ -332,11 +332,6 @@ def note_offered(tx: Transaction, nodes: Sequence[Episode]) -> None:
 def _is_last_part(above: Episode, part: Episode) -> bool:
     parts = next((step.subgoals for step in reversed(above.trajectory) if step.subgoals), ())
     return part.node_path == f"{above.node_path}.{len(parts) - 1}"
-
-
-def _people_in(tx: Transaction, asked: Episode) -> set[str]:
-    """All people whose words are in this episode."""
-    return {asked.author, *tx.episodes.words_of_others(asked.workspace, [asked.id]).get(asked.id, ())}
 
 
 def _taps(tx: Transaction, workspace: str, run_id: str, offers: Sequence[Offer], node: Episode) -> list[Incoming]:

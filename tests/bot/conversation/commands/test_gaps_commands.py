@@ -1,5 +1,7 @@
 """What nobody could answer, told to teachers, and their answers to it."""
 
+from dataclasses import replace
+
 import pytest
 
 from memory.model import Role, Scope, Visibility
@@ -7,6 +9,7 @@ from memory.ports import EpisodeFilter
 from tests.doubles.conversation import Chat
 from tests.doubles.memory_world import scope
 from tests.doubles.model import ReadyModel, fail
+from tests.doubles.stores import content
 
 QUESTION, OTHER = "where do I park my bicycle?", "who feeds the office cat?"
 TINA = scope("tina")
@@ -108,3 +111,30 @@ async def test_an_answer_that_was_given_cannot_be_taught_as_a_gap() -> None:
 async def test_what_is_taught_among_four_eyes_says_so(chat: Chat) -> None:
     await chat.ask(QUESTION, direct("tina"))
     assert "tell nobody else" in await gaps(chat, direct("tina"))
+
+
+async def corrected(chat: Chat, by: Scope, text: str = "In the yard.") -> str:
+    """The end of the id of a lesson that waits for a teacher."""
+    await chat.ask(QUESTION, by)
+    await chat.correct(text, by)
+    (lesson,) = chat.world.memory.audit.episodes(TINA.workspace, EpisodeFilter(author=by.person, text=text))
+    return lesson.id[-8:]
+
+
+async def test_a_teachers_wording_of_a_waiting_lesson_keeps_no_question_of_who_is_forgotten(chat: Chat) -> None:
+    waiting = await corrected(chat, scope("bo"))
+    await chat.command("teach", f"{waiting} In the shed.", by=TINA, role=Role.TEACHER)
+    assert QUESTION in await chat.command("memory", by=TINA)
+    await chat.command("forget", "yes", by=scope("bo"))
+    assert QUESTION.encode() not in content(chat.store)
+    (kept,) = chat.world.memory.audit.episodes(TINA.workspace, EpisodeFilter(author="tina"))
+    assert (kept.goal, kept.output) == ("", "In the shed.")
+
+
+async def test_a_teachers_wording_in_a_channel_that_is_closed_stays_there_when_it_opens(chat: Chat) -> None:
+    waiting = await corrected(chat, scope("bo"))
+    closed = replace(TINA, visibility=Visibility.PRIVATE)
+    await chat.command("teach", f"{waiting} In the vault.", by=closed, role=Role.TEACHER)
+    assert "vault" in await chat.command("memory", by=closed)
+    for seat in (TINA, scope("bo"), scope("tina", channel="c2")):
+        assert "vault" not in await chat.command("memory", by=seat, role=Role.TEACHER)
