@@ -67,7 +67,7 @@ class WordedChoices:
         """What is chosen, as the command's argument; `_UNCLEAR`, `_TAP`, or empty for an ordinary message."""
         if is_feedback(asked.understood):  # "Was that a correction?"
             return "1" if read.is_yes else "2" if read.is_none else ""
-        nodes = (await self._executor(self._memory.audit.run, event.scope.workspace, asked.run_id)).nodes
+        nodes = await self._executor(self._memory.audit.nodes, event.scope.workspace, asked.run_id)
         return _among(read, text, [each.option for each in offers_of(nodes)])
 
 

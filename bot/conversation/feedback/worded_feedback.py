@@ -146,7 +146,7 @@ class WordedFeedback:
         )
 
     async def _is_unknown(self, about: Exchange, workspace: str) -> bool:
-        nodes = (await self._executor(self._memory.audit.run, workspace, about.run_id)).nodes
+        nodes = await self._executor(self._memory.audit.nodes, workspace, about.run_id)
         return found_nothing(nodes)
 
     async def _overheard(self, message: Incoming, run_id: str) -> FinishedRun | None:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from bot.agent.tools.reminders import due_text
 from bot.conversation.executor import Executor
 from bot.ports import Messenger
-from memory.errors import MemoryFault
+from memory.errors import InvalidInput, MemoryFault
 from memory.model import Scope
 from memory.model.scope import platform_of
 from memory.rules.recurrence import Recurrence
@@ -17,7 +17,7 @@ from memory.services.conversation.reminders import Reminder
 
 log = logging.getLogger(__name__)
 
-_LOOKED_THROUGH = 5
+_LOOKED_THROUGH = 20
 """How many of a person's newest messages are searched for the one that asks for the reminder."""
 _KEEPS_OFFERING = timedelta(minutes=5)
 
@@ -27,7 +27,9 @@ def add_reminder(
 ) -> Reminder:
     """Store a reminder, to be posted as a reply to the message that asks for it. Blocking. Raises `MemoryFault`."""
     latest = memory.recording.messages_of(scope, _LOOKED_THROUGH)
-    message_id = next((each.message_id for each in latest if each.text == asked), "")
+    message_id = next((each.message_id for each in latest if each.text == asked), None)
+    if message_id is None:  # of somebody else's request, tried again: their words would stay when they are forgotten
+        raise InvalidInput("that was asked by somebody else; ask for it in your own words")
     return memory.reminders.add(scope, text, first, zone, repeat, message_id)
 
 

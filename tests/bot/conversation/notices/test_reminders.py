@@ -3,16 +3,19 @@
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
+import pytest
+
 from bot.agent.tools.reminders import cancel_tool, list_tool, remind_tool
 from bot.conversation.answers.people import People
 from bot.conversation.executor import Executor
 from bot.conversation.notices.reminders import ReminderNotifier, add_reminder
 from bot.errors import MessengerUnavailable
-from bot.model import ChannelCard, Profile, ToolTurn
+from bot.model import ChannelCard, PersonRetry, Profile, ToolTurn
 from memory.model import Scope
 from tests.doubles.conversation import ANA, BOB, Chat, RecordingMessenger
 from tests.doubles.memory_world import World
 from tests.doubles.model import call
+from tests.doubles.stores import content
 
 
 class Knowing(RecordingMessenger):
@@ -97,6 +100,28 @@ async def test_a_time_that_is_over_and_one_that_makes_no_sense_are_told_to_the_m
     here = Reminding()
     assert "that time is in the past" in await here.asks("call Ana", "2026-01-01 09:00")
     assert "I cannot tell when" in await here.asks("call Ana", "whenever")
+
+
+async def test_who_has_somebody_elses_request_tried_again_gets_no_reminder_in_their_words() -> None:
+    here = Reminding()
+    await here.asks("call the lawyer", "tomorrow at 9")
+    again = PersonRetry(event_id="again", scope=BOB, message_id="post-1", at=here.world.clock.tick())
+    await here.chat.sink(again)
+    await here.chat.bot.idle()
+    assert "You have no reminders here" in await here.chat.command("reminders", by=BOB)
+    assert "lawyer" in await here.chat.command("reminders")
+    await here.chat.command("forget", "yes")
+    assert b"lawyer" not in content(here.chat.store)
+
+
+@pytest.mark.parametrize("thanks", ["👍", "thanks, that worked", "1"])
+async def test_thanks_for_a_reminder_are_no_judgement_and_no_failure(thanks: str) -> None:
+    here = Reminding()
+    await here.asks("call Ana", "in 5 minutes")
+    here.world.clock.tick(minutes=6)
+    await here.looks()
+    await here.chat.ask(thanks)
+    assert here.messenger.answers[-1] == f"the answer to {thanks}"
 
 
 async def test_the_command_lists_and_cancels_ones_own() -> None:
