@@ -60,7 +60,7 @@ async def _talk(settings: Settings, memory: Memory, running: Running, *, teacher
             loop.add_signal_handler(signal.SIGTERM, lambda: ending.add(loop.create_task(end())))
         try:
             if stack.enter_context(only_one(settings, "chat")):
-                await goodbot.recover_alone(messenger)
+                await goodbot.recover_suspects(messenger)
                 await goodbot.recover(messenger)
             async with (
                 reminders_running(running, memory, [messenger]),

@@ -88,23 +88,23 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
         stack.callback(gc_task.cancel)
         for runner in runners:
             await runner.login.take()
-        alone = [
+        own_messengers = [
             runner.messenger
             for runner in runners
-            if runner.is_alone and _is_only_one(stack, settings, runner.messenger)
+            if runner.is_sole_holder and _is_only_one(stack, settings, runner.messenger)
         ]
-        await _recover_alone(running.goodbot, alone, stop)
+        await _recover_suspects(running.goodbot, own_messengers, stop)
         await _begin_jobs(stack, settings, memory, owner, look_s=JOBS_S if sharing is None else SHARED_JOBS_S)
-        await running.goodbot.recover(*alone)
+        await running.goodbot.recover(*own_messengers)
         shared = [runner.messenger for runner in runners if isinstance(runner.login, SharedLogin)]
         await stack.enter_async_context(sharing_running(settings, memory, sharing, shared))
-        alone += shared
-        await stack.enter_async_context(reminders_running(running, memory, alone))
+        own_messengers += shared
+        await stack.enter_async_context(reminders_running(running, memory, own_messengers))
         await stack.enter_async_context(knowledge_kept(running.agent_tools.knowledge, memory.clock))
         if is_configured(settings):
             await _serve_web(stack, settings, memory, running, runners, metering)
-        take_over = partial(_take_over, settings, memory, running.goodbot, stack, alone)
-        await _until_stopped(running, runners, alone, take_over, stop)
+        take_over = partial(_take_over, settings, memory, running.goodbot, stack, own_messengers)
+        await _until_stopped(running, runners, own_messengers, take_over, stop)
 
 
 def _is_only_one(stack: AsyncExitStack, settings: Settings, messenger: Messenger) -> bool:
@@ -157,7 +157,7 @@ async def _take_over(
     memory: Memory,
     goodbot: Goodbot,
     stack: AsyncExitStack,
-    alone: list[Messenger],
+    own_messengers: list[Messenger],
     messenger: Messenger,
 ) -> None:
     """Finish what the former process on this platform left."""
@@ -165,12 +165,12 @@ async def _take_over(
         return
     count_inherited_exits(settings, memory)
     await goodbot.recover(messenger)
-    alone.append(messenger)
+    own_messengers.append(messenger)
 
 
-async def _recover_alone(goodbot: Goodbot, alone: Sequence[Messenger], stop: asyncio.Event) -> None:
+async def _recover_suspects(goodbot: Goodbot, own_messengers: Sequence[Messenger], stop: asyncio.Event) -> None:
     """First answer, one by one, the messages that may have crashed an earlier process, unless told to stop."""
-    recovering = asyncio.create_task(goodbot.recover_alone(*alone))
+    recovering = asyncio.create_task(goodbot.recover_suspects(*own_messengers))
     stopped = asyncio.create_task(stop.wait())
     await asyncio.wait({recovering, stopped}, return_when=asyncio.FIRST_COMPLETED)
     stopped.cancel()
@@ -182,13 +182,13 @@ async def _recover_alone(goodbot: Goodbot, alone: Sequence[Messenger], stop: asy
 async def _until_stopped(
     running: Running,
     runners: Sequence[PlatformRunner],
-    alone: Sequence[Messenger],
+    own_messengers: Sequence[Messenger],
     take_over: TakeOver,
     stop: asyncio.Event,
 ) -> None:
     """Run the platforms until all have ended or the process is told to stop.
 
-    Refused parts are posted again on those in `alone`. Without platforms the web is served until the process is told to
+    Refused parts are posted again on `own_messengers`. Without platforms the web is served until the process is told to
     stop.
     """
     sink = running.sink
@@ -197,7 +197,7 @@ async def _until_stopped(
         for runner in runners
     }
     stopped = asyncio.create_task(stop.wait())
-    redelivery = asyncio.create_task(_redeliver(running.goodbot, alone, live))
+    redelivery = asyncio.create_task(_redeliver(running.goodbot, own_messengers, live))
     ends: list[str] = []
     while (live or not runners) and not stop.is_set():
         await asyncio.wait({*live.values(), stopped}, return_when=asyncio.FIRST_COMPLETED)

@@ -305,7 +305,7 @@ class Goodbot:
         self._answering.is_leaving = True
         self.conversations.leave()
 
-    async def recover_alone(self, *messengers: Messenger) -> None:
+    async def recover_suspects(self, *messengers: Messenger) -> None:
         """Answer the messages that may have crashed an earlier process, one at a time, before anything else.
 
         So another crash has one known cause. To be called before the platforms connect: answers are committed here, and
@@ -319,7 +319,7 @@ class Goodbot:
         """Finish an earlier process's work: answer accepted messages, post committed answers. Returns how many."""
         left = await self._unfinished(*messengers)
         for messenger, incoming in left:
-            enqueue = self.conversations.enqueue_alone if incoming.is_suspect else self.conversations.enqueue
+            enqueue = self.conversations.enqueue_suspect if incoming.is_suspect else self.conversations.enqueue
             enqueue(messenger, incoming)
         return len(left)
 

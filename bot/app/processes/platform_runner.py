@@ -24,7 +24,7 @@ class PlatformRunner:
     """The keeper of this process's shards, if processes share the platform by shards."""
 
     @property
-    def is_alone(self) -> bool:
+    def is_sole_holder(self) -> bool:
         """Whether the login is held by this process alone."""
         return isinstance(self.login, Login) and self.login.is_held
 

@@ -32,8 +32,8 @@ class Conversations:
         self._queues: dict[Conversation, asyncio.Queue[tuple[Messenger, Incoming, bool]]] = {}
         self._workers: dict[Conversation, asyncio.Task[None]] = {}
         self._running: dict[Conversation, tuple[Incoming, asyncio.Event]] = {}
-        self._alone: deque[tuple[Messenger, Incoming]] = deque()
-        self._one_by_one: asyncio.Task[None] | None = None
+        self._suspects: deque[tuple[Messenger, Incoming]] = deque()
+        self._suspect_worker: asyncio.Task[None] | None = None
         self.is_leaving = False
         """Whether no more answers are started."""
         self.taken: set[tuple[str, str]] = set()
@@ -56,12 +56,12 @@ class Conversations:
         if is_next:
             self._workers[key] = asyncio.create_task(self._work(key))
 
-    def enqueue_alone(self, messenger: Messenger, incoming: Incoming) -> None:
+    def enqueue_suspect(self, messenger: Messenger, incoming: Incoming) -> None:
         """Queue a message that is answered before all that have not started yet, one such message at a time."""
         self.taken.add(_id(incoming))
-        self._alone.append((messenger, incoming))
-        if self._one_by_one is None or self._one_by_one.done():
-            self._one_by_one = asyncio.create_task(self._work_one_by_one())
+        self._suspects.append((messenger, incoming))
+        if self._suspect_worker is None or self._suspect_worker.done():
+            self._suspect_worker = asyncio.create_task(self._work_suspects())
 
     async def run(
         self, messenger: Messenger, incoming: Incoming, answer: AnswerMessage, *, is_current: bool = False
@@ -78,17 +78,17 @@ class Conversations:
             if self.others is not None:
                 self.others.ended(incoming)
 
-    async def _work_one_by_one(self) -> None:
-        while self._alone and not self.is_leaving:
-            messenger, incoming = self._alone.popleft()
+    async def _work_suspects(self) -> None:
+        while self._suspects and not self.is_leaving:
+            messenger, incoming = self._suspects.popleft()
             await self.run(messenger, incoming, self._answer)
 
     async def _work(self, key: Conversation) -> None:
         queue, waited = self._queues[key], False
         try:
             while not queue.empty() and not self.is_leaving:
-                if self._one_by_one is not None and not self._one_by_one.done():
-                    await asyncio.wait({self._one_by_one})
+                if self._suspect_worker is not None and not self._suspect_worker.done():
+                    await asyncio.wait({self._suspect_worker})
                     waited = True
                     continue
                 messenger, incoming, is_current = queue.get_nowait()
@@ -104,7 +104,7 @@ class Conversations:
     @property
     def waiting(self) -> int:
         """How many messages are queued."""
-        return sum(queue.qsize() for queue in self._queues.values()) + len(self._alone)
+        return sum(queue.qsize() for queue in self._queues.values()) + len(self._suspects)
 
     def running(self, key: Conversation) -> Incoming | None:
         """The message of a conversation that is being answered now."""
@@ -184,8 +184,8 @@ class Conversations:
             await asyncio.wait(tasks)
 
     def _tasks(self) -> "list[asyncio.Task[None]]":
-        one_by_one = self._one_by_one
-        return [*self._workers.values(), *([one_by_one] if one_by_one is not None and not one_by_one.done() else [])]
+        worker = self._suspect_worker
+        return [*self._workers.values(), *([worker] if worker is not None and not worker.done() else [])]
 
 
 def _id(incoming: Incoming) -> tuple[str, str]:

@@ -155,5 +155,5 @@ class Sharing:
             await looking(self.on_inherited)
         for message in await looking(self._memory.conversation_leases.read, taken):
             messenger = self.messengers[message.scope.platform]
-            enqueue = self._conversations.enqueue_alone if message.is_suspect else self._conversations.enqueue
+            enqueue = self._conversations.enqueue_suspect if message.is_suspect else self._conversations.enqueue
             enqueue(messenger, message)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pytest
 from hypothesis import given, strategies as st
 
-from bot.app.serve import _recover_alone
+from bot.app.serve import _recover_suspects
 from bot.conversation import messages
 from bot.errors import ChannelNotFound
 from bot.model import BotMessage, MessageRef, ModelReply, ModelRequest
@@ -294,7 +294,7 @@ async def live(
     chat = Chat(world, model, in_work=noted, messenger=Platform(posted))
 
     async def start() -> None:
-        await chat.bot.recover_alone(chat.messenger)
+        await chat.bot.recover_suspects(chat.messenger)
         await chat.bot.recover(chat.messenger)
         await chat.bot.idle()
 
@@ -357,7 +357,7 @@ async def test_suspects_are_answered_one_at_a_time_before_anything_is_posted() -
     noted = Noted()
     chat = Chat(world, in_work=noted)
     gate = chat.oracle.gates["question e0"] = asyncio.Event()
-    alone = asyncio.create_task(chat.bot.recover_alone(chat.messenger))
+    alone = asyncio.create_task(chat.bot.recover_suspects(chat.messenger))
     assert await chat.oracle.arrived.get() == "question e0"
     assert noted.now == [("terminal:w", "e0")]
     gate.set()
@@ -397,7 +397,7 @@ async def test_told_to_end_while_a_suspect_is_answered_it_ends_and_keeps_it() ->
     chat = Chat(world)
     chat.oracle.gates["question e0"] = asyncio.Event()
     stop = asyncio.Event()
-    ending = asyncio.create_task(_recover_alone(chat.bot, [chat.messenger], stop))
+    ending = asyncio.create_task(_recover_suspects(chat.bot, [chat.messenger], stop))
     await chat.oracle.arrived.get()
     stop.set()
     await ending
