@@ -25,7 +25,7 @@ BOUNDARIES = {
     ("bot/adapters/tools/plugins.py", "work"),
     ("memory/adapters/embedding/batching.py", "_run"),
     ("bot/app/wiring/build.py", "_warm_up"),
-    ("bot/app/health_checks.py", "results"),
+    ("bot/app/health_checks.py", "_results"),
     ("bot/app/processes/shards.py", "look"),
     ("bot/cli/faults.py", "_noted"),
     ("bot/conversation/goodbot.py", "handle"),

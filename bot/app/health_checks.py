@@ -8,6 +8,7 @@ import logging
 import os
 import shlex
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from bot.adapters.check_result import CheckResult, fault, fine, warning
@@ -30,6 +31,7 @@ from memory.services.settings.chat_settings import named_anywhere
 
 log = logging.getLogger(__name__)
 
+_BLIND = "could not look: "
 _MOST_NAMED = 5
 
 
@@ -145,7 +147,7 @@ def _rows(settings: Settings) -> Iterator[CheckResult]:
         with open_store(settings) as store:
             damaged = store.damage(limit=_ROWS_SHOWN)
     except (MemoryFault, OSError) as error:
-        yield fault(_ROWS, f"could not look: {error}", "mend GB002 first")
+        yield fault(_ROWS, f"{_BLIND}{error}", "mend GB002 first")
         return
     for row in damaged:
         yield fault(_ROWS, row.what, row.remedy)
@@ -274,15 +276,26 @@ _ONE_EACH: Mapping[str, Callable[[Settings], CheckResult]] = {
 
 
 def results(settings: Settings) -> Iterator[CheckResult]:
-    """The results of all checks, in order of code. Platforms without a token are not contacted."""
+    """The results of all checks, in order of code. Platforms without a token are not contacted.
+
+    What keeps several checks from looking is told once; the others name its check.
+    """
+    codes: dict[str, str] = {}
+    for each in _results(settings):
+        cause = each.what.removeprefix(_BLIND)
+        first = codes.setdefault(cause, each.code)
+        yield each if cause == each.what or first == each.code else replace(each, what=f"{_BLIND}see {first}")
+
+
+def _results(settings: Settings) -> Iterator[CheckResult]:
     for code, check in _ONE_EACH.items():
         try:
             yield check(settings)
         except MemoryFault as error:
-            yield fault(code, f"could not look: {error}", "mend GB002 or GB011 first")
+            yield fault(code, f"{_BLIND}{error}", "mend GB002 or GB011 first")
         except Exception as error:  # a failing check must not hide the others
             log.error("the check %s failed: %s", code, error, exc_info=error)
-            yield fault(code, f"could not look: {type(error).__name__}: {error}", "mend what else is wrong")
+            yield fault(code, f"{_BLIND}{type(error).__name__}: {error}", "mend what else is wrong")
     for look in (_rows, _private, mcp_servers, _slack, _discord):
         yield from look(settings)
 

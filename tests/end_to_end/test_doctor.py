@@ -88,6 +88,16 @@ def test_a_date_that_cannot_be_read_is_no_fault(date: str) -> None:
 
 
 @pytest.mark.process
+def test_what_is_wrong_with_the_database_is_told_once(tmp_path: Path) -> None:
+    (tmp_path / "other.db").write_text("no database", encoding="utf-8")
+    done = Home(tmp_path).run("doctor", DATABASE_URL=f"sqlite:///{tmp_path / 'other.db'}")
+    assert done.code == 1
+    assert done.out.count("is not a Goodbot database") == 1
+    blind = [line.split()[0] for line in done.out.splitlines() if "could not look: see GB002" in line]
+    assert blind == ["GB003", "GB005", "GB010", "GB011"]
+
+
+@pytest.mark.process
 def test_who_was_named_in_chat_teaches_too(tmp_path: Path) -> None:
     with SlackThread() as slack, DiscordServer() as discord:
         guild = discord.guild("Home")
