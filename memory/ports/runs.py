@@ -72,6 +72,9 @@ class EventLog(Protocol):
     def erase_correction(self, workspace: str, episode_id: str, lesson_id: str, text: str) -> None:
         """Erase from an episode's log that a lesson corrected it, and this text from its other corrections."""
 
+    def erase_reasons(self, workspace: str, run_id: str, actor: str, at: datetime) -> None:
+        """Erase the reasons that a person gave for their judgement of an answer at this moment, wherever they stand."""
+
     def by_actor(self, workspace: str, actor: str, kinds: Sequence[EventKind], limit: int = 100) -> list[Event]:
         """What one person did, newest first."""
 

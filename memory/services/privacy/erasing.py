@@ -5,9 +5,11 @@ from collections.abc import Collection, Iterable
 from memory.model import Episode, EventKind, Incoming, LinkKind, Origin, Signal
 from memory.model.upkeep import Erasure
 from memory.ports import Store, Transaction
-from memory.services.core import Core, note_words_of
+from memory.rules.verdict import CORRECTION
+from memory.services.core import Core, existing, note_words_of
 from memory.services.privacy.quotation import resting_on
 from memory.services.verdicts.quarantine import corrected_by, restore_text
+from memory.services.verdicts.reason import withdraw_reasons
 from memory.services.verdicts.tally import erase_judgements, runs_of_voters, runs_with_changed_standing
 from memory.services.verdicts.verdicts import refold
 
@@ -39,8 +41,11 @@ def erase_run(core: Core, tx: Transaction, workspace: str, run_id: str) -> int:
         tx.deliveries.delete_runs(workspace, [message.run_id])
     for node in whole:
         for failed in corrected[node.id]:
+            judged = tx.teaching.reactions_of_run(workspace, failed.run_id)
+            withdraw_reasons(tx, [each for each in judged if each.source == f"{CORRECTION}:{node.id}"], core.clock())
+            tx.log.erase_reasons(workspace, failed.run_id, node.author, node.created_at)
             tx.log.erase_correction(workspace, failed.id, node.id, node.output)
-            restore_text(tx, failed, "", core.clock())
+            restore_text(tx, existing(tx, workspace, failed.id), "", core.clock())
     refold(tx, workspace, touched, core.policy)
     if erased:
         tx.upkeep.put_erasure(Erasure(workspace=workspace, id=core.new_id()))

@@ -157,3 +157,15 @@ class UpkeepContract(StoreCase):
         assert left == [("", "l2"), ("two", "l2"), ("two", "")]
         with store.read() as tx, pytest.raises(RuntimeError, match="cannot write"):
             tx.log.erase_correction("w", "e1", "l2", "two")
+
+    def test_the_reasons_that_a_person_gave_at_a_moment_are_erased_wherever_they_stand(self, store: Store) -> None:
+        then, later = NOW, NOW + timedelta(seconds=1)
+        given = [("ana", then, "one"), ("ana", later, "one"), ("ana", later, "two"), ("bo", then, "one")]
+        with store.write() as tx:
+            tx.episodes.add(episode("e1", run_id="r1"))
+            for actor, at, reason in given:
+                tx.log.append(replace(event("e1", EventKind.GRADED, actor=actor), at=at, detail={"reason": reason}))
+            tx.log.erase_reasons("w", "r1", "ana", then)
+            assert [each.detail["reason"] for each in tx.log.of_run("w", "r1")] == ["", "", "two", "one"]
+        with store.read() as tx, pytest.raises(RuntimeError, match="cannot write"):
+            tx.log.erase_reasons("w", "r1", "bo", then)

@@ -124,6 +124,15 @@ class SqlEventLog(SqlTable):
             elif each.detail.get("text") == text:  # its link to the other lesson stays
                 self._session.run(update(events).where(here).values(detail={**each.detail, "text": ""}))
 
+    def erase_reasons(self, workspace: str, run_id: str, actor: str, at: datetime) -> None:
+        self._session.require_writing()
+        own = [each for each in self.of_run(workspace, run_id) if each.actor == actor and each.detail.get("reason")]
+        given = {each.detail["reason"] for each in own if each.at == at}
+        for each in own:
+            if each.detail["reason"] in given:
+                here = and_(_t.workspace == workspace, _t.seq == each.seq)
+                self._session.run(update(events).where(here).values(detail={**each.detail, "reason": ""}))
+
     def by_actor(self, workspace: str, actor: str, kinds: Sequence[EventKind], limit: int = 100) -> list[Event]:
         own = and_(_t.workspace == workspace, _t.actor == actor, _t.kind.in_(kinds))
         return self._session.all(Event, select(events).where(own).order_by(_t.seq.desc()).limit(limit))

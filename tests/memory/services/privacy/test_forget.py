@@ -179,6 +179,22 @@ def test_erasing_a_correction_erases_it_from_the_answer_that_it_corrected(world:
     assert world.memory.audit.check() == []
 
 
+def test_erasing_a_correction_erases_the_reason_that_came_with_it(world: World) -> None:
+    wrong = world.ask("where is the key?", "no idea")
+    there, teaching = replace(wrong.scope, person="bob"), world.memory.teaching
+    made = teaching.correct(
+        there, wrong.run_id, "upstairs", role=Role.TEACHER, at=world.clock.tick(), reason=f"the {CANARY}"
+    )
+    for verdict in (Verdict.SUCCESS, Verdict.FAILURE, Verdict.PENDING):
+        teaching.grade(WORKSPACE, wrong.id, verdict, actor="adm", reason=f"{verdict} says adm")
+    assert made is not None
+    assert world.episode(wrong).outcome_reason == f"the {CANARY}", "shown again in bob's name"
+    world.memory.privacy.erase_run(WORKSPACE, made.lesson.run_id)
+    assert not remains(world, CANARY)
+    assert (world.episode(wrong).outcome_reason, world.episode(wrong).verdict) == ("", Verdict.FAILURE)
+    assert world.memory.audit.check() == []
+
+
 def test_a_teachers_lesson_about_a_forgotten_persons_answer_stays_without_its_question(world: World) -> None:
     mine = world.ask(f"where is the {CANARY}?", "no idea", of=scope(PERSON))
     lesson = world.correct(mine, "upstairs", by="tea", role=Role.TEACHER)
