@@ -98,7 +98,9 @@ class Answering:
         self.unknown_answers = UnknownAnswers(memory, executor)
         self._resuming = Resuming(memory, executor)
         self._reworded: dict[str, asyncio.Event] = {}
-        """Events, by event id, that are set if the message is edited while the agent works on it."""
+        """Events, by event id, that are set if the message is edited before or while the agent works on it."""
+        self._last_tries: set[str] = set()
+        """Messages whose work is not begun again, by event id."""
         self.post: Post = lambda messenger, _, message: messenger.post(message)
         """Posts a part of an answer to a message."""
         self.is_leaving = False
@@ -130,14 +132,14 @@ class Answering:
             return await self._commit(messenger, incoming, cancel, lambda _: None) is not None
 
     def begin_again(self, event_id: str) -> bool:
-        """Restart the work on a message that was edited.
+        """Restart the work on a message that was edited before it was answered, or let it begin with the new text.
 
-        False if it is answered, was edited too often, or already did something with effects.
+        False if it was edited too often, or already did something with effects.
         """
-        reworded = self._reworded.get(event_id) if event_id not in self._resuming.with_effects else None
-        if reworded is not None:
-            reworded.set()
-        return reworded is not None
+        if event_id in self._resuming.with_effects or event_id in self._last_tries:
+            return False
+        self._reworded.setdefault(event_id, asyncio.Event()).set()
+        return True
 
     async def _commit(
         self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event, show: Callable[[str], None]
@@ -150,6 +152,7 @@ class Answering:
             return await self._committed(messenger, incoming, cancel, show)
         finally:
             self._reworded.pop(incoming.event_id, None)
+            self._last_tries.discard(incoming.event_id)
             self.unknown_answers.admitted.discard(incoming.event_id)
             self.worded.events.pop(incoming.event_id, None)
 
@@ -157,11 +160,15 @@ class Answering:
         self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event, show: Callable[[str], None]
     ) -> tuple[Incoming, Answer] | None:
         current: Incoming | None = incoming
+        if incoming.event_id in self._reworded:
+            current = await self._executor(self._memory.recording.current, incoming)
         images, tries = self.pictures.take(incoming.event_id), 0
         while current is not None and current.progress is Progress.ACCEPTED:
             tries += 1
             run_id, is_last = self._new_id(), tries > _MOST_EDITS
-            reworded = self._watch(incoming.event_id, is_last)
+            reworded = self._reworded[incoming.event_id] = asyncio.Event()
+            if is_last:
+                self._last_tries.add(incoming.event_id)
             show("thinking")
             shown = self._live_answers.of(messenger, current, run_id) if self._live_answers else nullcontext()
             async with shown as live:
@@ -185,15 +192,6 @@ class Answering:
                         return replace(done, understood=finished.understood), answer
             current = await self._executor(self._memory.recording.current, incoming)
         return None
-
-    def _watch(self, event_id: str, is_last: bool) -> asyncio.Event:
-        """The event that an edit of the message sets; an edit during the last try sets none."""
-        reworded = asyncio.Event()
-        if is_last:
-            self._reworded.pop(event_id, None)
-        else:
-            self._reworded[event_id] = reworded
-        return reworded
 
     async def _warm(self, show: Callable[[str], None], cancel: asyncio.Event) -> None:
         """Wait until the models are loaded, unless cancelled, so that no thread of the pool has to wait."""

@@ -112,6 +112,18 @@ async def test_an_edit_counts_while_the_question_waits(chat: Chat) -> None:
     assert chat.messenger.notices == []
 
 
+async def test_an_edit_before_the_work_begins_is_answered_and_not_told_to_be_late() -> None:
+    warm_up: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    chat = Chat(warm_up=warm_up)
+    await chat.sink(chat.message("lnch?", message_id="m1"))
+    await edit(chat, "m1", "lunch?")
+    warm_up.set_result(None)
+    await chat.bot.idle()
+    assert (chat.oracle.asked, chat.messenger.answers) == (["lunch?"], ["the answer to lunch?"])
+    assert chat.messenger.notices == []
+    chat.executor.close()
+
+
 async def test_an_edit_while_the_agent_works_begins_it_again(chat: Chat) -> None:
     chat.oracle.gates["lnch?"] = asyncio.Event()
     await chat.sink(chat.message("lnch?", message_id="m1"))
