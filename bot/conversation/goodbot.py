@@ -107,7 +107,7 @@ class Goodbot:
         self._decisions = DecisionNotifier(memory, executor)
         self.digest = Digest(memory, executor, digest_to)
         self._saver = SaveHandler(memory, executor, save_emoji)
-        self._changes = ChangeHandler(memory, executor, self.conversations, answering, self._saver)
+        self._changes = ChangeHandler(memory, executor, self.conversations, answering, self._saver, self._feedback)
         self._welcomer = Welcomer(memory, executor, is_on=welcomes)
 
     def sink(self, messenger: Messenger) -> EventSink:
@@ -152,7 +152,7 @@ class Goodbot:
             case PersonEdit():
                 await self._changes.on_edit(messenger, event)
             case PersonDeletion():
-                await self._changes.on_deletion(event)
+                await self._changes.on_deletion(messenger, event)
             case PersonRetry():
                 await self._changes.on_retry(messenger, event)
             case PersonReaction() if self._mutes(event.emoji):

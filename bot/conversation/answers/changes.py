@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from bot.conversation import messages
 from bot.conversation.answers.answering import Answering
 from bot.conversation.answers.conversations import Conversations, full_text
+from bot.conversation.answers.worded_choices import choice_event
 from bot.conversation.executor import Executor
+from bot.conversation.feedback.handler import FeedbackHandler
 from bot.conversation.feedback.saving import SaveHandler
 from bot.conversation.notifications import say
 from bot.model import PersonDeletion, PersonEdit, PersonRetry
@@ -23,6 +25,7 @@ class ChangeHandler:
     _conversations: Conversations
     _answering: Answering
     _saver: SaveHandler
+    _feedback: FeedbackHandler
 
     async def on_edit(self, messenger: Messenger, event: PersonEdit) -> None:
         """Answer the edited text of a question; if it is too late, tell the person so."""
@@ -58,8 +61,8 @@ class ChangeHandler:
         self._conversations.enqueue(messenger, again)
         return True
 
-    async def on_deletion(self, event: PersonDeletion) -> None:
-        """Stop answering a deleted question; if it was answered, it can no longer become a lesson."""
+    async def on_deletion(self, messenger: Messenger, event: PersonDeletion) -> None:
+        """Stop answering a deleted question, which can no longer become a lesson; take a choice in words back."""
         await self._executor(
             self._memory.changes.retract,
             event.scope.workspace,
@@ -70,6 +73,11 @@ class ChangeHandler:
         # After the retraction: a stopped run commits what it has, which must not answer a question that counts.
         self._conversations.stop_message(event.scope, event.message_id)
         await self._saver.on_deletion(event)
+        workspace, choice = event.scope.workspace, choice_event(event.scope, event.message_id)
+        changed = await self._executor(self._memory.asking.take_back, workspace, choice, event.at)
+        self._conversations.stop_event((workspace, choice))
+        if changed:
+            await self._feedback.refresh_mark(messenger, workspace, changed)
 
     async def on_retry(self, messenger: Messenger, event: PersonRetry) -> None:
         """Ask the same question again, as a message of its own."""

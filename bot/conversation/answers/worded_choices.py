@@ -9,7 +9,7 @@ from bot.conversation.feedback.worded_feedback import WordedFeedback, is_feedbac
 from bot.conversation.messages import Spell
 from bot.conversation.reply import CHOOSE
 from bot.model import PersonCommand, PersonMessage
-from memory.model import Exchange, Incoming, Option, offers_of
+from memory.model import Exchange, Incoming, Option, Scope, offers_of
 from memory.services import Memory
 
 LONGEST = 40
@@ -52,9 +52,9 @@ class WordedChoices:
             return NEEDS_TAP
         if which == _UNCLEAR:
             return f"Which of them do you mean? Press its button; `{spell(CHOOSE)} 1` chooses the first."
-        argument = f"{asked.run_id} {which}"
+        event_id, argument = choice_event(event.scope, event.message_id), f"{asked.run_id} {which}"
         return PersonCommand(
-            event_id=event.event_id, scope=event.scope, at=event.at, role=role, name=CHOOSE, argument=argument
+            event_id=event_id, scope=event.scope, at=event.at, role=role, name=CHOOSE, argument=argument
         )
 
     async def _asked(self, message: Incoming) -> Exchange | None:
@@ -69,6 +69,11 @@ class WordedChoices:
             return "1" if read.is_yes else "2" if read.is_none else ""
         nodes = await self._executor(self._memory.audit.nodes, event.scope.workspace, asked.run_id)
         return _among(read, text, [each.option for each in offers_of(nodes)])
+
+
+def choice_event(scope: Scope, message_id: str) -> str:
+    """The event id of the choice that a message makes, which is taken back if the message is deleted."""
+    return f"choice/{scope.channel}/{message_id}"
 
 
 def _as_incoming(event: PersonMessage, text: str) -> Incoming:

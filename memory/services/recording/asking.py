@@ -151,6 +151,15 @@ class Asking:
             opinion = self._opinion(tx, scope, offer, tap, at, event_id)
             return Chosen(is_asker=False, option=offer.option, changed_runs=(opinion.run_id, *withdrawn))
 
+    def take_back(self, workspace: str, event_id: str, at: datetime) -> str:
+        """Withdraw the asker's choice that was accepted with this event id. Returns the run that it led to, if any."""
+        with self._core.store.write() as tx:
+            chosen = tx.deliveries.incoming(workspace, event_id)
+            if chosen is None or chosen.tap is None:
+                return ""
+            tx.deliveries.advance(workspace, event_id, Progress.ACCEPTED, Progress.WITHDRAWN)
+            return self._withdrawn(tx, chosen.scope, chosen, at)
+
     def _decide(
         self,
         tx: Transaction,

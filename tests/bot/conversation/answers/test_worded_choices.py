@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from bot.errors import MessengerUnavailable
-from bot.model import PersonMessage
-from memory.model import Role
+from bot.model import PersonDeletion, PersonMessage
+from memory.model import Role, Verdict
+from memory.ports import EpisodeFilter
 from memory.rules.chat_settings import ALLOWED_PEOPLE
 from tests.doubles.conversation import ANA, BOB, TEA, Chat
 from tests.doubles.model import call
@@ -133,3 +134,22 @@ async def test_where_the_role_cannot_be_looked_up_it_is_an_ordinary_message(chat
     await chat.sink(message)
     await chat.bot.idle()
     assert chat.oracle.asked == [GOAL, "2"]
+
+
+async def delete(chat: Chat, message_id: str) -> None:
+    scope, at = replace(ANA, person="somebody"), chat.world.clock.tick()
+    await chat.sink(PersonDeletion(event_id=chat.world.ids(), scope=scope, message_id=message_id, at=at))
+    await chat.bot.idle()
+
+
+def approved(chat: Chat) -> list[str]:
+    roots = chat.world.memory.audit.episodes(ANA.workspace, EpisodeFilter(roots_only=True))
+    return [each.output for each in roots if each.verdict is Verdict.SUCCESS]
+
+
+async def test_a_deleted_choice_is_taken_back(chat: Chat) -> None:
+    await chat.ask(GOAL)
+    posted = await chat.ask("3", message_id="m2")
+    assert (approved(chat), chat.mark) == ([CELLAR], {posted: True})
+    await delete(chat, "m2")
+    assert (approved(chat), chat.mark) == ([], {posted: False})
