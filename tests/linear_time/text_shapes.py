@@ -50,6 +50,10 @@ _MADE: dict[str, Callable[[int], str]] = {
     "cues and words": _repeated("ignore all your previous "),
     "a heading of a prompt and spaces": _repeated(" ", "## system", "x"),
     "tag and spaces": _repeated(" ", "</", "lesson"),
+    # thoughts
+    "lines of blanks": _repeated(" " * 40 + "\n"),
+    "ends of thoughts and spaces": _repeated(" ", "</think>", "x"),
+    "ends of thoughts": _repeated("</think> x\n"),
     # secrets
     "password, colon and spaces": _repeated(" ", "the password is :"),
     "passwords without a value": _repeated("password is: "),

@@ -8,9 +8,12 @@ import logging
 from collections.abc import Callable
 from contextlib import suppress
 
+from pydantic_ai.messages import ModelResponse, TextPart
+
 from bot.adapters import attachments, command_words, commonmark, naming
 from bot.adapters.discord import plain_text as discord_plain
 from bot.adapters.discord.outgoing import markdown as discord_markdown, posting as discord_posting
+from bot.adapters.llm.written import text_of
 from bot.adapters.slack import events as slack_events
 from bot.adapters.slack.outgoing import blocks, mrkdwn, streaming
 from bot.adapters.terminal import commands, interactive, reactions, screen
@@ -196,6 +199,7 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "feedback_in_words.read, after thanks": lambda text: feedback_in_words.read(f"thanks {text[:500]} it worked"),
     "feedback.dismisses_bot": handler.dismisses_bot,
     "feedback.dismisses_bot, to somebody": lambda text: handler.dismisses_bot(f"not you, @{text}"),
+    "written.text_of": lambda text: text_of(ModelResponse(parts=[TextPart(content=text)])),
     "unknown_answers.unknown": lambda text: unknown_answers.unknown(text, ""),
     # bot/adapters
     "commonmark.split, 100": lambda text: commonmark.split(text, 100),

@@ -11,12 +11,14 @@ from typing import Literal
 from pydantic_ai import messages as vendor
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.usage import RequestUsage
 from pydantic_core import from_json
 
 from bot.adapters.llm.written import calls_in, text_of
 from bot.errors import MalformedReply, ModelRefused
 from bot.model import ModelReply, ModelRequest, ModelTurn, ToolCall, ToolSpec, ToolTurn, UserTurn
 from memory.model import Usage
+from memory.rules.retrieval.prompt import estimate_tokens
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 _NAME_CHARACTERS = 64
@@ -111,6 +113,16 @@ def from_response(response: vendor.ModelResponse, name: str, offered: Collection
     tokens = response.usage
     usage = Usage(prompt_tokens=tokens.input_tokens, completion_tokens=tokens.output_tokens, cost_usd=_cost(response))
     return ModelReply(turn=ModelTurn(text=text, calls=calls), usage=usage, model=response.model_name or name)
+
+
+def usage_of_lost(text: str, whole: vendor.ModelResponse) -> Usage:
+    """The usage of a stream that broke off after this text, where the same request then had the `whole` reply.
+
+    The prompt is the same; the tokens of the text are estimated.
+    """
+    usage = RequestUsage(input_tokens=whole.usage.input_tokens, output_tokens=estimate_tokens(text))
+    cost = _cost(replace(whole, usage=usage))
+    return Usage(prompt_tokens=usage.input_tokens, completion_tokens=usage.output_tokens, cost_usd=cost)
 
 
 def partial(response: vendor.ModelResponse) -> ModelTurn:

@@ -7,6 +7,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -107,9 +108,9 @@ class ProviderModel:
         parameters = dialogue.to_parameters(request.tools)
         try:
             async with asyncio.timeout(self._timeout_s):  # not every client respects the timeout in the settings
-                response = None
+                response, lost = None, ""
                 if request.on_partial is not None:
-                    response = await self._streamed(model, messages, parameters, request.on_partial)
+                    response, lost = await self._streamed(model, messages, parameters, request.on_partial)
                 if response is None:
                     response = await model_request(
                         model, messages, model_settings=self._settings, model_request_parameters=parameters
@@ -118,7 +119,8 @@ class ProviderModel:
             fault = provider_errors.translate(exc, self.name, self._timeout_s, self._api_key)
             # A server may echo the key in its answer; then the cause must not be logged either.
             raise fault from (exc if provider_errors.is_safe(exc, self._api_key) else None)
-        return dialogue.from_response(response, self.name, {tool.name for tool in request.tools})
+        reply = dialogue.from_response(response, self.name, {tool.name for tool in request.tools})
+        return replace(reply, usage=reply.usage + dialogue.usage_of_lost(lost, response)) if lost else reply
 
     async def _streamed(
         self,
@@ -126,12 +128,16 @@ class ProviderModel:
         messages: "list[ModelMessage]",
         parameters: "ModelRequestParameters",
         on_partial: Callable[[ModelTurn], None],
-    ) -> "ModelResponse | None":
-        """Stream the reply. None if the stream broke off or is not supported: the reply is then requested whole."""
+    ) -> "tuple[ModelResponse | None, str]":
+        """Stream the reply. None if the stream broke off or is not supported: the reply is then requested whole.
+
+        Also returns what came of a stream that broke off, as the provider counts it although it never says how much.
+        """
         from pydantic_ai.direct import model_request_stream
 
         from bot.adapters.llm import dialogue, provider_errors
 
+        came = ""
         try:
             async with model_request_stream(
                 model, messages, model_settings=self._settings, model_request_parameters=parameters
@@ -140,17 +146,19 @@ class ProviderModel:
                 async for _ in stream:
                     number += 1
                     if number >= next_shown:  # less often as the reply grows, as each time all of it is parsed
-                        on_partial(dialogue.partial(stream.get()))
+                        turn = dialogue.partial(stream.get())
+                        came = f"{turn.text}{''.join(str(each.arguments) for each in turn.calls)}"
+                        on_partial(turn)
                         next_shown = number + 1 + number // _FIRST_CHUNKS
                 response = stream.get()
         except provider_errors.STREAM_FAULTS as exc:
             if not provider_errors.is_worth_asking_whole(exc):
                 raise
             log.info("%s: a stream broke off, asking for the whole reply: %s", self.name, type(exc).__name__)
-            return None
+            return None, came
         has_ended = "finish_reason" in (response.provider_details or {}) or response.usage.total_tokens > 0
         has_said = bool(response.parts) or response.finish_reason == "content_filter"
-        return response if has_said and has_ended else None
+        return (response, "") if has_said and has_ended else (None, came)
 
     async def _loaded(self) -> "Model[Any]":
         async with self._loading:

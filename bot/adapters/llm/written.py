@@ -10,7 +10,9 @@ from collections.abc import Collection, Mapping
 from pydantic_ai import messages as vendor
 
 _THOUGHT = re.compile(r"\s*<think>.*?(?:</think>\s*|\Z)", re.DOTALL)
-_THOUGHT_END = "</think>"
+_THOUGHT_BEGIN, _THOUGHT_END = "<think>", "</think>"
+_ENDED = re.compile(r"^[^\S\n]*+</think>[^\S\n]*+$|</think>[^\S\n]*+\n[^\S\n]*+$", re.MULTILINE)
+"""The end of thoughts, on a line of its own or before an empty one, as of models whose template opens them."""
 _TEXT_ID = "content"
 """The id that the library gives to thoughts that it found in the text."""
 _CALL, _CALL_END = "<tool_call>", "</tool_call>"
@@ -32,8 +34,10 @@ def text_of(response: vendor.ModelResponse) -> str:
         elif isinstance(part, vendor.ThinkingPart) and part.id == _TEXT_ID:
             texts.append(part.content.partition(_THOUGHT_END)[2])
     text = "".join(texts)
-    thought = _THOUGHT.match(text)
-    return text[thought.end() :] if thought else text
+    if thought := _THOUGHT.match(text):
+        return text[thought.end() :]
+    ended = _ENDED.search(text)
+    return text[ended.end() :] if ended and _THOUGHT_BEGIN not in text[: ended.start()] else text
 
 
 def calls_in(text: str, offered: Collection[str]) -> tuple[str, tuple[vendor.ToolCallPart, ...]]:

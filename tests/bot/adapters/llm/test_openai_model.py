@@ -356,3 +356,15 @@ async def test_a_stream_that_breaks_off_or_cannot_be_had_is_asked_for_as_a_whole
         reply = await make().reply(replace(REQUEST, on_partial=lambda _: None))
         assert reply.turn.text == "all of it"
     assert [bool(each.body.get("stream")) for each in server.asked] == [True, False, True, False]
+
+
+async def test_the_tokens_of_a_stream_that_breaks_off_count_with_those_of_the_whole_reply(
+    server: OpenAIServer, make: Make
+) -> None:
+    server.script(replace(server_says.text("word " * 40), breaks_after=21), server_says.text("all of it"))
+    lost = await make().reply(replace(REQUEST, on_partial=lambda _: None))
+    server.script(server_says.text("all of it"))
+    whole = await make().reply(replace(REQUEST, on_partial=lambda _: None))
+    assert lost.usage.prompt_tokens == 2 * whole.usage.prompt_tokens
+    assert 30 <= lost.usage.completion_tokens - whole.usage.completion_tokens <= 40
+    assert lost.usage.cost_usd > 1.5 * whole.usage.cost_usd

@@ -66,7 +66,16 @@ async def test_calls_with_one_id_get_two(server: OpenAIServer, model: ProviderMo
 
 
 @pytest.mark.parametrize("request_", [REQUEST, STREAMED], ids=["whole", "streamed"])
-@pytest.mark.parametrize("said", ["<think>Let me count.</think>It is noon.", "\n<think>\nHm\n</think>\n\nIt is noon."])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "<think>Let me count.</think>It is noon.",
+        "\n<think>\nHm\n</think>\n\nIt is noon.",
+        "Hm.\n</think>\n\nIt is noon.",
+        "Hm.</think>\n\nIt is noon.",
+        "Hm.\n </think> \nIt is noon.",
+    ],
+)
 async def test_thoughts_between_tags_are_no_part_of_the_answer(
     server: OpenAIServer, model: ProviderModel, request_: ModelRequest, said: str
 ) -> None:
@@ -87,6 +96,8 @@ def test_a_thought_that_the_library_did_not_see_end_is_no_part_of_the_answer() -
         "Models write `</think>` after their thoughts, and `<tool_call>` before calls.",
         "Thoughts stand between `<think>` and `</think>`.",
         "Thoughts begin with <think> here.",
+        "A thought:\n```\n<think>\nHm.\n</think>\n```\nNothing more.",
+        "Thoughts end with </think>\nand the answer follows.",
     ],
 )
 async def test_tags_within_an_answer_stay(
