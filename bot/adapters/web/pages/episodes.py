@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import MAXYEAR, timedelta
 from typing import TypeVar
 
 from starlette.responses import Response, StreamingResponse
@@ -55,7 +55,7 @@ def _wanted(visit: Visit, filters: Mapping[str, str]) -> EpisodeFilter:
         person=filters["person"],
         author=filters["author"],
         since=since,
-        until=until + timedelta(days=1) if until else None,
+        until=until + timedelta(days=1) if until and until.year < MAXYEAR else None,
         include_archived=bool(filters["archived"]),
         quarantined_only=bool(filters["held"]),
         roots_only=True,

@@ -57,6 +57,7 @@ def test_lists_are_filtered_and_read_on(world: World, admin: Visitor) -> None:
         assert admin.page("episodes", **query).count('<td class="text">') == 1
     assert admin.page("episodes", channel="c2").count('<td class="text">') == 30
     assert "Nothing is like that" in admin.page("episodes", until="2020-01-01")
+    assert admin.page("episodes", until="9999-12-31").count('<td class="text">') == 50
     assert admin.page("episodes", since="2026-11-21", person="bo", verdict="nonsense").count('<td class="text">') == 50
 
 
