@@ -61,7 +61,9 @@ def import_memories(text: str, *, episodic: EpisodicMemory | None = None, sessio
     vectors = embedded(memory, goals)
     with memory.memory.store.write() as tx:
         importing = EpisodeImport(tx, memory, vectors)
-        for some in _in_groups(memories):
+        refused = {each.position for each in errors}
+        positions = [each for each in range(1, 1 + len(records) + len(errors)) if each not in refused]
+        for some in _in_groups([*zip(positions, memories, strict=True)]):
             if isinstance(some, list):
                 new = importing.add(some)
             elif session_id or some[1].session_id:
@@ -74,10 +76,12 @@ def import_memories(text: str, *, episodic: EpisodicMemory | None = None, sessio
     return ImportReport(imported=imported, skipped=skipped, errors=(*errors, *unplaced))
 
 
-def _in_groups(memories: Sequence[Episode | MemoryEntry]) -> Iterator[list[Episode] | tuple[int, MemoryEntry]]:
-    """Lists of up to `AT_ONCE` consecutive episodes, and single entries with their position, from 1."""
+def _in_groups(
+    placed: Sequence[tuple[int, Episode | MemoryEntry]],
+) -> Iterator[list[Episode] | tuple[int, MemoryEntry]]:
+    """Lists of up to `AT_ONCE` consecutive episodes, and single entries with their position."""
     row: list[Episode] = []
-    for position, each in enumerate(memories, start=1):
+    for position, each in placed:
         if isinstance(each, Episode):
             row.append(each)
         if row and (len(row) == AT_ONCE or not isinstance(each, Episode)):

@@ -3,14 +3,28 @@
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from functools import cached_property
 
 from memory.library.episodic import EpisodicMemory
 from memory.library.import_ import content_hash
 from memory.library.lifecycle.grades import vote_of
-from memory.model import Episode, EventKind, Origin, Role, Vector, Verdict, Visibility, Vote
+from memory.model import (
+    Episode,
+    EpisodeStatus,
+    EventKind,
+    Origin,
+    Role,
+    Termination,
+    Vector,
+    Verdict,
+    Verdicts,
+    Visibility,
+    Vote,
+)
 from memory.ports import Transaction
-from memory.rules.fold import facts
+from memory.rules.evidence.judged_lesson import ANSWER
+from memory.rules.fold import facts, replaced
 from memory.rules.quarantine import flags_of
 from memory.services.core import event
 from memory.services.teaching.new_episodes import NewEpisode, record_new
@@ -19,6 +33,9 @@ from memory.services.verdicts.verdicts import settle_joined
 
 AT_ONCE = 1_000
 """The most episodes that are read and written together."""
+
+_AHEAD = timedelta(minutes=5)
+"""The most that another machine's clock may be ahead."""
 
 _ID_DIGITS = 24
 
@@ -45,7 +62,7 @@ class EpisodeImport:
 
     def add(self, given: Sequence[Episode]) -> list[bool]:
         """Store episodes as this person's. Whether each is new; False if it is stored already."""
-        placed = self._placed(given)
+        placed = self._placed([*map(_completed, given)])
         new = [each for each in placed if each is not None]
         runs = _Runs(self.tx, self.episodic, new)
         made = [self._new(each, runs.run_id(each)) for each in new]
@@ -68,7 +85,8 @@ class EpisodeImport:
         for each, digest, copy_id in zip(given, digests, copies, strict=True):
             is_same = bool(each.id) and mine.get(each.id) == digest
             is_copied = copy_id in taken
-            is_free = bool(each.id) and (each.id not in taken or is_same) and not is_copied
+            is_kept = bool(each.id) and self._is_past(each.created_at)
+            is_free = is_kept and (each.id not in taken or is_same) and not is_copied
             episode_id = each.id if is_free else copy_id
             # Before this id is added: no episode is its own parent, and one without a known parent is a root.
             parent_id = self._renamed.get(each.parent_id, "") if each.parent_id else ""
@@ -83,7 +101,8 @@ class EpisodeImport:
 
     def _new(self, placed: _Placed, run_id: str) -> NewEpisode:
         scope, given = self.episodic.scope, placed.given
-        at = given.graded_at or given.created_at
+        given = given if self._is_past(given.created_at) else replaced(given, created_at=self._now)
+        at = given.graded_at if given.graded_at and self._is_past(given.graded_at) else given.created_at
         episode = facts(
             given,
             id=placed.id,
@@ -116,12 +135,38 @@ class EpisodeImport:
             after=() if put_away is None else (event(episode, EventKind.ARCHIVED, scope.person, put_away),),
         )
 
+    def _is_past(self, moment: datetime) -> bool:
+        """Whether a record's time can be kept, as one that was given and has come.
+
+        With none it would be as old as what nobody used for years, with a later one newer than all that is said of it.
+        """
+        return 0 < moment.timestamp() <= (self._now + _AHEAD).timestamp()
+
+    @cached_property
+    def _now(self) -> datetime:
+        return self.episodic.memory.clock()
+
     @cached_property
     def _readers(self) -> Visibility | None:
         """The present visibility of the person's channel, if known."""
         scope = self.episodic.scope
         channel = self.tx.channels.get(scope.workspace, scope.channel)
         return channel.visibility if channel else None
+
+
+def _completed(given: Episode) -> Episode:
+    """The episode with what other programs leave out: that it is an answer, and the verdict behind its status."""
+    if given.action and (given.verdict.is_validated or given.status is EpisodeStatus.PENDING):
+        return given
+    is_told = given.verdict is Verdict.PENDING and given.status is not EpisodeStatus.PENDING
+    verdict = Verdict.FAILURE if given.status is EpisodeStatus.FAILURE else Verdict.SUCCESS
+    return replaced(
+        given,
+        action=given.action or ANSWER,
+        action_target=given.action_target or given.goal,
+        termination=Termination.EXPAND if given.status is EpisodeStatus.EXPAND else given.termination,
+        verdicts=Verdicts(personal=verdict) if is_told else given.verdicts,
+    )
 
 
 class _Runs:

@@ -29,7 +29,7 @@ from memory.library.export import plain
 from memory.library.import_ import read_export
 from memory.model import EnvironmentState, Grade, GradeSource, Outcome, Verdict
 from memory.rules.retrieval.adapter import ScoredMemory
-from tests.memory.adapters.store_samples import full_episode
+from tests.memory.adapters.store_samples import ALL, full_episode
 from tests.memory.library.test_grading import Guessing
 from tests.memory.library.test_lifecycle import PAGE, Agent
 
@@ -229,9 +229,26 @@ def test_a_broken_record_does_not_keep_the_others_out(agents: tuple[Agent, Agent
         (2, "outcome: Input should be 'pending', 'success' or 'failure', got 'great'"),
         (3, "it has no field 'mood'"),
         (6, "expected an object, got int"),
-        (2, "no session is named"),
+        (4, "no session is named"),
     ]
     assert report.imported == 2
+
+
+def test_what_other_programs_leave_out_of_an_episode_is_filled_in(agents: tuple[Agent, Agent]) -> None:
+    agent = agents[0]
+    seeds = [{"goal": f"{status} {n}", "status": status} for status in ("success", "failure", "expand") for n in (1, 2)]
+    ahead = {"goal": "ahead", "status": "success", "id": "e1", "created_at": "9999-12-31T23:59:59Z"}
+    text = json.dumps([*seeds, {"goal": "nothing said"}, ahead | {"graded_at": ahead["created_at"]}])
+    for imported in (8, 0):
+        assert import_memories(text, episodic=agent.ana).imported == imported
+    found = {each.goal: each for each in agent.service.audit.episodes(agent.ana.scope.workspace, ALL)}
+    assert {each.created_at for each in found.values()} == {agent.clock()}
+    assert found["ahead"].graded_at == agent.clock()
+    assert found["nothing said"].status is EpisodeStatus.PENDING
+    for each in seeds:
+        stored = found[each["goal"]]
+        assert (stored.status, stored.action, stored.action_target) == (each["status"], "answer", each["goal"])
+    assert agent.ana.retrieve("success 1", 1)[0].goal == "success 1"
 
 
 @pytest.mark.parametrize(
