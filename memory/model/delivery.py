@@ -150,6 +150,8 @@ UNFINISHED = (Progress.ACCEPTED, Progress.ANSWERED, Progress.SET_ASIDE)
 
 RETRY, EDITED = "retry/", "/edited/"
 """Prefix of the message id of a question that is tried again, for which the platform has no message."""
+AGAIN = f"{RETRY}of/"
+"""The same prefix before the run whose question it is, and a slash."""
 
 CRASHES, KILLS = 2, 10
 """How often the process may crash, and be killed, while answering a message before the message is set aside.
@@ -201,6 +203,13 @@ class Incoming:
     def is_retry(self) -> bool:
         """Whether it is a retry of a question, without a message of its own."""
         return self.message_id.startswith(RETRY)
+
+    @property
+    def repeats(self) -> str:
+        """The run whose question is its text: it is tried again, or an option is chosen. Empty for the sender's own."""
+        if self.tap is not None:
+            return self.tap.run_id
+        return self.message_id.removeprefix(AGAIN).partition("/")[0] if self.message_id.startswith(AGAIN) else ""
 
     @property
     def is_edit(self) -> bool:

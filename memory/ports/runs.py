@@ -1,6 +1,6 @@
 """The tables of runs: the event log, incoming and outgoing messages, and recalls."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Protocol
@@ -181,7 +181,13 @@ class DeliveryTable(Protocol):
         """Erase the answer's parts that were not sent; returns whether there were any."""
 
     def delete_runs(self, workspace: str, run_ids: Iterable[str]) -> None:
-        """Erase the outgoing parts of these runs, and `understood` of their messages, which stay."""
+        """Erase the outgoing parts of these runs, and `understood` of their messages, which stay.
+
+        Also erases the text of messages that repeat another run's question (`Incoming.repeats`).
+        """
+
+    def drop_repeats(self, workspace: str, run_ids: Collection[str]) -> None:
+        """Erase the messages that repeat the question of one of these runs and wait for an answer."""
 
     def delete_by(self, workspace: str, person: str) -> int:
         """Erase one person's messages, others' retries of them, and the answers. Returns the number of messages."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 from memory.model import Episode, Origin, Scope
 from memory.ports import Transaction
@@ -51,8 +52,12 @@ def root_behind(tx: Transaction, scope: Scope, message_id: str, now: datetime) -
 
 
 def askers_of(tx: Transaction, episode: Episode) -> list[str]:
-    """The people whose words an episode's goal is; several where it is not known which of them wrote it."""
-    if episode.origin is Origin.RUN:
-        incoming = tx.deliveries.incoming_of_run(episode.workspace, episode.run_id)
-        return [(incoming.asked_by if incoming else "") or episode.author or episode.person]
-    return tx.episodes.words_of_others(episode.workspace, [episode.id]).get(episode.id, [episode.author])
+    """The people whose words an episode's goal is, its asker first; several where others' words are in it, too."""
+    others = partial(tx.episodes.words_of_others, episode.workspace, [episode.id])
+    if episode.origin is not Origin.RUN:
+        return others().get(episode.id, [episode.author])
+    incoming = tx.deliveries.incoming_of_run(episode.workspace, episode.run_id)
+    asker = (incoming.asked_by if incoming else "") or episode.author or episode.person
+    if incoming is not None and not incoming.repeats and incoming.text == episode.goal:
+        return [asker]
+    return list(dict.fromkeys([asker, *others().get(episode.id, ())]))

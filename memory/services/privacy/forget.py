@@ -204,6 +204,7 @@ class Privacy:
             gone |= {lesson.run_id for lesson in held.kept if lesson.id in replaced}
             tx.retrievals.delete_runs(workspace, gone)
             tx.deliveries.delete_runs(workspace, gone)
+            tx.deliveries.drop_repeats(workspace, gone)
             erase_rules(tx, workspace, [*erased_ids, *replaced])
             tx.episodes.delete(workspace, [*erased_ids, *replaced])
             _erase_in_name_of(tx, workspace, person, now, self._core.new_id)

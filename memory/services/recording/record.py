@@ -22,12 +22,12 @@ from memory.model import (
     Visibility,
     offers_of,
 )
-from memory.model.delivery import RETRY, UNFINISHED
+from memory.model.delivery import AGAIN, UNFINISHED
 from memory.model.validation import whole
 from memory.ports import Transaction
 from memory.rules.audience import stays
 from memory.services.conversation.answers import askers_of, root_behind
-from memory.services.core import Core
+from memory.services.core import Core, note_words_of
 from memory.services.recording.asking import count_choice, note_offered
 from memory.services.recording.finished_run import (
     FinishedRun,
@@ -127,7 +127,7 @@ class Recording:
             again = Incoming(
                 scope=scope,
                 event_id=event_id,
-                message_id=f"{RETRY}{event_id}",
+                message_id=f"{AGAIN}{root.run_id}/{event_id}",
                 text=root.goal,
                 at=at,
                 asked_by=asker if asker != scope.person else "",
@@ -217,6 +217,8 @@ class Recording:
             raise NotFound(f"what answer {run.run_id} in {run.workspace} was shown is erased; work it out once more")
         tx.episodes.add(*nodes)
         attach(tx, run, nodes)
+        if answered is not None and answered.repeats:
+            _note_askers(tx, answered, nodes)
         options = _options(nodes)
         if options:
             note_offered(tx, nodes)
@@ -331,6 +333,14 @@ class Recording:
                 Unsent(incoming=each, parts=_unsent(tx.deliveries.outgoing(each.scope.workspace, each.run_id)))
                 for each in tx.deliveries.unfinished()
             ]
+
+
+def _note_askers(tx: Transaction, message: Incoming, nodes: Sequence[Episode]) -> None:
+    """Note whose words are in a question that is repeated: those of several people, where it was a follow-up."""
+    for root in tx.episodes.of_run(message.scope.workspace, message.repeats)[:1]:
+        people = askers_of(tx, root)
+        for node in nodes:
+            note_words_of(tx, node, people)
 
 
 def _options(nodes: Sequence[Episode]) -> tuple[Option, ...]:

@@ -1,6 +1,6 @@
 """Incoming and outgoing messages in SQL."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
@@ -47,6 +47,7 @@ from memory.adapters.sql.tables.teaching import people, reactions
 from memory.adapters.sql.transaction.session import ID_LIMIT, SqlTable, add_statement, among, matching
 from memory.errors import NotFound
 from memory.model import Exchange, Incoming, Outgoing, Posted, Progress, Scope, Tap
+from memory.model.delivery import AGAIN
 
 
 def changed_column(column: Column[Any]) -> ColumnElement[Any]:
@@ -116,6 +117,12 @@ _WHOLE = select(
     is_set_in_chat(incoming),
     *_TAP,
 ).join_from(incoming, incoming_taps, and_(_t.workspace == _i.workspace, _t.event_id == _i.event_id), isouter=True)
+_chosen = incoming_taps.alias().c
+_REPEATS = or_(
+    _i.message_id.startswith(AGAIN),
+    exists().where(_chosen.workspace == _i.workspace, _chosen.event_id == _i.event_id),
+)
+"""Whether a message's text is the question of another run (`Incoming.repeats`)."""
 _INCOMING = _WHOLE.where(matching(incoming, "event_id"))
 _OF_MESSAGE = _WHOLE.where(matching(incoming, "channel", "message_id"), _i.message_id != "")
 _TAPS = _WHOLE.where(matching(incoming_taps, "asked_run_id")).order_by(_i.at, _i.event_id)
@@ -355,8 +362,16 @@ class SqlDeliveryTable(SqlTable):
         for ids in chunks(run_ids, ID_LIMIT):
             here = and_(_o.workspace == workspace, _o.run_id.in_(ids))
             self._session.run(delete(outgoing).where(here))
-            of_runs = and_(_i.workspace == workspace, _i.run_id.in_(ids), _i.understood != "")
-            self._session.run(update(incoming).where(of_runs).values(understood=""))
+            of_runs = and_(_i.workspace == workspace, _i.run_id.in_(ids))
+            self._session.run(update(incoming).where(of_runs, _i.understood != "").values(understood=""))
+            self._session.run(update(incoming).where(of_runs, _REPEATS).values(text=""))
+
+    def drop_repeats(self, workspace: str, run_ids: Collection[str]) -> None:
+        self._session.require_writing()
+        waiting = _WHOLE.where(_i.workspace == workspace, _i.progress == Progress.ACCEPTED, _REPEATS)
+        found = [each.event_id for each in self._session.all(incoming_of, waiting) if each.repeats in run_ids]
+        for ids in chunks(found, ID_LIMIT):
+            self._session.run(delete(incoming).where(_i.workspace == workspace, _i.event_id.in_(ids)))
 
 
 def _unfinished(workspace: str | None) -> Select[Any]:
