@@ -1,7 +1,7 @@
 """Administrators' views: an answer with its history, lists, statistics, and the check of stored values by the log."""
 
 import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
 from memory.errors import InvalidInput, NotFound
@@ -108,6 +108,12 @@ class Audit:
             listed = [each.id for each in tx.episodes.outlines(workspace, wanted)]
             found = tx.episodes.get_many(workspace, listed)
         return [found[each] for each in listed]
+
+    def all_whole(self, workspace: str, wanted: EpisodeFilter) -> Iterator[list[Episode]]:
+        """All of the list with full episodes, `wanted.limit` at a time."""
+        while found := self.whole(workspace, wanted):
+            yield found
+            wanted = replace(wanted, after=found[-1].id)
 
     def feedback(self, workspace: str, episode_id: str) -> list[Event]:
         """The events about how an episode was used each time it was shown as a lesson, newest first."""

@@ -1,9 +1,9 @@
 """`/v1/episodes`: lists, exports and decides about episodes."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from enum import StrEnum
+from itertools import chain
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
@@ -132,14 +132,10 @@ def list_(memory: ServedMemory, who: Admin, wanted: Annotated[ListQuery, Query()
 def export(memory: ServedMemory, who: Admin, wanted: Annotated[EpisodeQuery, Query()]) -> StreamingResponse:
     """Every episode of the list, whole, one JSON object a line, read from the database as it is sent."""
     page = wanted.filter(who, limit=_EXPORT_ROWS)
-
-    def parts() -> Iterator[str]:
-        after = ""
-        while found := memory.audit.whole(who.workspace, replace(page, after=after)):
-            after = found[-1].id
-            yield "".join(json.dumps(plain(each), ensure_ascii=False) + "\n" for each in found)
-
-    return StreamingResponse(parts(), media_type=NDJSON)
+    parts = memory.audit.all_whole(who.workspace, page)
+    lines = ("".join(json.dumps(plain(each), ensure_ascii=False) + "\n" for each in found) for found in parts)
+    first = next(lines, "")  # before the response begins, so that a fault has its status
+    return StreamingResponse(chain([first], lines), media_type=NDJSON)
 
 
 @router.get("/{episode_id}")

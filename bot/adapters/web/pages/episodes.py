@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import MAXYEAR, timedelta
+from itertools import chain
 from typing import TypeVar
 
 from starlette.responses import Response, StreamingResponse
@@ -17,7 +18,7 @@ from memory.model import Audience, Episode, Verdict
 from memory.ports import EpisodeFilter
 
 PAGE_ROWS = 50
-_FILE_ROWS = 500
+_FILE_ROWS = 200
 _FIELDS = ("text", "verdict", "audience", "channel", "person", "author", "since", "until", "archived", "held")
 
 _DONE = {"archive": "archived", "restore": "restored", "personal": "shared no more"}
@@ -131,16 +132,14 @@ def as_json(visit: Visit) -> Response:
 
 def _file(parts: Iterator[str], media_type: str, ending: str) -> Response:
     name = f'attachment; filename="episodes.{ending}"'
-    return StreamingResponse(parts, media_type=media_type, headers={"Content-Disposition": name})
+    first = next(parts, "")  # before the response begins, so that a fault is still told by a page
+    return StreamingResponse(chain([first], parts), media_type=media_type, headers={"Content-Disposition": name})
 
 
 def _every(visit: Visit) -> Iterator[list[Episode]]:
-    """The whole list in batches."""
+    """The whole list of whole episodes in batches."""
     filters = {name: visit.query.get(name, "").strip() for name in _FIELDS}
-    wanted = replace(_wanted(visit, filters), limit=_FILE_ROWS, after="")
-    while found := visit.memory.audit.episodes(visit.workspace, wanted):
-        yield found
-        wanted = replace(wanted, after=found[-1].id)
+    return visit.memory.audit.all_whole(visit.workspace, replace(_wanted(visit, filters), limit=_FILE_ROWS, after=""))
 
 
 PAGE = AdminPage(

@@ -1,7 +1,7 @@
 """Episodes over HTTP: lists, one with its history, decisions, other messengers' answers and reactions, people."""
 
 import json
-from typing import Any
+from typing import Any, NoReturn
 
 import httpx2
 import pytest
@@ -9,7 +9,9 @@ import pytest
 from bot.adapters.web.health import Check
 from bot.errors import NotReady
 from memory.adapters.sql import SqlStore
+from memory.errors import StoreUnavailable
 from memory.model.api_key import Right
+from memory.services.reports.audit import Audit
 from tests.doubles.memory_world import World, scope
 from tests.doubles.web import SECRET, WebClient
 
@@ -38,6 +40,14 @@ def test_a_list_is_read_page_by_page(world: World, web: WebClient) -> None:
     assert web.get("/v1/episodes", after="nobody")["episodes"] == []
     lines = web.call("GET", "/v1/episodes/export").text.splitlines()
     assert [json.loads(line)["id"] for line in lines] == asked[::-1]
+
+
+def test_an_export_that_cannot_be_begun_says_so(web: WebClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: object) -> NoReturn:
+        raise StoreUnavailable("The database cannot be reached.")
+
+    monkeypatch.setattr(Audit, "whole", away)
+    assert web.call("GET", "/v1/episodes/export").status_code == 503
 
 
 def test_lists_are_filtered(world: World, web: WebClient) -> None:

@@ -2,10 +2,14 @@
 
 import json
 import re
+from typing import NoReturn
 
 import pytest
 
+from memory.errors import StoreUnavailable
+from memory.library.export import plain
 from memory.model import Role, Termination, Visibility
+from memory.services.reports.audit import Audit
 from tests.doubles.memory_world import World, scope
 from tests.doubles.pages import Visitor
 
@@ -97,12 +101,28 @@ def test_what_was_shared_before_is_not_taken_from_others_by_undoing(world: World
 
 
 def test_lists_are_files_too(world: World, admin: Visitor) -> None:
-    world.ask("=1+1", "@SUM(1)")
+    asked = world.ask("=1+1", "@SUM(1)")
     lines = admin.page("episodes.jsonl").splitlines()
     assert [json.loads(line)["goal"] for line in lines] == ["=1+1", "where is the key?"]
+    whole = world.memory.audit.get("terminal:w", asked.id)
+    assert whole.trajectory
+    assert json.loads(lines[0]) == json.loads(json.dumps(plain(whole)))
     table = admin.page("episodes.csv", text="=1")
     assert "'=1+1,'@SUM(1)" in table
     assert len(table.splitlines()) == 2
+
+
+@pytest.mark.parametrize("path", ["episodes.csv", "episodes.jsonl"])
+def test_a_file_that_cannot_be_begun_is_a_page_that_says_why(
+    admin: Visitor, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    def away(*_: object) -> NoReturn:
+        raise StoreUnavailable("The database cannot be reached.")
+
+    monkeypatch.setattr(Audit, "whole", away)
+    response = admin.get(path)
+    assert response.status_code == 503
+    assert "The database cannot be reached." in response.text
 
 
 def test_only_administrators_see_what_was_said_in_private(world: World, nobody: Visitor) -> None:
