@@ -50,7 +50,7 @@ async def _talk(settings: Settings, memory: Memory, running: Running, *, teacher
     )
 
     async def end() -> None:
-        goodbot.leave()
+        goodbot.shut_down()
         await messenger.close()
 
     ending: set[asyncio.Task[None]] = set()

@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 DRAIN_S = 20.0
 """How long running answers may take to finish after SIGTERM. The whole shutdown takes less than the usual 30 s."""
 
-_END_S, _ABANDON_S, _LOG_OUT_S = 2.0, 1.0, 4.0
+_END_S, _CANCEL_S, _LOG_OUT_S = 2.0, 1.0, 4.0
 """Then: how long they may take when asked to stop, when cancelled, and how long platforms may take to log out."""
 
 _NOTHING_CONFIGURED = (
@@ -175,7 +175,7 @@ async def _recover_suspects(goodbot: Goodbot, own_messengers: Sequence[Messenger
     await asyncio.wait({recovering, stopped}, return_when=asyncio.FIRST_COMPLETED)
     stopped.cancel()
     if stop.is_set():
-        goodbot.leave()
+        goodbot.shut_down()
     await recovering
 
 
@@ -244,13 +244,13 @@ async def _redeliver(
 
 async def _drain(goodbot: Goodbot) -> None:
     """Let running answers finish; what is not answered in time, or not begun, is answered after the next start."""
-    goodbot.conversations.begin_no_more()
+    goodbot.conversations.start_draining()
     if await _idle_within(goodbot, DRAIN_S):
         return
     log.warning("answers were still running after %g s and are left to the next start", DRAIN_S)
-    goodbot.leave()
+    goodbot.shut_down()
     if not await _idle_within(goodbot, _END_S):
-        await goodbot.conversations.abandon(_ABANDON_S)
+        await goodbot.conversations.cancel_all(_CANCEL_S)
 
 
 async def _idle_within(goodbot: Goodbot, seconds: float) -> bool:
@@ -269,7 +269,7 @@ async def _log_out(messengers: Sequence[Messenger], live: Mapping[str, "asyncio.
     for task in late:
         task.cancel()
     if late:
-        await asyncio.wait(late, timeout=_ABANDON_S)
+        await asyncio.wait(late, timeout=_CANCEL_S)
     for task in tasks:
         if task.done() and not task.cancelled() and (error := task.exception()) is not None:
             log.warning("while logging out: %s", error)

@@ -300,10 +300,10 @@ class Goodbot:
             return messages.NOT_YOURS_TO_STOP
         return messages.STOPPED if await self.conversations.stop_anywhere(current) else messages.NOTHING_RUNNING
 
-    def leave(self) -> None:
+    def shut_down(self) -> None:
         """Start no more answers and stop running ones; the next start answers what is left."""
-        self._answering.is_leaving = True
-        self.conversations.leave()
+        self._answering.is_shutting_down = True
+        self.conversations.shut_down()
 
     async def recover_suspects(self, *messengers: Messenger) -> None:
         """Answer the messages that may have crashed an earlier process, one at a time, before anything else.
@@ -312,7 +312,7 @@ class Goodbot:
         posted by `recover`.
         """
         for messenger, incoming in await self._unfinished(*messengers):
-            if incoming.is_suspect and incoming.progress is Progress.ACCEPTED and not self._answering.is_leaving:
+            if incoming.is_suspect and incoming.progress is Progress.ACCEPTED and not self._answering.is_shutting_down:
                 await self.conversations.run(messenger, incoming, self._answer_unseen)
 
     async def recover(self, *messengers: Messenger) -> int:

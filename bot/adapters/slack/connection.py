@@ -34,7 +34,7 @@ _PINGS_BEFORE_NEW = 6
 """slack-sdk replaces a silent connection after four missed pings; after six it is stuck and is replaced whole."""
 
 
-class _Link:
+class _SocketSession:
     """One of slack-sdk's clients, and the payloads of it that are being handled."""
 
     def __init__(self, app: AsyncApp, app_token: str, *, url: str, ping_interval_s: float) -> None:
@@ -43,7 +43,7 @@ class _Link:
         self._client: Any = self._handler.client
         self._client.wss_uri = url
         self._client.socket_mode_request_listeners = [self._handle]
-        self._is_leaving = False
+        self._is_closing = False
         self._handling: set[asyncio.Future[None]] = set()
         self._fair_gate = FairGate()
 
@@ -61,9 +61,9 @@ class _Link:
         session = self._client.current_session
         return not self._client.closed and session is not None and not session.closed
 
-    async def leave(self) -> None:
+    async def close(self) -> None:
         """Finish and acknowledge what is being handled, then disconnect."""
-        self._is_leaving = True
+        self._is_closing = True
         if self._handling:
             await asyncio.wait(self._handling, timeout=_GRACE_S)
         client = self._client
@@ -72,8 +72,8 @@ class _Link:
         await asyncio.gather(*filter(None, tasks), return_exceptions=True)
 
     async def _handle(self, client: object, request: SocketModeRequest) -> None:
-        """Handle and acknowledge one payload. While leaving, payloads are ignored: Slack sends them again."""
-        if self._is_leaving:
+        """Handle and acknowledge one payload. While closing, payloads are ignored: Slack sends them again."""
+        if self._is_closing:
             return
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._handling.add(done)
@@ -93,7 +93,7 @@ class SocketConnection:
         self._web = api
         self._app_token = app_token
         self._ping_interval_s = ping_interval_s
-        self._link: _Link | None = None
+        self._session: _SocketSession | None = None
         self._watch: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
@@ -112,7 +112,7 @@ class SocketConnection:
     @property
     def is_up(self) -> bool:
         """Whether payloads come in now. Safe from any thread."""
-        return self._link is not None and self._link.is_up
+        return self._session is not None and self._session.is_up
 
     async def _connect(self) -> None:
         # Asked for here: slack-sdk would retry without end with a token that Slack refuses.
@@ -121,25 +121,27 @@ class SocketConnection:
             answer = await self._web.call(opening, about="Socket Mode", app_token=self._app_token)
         except NotPermitted as error:
             raise names_token(error, "SLACK_APP_TOKEN", _WHERE_IT_IS) from error.__cause__
-        self._link = _Link(self._app, self._app_token, url=str(answer["url"]), ping_interval_s=self._ping_interval_s)
+        self._session = _SocketSession(
+            self._app, self._app_token, url=str(answer["url"]), ping_interval_s=self._ping_interval_s
+        )
         try:
             # An address works only once, so a new one must be requested if this one fails.
             async with asyncio.timeout(self._ping_interval_s * _PINGS_BEFORE_NEW):
-                await self._link.connect()
+                await self._session.connect()
         except TimeoutError:
             log.warning("no connection to Slack yet; trying again with a new address")
 
     async def _disconnect(self) -> None:
-        link, self._link = self._link, None
-        if link is not None:
-            await link.leave()
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
 
     async def _keep_connected(self) -> None:
         """Replace the connection if it is stuck: slack-sdk reconnects by itself, but not always."""
         missed = 0
         while True:
             await asyncio.sleep(self._ping_interval_s)
-            is_connected = self._link is not None and await self._link.is_connected()
+            is_connected = self._session is not None and await self._session.is_connected()
             missed = 0 if is_connected else missed + 1
             if missed < _PINGS_BEFORE_NEW:
                 continue

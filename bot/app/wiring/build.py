@@ -197,7 +197,7 @@ class Running:
 
     async def close(self) -> None:
         """Stop running answers, which the next start finishes, and release everything in reverse order."""
-        self.goodbot.leave()
+        self.goodbot.shut_down()
         await self.goodbot.idle()
         self.warm_up.cancel()
         for model in self.models:

@@ -103,7 +103,7 @@ class Answering:
         """Messages whose work is not begun again, by event id."""
         self.post: Post = lambda messenger, _, message: messenger.post(message)
         """Posts a part of an answer to a message."""
-        self.is_leaving = False
+        self.is_shutting_down = False
         """Whether the process is about to end: then an answer that was cut short is not kept."""
 
     async def answer(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event) -> str:
@@ -252,7 +252,7 @@ class Answering:
                 allowance=await self._backgrounds.allowance(incoming),
                 tools=tools,
             )
-            if self.is_leaving and cancel.is_set():
+            if self.is_shutting_down and cancel.is_set():
                 return None
             result = replace(result, allowed=(*resumed.allowed, *result.allowed))
             return await self._finished(messenger, incoming, run_id, result, background)

@@ -34,7 +34,7 @@ class Conversations:
         self._running: dict[Conversation, tuple[Incoming, asyncio.Event]] = {}
         self._suspects: deque[tuple[Messenger, Incoming]] = deque()
         self._suspect_worker: asyncio.Task[None] | None = None
-        self.is_leaving = False
+        self.is_draining = False
         """Whether no more answers are started."""
         self.taken: set[tuple[str, str]] = set()
         """Waiting and running messages, by workspace and event id."""
@@ -79,14 +79,14 @@ class Conversations:
                 self.others.ended(incoming)
 
     async def _work_suspects(self) -> None:
-        while self._suspects and not self.is_leaving:
+        while self._suspects and not self.is_draining:
             messenger, incoming = self._suspects.popleft()
             await self.run(messenger, incoming, self._answer)
 
     async def _work(self, key: Conversation) -> None:
         queue, waited = self._queues[key], False
         try:
-            while not queue.empty() and not self.is_leaving:
+            while not queue.empty() and not self.is_draining:
                 if self._suspect_worker is not None and not self._suspect_worker.done():
                     await asyncio.wait({self._suspect_worker})
                     waited = True
@@ -97,7 +97,7 @@ class Conversations:
             self._workers.pop(key, None)
             if queue.empty():
                 self._queues.pop(key, None)
-            elif not self.is_leaving:
+            elif not self.is_draining:
                 # The answer raised although it must not: continue with the rest of the queue.
                 self._workers[key] = asyncio.create_task(self._work(key))
 
@@ -119,7 +119,7 @@ class Conversations:
 
     def holder(self, platform: str) -> str:
         """The process that a newly accepted message is assigned to; empty if no other process answers there."""
-        return self.others.holder(platform) if self.others is not None and not self.is_leaving else ""
+        return self.others.holder(platform) if self.others is not None and not self.is_draining else ""
 
     def may_offer(self, message: Incoming) -> bool:
         """Whether an answer may be retried now: its conversation is idle, and no other process has it."""
@@ -160,16 +160,16 @@ class Conversations:
         stopped = [self.stop(key) for key in list(self._running)]
         return any(stopped)
 
-    def begin_no_more(self) -> None:
+    def start_draining(self) -> None:
         """Start no more answers: new messages are stored, and answered after the next start."""
-        self.is_leaving = True
+        self.is_draining = True
 
-    def leave(self) -> None:
+    def shut_down(self) -> None:
         """Start no more answers and stop running ones."""
-        self.begin_no_more()
+        self.start_draining()
         self.stop_all()
 
-    async def abandon(self, within_s: float) -> None:
+    async def cancel_all(self, within_s: float) -> None:
         """Cancel answers that do not stop. The next start finishes them."""
         workers = self._tasks()
         for worker in workers:

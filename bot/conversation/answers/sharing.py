@@ -68,7 +68,7 @@ class Sharing:
         """Whether this process may answer a message now. If not, the process that may is woken."""
         if message.scope.platform not in self.platforms:
             return True
-        if message.held_by == self.process and message.turn is not Turn.WAITS and not self._conversations.is_leaving:
+        if message.held_by == self.process and message.turn is not Turn.WAITS and not self._conversations.is_draining:
             return True
         self._tell(WAITING)
         return False
@@ -138,7 +138,7 @@ class Sharing:
 
     def _where(self) -> tuple[list[str], list[str]]:
         """The workspaces whose messages this process may take, and the platforms of which it may take all."""
-        if self._conversations.is_leaving:
+        if self._conversations.is_draining:
             return [], []
         messengers = self.messengers.values()
         known = (each.workspaces for each in messengers if isinstance(each, KnowsWorkspaces))

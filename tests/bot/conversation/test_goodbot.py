@@ -428,7 +428,7 @@ async def test_a_restart_answers_what_was_accepted_and_posts_what_was_committed_
     await chat.ask("committed")
     gate = chat.oracle.gates["accepted"] = asyncio.Event()
     await chat.sink(chat.message("accepted"))
-    chat.bot.leave()
+    chat.bot.shut_down()
     await chat.bot.idle()
     assert not gate.is_set()
     assert progress(chat) == [Progress.ANSWERED, Progress.ACCEPTED]
@@ -449,7 +449,7 @@ async def test_leaving_keeps_what_waits_for_the_next_start(chat: Chat) -> None:
     chat.oracle.gates["first"] = asyncio.Event()
     for text in ("first", "second"):
         await chat.sink(chat.message(text))
-    chat.bot.leave()
+    chat.bot.shut_down()
     await chat.bot.idle()
     assert chat.messenger.answers == []
     assert progress(chat) == [Progress.ACCEPTED, Progress.ACCEPTED]
@@ -498,7 +498,7 @@ async def test_beginning_no_more_lets_the_running_answer_end_and_keeps_the_next_
     gate = chat.oracle.gates["first"] = asyncio.Event()
     await chat.sink(chat.message("first"))
     await chat.oracle.arrived.get()
-    chat.bot.conversations.begin_no_more()
+    chat.bot.conversations.start_draining()
     await chat.sink(chat.message("second"))
     gate.set()
     await chat.bot.idle()
@@ -511,8 +511,8 @@ async def test_an_answer_that_does_not_even_end_when_told_to_is_broken_off_and_k
     chat.messenger.after_post = stuck.wait  # type: ignore[assignment]  # its result is of no interest
     await chat.sink(chat.message("first"))
     await chat.messenger.arrived.get()
-    chat.bot.leave()
-    await chat.bot.conversations.abandon(1.0)
+    chat.bot.shut_down()
+    await chat.bot.conversations.cancel_all(1.0)
     await chat.bot.idle()
     assert progress(chat) == [Progress.ANSWERED]
 

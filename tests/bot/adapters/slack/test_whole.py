@@ -239,7 +239,7 @@ async def test_a_stream_that_a_killed_process_left_open_is_completed_by_the_next
     async with slack_bot(server, tmp_path, answers="stream") as bot:
         question = ana.says(general, SUM)
         await server.wait_for(lambda: server.calls("chat.stopStream"))
-        await bot.running.goodbot.conversations.abandon(5.0)
+        await bot.running.goodbot.conversations.cancel_all(5.0)
         assert bot.unfinished() == [Progress.ANSWERED]
         [begun] = server.said_by_bot(general, question.ts)
         assert begun.stream is not None

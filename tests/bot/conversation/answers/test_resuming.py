@@ -125,7 +125,7 @@ async def leave(chat: Chat, text: str, hands: Hands, done: int) -> Incoming:
     hands.gate.clear()
     await chat.sink(chat.message(text, event_id="m1"))
     await asyncio.wait_for(hands.reached[done].wait(), 10)
-    chat.bot.leave()
+    chat.bot.shut_down()
     await chat.bot.idle()
     hands.gate.set()
     (left,) = chat.world.memory.recording.unfinished()

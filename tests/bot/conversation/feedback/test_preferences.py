@@ -218,7 +218,7 @@ async def test_it_holds_after_a_restart() -> None:
     await chat.ask(QUESTION)
     await chat.ask("too long")
     waiting = chat.message("what is the wifi name?")
-    chat.bot.leave()
+    chat.bot.shut_down()
     await chat.sink(waiting)
     await chat.bot.idle()
     later = Chat(world=chat.world)

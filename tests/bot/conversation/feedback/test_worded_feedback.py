@@ -346,7 +346,7 @@ async def test_a_doubt_settled_after_the_channel_was_closed_leaves_it_closed(cha
 async def test_what_a_restart_left_is_asked_for_nobody_knows_any_more_in_what_role_it_was_written(chat: Chat) -> None:
     await chat.ask(QUESTION)
     message = chat.message(f"No, {RIGHT}")
-    chat.bot.leave()
+    chat.bot.shut_down()
     await chat.sink(message)
     await chat.bot.idle()
     again = Chat(chat.world, messenger=chat.messenger)

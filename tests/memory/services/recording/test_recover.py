@@ -304,7 +304,7 @@ async def live(
     posts = [f"{post.channel}: {post.text}" for post in chat.messenger.posts]
     if model.died.is_set():
         starting.cancel()
-        await chat.bot.conversations.abandon(1.0)
+        await chat.bot.conversations.cancel_all(1.0)
         world.memory.recovering.count(
             [AbnormalExit(id=name, in_work=in_work, is_crash=model.is_crash)], messages.SET_ASIDE
         )
