@@ -11,7 +11,7 @@ from tests.doubles.discord import DiscordServer
 from tests.doubles.slack import SlackServer
 from tests.doubles.slack.state import Call, Json
 
-PATIENCE_S = 600.0
+TIMEOUT_S = 600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ async def _in_slack(pipe: Connection, count: int) -> None:
             asked[person.says(general, question(number)).ts] = time.perf_counter()
         for delivery in {*server.deliveries.waiting, *server.deliveries.sent} - known:
             delivery.done.add_done_callback(partial(_note, acknowledged, began))
-        await server.wait_for(lambda: present.count() == count, PATIENCE_S)
+        await server.wait_for(lambda: present.count() == count, TIMEOUT_S)
         answers = [present.answered[ts] - at for ts, at in asked.items()]
         pipe.send(Asked(answers=answers, acknowledged=acknowledged))
         await asyncio.to_thread(pipe.recv)
@@ -105,6 +105,6 @@ async def _in_discord(pipe: Connection, count: int) -> None:
                 answered.setdefault(message.reply_to, time.perf_counter())
             return len(answered) == count
 
-        await server.until(all_answered, PATIENCE_S)
+        await server.until(all_answered, TIMEOUT_S)
         pipe.send(Asked(answers=[answered[key] - began for key, began in asked.items()]))
         await asyncio.to_thread(pipe.recv)

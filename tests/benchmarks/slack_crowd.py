@@ -11,7 +11,7 @@ from tests.doubles.slack import SlackServer
 from tests.doubles.slack.people import Person
 from tests.doubles.slack.state import Json, Message
 
-PATIENCE_S = 600.0
+TIMEOUT_S = 600.0
 _POSTED = ("chat.postMessage", "chat.stopStream")
 
 
@@ -71,7 +71,7 @@ async def _ask(server: SlackServer, people: list[Person]) -> list[float]:
         channel = person.dm
         present.asked[channel] = time.perf_counter()
         person.says(channel, text)
-    await server.wait_for(present.all_answered, PATIENCE_S)
+    await server.wait_for(present.all_answered, TIMEOUT_S)
     return [present.answered[channel] - asked for channel, asked in present.asked.items()]
 
 
@@ -91,7 +91,7 @@ async def _react(server: SlackServer, people: list[Person], reactions: int, per_
         assert delivery is not None
         delivery.done.add_done_callback(partial(_note, taken, started))
         waiting.append(delivery.done)
-    async with asyncio.timeout(PATIENCE_S):
+    async with asyncio.timeout(TIMEOUT_S):
         await asyncio.gather(*waiting)
     return taken
 

@@ -30,7 +30,7 @@ from tests.doubles.slack.in_thread import SlackThread
 from tests.doubles.slack.state import Message
 from tests.doubles.slack_workspaces_driver import KEY, install_beforehand
 
-PATIENCE_S = 90.0
+TIMEOUT_S = 90.0
 ACKNOWLEDGED_WITHIN_S = 3.0
 """After so long Slack sends again what was written to a connection and not acknowledged."""
 _SUM = re.compile(r"(\d+ \+ \d+) = \d+")
@@ -157,7 +157,7 @@ class Crew:
         began = sent = monotonic()
         while not is_so():
             now = monotonic()
-            assert now - began < PATIENCE_S, "\n".join(each.told()[-3000:] for each in self.processes)
+            assert now - began < TIMEOUT_S, "\n".join(each.told()[-3000:] for each in self.processes)
             if self.mode == "socket" and now - sent > ACKNOWLEDGED_WITHIN_S:
                 sent = now
                 self.slack.do(self.slack.server.deliveries.redeliver_unacked)

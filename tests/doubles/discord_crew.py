@@ -16,7 +16,7 @@ from memory.adapters.sql import SqlStore
 from memory.adapters.system import TimeOrderedIds, utc_now
 from memory.model import Progress
 from memory.services import Memory
-from tests.doubles.crew import PATIENCE_S, taken_over
+from tests.doubles.crew import TIMEOUT_S, taken_over
 from tests.doubles.discord import Channel, DiscordServer, Message, Person
 from tests.doubles.discord.ids import shard_of
 from tests.doubles.postgres import new_database
@@ -138,7 +138,7 @@ class DiscordCrew:
         """Until something is so that no process tells of."""
         began = monotonic()
         while not is_so():
-            assert monotonic() - began < PATIENCE_S, "\n".join(each.told()[-3000:] for each in self.processes)
+            assert monotonic() - began < TIMEOUT_S, "\n".join(each.told()[-3000:] for each in self.processes)
             sleep(0.1)
 
     def taken_over(self) -> int:

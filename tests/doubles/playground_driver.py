@@ -24,7 +24,7 @@ from tests.doubles.pages import application_with, site_parts, token_in
 from tests.doubles.sleep import Naps
 
 PAGE = f"/w/{WORKSPACE}/playground"
-PATIENCE_S = 10.0
+TIMEOUT_S = 10.0
 
 
 def make_messenger(clock: Clock = utc_now) -> PlaygroundMessenger:
@@ -108,18 +108,18 @@ class Tab:
         def found() -> str:
             return next((html for html in self.cards.values() if text in unescape(html)), "")
 
-        async with asyncio.timeout(PATIENCE_S), self._more:
+        async with asyncio.timeout(TIMEOUT_S), self._more:
             await self._more.wait_for(found)
         return found()
 
     async def until_card(self, message_id: str, wanted: Callable[[str], bool] = bool) -> None:
         """Until a message is there, and as wanted."""
-        async with asyncio.timeout(PATIENCE_S), self._more:
+        async with asyncio.timeout(TIMEOUT_S), self._more:
             await self._more.wait_for(lambda: wanted(self.cards.get(message_id, "")))
 
     async def until_state(self, text: str, count: int) -> None:
         """Until this text was in so many states of messages."""
-        async with asyncio.timeout(PATIENCE_S), self._more:
+        async with asyncio.timeout(TIMEOUT_S), self._more:
             await self._more.wait_for(lambda: sum(text in each for each in self.states) >= count)
 
     async def send(self, act: str, **fields: str) -> httpx2.Response:
@@ -148,7 +148,7 @@ class PlaygroundDriver:
     async def tab(self, person: str, channel: str = "general", role: str = "member") -> Tab:
         """The tab of a person, with the page open; the first time it is asked for says where they sit."""
         if person not in self._tabs:
-            http = await self._stack.enter_async_context(httpx2.AsyncClient(base_url=self._url, timeout=PATIENCE_S))
+            http = await self._stack.enter_async_context(httpx2.AsyncClient(base_url=self._url, timeout=TIMEOUT_S))
             self._tabs[person] = Tab(http, person=person, channel=channel, role=role)
             await self._tabs[person].open()
             self._stack.push_async_callback(self._tabs[person].close)

@@ -12,7 +12,7 @@ from tests.doubles.slack import SlackServer
 from tests.doubles.slack.in_thread import SlackThread
 from tests.doubles.slack.state import Message as SlackMessage
 
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 """Nothing is measured by it: a process under load may take long to start."""
 
 
@@ -92,7 +92,7 @@ class AtSlack:
         return self.slack.server
 
     def until_connected(self) -> None:
-        self.slack.run(self.server.connected(1, PATIENCE_S))
+        self.slack.run(self.server.connected(1, TIMEOUT_S))
 
     def says(self, text: str) -> str:
         return self.slack.do(self.ana.says, self.general, text).ts
@@ -108,7 +108,7 @@ class AtSlack:
         return [message.text for message in self.slack.do(self.server.said_by_bot, self.general, question)]
 
     def until_answered(self, question: str) -> None:
-        self.slack.wait_for(lambda: self._said(question), PATIENCE_S)
+        self.slack.wait_for(lambda: self._said(question), TIMEOUT_S)
 
     def asks(self, text: str) -> str:
         question = self.says(text)
@@ -145,7 +145,7 @@ class AtSlack:
             self.slack.do(self.server.faults.next, method, self._hang, times=None)
 
     def is_posting(self) -> bool:
-        return bool(self.slack.wait_for(lambda: self._hang.is_met, PATIENCE_S))
+        return bool(self.slack.wait_for(lambda: self._hang.is_met, TIMEOUT_S))
 
     def lets_go(self) -> None:
         self.slack.do(self.server.faults.clear)
@@ -165,7 +165,7 @@ class AtDiscord:
         self.general, self.ana = server.channel(guild, "general"), server.person("ana", guild)
 
     def until_connected(self) -> None:
-        self.server.wait_for(self.server.is_connected, PATIENCE_S)
+        self.server.wait_for(self.server.is_connected, TIMEOUT_S)
 
     def says(self, text: str) -> str:
         return self.server.says(self.ana, self.general, f"{self.server.bot.mention} {text}").id
@@ -177,7 +177,7 @@ class AtDiscord:
         return [message.content for message in self._said(question)]
 
     def until_answered(self, question: str) -> None:
-        self.server.wait_for(lambda: self._said(question), PATIENCE_S)
+        self.server.wait_for(lambda: self._said(question), TIMEOUT_S)
 
     def asks(self, text: str) -> str:
         question = self.says(text)
@@ -211,7 +211,7 @@ class AtDiscord:
         self._fault = self.server.fault("POST /channels/*/messages", discord_side.Hang(), times=None)
 
     def is_posting(self) -> bool:
-        return bool(self.server.wait_for(lambda: self._fault.hits, PATIENCE_S))
+        return bool(self.server.wait_for(lambda: self._fault.hits, TIMEOUT_S))
 
     def lets_go(self) -> None:
         self.server.clear_faults()

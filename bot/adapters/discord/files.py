@@ -11,7 +11,7 @@ from bot.adapters.attachments import Attached, read_each, read_one
 from bot.adapters.discord.rest import Rest
 from bot.model import Attachment, ImageFile, TextFile
 
-PATIENCE_S = 10.0
+TIMEOUT_S = 10.0
 """The longest time for one try to fetch a file; later messages in the same channel wait for it."""
 LARGEST_PLAIN = 8_000_000
 """Bytes. Discord takes 10 MiB in one message, and what it takes has changed before."""
@@ -37,7 +37,7 @@ async def read_files(attached: Sequence[discord.Attachment], rest: Rest) -> Atta
 
     async def read(file: discord.Attachment) -> TextFile | ImageFile:
         async def fetch() -> bytes:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(TIMEOUT_S):
                 return await file.read()
 
         return await read_one(

@@ -48,15 +48,15 @@ _WORDS = {"read_messages": "View Channel", "send_messages_in_threads": "Send Mes
 
 
 class DiscordHealthChecks:
-    """Runs the checks. `patience_s` is the time limit of one request."""
+    """Runs the checks. `timeout_s` is the time limit of one request."""
 
     def __init__(
-        self, settings: DiscordSettings, *, clock: Clock, patience_s: float = 10.0, named_in_chat: Sequence[str] = ()
+        self, settings: DiscordSettings, *, clock: Clock, timeout_s: float = 10.0, named_in_chat: Sequence[str] = ()
     ) -> None:
         self._settings = settings
         self._named_in_chat = named_in_chat
         self._clock = clock
-        self._patience_s = patience_s
+        self._timeout_s = timeout_s
         self._date = ""
 
     async def results(self) -> list[CheckResult]:
@@ -100,10 +100,10 @@ class DiscordHealthChecks:
     async def _ask(self, what: str, call: Awaitable[T]) -> T:
         """The answer. Raises `MessengerError`."""
         try:
-            async with asyncio.timeout(self._patience_s):
+            async with asyncio.timeout(self._timeout_s):
                 return await call
         except TimeoutError as exc:
-            raise translated(TimeoutError(f"no answer within {self._patience_s:g} s"), what) from exc
+            raise translated(TimeoutError(f"no answer within {self._timeout_s:g} s"), what) from exc
         except FAULTS as exc:
             raise translated(exc, what) from exc
         except (KeyError, TypeError, ValueError) as exc:

@@ -47,7 +47,7 @@ from memory.ports import Clock, NewId
 
 log = logging.getLogger(__name__)
 
-_PATIENCE_S = 30.0
+_LOGIN_TIMEOUT_S = 30.0
 """How long a message to post waits for a login."""
 _AUTHENTICATION_FAILED, _SHARDING_REQUIRED = 4004, 4011
 
@@ -310,7 +310,7 @@ class DiscordMessenger:
         """The context of the present login. Waits a while for one, for messages of an earlier process."""
         if self._context is None and not self._closed.is_set():
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._logged_in.wait(), _PATIENCE_S)
+                await asyncio.wait_for(self._logged_in.wait(), _LOGIN_TIMEOUT_S)
         if self._context is None:
             raise MessengerUnavailable(f"{what}: the bot is not logged in to Discord; try again later")
         return self._context

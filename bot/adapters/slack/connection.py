@@ -22,15 +22,15 @@ from bot.errors import ConfigError, MessengerError, NotPermitted
 log = logging.getLogger(__name__)
 
 EVENTS_PATH = "/slack/events"
-_TOKENS_BEGIN = {"bot_token": "xoxb-", "app_token": "xapp-"}
-_WHERE_IT_IS = (
+_TOKEN_PREFIXES = {"bot_token": "xoxb-", "app_token": "xapp-"}
+_REMEDY = (
     "set it to an App-Level Token (xapp-...) with the scope connections:write, made on the page Basic Information of "
     "your app on api.slack.com/apps"
 )
-_LARGEST_BODY = 1024 * 1024
+_MAX_BODY_BYTES = 1024 * 1024
 _GRACE_S = 3.0
-_PORT_LOOK_S = 1.0
-_PINGS_BEFORE_NEW = 6
+_PORT_RETRY_S = 1.0
+_MISSED_PINGS_BEFORE_RECONNECT = 6
 """slack-sdk replaces a silent connection after four missed pings; after six it is stuck and is replaced whole."""
 
 
@@ -120,13 +120,13 @@ class SocketConnection:
         try:
             answer = await self._web.call(opening, about="Socket Mode", app_token=self._app_token)
         except NotPermitted as error:
-            raise names_token(error, "SLACK_APP_TOKEN", _WHERE_IT_IS) from error.__cause__
+            raise names_token(error, "SLACK_APP_TOKEN", _REMEDY) from error.__cause__
         self._session = _SocketSession(
             self._app, self._app_token, url=str(answer["url"]), ping_interval_s=self._ping_interval_s
         )
         try:
             # An address works only once, so a new one must be requested if this one fails.
-            async with asyncio.timeout(self._ping_interval_s * _PINGS_BEFORE_NEW):
+            async with asyncio.timeout(self._ping_interval_s * _MISSED_PINGS_BEFORE_RECONNECT):
                 await self._session.connect()
         except TimeoutError:
             log.warning("no connection to Slack yet; trying again with a new address")
@@ -143,7 +143,7 @@ class SocketConnection:
             await asyncio.sleep(self._ping_interval_s)
             is_connected = self._session is not None and await self._session.is_connected()
             missed = 0 if is_connected else missed + 1
-            if missed < _PINGS_BEFORE_NEW:
+            if missed < _MISSED_PINGS_BEFORE_RECONNECT:
                 continue
             log.warning("the connection to Slack does not come back by itself; opening a new one")
             missed = 0
@@ -166,7 +166,7 @@ class HttpConnection:
         self._waits = waits
         self._waiting: asyncio.Task[None] | None = None
         self._paths = ", ".join(route.path for route in routes)
-        site = web.Application(client_max_size=_LARGEST_BODY)
+        site = web.Application(client_max_size=_MAX_BODY_BYTES)
         site.add_routes(routes)
         self._runner = web.AppRunner(site, access_log=None, shutdown_timeout=_GRACE_S)
 
@@ -205,7 +205,7 @@ class HttpConnection:
 
     async def _listen_when_free(self) -> None:
         while not self._runner.sites:
-            await asyncio.sleep(_PORT_LOOK_S)
+            await asyncio.sleep(_PORT_RETRY_S)
             with contextlib.suppress(OSError):
                 await self._listen()
 
@@ -265,7 +265,7 @@ def check_given(settings: SlackSettings, *names: str) -> None:
     for name in names:
         setting: SecretStr | str = getattr(settings, name)
         value = setting if isinstance(setting, str) else setting.get_secret_value()
-        begin = _TOKENS_BEGIN.get(name, "")
+        begin = _TOKEN_PREFIXES.get(name, "")
         if not value or not value.startswith(begin):
             wanted = f"that begins with {begin}" if value else "and there is none"
             raise ConfigError(

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from bot.adapters.flow_control import KeyedLock
 from bot.adapters.slack.events import Json, Location
-from bot.adapters.slack.web import AT_ONCE_S, Web, code_of
+from bot.adapters.slack.web import NO_WAIT_S, Web, code_of
 from bot.adapters.ttl_cache import TtlCache
 from bot.config import GROUP_ROLES, SlackSettings
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
@@ -268,6 +268,6 @@ class Roles:
 
 async def name_of(web: Web, user: str) -> str:
     """A person's display name, else their full name; empty if they have none. Raises `MessengerError`."""
-    answer = await web.once(web.client.users_info, patience_s=AT_ONCE_S, user=user)
+    answer = await web.call_once(web.client.users_info, max_wait_s=NO_WAIT_S, user=user)
     profile = answer["user"].get("profile") or {}
     return str(profile.get("display_name") or profile.get("real_name") or answer["user"].get("name") or "")

@@ -71,7 +71,7 @@ class Files:
 
     async def hand_over(self, message: BotMessage, attachment: Attachment, direct: str) -> None:
         """Upload a file into a direct conversation. Raises `MessengerError`."""
-        await self._web.once(
+        await self._web.call_once(
             self._web.client.files_upload_v2,
             channel=direct,
             filename=attachment.name,

@@ -92,14 +92,14 @@ def _oauth_findings(settings: SlackSettings) -> list[CheckResult]:
 
 
 class SlackHealthChecks:
-    """Runs the checks. `patience_s` is the time limit of one request."""
+    """Runs the checks. `timeout_s` is the time limit of one request."""
 
     def __init__(
         self,
         settings: SlackSettings,
         *,
         clock: Clock,
-        patience_s: float = 10.0,
+        timeout_s: float = 10.0,
         sleep: Sleep = asyncio.sleep,
         named_in_chat: Sequence[str] = (),
         database: "InstallationDatabase | None" = None,
@@ -108,12 +108,12 @@ class SlackHealthChecks:
         self._database = database
         self._named_in_chat = named_in_chat
         self._clock = clock
-        self._patience_s = patience_s
+        self._timeout_s = timeout_s
         self._headers: dict[str, str] = {}
         self._web = Web(
             token=settings.bot_token.get_secret_value(),
             api_url=settings.api_url,
-            patience_s=patience_s,
+            max_wait_s=timeout_s,
             sleep=sleep,
             gone=lambda code: None,
         )
@@ -198,15 +198,15 @@ class SlackHealthChecks:
         @wraps(method)
         async def timed(**arguments: object) -> AsyncSlackResponse:
             try:
-                async with asyncio.timeout(self._patience_s):
+                async with asyncio.timeout(self._timeout_s):
                     answer = await method(**arguments)
             except TimeoutError as exc:
-                raise TimeoutError(f"no answer within {self._patience_s:g} s") from exc
+                raise TimeoutError(f"no answer within {self._timeout_s:g} s") from exc
             self._headers = {name.lower(): value for name, value in answer.headers.items()}
             return answer
 
         try:
-            return await self._web.once(timed, about=about, patience_s=self._patience_s, **arguments)
+            return await self._web.call_once(timed, about=about, max_wait_s=self._timeout_s, **arguments)
         except ValueError as exc:
             # aiohttp's word for an address or a token with characters that neither can have; it quotes no token.
             raise MessengerUnavailable(f"{about}: Slack cannot be asked: {exc}") from exc
@@ -253,7 +253,7 @@ class SlackHealthChecks:
     async def _bot_listens(self, where: str, path: str) -> bool:
         """Whether the bot answers there: it refuses unsigned events, and `OPTIONS` on its pages."""
         method, expected = ("POST", _UNSIGNED) if path == EVENTS_PATH else ("OPTIONS", _NOT_ALLOWED)
-        timeout = aiohttp.ClientTimeout(total=self._patience_s)
+        timeout = aiohttp.ClientTimeout(total=self._timeout_s)
         try:
             async with (
                 aiohttp.ClientSession(timeout=timeout) as session,

@@ -12,7 +12,7 @@ from bot.adapters.slack.directory import OWNERS, Channels, Roles
 from bot.adapters.slack.events import NOBODY, Json, Location, at, is_by_person, plain, without_mention
 from bot.adapters.slack.mentions import Mentions
 from bot.adapters.slack.threads import Threads
-from bot.adapters.slack.web import AT_ONCE_S, Identity, Web, require_own
+from bot.adapters.slack.web import NO_WAIT_S, Identity, Web, require_own
 from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
 from bot.model import ChannelCard, Profile, Remark
@@ -159,7 +159,7 @@ class Lookups:
     async def profile(self, scope: Scope) -> Profile:
         """Name, title and time zone of the scope's person. Raises `MessengerError`."""
         require_own(self._identity, scope.workspace)
-        answer = await self._web.once(self._web.client.users_info, user=scope.person)
+        answer = await self._web.call_once(self._web.client.users_info, user=scope.person)
         person = answer["user"]
         named = person.get("profile") or {}
         name = str(named.get("display_name") or named.get("real_name") or person.get("name") or "")
@@ -170,7 +170,7 @@ class Lookups:
     async def channel_card(self, scope: Scope) -> ChannelCard:
         """Name, topic and purpose of the scope's channel. Raises `MessengerError`."""
         require_own(self._identity, scope.workspace)
-        answer = await self._web.once(self._web.client.conversations_info, channel=scope.channel)
+        answer = await self._web.call_once(self._web.client.conversations_info, channel=scope.channel)
         topic, purpose = (str((answer["channel"].get(each) or {}).get("value") or "") for each in ("topic", "purpose"))
         return ChannelCard(name=scope.place, topic=topic, purpose=purpose)
 
@@ -178,7 +178,7 @@ class Lookups:
         """The messages before one in its thread, or in its channel where it begins one; oldest first."""
         thread = scope.thread if scope.thread != message_id else ""
         pages, found = _PAGES if thread else 1, list[Json]()
-        earlier = self._threads.messages(scope.channel, thread, until=message_id, pages=pages, patience_s=AT_ONCE_S)
+        earlier = self._threads.messages(scope.channel, thread, until=message_id, pages=pages, max_wait_s=NO_WAIT_S)
         with suppress(ChannelNotFound, NotPermitted):
             async for each in earlier:
                 found.append(each)

@@ -7,7 +7,7 @@ from datetime import timedelta
 from bot.adapters.naming import Names, plain_name
 from bot.adapters.slack.directory import Channels
 from bot.adapters.slack.events import NOBODY, Json
-from bot.adapters.slack.web import AT_ONCE_S, Identity, Web
+from bot.adapters.slack.web import NO_WAIT_S, Identity, Web
 from bot.adapters.ttl_cache import TtlCache
 from bot.errors import MessengerError
 from memory.ports import Clock
@@ -74,7 +74,7 @@ class Mentions:
         handle = self._handles.get(group)
         if handle is None:
             try:
-                answer = await self._web.once(self._web.client.usergroups_list, about=group, patience_s=AT_ONCE_S)
+                answer = await self._web.call_once(self._web.client.usergroups_list, about=group, max_wait_s=NO_WAIT_S)
             except MessengerError as error:
                 log.info("the user group %s has no name: %s", group, error)
                 return ""

@@ -67,7 +67,7 @@ _OUT_OF_REACH = frozenset(
     }
 )
 """Refusals because of the channel: a message for one person then goes to their direct conversation."""
-_WHERE_IT_IS = "set it to the Bot User OAuth Token (xoxb-...) on the page Install App of your app on api.slack.com/apps"
+_REMEDY = "set it to the Bot User OAuth Token (xoxb-...) on the page Install App of your app on api.slack.com/apps"
 _NAME_BEFORE_CONNECTED = "goodbot"
 
 
@@ -109,7 +109,7 @@ class SlackMessenger(Lookups):
         web = Web(
             token=settings.bot_token.get_secret_value(),
             api_url=settings.api_url,
-            patience_s=settings.max_wait_s,
+            max_wait_s=settings.max_wait_s,
             sleep=sleep,
             gone=lambda code: self._end(f"Slack says {code}"),
         )
@@ -155,7 +155,7 @@ class SlackMessenger(Lookups):
         try:
             await unless(self._ended, until_reachable(self.join, self._sleep, "Slack"))
         except NotPermitted as error:
-            raise names_token(error, "SLACK_BOT_TOKEN", _WHERE_IT_IS) from error.__cause__
+            raise names_token(error, "SLACK_BOT_TOKEN", _REMEDY) from error.__cause__
 
     async def close(self) -> None:
         """End `run` once it has finished its payloads. Messages posted afterwards open connections of their own."""
@@ -317,7 +317,7 @@ class SlackMessenger(Lookups):
         )
 
     async def _post_ephemeral(self, message: BotMessage) -> str:
-        answer = await self._web.once(
+        answer = await self._web.call_once(
             self._web.client.chat_postEphemeral,
             channel=message.channel,
             user=message.private_to,

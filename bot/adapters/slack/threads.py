@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from bot.adapters.slack.events import Json
-from bot.adapters.slack.web import AT_ONCE_S, Identity, Method, Web, code_of, next_cursor
+from bot.adapters.slack.web import NO_WAIT_S, Identity, Method, Web, code_of, next_cursor
 from bot.adapters.ttl_cache import TtlCache
 from bot.errors import ChannelNotFound, MessengerError
 from bot.model import ThreadSoFar
@@ -72,7 +72,7 @@ class Threads:
         """The first message of a message's thread; empty if Slack cannot tell."""
         try:
             answer = await self._web.call(
-                self._web.client.conversations_replies, patience_s=AT_ONCE_S, channel=channel, ts=ts, limit=1
+                self._web.client.conversations_replies, max_wait_s=NO_WAIT_S, channel=channel, ts=ts, limit=1
             )
         except MessengerError as error:
             log.info("could not look up the thread of %s in %s: %s", ts, channel, error)
@@ -85,7 +85,7 @@ class Threads:
         try:
             answer = await self._web.call(
                 self._web.client.conversations_replies,
-                patience_s=_LOOK_S,
+                max_wait_s=_LOOK_S,
                 channel=channel,
                 ts=thread,
                 limit=_WHOLE_THREAD,
@@ -123,7 +123,7 @@ class Threads:
         *,
         until: str = "",
         pages: int = _PAGES,
-        patience_s: float | None = None,
+        max_wait_s: float | None = None,
     ) -> AsyncIterator[Json]:
         """Messages of a thread, oldest first, or of a channel outside of threads, newest first; 200 a page.
 
@@ -135,7 +135,7 @@ class Threads:
         for _ in range(pages):
             answer = await self._web.call(
                 method,
-                patience_s=patience_s,
+                max_wait_s=max_wait_s,
                 channel=channel,
                 include_all_metadata=True,
                 limit=_PAGE,
@@ -174,9 +174,9 @@ class Status:
         self._busy[channel, thread] = text
         if self._has_sessions and before is not None:
             return
-        if self._has_sessions and await self._set_session(channel, thread, "processing", AT_ONCE_S):
+        if self._has_sessions and await self._set_session(channel, thread, "processing", NO_WAIT_S):
             return
-        await self._set_line(channel, thread, f"is {text}..." if text.endswith("ing") else text, AT_ONCE_S)
+        await self._set_line(channel, thread, f"is {text}..." if text.endswith("ing") else text, NO_WAIT_S)
 
     async def clear(self, channel: str, thread: str) -> None:
         """Mark a thread as idle and remove its status. Raises `MessengerError`."""
@@ -195,12 +195,12 @@ class Status:
         except MessengerError as error:
             log.info("could not clear the status of an idle thread: %s", error)
 
-    async def _set_session(self, channel: str, thread: str, status: str, patience_s: float | None) -> bool:
+    async def _set_session(self, channel: str, thread: str, status: str, max_wait_s: float | None) -> bool:
         """Set the status of an agent session. False if Slack offers none to this app or in this thread."""
         try:
             await self._web.call(
                 self._web.client.agents_sessions_setStatus,
-                patience_s=patience_s,
+                max_wait_s=max_wait_s,
                 channel_id=channel,
                 thread_ts=thread,
                 status=status,
@@ -213,10 +213,10 @@ class Status:
             return False
         return True
 
-    async def _set_line(self, channel: str, thread: str, text: str, patience_s: float | None) -> None:
+    async def _set_line(self, channel: str, thread: str, text: str, max_wait_s: float | None) -> None:
         await self._web.call(
             self._web.client.assistant_threads_setStatus,
-            patience_s=patience_s,
+            max_wait_s=max_wait_s,
             channel_id=channel,
             thread_ts=thread,
             status=text,

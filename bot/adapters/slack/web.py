@@ -19,8 +19,8 @@ log = logging.getLogger(__name__)
 Method = Callable[..., Awaitable[AsyncSlackResponse]]
 """A method of slack-sdk's client."""
 
-AT_ONCE_S = 0.0
-"""The patience of a call that never waits for a rate limit."""
+NO_WAIT_S = 0.0
+"""The `max_wait_s` of a call that never waits for a rate limit."""
 _TIMEOUT_S = 30
 _SUBJECTS = ("channel", "channel_id", "user", "users", "usergroup", "file")
 """The arguments that say what a call is about."""
@@ -63,19 +63,19 @@ def require_own(identity: Identity | None, workspace: str) -> None:
 
 
 class Web:
-    """The client for one bot token. `patience_s` is the longest total wait of a call for rate limits.
+    """The client for one bot token. `max_wait_s` is the longest total wait of a call for rate limits.
 
     `gone` is called if the token was revoked. Works also without shared connections (`open`).
     """
 
     def __init__(
-        self, *, token: str, api_url: str, patience_s: float, sleep: Sleep, gone: Callable[[str], None]
+        self, *, token: str, api_url: str, max_wait_s: float, sleep: Sleep, gone: Callable[[str], None]
     ) -> None:
         self.token = token
         self.client = _client(api_url, token)
         self.library_client = _client(api_url, None)
         """The client for slack-bolt, which gets the token with each payload."""
-        self._patience_s = patience_s
+        self._max_wait_s = max_wait_s
         self._sleep = sleep
         self._gone = gone
 
@@ -113,23 +113,25 @@ class Web:
         return str(answer["channel"]["id"])
 
     async def call(
-        self, method: Method, *, about: str = "", patience_s: float | None = None, **arguments: object
+        self, method: Method, *, about: str = "", max_wait_s: float | None = None, **arguments: object
     ) -> Json:
         """Make a call that may be repeated: it only reads, or a second time changes nothing.
 
         `about` describes it in the log; without, the channel or person in its arguments does. Raises `MessengerError`;
         `code_of` has Slack's own code.
         """
-        return await retried(lambda: self.once(method, about=about, patience_s=patience_s, **arguments), self._sleep)
+        return await retried(
+            lambda: self.call_once(method, about=about, max_wait_s=max_wait_s, **arguments), self._sleep
+        )
 
-    async def once(
-        self, method: Method, *, about: str = "", patience_s: float | None = None, **arguments: object
+    async def call_once(
+        self, method: Method, *, about: str = "", max_wait_s: float | None = None, **arguments: object
     ) -> Json:
         """Make a call that must not be repeated, unless Slack says that it did not happen.
 
         `MessengerUnavailable` means that it is not known whether it happened.
         """
-        left = self._patience_s if patience_s is None else patience_s
+        left = self._max_wait_s if max_wait_s is None else max_wait_s
         about = about or next((str(arguments[name]) for name in _SUBJECTS if name in arguments), "")
         what = f"{method.__name__.replace('_', '.')} for {about}"
         while True:

@@ -26,7 +26,7 @@ from memory.services import Memory
 log = logging.getLogger(__name__)
 
 _BEAT_S = 1.0
-_PATIENCE = 10
+_SLOW_WORK_FACTOR = 10
 """How many times the limit a call of memory may take, and a turn of the loop while libraries are loaded."""
 
 
@@ -100,8 +100,8 @@ async def watching(running: Running, *, limit_s: float, trace: int) -> AsyncIter
 async def _beat(running: Running, limit_s: float, trace: int) -> None:
     while True:
         is_loading = not running.warm_up.done()
-        if is_loading or running.executor.longest_s < _PATIENCE * limit_s:
-            within_s = _PATIENCE * limit_s if is_loading else limit_s
+        if is_loading or running.executor.longest_s < _SLOW_WORK_FACTOR * limit_s:
+            within_s = _SLOW_WORK_FACTOR * limit_s if is_loading else limit_s
             faulthandler.dump_traceback_later(within_s, exit=True, file=trace)
         await asyncio.sleep(min(_BEAT_S, limit_s / 4))
 

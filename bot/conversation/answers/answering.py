@@ -38,7 +38,7 @@ from memory.services import Answer, FinishedRun, Memory
 
 log = logging.getLogger(__name__)
 
-PATIENCE = timedelta(hours=24)
+RETRY_PERIOD = timedelta(hours=24)
 """How long after a question its answer is retried if the platform refuses it."""
 
 _MOST_EDITS = 5
@@ -308,8 +308,8 @@ class Answering:
     async def deliver(self, messenger: Messenger, incoming: Incoming) -> str:
         """Post the unsent parts of a committed answer in order, and note each one.
 
-        A refused part stays unsent and is retried later, until `PATIENCE` is over, its channel is gone, or the channel
-        got other readers. Returns the run's id if people reacted to a part before it was noted, else an empty text.
+        A refused part stays unsent and is retried later, until `RETRY_PERIOD` is over, its channel is gone, or the
+        channel got other readers. Returns the run whose lesson mark may have changed, else an empty text.
         """
         with self._in_work(incoming):
             unsent = self._memory.recording.unsent
@@ -375,7 +375,7 @@ class Answering:
     async def _refuse(self, incoming: Incoming, part: Outgoing, error: MessengerError) -> None:
         """Handle a refused part: leave it for a retry, or give up the rest of the answer."""
         run_id = part.run_id
-        is_late = self._memory.clock() - incoming.at > PATIENCE
+        is_late = self._memory.clock() - incoming.at > RETRY_PERIOD
         if isinstance(error, _NEVER) or is_late:
             log.error("answer %s is given up from part %d on, it can not be posted: %s", run_id, part.part, error)
             self._refused.discard(run_id)

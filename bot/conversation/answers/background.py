@@ -26,7 +26,7 @@ PreparedRecall = Callable[[Transaction], Recollection]
 """A recall that is prepared and only needs a transaction."""
 
 _SOMEBODY = "somebody"
-_PATIENCE_S = 5.0
+_TIMEOUT_S = 5.0
 """How long an answer waits for a look-up on the platform."""
 
 
@@ -178,7 +178,7 @@ class BackgroundLookup:
         if not wanted and not self._config.others:
             return []
         try:
-            async with asyncio.timeout(_PATIENCE_S):
+            async with asyncio.timeout(_TIMEOUT_S):
                 found = await messenger.remarks(scope, message.message_id, wanted, self._config.others)
         except (MessengerError, TimeoutError) as error:
             log.info("message %s is answered without other people's messages: %s", message.event_id, error)
@@ -222,7 +222,7 @@ async def _names(messenger: Messenger, workspace: str, people: Collection[str]) 
         name = _SOMEBODY
         if isinstance(messenger, ReadsAlong):
             with suppress(MessengerError, TimeoutError):
-                async with asyncio.timeout(_PATIENCE_S):
+                async with asyncio.timeout(_TIMEOUT_S):
                     name = await messenger.name_of(workspace, person) or _SOMEBODY
         number = 1
         while (unlike := name if number == 1 else f"{name} {number}") in names.values():

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 FeedbackReader: TypeAlias = Callable[[str, str, str], Awaitable[Reading | None]]
 """Reads a message after an answer: (message, question, answer). None for an ordinary message. Never raises."""
 
-_PATIENCE_S = 20.0
+_TIMEOUT_S = 20.0
 _CHARACTERS = 4_000
 """The most characters of the question, and of the answer, in the request."""
 _WORD = re.compile(r"[^\W_]+")
@@ -45,7 +45,7 @@ class ModelReader:
         if not may_be_feedback(message) and read(message, question, answer) is None:
             return None
         try:
-            async with asyncio.timeout(_PATIENCE_S):
+            async with asyncio.timeout(_TIMEOUT_S):
                 reply = await self.model.reply(request_for(message, question, answer))
         except (ModelError, TimeoutError) as error:
             log.info("possible feedback is treated as an ordinary message: %s", error)

@@ -22,7 +22,7 @@ from memory.services import Gap, Memory
 
 log = logging.getLogger(__name__)
 
-PATIENCE = timedelta(days=1)
+MIN_AGE = timedelta(days=1)
 """How long an item waits before it appears in a digest."""
 SHOWN = 5
 GAPS_SHOWN = 3
@@ -77,12 +77,12 @@ class Digest:
         return sent
 
     def _gaps(self, workspace: str, now: datetime) -> list[Gap]:
-        """The public questions that nobody has answered for `PATIENCE`. Blocking."""
+        """The public questions that nobody has answered for `MIN_AGE`. Blocking."""
         found = self._memory.gaps.find(workspace, limit=GAPS_SHOWN, reader=_anybody(workspace))
-        return [gap for gap in found if now - gap.first.created_at >= PATIENCE]
+        return [gap for gap in found if now - gap.first.created_at >= MIN_AGE]
 
     def _waiting(self, workspace: str, now: datetime) -> list[Episode]:
-        """The lessons from public channels that have waited for a decision for `PATIENCE`, oldest first. Blocking."""
+        """The lessons from public channels that have waited for a decision for `MIN_AGE`, oldest first. Blocking."""
         anybody = _anybody(workspace)
         lessons, found, number = LessonAccess(self._memory), list[Episode](), 1
         while True:
@@ -93,7 +93,7 @@ class Digest:
                 if each.origin is not Origin.RUN
                 and visibility_of(each) is Visibility.PUBLIC
                 and Flag.NEEDS_QUESTION not in each.quarantine
-                and now - each.created_at >= PATIENCE
+                and now - each.created_at >= MIN_AGE
             ]
             number += 1
             if number > page.last:

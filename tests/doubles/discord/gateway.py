@@ -14,7 +14,7 @@ from tests.doubles.discord.journal import Journal
 from tests.doubles.discord.model import Intent, Json
 
 _KEPT_FOR_RESUME = 20_000
-_CLOSE_PATIENCE_S = 2.0
+_CLOSE_TIMEOUT_S = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +189,7 @@ class Gateway:
         self, request: web.Request, answer: Callable[[Connection, Json], None], hello: Json
     ) -> web.StreamResponse:
         """One WebSocket from its hello to its end; `answer` handles each frame of the app."""
-        socket = web.WebSocketResponse(timeout=_CLOSE_PATIENCE_S, compress=False)
+        socket = web.WebSocketResponse(timeout=_CLOSE_TIMEOUT_S, compress=False)
         await socket.prepare(request)
         connection = Connection(socket, request.transport)
         self.connections.append(connection)

@@ -46,7 +46,7 @@ from tests.doubles.discord.watching import Watching
 HOST = "127.0.0.1"
 TOKEN = "discord-token-for-tests"
 HEARTBEAT_INTERVAL_MS = 41_250
-_LEAVE_AT_ONCE_S = 0.1
+_SHUTDOWN_TIMEOUT_S = 0.1
 
 
 class DiscordServer(Setup, People, Using, Watching, Breaking):
@@ -98,7 +98,7 @@ class DiscordServer(Setup, People, Using, Watching, Breaking):
 
     async def __aenter__(self) -> Self:
         self.stage.enter()
-        self._runner = web.AppRunner(self._http.app(), access_log=None, shutdown_timeout=_LEAVE_AT_ONCE_S)
+        self._runner = web.AppRunner(self._http.app(), access_log=None, shutdown_timeout=_SHUTDOWN_TIMEOUT_S)
         await self._runner.setup()
         await web.TCPSite(self._runner, HOST, 0).start()
         self._port = self._runner.addresses[0][1]

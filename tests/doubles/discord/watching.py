@@ -11,7 +11,7 @@ from tests.doubles.discord.stage import on_loop
 
 T = TypeVar("T")
 
-PATIENCE_S = 10.0
+TIMEOUT_S = 10.0
 """Nothing is measured by it: whoever waits longer waits for what never comes."""
 _BANNED_BY = (401, 403, 429)
 
@@ -19,7 +19,7 @@ _BANNED_BY = (401, 403, 429)
 class Watching(Backstage):
     """Everything returned is as it stood at that moment, but for `Interaction`, which stays current."""
 
-    async def until(self, happened: Callable[[], T], timeout_s: float = PATIENCE_S) -> T:
+    async def until(self, happened: Callable[[], T], timeout_s: float = TIMEOUT_S) -> T:
         """Wait, in the server's own loop or in another, until this is true; its value is returned.
 
         It is asked again after every call, event and frame, on the server's loop. Raises `AssertionError`.
@@ -29,11 +29,11 @@ class Watching(Backstage):
         there = asyncio.run_coroutine_threadsafe(self.journal.until(happened, timeout_s), self.stage.loop)
         return await asyncio.wrap_future(there)
 
-    def wait_for(self, happened: Callable[[], T], timeout_s: float = PATIENCE_S) -> T:
+    def wait_for(self, happened: Callable[[], T], timeout_s: float = TIMEOUT_S) -> T:
         """The same for a test without a loop, while the server runs in its own thread."""
         assert not self.stage.is_here, "on the server's own loop, await `until` instead"
         there = asyncio.run_coroutine_threadsafe(self.journal.until(happened, timeout_s), self.stage.loop)
-        return there.result(timeout_s + PATIENCE_S)
+        return there.result(timeout_s + TIMEOUT_S)
 
     @on_loop
     def messages(self, channel: Channel | str, author: Person | None = None) -> list[Message]:

@@ -15,7 +15,7 @@ from bot.adapters.slack.outgoing import blocks
 from bot.adapters.slack.outgoing.blocks import AnswerReference, chosen
 from bot.adapters.slack.outgoing.posting import ask_privately
 from bot.adapters.slack.outgoing.response_url import ResponseUrl
-from bot.adapters.slack.web import AT_ONCE_S
+from bot.adapters.slack.web import NO_WAIT_S
 from bot.errors import MessengerError
 from bot.model import PersonRetry, PersonVote
 from memory.model import Audience
@@ -226,8 +226,8 @@ class Interactions:
         """Open a modal. False if Slack was too slow for it; what the person did counts anyway."""
         web = self._context.web
         try:
-            await web.once(
-                web.client.views_open, about="a modal", patience_s=AT_ONCE_S, trigger_id=body["trigger_id"], view=view
+            await web.call_once(
+                web.client.views_open, about="a modal", max_wait_s=NO_WAIT_S, trigger_id=body["trigger_id"], view=view
             )
         except MessengerError as error:
             log.warning("could not open a modal: %s", error)

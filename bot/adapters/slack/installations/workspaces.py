@@ -227,7 +227,7 @@ class SlackWorkspaces:
 
     def _web_of(self, token: str, gone: Callable[[str], None]) -> Web:
         settings = self._settings
-        return Web(token=token, api_url=settings.api_url, patience_s=settings.max_wait_s, sleep=self._sleep, gone=gone)
+        return Web(token=token, api_url=settings.api_url, max_wait_s=settings.max_wait_s, sleep=self._sleep, gone=gone)
 
     async def _still_works(self, token: str) -> bool:
         try:

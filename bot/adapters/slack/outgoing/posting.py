@@ -85,7 +85,7 @@ class Poster:
         return str(answer["ts"])
 
     async def _send(self, message: BotMessage, text: str, blocks: list[Block]) -> Json:
-        return await self._web.once(
+        return await self._web.call_once(
             self._web.client.chat_postMessage,
             channel=message.channel,
             text=text,
@@ -116,7 +116,7 @@ def metadata(message: BotMessage) -> Json:
 
 async def ask_privately(web: Web, person: str, question: str, answer: AnswerReference) -> None:
     """Ask a person about an answer by a message that they alone see, with buttons. Raises `MessengerError`."""
-    await web.once(
+    await web.call_once(
         web.client.chat_postEphemeral,
         channel=answer.channel,
         user=person,

@@ -19,7 +19,7 @@ from bot.adapters.slack.outgoing.blocks import fallback_text, message_blocks, un
 from bot.adapters.slack.outgoing.mrkdwn import harmless
 from bot.adapters.slack.outgoing.posting import metadata
 from bot.adapters.slack.threads import Threads
-from bot.adapters.slack.web import AT_ONCE_S, Web, code_of, may_have_happened
+from bot.adapters.slack.web import NO_WAIT_S, Web, code_of, may_have_happened
 from bot.errors import MessengerError
 from bot.model import BotMessage
 
@@ -131,9 +131,9 @@ class Streamer:
 
     async def _start(self, message: BotMessage, first: str, recipient: Mapping[str, str]) -> str:
         try:
-            answer = await self._web.once(
+            answer = await self._web.call_once(
                 self._web.client.chat_startStream,
-                patience_s=AT_ONCE_S,  # an ordinary message now is better
+                max_wait_s=NO_WAIT_S,  # an ordinary message now is better
                 channel=message.channel,
                 thread_ts=message.thread,
                 markdown_text=first,
@@ -170,13 +170,13 @@ class Streamer:
     async def _append(self, message: BotMessage, ts: str, piece: str) -> None:
         # Not retried, as that could append the piece twice: the update after a failure repairs it.
         append = self._web.client.chat_appendStream
-        await self._web.once(append, channel=message.channel, ts=ts, markdown_text=piece)
+        await self._web.call_once(append, channel=message.channel, ts=ts, markdown_text=piece)
 
     async def _finish(self, message: BotMessage, ts: str, pieces: list[str]) -> None:
         client = self._web.client
         for piece in pieces:
             await self._append(message, ts, piece)
-        await self._web.once(
+        await self._web.call_once(
             client.chat_stopStream,
             channel=message.channel,
             ts=ts,

@@ -18,7 +18,7 @@ from memory.ports import Clock, NewId
 
 PART_LIMIT = 8_000
 """The longest message, in UTF-16 units."""
-_PATIENCE_S = 10.0
+_START_TIMEOUT_S = 10.0
 """How long, in seconds, an event waits for the bot to start."""
 _STEP, _PACE_S = 160, 0.04
 """An answer is shown in steps of so many characters, so many seconds apart."""
@@ -50,7 +50,7 @@ class PlaygroundMessenger:
     async def deliver(self, event: PersonEvent) -> None:
         """Deliver an event. Raises `MessengerUnavailable` if the bot has not started or has ended."""
         try:
-            await asyncio.wait_for(self._begun.wait(), _PATIENCE_S)
+            await asyncio.wait_for(self._begun.wait(), _START_TIMEOUT_S)
         except TimeoutError:
             raise MessengerUnavailable("the bot has not begun yet") from None
         if self._closed.is_set() or self._sink is None:

@@ -50,11 +50,11 @@ def guild(server: DiscordServer) -> Guild:
 
 
 async def check(
-    server: DiscordServer, *, ahead: timedelta = timedelta(0), patience_s: float = 10.0, **settings: Any
+    server: DiscordServer, *, ahead: timedelta = timedelta(0), timeout_s: float = 10.0, **settings: Any
 ) -> dict[str, list[CheckResult]]:
     """The findings by code, with a clock that is so much ahead."""
     found = await DiscordHealthChecks(
-        discord_settings(server, **settings), clock=lambda: utc_now() + ahead, patience_s=patience_s
+        discord_settings(server, **settings), clock=lambda: utc_now() + ahead, timeout_s=timeout_s
     ).results()
     assert [finding.code for finding in found] == sorted(finding.code for finding in found)
     assert all(finding.remedy for finding in found if not finding.ok)
@@ -165,7 +165,7 @@ async def test_a_token_that_no_request_can_carry(server: DiscordServer) -> None:
 
 async def test_a_discord_that_does_not_answer(server: DiscordServer) -> None:
     server.fault("GET /users/@me", Hang(), times=None)
-    [finding] = (await check(server, patience_s=0.05))[health_checks.TOKEN]
+    [finding] = (await check(server, timeout_s=0.05))[health_checks.TOKEN]
     assert "no answer within 0.05 s" in finding.what
     assert "DISCORD_API_URL" in finding.remedy
 

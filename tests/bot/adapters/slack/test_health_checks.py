@@ -35,11 +35,11 @@ async def server() -> AsyncIterator[SlackServer]:
 
 
 async def check(
-    server: SlackServer, *, ahead: timedelta = timedelta(0), patience_s: float = 10.0, **settings: Any
+    server: SlackServer, *, ahead: timedelta = timedelta(0), timeout_s: float = 10.0, **settings: Any
 ) -> dict[str, list[CheckResult]]:
     """The findings by code, with a clock that is so much ahead."""
     found = await SlackHealthChecks(
-        slack_settings(server, **settings), clock=lambda: utc_now() + ahead, patience_s=patience_s, sleep=Naps()
+        slack_settings(server, **settings), clock=lambda: utc_now() + ahead, timeout_s=timeout_s, sleep=Naps()
     ).results()
     assert [finding.code for finding in found] == sorted(finding.code for finding in found)
     assert all(finding.remedy for finding in found if not finding.ok)
@@ -134,7 +134,7 @@ async def test_a_token_that_does_not_work(server: SlackServer, trouble: Fault, t
 
 async def test_slack_that_does_not_answer(server: SlackServer) -> None:
     server.faults.next("auth.test", Hang(), times=None)
-    [finding] = (await check(server, patience_s=0.05))[health_checks.ACCOUNT]
+    [finding] = (await check(server, timeout_s=0.05))[health_checks.ACCOUNT]
     assert "no answer within 0.05 s" in finding.what
     assert "HTTPS_PROXY" in finding.remedy
 

@@ -319,7 +319,7 @@ async def test_text_files_are_read_and_others_say_why_not(server: DiscordServer,
 async def test_a_file_that_does_not_come_holds_nothing_up_for_long(
     server: DiscordServer, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(discord_files, "PATIENCE_S", 0.01)
+    monkeypatch.setattr(discord_files, "TIMEOUT_S", 0.01)
     server.fault("GET /attachments/**", Hang(), times=None)
     session.asks("see this", files=[File(name="notes.txt", content=b"x", media_type="text/plain")])
     [event] = await session.heard.of(PersonMessage, 1)
