@@ -242,7 +242,7 @@ class Goodbot:
         accept = self._memory.recording.accept
         accepted = await self._executor(accept, incoming, wakes=is_mention, role=event.role)
         if accepted is not None:
-            self._answering.pictures.keep(event.event_id, event.images)
+            self._answering.images.keep(event.event_id, event.images)
             self._answering.worded.events[event.event_id] = event
             if event.is_late:
                 self._answering.late.add(event.event_id)
@@ -270,14 +270,14 @@ class Goodbot:
             read = self._memory.recording.current
             current = incoming if is_current else await self._executor(read, incoming)
             if current is None:
-                self._answering.pictures.take(incoming.event_id)
+                self._answering.images.take(incoming.event_id)
                 return
             if current.progress is Progress.ACCEPTED:
-                overtaken = await self._answering.answer(messenger, current, cancel)
+                run_to_mark = await self._answering.answer(messenger, current, cancel)
             else:
-                overtaken = await self._answering.deliver(messenger, current)
-            if overtaken:
-                await self._feedback.refresh_mark(messenger, incoming.scope.workspace, overtaken)
+                run_to_mark = await self._answering.deliver(messenger, current)
+            if run_to_mark:
+                await self._feedback.refresh_mark(messenger, incoming.scope.workspace, run_to_mark)
             if current.is_suspect and current.progress is not Progress.SET_ASIDE:
                 await self._executor(self._memory.recovering.clear, current)
         except Exception as error:  # noqa: BLE001 - the event boundary

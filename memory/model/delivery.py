@@ -270,9 +270,9 @@ class Posted:
     channel: str
     root_id: str
     """The root node of the run; empty if it has none."""
-    is_overtaken: bool
+    has_early_reactions: bool
     """Whether reactions on it arrived before this note."""
-    is_taken: bool = False
+    is_of_another: bool = False
     """Whether reactions on this message belong to another answer, which keeps it."""
 
 

@@ -16,7 +16,7 @@ from bot.agent.tree import AgentTree, RunResult
 from bot.conversation import messages
 from bot.conversation.answers.background import Background, BackgroundConfig, BackgroundLookup, PreparedRecall
 from bot.conversation.answers.choosing import option_choices
-from bot.conversation.answers.conversations import Pictures, unless
+from bot.conversation.answers.conversations import ImageCache, unless
 from bot.conversation.answers.live_answers import LiveAnswers, ProgressLine
 from bot.conversation.answers.resuming import Resumed, Resuming
 from bot.conversation.answers.unknown_answers import UnknownAnswers
@@ -85,7 +85,7 @@ class Answering:
         self._new_id = new_id
         background = background or BackgroundConfig()
         self._backgrounds = BackgroundLookup(memory, executor, background)
-        self.pictures = Pictures()
+        self.images = ImageCache()
         """Pictures of messages that wait to be answered."""
         self.late: set[str] = set()
         """Event ids of unanswered messages that were written while the bot was away."""
@@ -97,7 +97,7 @@ class Answering:
         self.worded = WordedFeedback(memory, executor, read_feedback, self.actions, background.pause, restyles)
         self.unknown_answers = UnknownAnswers(memory, executor)
         self._resuming = Resuming(memory, executor)
-        self._reworded: dict[str, asyncio.Event] = {}
+        self._edit_events: dict[str, asyncio.Event] = {}
         """Events, by event id, that are set if the message is edited before or while the agent works on it."""
         self._last_tries: set[str] = set()
         """Messages whose work is not begun again, by event id."""
@@ -131,14 +131,14 @@ class Answering:
         with self._in_work(incoming):
             return await self._commit(messenger, incoming, cancel, lambda _: None) is not None
 
-    def begin_again(self, event_id: str) -> bool:
+    def restart(self, event_id: str) -> bool:
         """Restart the work on a message that was edited before it was answered, or let it begin with the new text.
 
         False if it was edited too often, or already did something with effects.
         """
         if event_id in self._resuming.with_effects or event_id in self._last_tries:
             return False
-        self._reworded.setdefault(event_id, asyncio.Event()).set()
+        self._edit_events.setdefault(event_id, asyncio.Event()).set()
         return True
 
     async def _commit(
@@ -151,7 +151,7 @@ class Answering:
         try:
             return await self._committed(messenger, incoming, cancel, show)
         finally:
-            self._reworded.pop(incoming.event_id, None)
+            self._edit_events.pop(incoming.event_id, None)
             self._last_tries.discard(incoming.event_id)
             self.unknown_answers.admitted.discard(incoming.event_id)
             self.worded.events.pop(incoming.event_id, None)
@@ -160,21 +160,21 @@ class Answering:
         self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event, show: Callable[[str], None]
     ) -> tuple[Incoming, Answer] | None:
         current: Incoming | None = incoming
-        if incoming.event_id in self._reworded:
+        if incoming.event_id in self._edit_events:
             current = await self._executor(self._memory.recording.current, incoming)
-        images, tries = self.pictures.take(incoming.event_id), 0
+        images, tries = self.images.take(incoming.event_id), 0
         while current is not None and current.progress is Progress.ACCEPTED:
             tries += 1
             run_id, is_last = self._new_id(), tries > _MOST_EDITS
-            reworded = self._reworded[incoming.event_id] = asyncio.Event()
+            edited = self._edit_events[incoming.event_id] = asyncio.Event()
             if is_last:
                 self._last_tries.add(incoming.event_id)
             show("thinking")
             shown = self._live_answers.of(messenger, current, run_id) if self._live_answers else nullcontext()
             async with shown as live:
                 work = self._work(messenger, current, run_id, cancel, show, images, live.update if live else None)
-                finished = await unless(reworded, work)
-                if finished is None and not reworded.is_set():
+                finished = await unless(edited, work)
+                if finished is None and not edited.is_set():
                     return None
                 if finished is not None:
                     if isinstance(finished, Noted | NotedPreference):
@@ -226,7 +226,7 @@ class Answering:
         if asked or incoming.tap or incoming.has_notes:
             resumed = await self._resuming.of(incoming, asked, is_fresh=incoming.event_id in self.worded.events)
         if resumed.broken_off:
-            return resumed.finished(self._apologised(incoming, run_id, resumed.broken_off))
+            return resumed.finished(self._with_text(incoming, run_id, resumed.broken_off))
         if may_judge and resumed.earlier is None:
             worded = await self.worded.note(messenger, incoming, background.exchanges, run_id)
             if worded is not None:
@@ -259,7 +259,7 @@ class Answering:
         except ModelError as error:
             known = short(run_id)
             log.error("no answer [%s] to %s in %s: %s", known, incoming.event_id, incoming.scope.workspace, error)
-            return self._apologised(incoming, run_id, messages.apology(known, error))
+            return self._with_text(incoming, run_id, messages.apology(known, error))
 
     async def _tools_for(self, incoming: Incoming) -> ToolRegistry:
         """The tools that the asker may use there."""
@@ -281,7 +281,7 @@ class Answering:
             words = await self.unknown_answers.words(messenger, incoming, result)
         parts = messenger.split(words) if words else ()
         return replace(
-            self._apologised(incoming, run_id, *parts),
+            self._with_text(incoming, run_id, *parts),
             nodes=result.nodes,
             recalls=result.recollections,
             usage=result.usage,
@@ -295,7 +295,7 @@ class Answering:
             | (background.people if result.understood else frozenset[str]()),
         )
 
-    def _apologised(self, incoming: Incoming, run_id: str, *parts: str) -> FinishedRun:
+    def _with_text(self, incoming: Incoming, run_id: str, *parts: str) -> FinishedRun:
         return FinishedRun(
             workspace=incoming.scope.workspace,
             run_id=run_id,
@@ -318,7 +318,7 @@ class Answering:
 
     async def _post(self, messenger: Messenger, incoming: Incoming, answer: Answer) -> str:
         # A chosen option has its vote already.
-        overtaken = incoming.run_id if incoming.tap else ""
+        run_to_mark = incoming.run_id if incoming.tap else ""
         workspace, run_id, parts = incoming.scope.workspace, incoming.run_id, answer.parts
         if any(not stays(incoming.scope.visibility, part.channel_visibility) for part in parts):
             await self._keep_back(messenger, incoming)
@@ -336,16 +336,16 @@ class Answering:
                 await self._refuse(incoming, part, error)
                 if isinstance(error, (ChannelNotFound, NotPermitted)):
                     await self._tell_asker(messenger, incoming)
-                return overtaken
+                return run_to_mark
             first = first or ref.message_id
             sent, is_answer = self._memory.recording.sent, message.is_answer
             if await self._executor(sent, workspace, run_id, part.part, ref.message_id, is_answer=is_answer):
-                overtaken = run_id
+                run_to_mark = run_id
             if not is_answer:
-                overtaken = await self.worded.judged_run(incoming)
+                run_to_mark = await self.worded.judged_run(incoming)
         self._refused.discard(run_id)
         self.late.discard(incoming.event_id)
-        return overtaken
+        return run_to_mark
 
     def _message(self, incoming: Incoming, answer: Answer, part: Outgoing) -> BotMessage:
         """A part of an answer as a message. The last one has the lessons and options below it."""

@@ -41,7 +41,7 @@ class ChangeHandler:
         question = current.reply_to if current is not None and current.is_edit else current and current.message_id
         if current is None or question != event.message_id or text in ("", current.text):
             return
-        if not (is_taken and self._answering.begin_again(current.event_id)):
+        if not (is_taken and self._answering.restart(current.event_id)):
             await say(messenger, event, messages.EDITED_TOO_LATE)
 
     async def _ask_anew(self, messenger: Messenger, event: PersonEdit, text: str) -> bool:

@@ -204,7 +204,7 @@ async def unless(event: asyncio.Event, work: Awaitable[T]) -> T | None:
         await asyncio.gather(wanted, is_set, return_exceptions=True)
 
 
-class Pictures:
+class ImageCache:
     """Pictures by event, up to a total size; the oldest are dropped first."""
 
     def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
@@ -223,7 +223,7 @@ class Pictures:
         return self._kept.pop(event_id, ())
 
 
-def described(image: ImageFile) -> str:
+def image_line(image: ImageFile) -> str:
     """A line of text in place of a picture."""
     return f"Attached picture {image.name} ({image.media_type}, {len(image.content)} bytes)"
 
@@ -232,4 +232,4 @@ def full_text(event: PersonMessage | PersonEdit) -> str:
     """The text of a message with its attachments, as the agent reads it; may be empty."""
     words = [event.text] if event.text.strip() else []
     files = [f"Attached file {file.name}:\n{file.text}" for file in event.files]
-    return "\n\n".join([*words, *files, *map(described, event.images)])
+    return "\n\n".join([*words, *files, *map(image_line, event.images)])

@@ -275,14 +275,14 @@ class Recording:
         now = self._core.clock()
         with self._core.store.write() as tx:
             posted = tx.deliveries.post(workspace, run_id, part, message_id, now)
-            if posted is None or posted.is_taken:
+            if posted is None or posted.is_of_another:
                 return False
             entry = self._entry(workspace, posted.channel, message_id, run_id, now, part)
             if is_answer:
                 tx.teaching.put_ledger(entry)
             if posted.root_id:
                 self._link(tx, posted, entry)
-            return posted.is_overtaken and bool(posted.root_id)
+            return posted.has_early_reactions and bool(posted.root_id)
 
     def _entry(
         self, workspace: str, channel: str, message_id: str, run_id: str, now: datetime, part: int = 1
@@ -319,7 +319,7 @@ class Recording:
             detail={"channel": channel, "message_id": entry.message_id, "part": entry.part},
         )
         tx.log.append(linked)
-        if not posted.is_overtaken:
+        if not posted.has_early_reactions:
             return
         waiting = tx.teaching.unclaimed_reactions(workspace, channel, entry.message_id)
         counted = admitted(self._core, tx, waiting)

@@ -189,8 +189,8 @@ _HAS_REACTIONS = exists().where(
     reactions.c.channel == changed_column(_o.channel),
     reactions.c.message_id == bindparam("message"),
 )
-_IS_OVERTAKEN = _HAS_REACTIONS.where(reactions.c.run_id == "")
-_IS_TAKEN = _HAS_REACTIONS.where(reactions.c.run_id != "", reactions.c.run_id != bindparam("run"))
+_HAS_EARLY_REACTIONS = _HAS_REACTIONS.where(reactions.c.run_id == "")
+_IS_OF_ANOTHER = _HAS_REACTIONS.where(reactions.c.run_id != "", reactions.c.run_id != bindparam("run"))
 _POST = (
     update(outgoing)
     .where(_o.workspace == bindparam("w"), _o.run_id == bindparam("run"), _o.part == bindparam("number"))
@@ -199,8 +199,8 @@ _POST = (
     .returning(
         _o.channel,
         func.coalesce(_ROOT, "").label("root_id"),
-        _IS_OVERTAKEN.label("is_overtaken"),
-        _IS_TAKEN.label("is_taken"),
+        _HAS_EARLY_REACTIONS.label("has_early_reactions"),
+        _IS_OF_ANOTHER.label("is_of_another"),
     )
 )
 

@@ -10,7 +10,7 @@ from bot.adapters.llm.offline.model import BLIND, OfflineModel
 from bot.adapters.llm.provider_model import ProviderModel
 from bot.agent.dialogue import node_prompt
 from bot.agent.record import Task
-from bot.conversation.answers.conversations import Pictures, described
+from bot.conversation.answers.conversations import ImageCache, image_line
 from bot.errors import ModelRejected
 from bot.model import ImageFile, ModelRequest, PersonMessage, TextFile, UserTurn
 from memory.adapters.embedding.hashing import HashingEmbedder
@@ -101,18 +101,18 @@ async def test_the_model_gets_the_picture_with_a_question_that_names_it(chat: Ch
     await chat.ask("and now?")
     seen = [request.turns[0].images for request in chat.oracle.requests if isinstance(request.turns[0], UserTurn)]
     assert seen == [(CAT,), ()]
-    assert chat.oracle.asked[0] == f"what is this?\n\n{described(CAT)}"
-    assert described(CAT) == f"Attached picture cat.png (image/png, {len(PNG)} bytes)"
+    assert chat.oracle.asked[0] == f"what is this?\n\n{image_line(CAT)}"
+    assert image_line(CAT) == f"Attached picture cat.png (image/png, {len(PNG)} bytes)"
 
 
 async def test_a_picture_without_a_word_is_a_question_too(chat: Chat) -> None:
     await chat.sink(message("", 1))
     await chat.bot.idle()
-    assert chat.oracle.asked == [described(CAT)]
+    assert chat.oracle.asked == [image_line(CAT)]
 
 
 def test_no_more_than_so_many_bytes_wait() -> None:
-    pictures = Pictures(most_bytes=2 * len(PNG))
+    pictures = ImageCache(most_bytes=2 * len(PNG))
     for name in ("first", "second", "third"):
         pictures.keep(name, (CAT,))
     assert [pictures.take(name) for name in ("first", "second", "third", "third")] == [(), (CAT,), (CAT,), ()]
