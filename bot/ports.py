@@ -30,7 +30,7 @@ EventSink = Callable[[PersonEvent], Awaitable[None]]
 class ConversationQueries:
     """The questions that a messenger asks before it turns something into an event."""
 
-    teaches: Callable[[str], bool]
+    has_meaning: Callable[[str], bool]
     """Whether an emoji on an answer means anything. Others are ignored at no cost."""
     saves: Callable[[str], bool]
     """Whether an emoji on a person's message saves it."""

@@ -46,7 +46,7 @@ async def _talk(settings: Settings, memory: Memory, running: Running, *, teacher
         greeting=f"Goodbot ({settings.model.name} model). Memory: {settings.storage.place}",
         wait_until_answered=goodbot.idle,
         stop=stop,
-        teaches=goodbot.teaches,
+        is_vote=goodbot.is_vote,
     )
 
     async def end() -> None:

@@ -130,7 +130,7 @@ class Goodbot:
         return handle
 
     async def _handle(self, messenger: Messenger, event: PersonEvent) -> None:
-        if event.role is Role.BOT or (isinstance(event, PersonReaction) and not self.knows(event.emoji)):
+        if event.role is Role.BOT or (isinstance(event, PersonReaction) and not self.has_meaning(event.emoji)):
             return
         if not event.scope.is_visibility_known:
             event = replace(event, scope=await self._scope_of(event))
@@ -196,20 +196,20 @@ class Goodbot:
     def queries(self) -> ConversationQueries:
         """The functions by which messengers query the conversation."""
         return ConversationQueries(
-            teaches=self.knows,
+            has_meaning=self.has_meaning,
             saves=self._saver.saves,
-            is_for_bot=self._listener.is_meant,
+            is_for_bot=self._listener.is_for_bot,
             set_in_chat=self._admitter.set_in_chat,
             lesson_text=self._commands.lesson_text,
         )
 
-    def teaches(self, emoji: str) -> bool:
+    def is_vote(self, emoji: str) -> bool:
         """Whether an emoji on an answer is a vote."""
-        return self._feedback.teaches(emoji)
+        return self._feedback.is_vote(emoji)
 
-    def knows(self, emoji: str) -> bool:
+    def has_meaning(self, emoji: str) -> bool:
         """Whether an emoji on an answer has a meaning: it votes, or mutes."""
-        return self.teaches(emoji) or self._mutes(emoji)
+        return self.is_vote(emoji) or self._mutes(emoji)
 
     def _mutes(self, emoji: str) -> bool:
         return not self._mute_emoji.isdisjoint(emoji_spellings(emoji))
@@ -224,7 +224,7 @@ class Goodbot:
         if is_mention and dismisses_bot(text):
             await self._listener.mute(scope)
             return
-        if await self._feedback.explains_correcting(messenger, event):
+        if await self._feedback.explain_feedback(messenger, event):
             return
         is_short = len(text) <= LONGEST and "?" not in text
         if is_short and (choice := await self._worded_choices.read(event, text, messenger.spell)):

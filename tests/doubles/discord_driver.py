@@ -94,7 +94,7 @@ class Session:
 async def connected(
     server: DiscordServer, *, sink: EventSink | None = None, heard: Heard | None = None, **more: Any
 ) -> AsyncIterator[Session]:
-    """A connected messenger, closed at the end. `more` are settings, `naps`, `teaches`, `saves` and `is_for_bot`."""
+    """A connected messenger, closed at the end. `more` are settings, `naps` and `queries`."""
     guild = next(iter(server.state.guilds.values()), None) or server.guild("Home")
     there = [one for one in server.state.channels_of(guild.id) if one.name == "general"]
     general = there[0] if there else server.channel(guild, "general")

@@ -20,7 +20,7 @@ async def _no_lesson(_: Scope, __: Role, ___: str) -> str:
 
 
 QUERIES = ConversationQueries(
-    teaches=lambda emoji: True,
+    has_meaning=lambda emoji: True,
     saves=lambda emoji: False,
     is_for_bot=_any_reply,
     set_in_chat=_nothing_set,

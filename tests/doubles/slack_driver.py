@@ -95,7 +95,7 @@ class Session:
 async def connected(
     server: SlackServer, *, sink: EventSink | None = None, heard: Heard | None = None, **more: Any
 ) -> AsyncIterator[Session]:
-    """A connected messenger, closed at the end. `more` are settings, `naps`, `teaches`, `saves` and `is_for_bot`."""
+    """A connected messenger, closed at the end. `more` are settings, `naps` and `queries`."""
     heard = heard or Heard()
     messenger = make_messenger(server, **more)
     async with taking_in(messenger, sink or heard) as task:

@@ -186,7 +186,7 @@ class Roles:
             refused_by.add(ALLOWED_PEOPLE)
         return not refused_by or refused_by <= (await self._set_in_chat()).keys()
 
-    async def teaches(self, location: Location) -> bool:
+    async def is_teacher(self, location: Location) -> bool:
         """Whether a person is a teacher or an administrator there. Raises as `of` does."""
         role = await self.of(location)
         return role.may_promote or effective_role(role, location.user, await self._set_in_chat()).may_promote

@@ -42,7 +42,7 @@ class TerminalMessenger:
     `teacher` and `admin` set the role of the person who starts the chat; people named with `/as` are members. Exports
     are saved in `folder`. `wait_until_answered` returns when the bot has nothing left to say; piped input waits for it
     before the next line (without it: for the end of `progress`). `stop` stops the running answer; Ctrl-C calls it while
-    one runs. `teaches` says whether an emoji counts, so that the person can be told if theirs does not.
+    one runs. `is_vote` says whether an emoji counts, so that the person can be told if theirs does not.
     """
 
     platform = "terminal"
@@ -61,7 +61,7 @@ class TerminalMessenger:
         greeting: str = "",
         wait_until_answered: Callable[[], Awaitable[None]] | None = None,
         stop: Callable[[], Awaitable[None]] | None = None,
-        teaches: Callable[[str], bool] = lambda emoji: True,
+        is_vote: Callable[[str], bool] = lambda emoji: True,
     ) -> None:
         self._workspace = settings.workspace
         self._channel = settings.channel
@@ -71,7 +71,7 @@ class TerminalMessenger:
         self._greeting = greeting
         self._wait_until_answered = wait_until_answered
         self._stop = stop
-        self._teaches = teaches
+        self._is_vote = is_vote
         self._answers = AnswerList()
         self._interactive = streams.interactive
         self._lines, self._screen = _open(streams, self._interrupted)
@@ -237,7 +237,7 @@ class TerminalMessenger:
         for emoji in typed.emoji:
             # A repeated one is delivered too, as on every platform: the bot recognises it.
             state = "on" if self._answers.react(message_id, self._speaker.person, emoji) else "is already on"
-            hint = "" if self._teaches(emoji) else "; it teaches nothing, 👍 and 👎 do"
+            hint = "" if self._is_vote(emoji) else "; it teaches nothing, 👍 and 👎 do"
             # Printed after it is stored, so that a printed reaction is never lost.
             await self._deliver(self._speaker.reaction(message_id, emoji, added=True), sink)
             await self._screen.remark(f"{emoji} {state} {self._answers.label(message_id)}{hint}")

@@ -218,7 +218,7 @@ class Answering:
         """Run the agent, or take the message as feedback in words. None if it was cut short as the process ends."""
         may_judge = bool(HINT.match(incoming.text) or UNSAID.match(incoming.text) or preference_in(incoming.text))
         since = self._agent.monotonic()
-        without = await self._backgrounds.without_lessons(incoming, run_id)
+        without = await self._backgrounds.control_arm_recall(incoming, run_id)
         tools = await self._tools_for(incoming)
         recall = None if may_judge or without else partial(self._recall, incoming, run_id, tools)
         background = await self._backgrounds.of(messenger, incoming, recall)

@@ -108,7 +108,7 @@ class BackgroundLookup:
         self._executor = executor
         self._config = config
 
-    async def without_lessons(self, message: Incoming, run_id: str) -> NoRecall | None:
+    async def control_arm_recall(self, message: Incoming, run_id: str) -> NoRecall | None:
         """The recall of a run in the control arm; None for any other run."""
         if not message.has_settings and not self._memory.core.control_arm:
             return None

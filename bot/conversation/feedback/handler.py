@@ -63,7 +63,7 @@ class FeedbackHandler:
         self._emoji = emoji
         self._actions = actions
 
-    def teaches(self, emoji: str) -> bool:
+    def is_vote(self, emoji: str) -> bool:
         """Whether an emoji on an answer means anything."""
         return self._emoji.value(emoji) is not None
 
@@ -194,7 +194,7 @@ class FeedbackHandler:
             await self.refresh_mark(messenger, scope.workspace, run_id)
             await say(messenger, event, preference_noted(style))
 
-    async def explains_correcting(self, messenger: Messenger, event: PersonMessage) -> bool:
+    async def explain_feedback(self, messenger: Messenger, event: PersonMessage) -> bool:
         """Tell a person that their message looks like feedback but is none, and how to give it.
 
         It is a misspelled correction (told at most once a month), or judges what another person was answered (told

@@ -54,7 +54,7 @@ class MessageFacts:
     """What was said in the thread before; None where it was not read."""
 
 
-def is_meant(facts: MessageFacts) -> bool:
+def is_for_bot(facts: MessageFacts) -> bool:
     """Whether the bot handles the message: it is clearly meant for the bot, and is more than a remark."""
     if facts.is_muted or facts.mode is ListeningMode.MENTION or facts.is_for_others:
         return False
@@ -87,7 +87,7 @@ def gives_feedback(facts: MessageFacts) -> bool:
 def depends_on_thread(facts: MessageFacts) -> bool:
     """Whether the thread's earlier messages could show that it is meant for the bot, so that they must be read."""
     is_possible = not (facts.is_muted or facts.mode is ListeningMode.MENTION or facts.is_for_others)
-    return is_possible and facts.is_in_thread and not is_meant(facts) and facts.asker == facts.author != ""
+    return is_possible and facts.is_in_thread and not is_for_bot(facts) and facts.asker == facts.author != ""
 
 
 def asks(text: str) -> bool:

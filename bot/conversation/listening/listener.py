@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from bot.conversation.answers.conversations import Conversations
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.handler import dismisses_bot
-from bot.conversation.listening.follow_up import MessageFacts, depends_on_thread, is_meant
+from bot.conversation.listening.follow_up import MessageFacts, depends_on_thread, is_for_bot
 from bot.model import Address, PersonReaction, Unaddressed
 from memory.model import ListeningMode, Scope, Visibility
 from memory.services import Memory
@@ -24,7 +24,7 @@ class Listener:
     _default: ListeningMode
     """The mode of channels for which none was chosen."""
 
-    async def is_meant(self, message: Unaddressed) -> bool:
+    async def is_for_bot(self, message: Unaddressed) -> bool:
         """Whether to answer a message without a mention. "Not you" mutes the thread and is not answered."""
         scope = message.scope
         state = await self._executor(self._memory.listening.state, scope, message.replied_to)
@@ -48,7 +48,7 @@ class Listener:
         )
         if depends_on_thread(facts):
             facts = replace(facts, thread=await message.read_thread())
-        return is_meant(facts)
+        return is_for_bot(facts)
 
     async def on_reaction(self, event: PersonReaction) -> None:
         """Mute or unmute a thread by a mute emoji on a message of the bot's. Direct messages cannot be muted."""

@@ -78,7 +78,7 @@ class Reactions:
         if emoji == STOP and self._may_stop(reaction, role):
             self._start_stop(reaction, role)
         # Discord tells the author of most messages; for the others the ledger tells whether the message is the bot's.
-        if self._context.queries.teaches(emoji) and reaction.message_author_id in (None, self._context.client.me):
+        if self._context.queries.has_meaning(emoji) and reaction.message_author_id in (None, self._context.client.me):
             self._start_reaction(reaction, emoji, role)
         if reaction.message_author_id != self._context.client.me and self._context.queries.saves(emoji):
             self._start_save(reaction, role)
@@ -94,7 +94,7 @@ class Reactions:
         if reaction.user_id == self._context.client.me:
             return
         role = self._context.roles.of_id(str(reaction.user_id))
-        if self._context.queries.teaches(emoji):
+        if self._context.queries.has_meaning(emoji):
             self._start_reaction(reaction, emoji, role)
         if self._context.queries.saves(emoji):
             self._start_save(reaction, role)
@@ -159,7 +159,7 @@ class Reactions:
 
     def _cleared(self, cleared: discord.RawReactionClearEvent | discord.RawReactionClearEmojiEvent) -> None:
         emoji = spelling(cleared.emoji) if isinstance(cleared, discord.RawReactionClearEmojiEvent) else ""
-        if emoji and not self._context.queries.teaches(emoji):
+        if emoji and not self._context.queries.has_meaning(emoji):
             return
         at, event_id = self._context.clock(), self._event_id(cleared.guild_id)
         start(

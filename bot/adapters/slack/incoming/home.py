@@ -84,7 +84,7 @@ class Home:
     ) -> None:
         """Publish the page. The reply to a press replaces its section, else it is shown on top."""
         shown = {part: messages} if part else {}
-        is_teacher = await self._context.roles.teaches(location)
+        is_teacher = await self._context.roles.is_teacher(location)
         missing = [name for name in TITLES if name not in shown and (is_teacher or name != _FOR_TEACHERS)]
         *parts, privacy = await asyncio.gather(
             *(self._answer(ParsedCommand(name), location, f"{occasion}/page") for name in (*missing, "privacy"))

@@ -93,7 +93,7 @@ class Intake:
                 await self._stop_sign(read, str(body["event_id"]))
             return
         is_own = read.author in ("", self._context.identity.user)
-        takes = self._reacted if is_own and self._context.queries.teaches(read.emoji) else None
+        takes = self._reacted if is_own and self._context.queries.has_meaning(read.emoji) else None
         if read.author != self._context.identity.user and self._context.queries.saves(read.emoji):
             takes = self._saved
         if takes is not None:
@@ -319,5 +319,5 @@ class Intake:
         thread = reacted.ts if reacted.ts in busy else await context.threads.of(location.channel, reacted.ts)
         askers = context.threads.askers(location.channel, thread)
         may_have_asked = not askers or location.user in askers
-        if thread in busy and (may_have_asked or await context.roles.teaches(location)):
+        if thread in busy and (may_have_asked or await context.roles.is_teacher(location)):
             await context.stop(replace(location, thread=thread), event_id=event_id, at=reacted.at)

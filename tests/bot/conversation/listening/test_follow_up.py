@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bot.conversation.feedback.handler import dismisses_bot
-from bot.conversation.listening.follow_up import MessageFacts, asks, depends_on_thread, is_meant, is_remark
+from bot.conversation.listening.follow_up import MessageFacts, asks, depends_on_thread, is_for_bot, is_remark
 from bot.model import ThreadSoFar
 from memory.model import ListeningMode
 
@@ -76,12 +76,12 @@ NOT_FOR_IT = {
 
 @pytest.mark.parametrize("facts", FOR_IT.values(), ids=FOR_IT)
 def test_what_is_clearly_for_it(facts: MessageFacts) -> None:
-    assert is_meant(facts)
+    assert is_for_bot(facts)
 
 
 @pytest.mark.parametrize("facts", NOT_FOR_IT.values(), ids=NOT_FOR_IT)
 def test_what_is_not_clearly_for_it(facts: MessageFacts) -> None:
-    assert not is_meant(facts)
+    assert not is_for_bot(facts)
 
 
 threads = st.none() | st.builds(
@@ -111,20 +111,20 @@ facts = st.builds(
 
 @given(facts)
 def test_a_stricter_mode_never_answers_more(given_facts: MessageFacts) -> None:
-    answered = [is_meant(replace(given_facts, mode=mode)) for mode in ListeningMode]
+    answered = [is_for_bot(replace(given_facts, mode=mode)) for mode in ListeningMode]
     assert answered == sorted(answered)
     assert not answered[0]
 
 
 @given(facts)
 def test_a_mute_and_a_mention_of_somebody_else_end_it_in_every_mode(given_facts: MessageFacts) -> None:
-    assert not is_meant(replace(given_facts, is_muted=True))
-    assert not is_meant(replace(given_facts, is_for_others=True))
+    assert not is_for_bot(replace(given_facts, is_muted=True))
+    assert not is_for_bot(replace(given_facts, is_for_others=True))
 
 
 @given(facts)
 def test_by_default_only_the_asker_is_answered(given_facts: MessageFacts) -> None:
-    if is_meant(replace(given_facts, mode=ListeningMode.THREADS)):
+    if is_for_bot(replace(given_facts, mode=ListeningMode.THREADS)):
         assert given_facts.author == given_facts.asker
 
 
@@ -133,7 +133,7 @@ def test_more_people_in_a_thread_never_make_it_answer_more(given_facts: MessageF
     if given_facts.thread is None:
         return
     fuller = replace(given_facts.thread, people=given_facts.thread.people | {other})
-    assert is_meant(given_facts) or not is_meant(replace(given_facts, thread=fuller))
+    assert is_for_bot(given_facts) or not is_for_bot(replace(given_facts, thread=fuller))
 
 
 @given(facts, threads)
@@ -141,7 +141,7 @@ def test_a_thread_that_would_not_matter_is_not_looked_at(given_facts: MessageFac
     unread = replace(given_facts, thread=None)
     read = replace(given_facts, thread=thread if given_facts.is_in_thread else None)
     if not depends_on_thread(unread) and not (unread.mode is ListeningMode.ALWAYS and is_remark(unread.text)):
-        assert is_meant(read) == is_meant(unread)
+        assert is_for_bot(read) == is_for_bot(unread)
 
 
 @pytest.mark.parametrize(

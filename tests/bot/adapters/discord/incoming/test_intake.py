@@ -370,7 +370,7 @@ async def test_a_mention_edited_into_a_message_calls_the_bot_once(server: Discor
 
 
 async def test_emoji_that_teach_nothing_and_messages_of_others_cost_nothing(server: DiscordServer) -> None:
-    async with connected(server, queries=replace(QUERIES, teaches=lambda emoji: emoji in ("👍", "👎"))) as session:
+    async with connected(server, queries=replace(QUERIES, has_meaning=lambda emoji: emoji in ("👍", "👎"))) as session:
         asked = session.asks()
         ref = await session.posted()
         server.reacts(session.ana, ref.message_id, "🎈")
@@ -400,7 +400,7 @@ async def test_a_moderator_clears_one_emoji_or_all(server: DiscordServer, sessio
 
 
 async def test_a_stop_sign_on_a_question_that_is_worked_on_stops_it(server: DiscordServer) -> None:
-    async with connected(server, queries=replace(QUERIES, teaches=lambda emoji: False)) as session:
+    async with connected(server, queries=replace(QUERIES, has_meaning=lambda emoji: False)) as session:
         asked = session.asks()
         server.reacts(session.ana, asked, "🛑")
         await session.settled()

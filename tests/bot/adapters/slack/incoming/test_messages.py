@@ -387,7 +387,7 @@ async def test_a_stop_button_left_from_before_a_restart_goes_away(server: SlackS
 
 async def test_most_reactions_cost_nothing(server: SlackServer) -> None:
     ana, channel = server.person("ana"), server.channel("general")
-    async with connected(server, queries=replace(QUERIES, teaches=lambda emoji: emoji.startswith("+1"))) as session:
+    async with connected(server, queries=replace(QUERIES, has_meaning=lambda emoji: emoji.startswith("+1"))) as session:
         ref = await session.messenger.post(session.answer(channel))
         talk = ana.says(channel, "talk", mention=False)
         await session.settled()
