@@ -22,7 +22,7 @@ from bot.cli.session import (
     workspaces_named,
 )
 from bot.conversation.counts import count
-from bot.conversation.messages import standing
+from bot.conversation.messages import lesson_state
 from memory.errors import InvalidInput
 from memory.library.export import export_memories
 from memory.model import Audience, Episode, EpisodeStatus, Role, Verdict
@@ -124,7 +124,7 @@ def _decision(decide: Callable[..., tuple[Episode, str]]) -> Callable[..., None]
     def command(memory: Memory, episode_id: str, **options: object) -> Result:
         after, done = decide(memory, memory.audit.find(episode_id), **options)
         verdict = f"verdict {after.verdict.value}, status {after.status.value}"
-        return Result(after, f"{after.id}: {done}; {verdict}; {standing(after)}")
+        return Result(after, f"{after.id}: {done}; {verdict}; {lesson_state(after)}")
 
     return command
 

@@ -28,7 +28,7 @@ from bot.conversation.listening.listener import MUTE_EMOJI, Listener
 from bot.conversation.notices.decision_notices import DecisionNotifier
 from bot.conversation.notices.digest import Digest
 from bot.conversation.notices.welcome import Welcomer
-from bot.conversation.notifications import notice, say, tell
+from bot.conversation.notifications import notice, notify, try_to_notify
 from bot.conversation.reply import CHOOSE, short
 from bot.errors import MessengerError
 from bot.model import (
@@ -118,7 +118,7 @@ class Goodbot:
             try:
                 await self._handle(messenger, event)
             except InvalidInput as error:
-                await tell(messenger, event, messages.sentence(error))
+                await try_to_notify(messenger, event, messages.sentence(error))
             except Exception as error:  # noqa: BLE001 - the event boundary
                 is_notified = await self._apologise(messenger, event, error)
                 if not is_notified and isinstance(error, StoreUnavailable):
@@ -175,7 +175,7 @@ class Goodbot:
             case PersonCommand(name=name):
                 await (self._on_choice if name == CHOOSE else self._on_command)(messenger, event)
             case PersonRateLimited():
-                await say(messenger, event, rate_limited(event.rest))
+                await notify(messenger, event, rate_limited(event.rest))
 
     async def _scope_of(self, event: PersonEvent) -> Scope:
         """The scope of an event whose platform could not say who reads the channel."""
@@ -191,7 +191,7 @@ class Goodbot:
         log.error("event %s failed [%s]: %s", event.event_id, short_id, error, exc_info=None if known else error)
         if isinstance(event, _NOT_BY_A_PERSON):
             return False
-        return await tell(messenger, event, messages.apology(short_id, error))
+        return await try_to_notify(messenger, event, messages.apology(short_id, error))
 
     def queries(self) -> ConversationQueries:
         """The functions by which messengers query the conversation."""
@@ -228,7 +228,7 @@ class Goodbot:
             return
         is_short = len(text) <= LONGEST and "?" not in text
         if is_short and (choice := await self._worded_choices.read(event, text, messenger.spell)):
-            await (say(messenger, event, choice) if isinstance(choice, str) else self._on_choice(messenger, choice))
+            await (notify(messenger, event, choice) if isinstance(choice, str) else self._on_choice(messenger, choice))
             return
         incoming = Incoming(
             scope=scope,
@@ -373,7 +373,7 @@ class Goodbot:
         if chosen.message is not None:
             self.conversations.enqueue(messenger, chosen.message)
         elif reply := reply_to_choice(chosen, messenger.spell):
-            await say(messenger, event, reply)
+            await notify(messenger, event, reply)
         for run_id in chosen.changed_runs:
             await self._feedback.refresh_mark(messenger, event.scope.workspace, run_id)
 
@@ -381,7 +381,7 @@ class Goodbot:
         """Handle the author's answer to the question whether their message was feedback."""
         settled = await self._answering.worded.choose(event, messenger.spell)
         if settled is None:
-            await say(messenger, event, NO_SUCH_QUESTION)
+            await notify(messenger, event, NO_SUCH_QUESTION)
             return
         if settled.text:
             await messenger.post(replace(notice(event.scope, settled.text), choices=settled.choices))
@@ -395,6 +395,6 @@ class Goodbot:
         try:
             async with self._restate_notices.news(event.scope) as lessons:
                 if lessons:
-                    await say(messenger, event, need_questions(len(lessons), messenger.spell("restate")))
+                    await notify(messenger, event, need_questions(len(lessons), messenger.spell("restate")))
         except MessengerError as error:
             log.info("an author is told later that lessons need a question: %s", error)

@@ -70,7 +70,7 @@ def may_not_post(place: str) -> str:
     )
 
 
-def kept_back(place: str) -> str:
+def answer_withheld(place: str) -> str:
     """To an asker whose channel got other readers since they asked."""
     where = {"": "this channel", DIRECT_PLACE: "this channel"}.get(place, place)
     return f"Others can read {where} now than when you asked, so I do not answer that here. Ask me again if you like."
@@ -174,7 +174,7 @@ def reach(episode: Episode) -> str:
     return "its author alone" if visibility_of(episode) is not Visibility.DIRECT else "one person"
 
 
-def standing(episode: Episode) -> str:
+def lesson_state(episode: Episode) -> str:
     """For whom an episode counts as a lesson, or why it counts for nobody, in words."""
     if episode.archived_at is not None:
         return "it is archived and counts for nobody"

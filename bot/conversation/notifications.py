@@ -11,7 +11,7 @@ from memory.model import Incoming, Scope
 log = logging.getLogger(__name__)
 
 
-async def say(messenger: Messenger, event: PersonEvent | Incoming, text: str) -> None:
+async def notify(messenger: Messenger, event: PersonEvent | Incoming, text: str) -> None:
     """Post a notice where the person acted, visible to them alone if the platform can. Raises `MessengerError`.
 
     To a message it is a reply, where the platform has replies, so that everybody sees whom it is for.
@@ -20,10 +20,10 @@ async def say(messenger: Messenger, event: PersonEvent | Incoming, text: str) ->
     await messenger.post(replace(notice(event.scope, text), reply_to=answered))
 
 
-async def tell(messenger: Messenger, event: PersonEvent | Incoming, text: str) -> bool:
-    """Post a notice as `say` does, but log a failure and return False instead of raising."""
+async def try_to_notify(messenger: Messenger, event: PersonEvent | Incoming, text: str) -> bool:
+    """Post a notice as `notify` does, but log a failure and return False instead of raising."""
     try:
-        await say(messenger, event, text)
+        await notify(messenger, event, text)
     except MessengerError as failure:
         log.error("the person could not be told about event %s: %s", event.event_id, failure)
         return False

@@ -25,7 +25,7 @@ from bot.conversation.feedback.feedback_reader import FeedbackReader, by_rule
 from bot.conversation.feedback.feedback_words import HINT, UNSAID
 from bot.conversation.feedback.preference_in_words import preference_in
 from bot.conversation.feedback.worded_feedback import Noted, NotedPreference, WordedFeedback
-from bot.conversation.notifications import tell
+from bot.conversation.notifications import try_to_notify
 from bot.conversation.reply import short
 from bot.errors import ChannelNotFound, MessengerError, ModelError, NotPermitted, TooLong
 from bot.model import BotMessage, ImageFile, MessageRef
@@ -112,7 +112,7 @@ class Answering:
         If the channel got other readers since the question, the asker is told so instead.
         """
         if not stays(incoming.scope.visibility, incoming.channel_visibility):
-            await self._keep_back(messenger, incoming)
+            await self._withhold(messenger, incoming)
             return ""
         progress = ProgressLine(messenger, incoming.scope, self._lines)
         try:
@@ -321,7 +321,7 @@ class Answering:
         run_to_mark = incoming.run_id if incoming.tap else ""
         workspace, run_id, parts = incoming.scope.workspace, incoming.run_id, answer.parts
         if any(not stays(incoming.scope.visibility, part.channel_visibility) for part in parts):
-            await self._keep_back(messenger, incoming)
+            await self._withhold(messenger, incoming)
             return ""
         if not answer.total:
             await self.unknown_answers.show(messenger, incoming)
@@ -390,9 +390,9 @@ class Answering:
         """Tell the asker privately, and once, that the answer could not be posted."""
         scope, first_time = incoming.scope, self._memory.recording.first_time
         if await self._executor(first_time, scope.workspace, f"refused/{incoming.run_id}"):
-            await tell(messenger, incoming, messages.may_not_post(scope.place))
+            await try_to_notify(messenger, incoming, messages.may_not_post(scope.place))
 
-    async def _keep_back(self, messenger: Messenger, incoming: Incoming) -> None:
+    async def _withhold(self, messenger: Messenger, incoming: Incoming) -> None:
         """Drop the answer because the channel got other readers, and tell the asker privately."""
-        await self._executor(self._memory.recording.keep_back, incoming)
-        await tell(messenger, incoming, messages.kept_back(incoming.scope.place))
+        await self._executor(self._memory.recording.withhold_answer, incoming)
+        await try_to_notify(messenger, incoming, messages.answer_withheld(incoming.scope.place))

@@ -9,7 +9,7 @@ from bot.conversation.answers.worded_choices import choice_event
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.handler import FeedbackHandler
 from bot.conversation.feedback.saving import SaveHandler
-from bot.conversation.notifications import say
+from bot.conversation.notifications import notify
 from bot.model import PersonDeletion, PersonEdit, PersonRetry
 from bot.ports import Messenger
 from memory.errors import NotFound
@@ -42,7 +42,7 @@ class ChangeHandler:
         if current is None or question != event.message_id or text in ("", current.text):
             return
         if not (is_taken and self._answering.restart(current.event_id)):
-            await say(messenger, event, messages.EDITED_TOO_LATE)
+            await notify(messenger, event, messages.EDITED_TOO_LATE)
 
     async def _ask_anew(self, messenger: Messenger, event: PersonEdit, text: str) -> bool:
         """Answer the new text of a question whose answer was not known. False for any other message."""
@@ -85,7 +85,7 @@ class ChangeHandler:
         try:
             again = await self._executor(accept, event.scope, event.message_id, event_id=event.event_id, at=event.at)
         except NotFound:
-            await say(messenger, event, messages.NO_SUCH_ANSWER)
+            await notify(messenger, event, messages.NO_SUCH_ANSWER)
             return
         if again is not None:
             self._conversations.enqueue(messenger, again)

@@ -5,7 +5,7 @@ from bot.conversation.commands import lesson_lines, review_commands
 from bot.conversation.commands.command_context import CommandContext
 from bot.conversation.commands.lesson_access import may_archive
 from bot.conversation.feedback.preference_in_words import NO_SUCH_PREFERENCE, preference_dropped, preferences_listed
-from bot.conversation.messages import standing, titled
+from bot.conversation.messages import lesson_state, titled
 from bot.conversation.reply import ARCHIVED, CommandReply, ItemReference, page_number, page_of, short, window
 from bot.errors import CommandRefused
 from bot.model import Choice
@@ -148,4 +148,4 @@ def _archived_or_restored(episode: Episode) -> str:
     what = f"“{shown_line(episode.goal or episode.output, 80)}”"
     if episode.archived_at is not None:
         return f"Archived: I will not use it any more: {what}."
-    return f"Restored: {what}; {standing(episode)}."
+    return f"Restored: {what}; {lesson_state(episode)}."

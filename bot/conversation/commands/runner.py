@@ -253,7 +253,7 @@ def _undone(what: str, episode: Episode | None) -> str:
     if what == "correction":
         return f"Forgotten: your correction for {goal or messages.IN_ANOTHER_CHANNEL}."
     if what == REVIEW:
-        counts = f": {messages.standing(episode)}" if episode is not None else ""
+        counts = f": {messages.lesson_state(episode)}" if episode is not None else ""
         return f"Taken back: your approval of {goal or messages.IN_ANOTHER_CHANNEL}{counts}."
     emoji = what.partition(":")[2]
     named = _NAMED_EMOJI.fullmatch(emoji)

@@ -138,7 +138,7 @@ def _one(context: CommandContext, file: SettingsFile, setting: Settable) -> Comm
         text += f"\n{texts.numbered(ids)}"
     choices = _choices(context, setting, ids, is_direct=is_direct) if setting.may_be_changed_by(context.role) else ()
     if setting.name == APPROVALS:
-        standing = context.memory.approvals.standing(scope)
+        standing = context.memory.approvals.standing_permissions(scope)
         text += texts.allowed_here(standing)
         choices += tuple(
             Choice(label=f"Take back {number}", command=SETTINGS, argument=f"{APPROVALS} revoke {each.key[:_KEY]}")

@@ -18,7 +18,7 @@ from bot.conversation.feedback.preference_in_words import (
     preference_of,
 )
 from bot.conversation.messages import Spell
-from bot.conversation.notifications import notice, say, tell
+from bot.conversation.notifications import notice, notify, try_to_notify
 from bot.errors import MessengerError
 from bot.model import (
     Address,
@@ -100,12 +100,12 @@ class FeedbackHandler:
         )
         if not result.is_known and isinstance(event, PersonVote):
             # Buttons outlive their answer. A reaction may be on any message, or arrive before the answer is stored.
-            await say(messenger, event, messages.NO_SUCH_ANSWER)
+            await notify(messenger, event, messages.NO_SUCH_ANSWER)
             return
         await self._show(messenger, event.scope.workspace, result.marks)
         if result.is_first_beyond_limit:
             # Sent once an hour, to that person only.
-            await say(messenger, event, TOO_MANY_VOTES)
+            await notify(messenger, event, TOO_MANY_VOTES)
         if result.is_first_objection:
             # Asked once for each person and answer; the vote counts without a reply.
             ref = MessageRef(workspace=event.scope.workspace, channel=event.scope.channel, message_id=event.message_id)
@@ -140,7 +140,7 @@ class FeedbackHandler:
         """Handle a correction."""
         run_id = await self._run_to_correct(event, event.message_id)
         if run_id is None:
-            await say(messenger, event, messages.NO_SUCH_ANSWER if event.message_id else messages.NO_ANSWER_YET)
+            await notify(messenger, event, messages.NO_SUCH_ANSWER if event.message_id else messages.NO_ANSWER_YET)
             return
         if event.reason == WRONG_APPROACH and not event.text.strip():
             await self._on_wrong_approach(messenger, event, run_id)
@@ -160,7 +160,7 @@ class FeedbackHandler:
                 reason=event.reason,
             )
         except NotFound:
-            await say(messenger, event, messages.NO_SUCH_ANSWER)
+            await notify(messenger, event, messages.NO_SUCH_ANSWER)
             return
         if outcome is not None:
             await self.refresh_mark(messenger, event.scope.workspace, outcome.failed.run_id)
@@ -183,7 +183,7 @@ class FeedbackHandler:
             event_id=event.event_id,
         )
         await self.refresh_mark(messenger, scope.workspace, run_id)
-        await say(messenger, event, NOTED_WRONG_APPROACH)
+        await notify(messenger, event, NOTED_WRONG_APPROACH)
 
     async def _on_preference(
         self, messenger: Messenger, event: PersonCorrection, style: StylePreference, run_id: str
@@ -192,7 +192,7 @@ class FeedbackHandler:
         scope, preference = event.scope, preference_of(style, event.event_id)
         if await self._executor(self._memory.preferences.keep, scope, preference, at=event.at, run_id=run_id):
             await self.refresh_mark(messenger, scope.workspace, run_id)
-            await say(messenger, event, preference_noted(style))
+            await notify(messenger, event, preference_noted(style))
 
     async def explain_feedback(self, messenger: Messenger, event: PersonMessage) -> bool:
         """Tell a person that their message looks like feedback but is none, and how to give it.
@@ -210,12 +210,12 @@ class FeedbackHandler:
             text, occasion = _how_to_judge(messenger.spell), run_id
         else:
             return False
-        may = await self._executor(self._memory.chat_settings.admission, scope, event.role)
-        if not may.is_admitted:
+        admission = await self._executor(self._memory.chat_settings.admission, scope, event.role)
+        if not admission.is_admitted:
             return False
         first_time = self._memory.recording.first_time
         is_first = await self._executor(first_time, scope.workspace, f"correcting/{scope.person}/{occasion}")
-        return is_first and await tell(messenger, event, text)
+        return is_first and await try_to_notify(messenger, event, text)
 
     async def _judged_run_of_others(self, event: PersonMessage) -> str:
         """The run whose answer to another person a message to the bot judges in plain words; empty for any other.
@@ -261,7 +261,7 @@ class FeedbackHandler:
     async def _say_saved(self, messenger: Messenger, event: PersonCorrection | PersonTeaching, lesson: Episode) -> None:
         """Confirm a lesson. Where its text names a tool, the confirmation says that the tool will be used."""
         saved = messages.lesson_saved(lesson, messenger.spell, named_action(lesson.output, self._actions))
-        await say(messenger, event, saved + await self._approvers(messenger, event.scope, lesson))
+        await notify(messenger, event, saved + await self._approvers(messenger, event.scope, lesson))
 
     async def _approvers(self, messenger: Messenger, scope: Scope, lesson: Episode) -> str:
         """Name who can approve the first lesson of a channel that waits for it, in a sentence to append.

@@ -19,7 +19,7 @@ from bot.conversation.feedback.preference_in_words import (
     preference_of,
 )
 from bot.conversation.messages import Spell
-from bot.conversation.notifications import tell
+from bot.conversation.notifications import try_to_notify
 from bot.conversation.reply import CHOICE, CHOOSE
 from bot.errors import MessengerError
 from bot.model import UNADDRESSED, BotMessage, Choice, PersonCommand, PersonMessage
@@ -116,7 +116,7 @@ class WordedFeedback:
             return None
         about = self._about(message, exchanges)
         if self._declines(message, about):
-            await tell(messenger, message, feedback_messages.NOT_DONE)
+            await try_to_notify(messenger, message, feedback_messages.NOT_DONE)
             return await self._withdrawn(message, run_id)
         if about is not None and not await self.is_next(message, about):
             about = None
@@ -254,8 +254,8 @@ class WordedFeedback:
             role = event.role if event.find_role is None else await event.find_role()
         except MessengerError:
             return None
-        may = await self._executor(self._memory.chat_settings.admission, event.scope, role)
-        return may.role if may.is_admitted else None
+        admission = await self._executor(self._memory.chat_settings.admission, event.scope, role)
+        return admission.role if admission.is_admitted else None
 
     # Showing and taking back ----------------------------------------------------------------------------------------
 

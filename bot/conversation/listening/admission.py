@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from bot.conversation.counts import count
 from bot.conversation.executor import Executor
-from bot.conversation.notifications import tell
+from bot.conversation.notifications import try_to_notify
 from bot.model import (
     ChannelChanged,
     PersonCommand,
@@ -43,12 +43,12 @@ class Admitter:
     async def _with_role(self, messenger: Messenger, event: PersonEvent) -> PersonEvent | None:
         if isinstance(event, _ADMITTED_ALWAYS):
             return event
-        may = await self._executor(self._memory.chat_settings.admission, event.scope, event.role)
-        if not may.is_admitted and not (isinstance(event, PersonCommand) and event.name in OWN_DATA):
+        admission = await self._executor(self._memory.chat_settings.admission, event.scope, event.role)
+        if not admission.is_admitted and not (isinstance(event, PersonCommand) and event.name in OWN_DATA):
             if isinstance(event, PersonCommand):  # otherwise it would vanish without a word
-                await tell(messenger, event, NOT_ADMITTED)
+                await try_to_notify(messenger, event, NOT_ADMITTED)
             return None
-        return replace(event, role=may.role) if may.role is not event.role else event
+        return replace(event, role=admission.role) if admission.role is not event.role else event
 
     async def set_in_chat(self, workspace: str) -> Mapping[str, str]:
         """The settings made in chat for a workspace. Raises `StoreUnavailable`."""

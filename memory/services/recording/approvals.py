@@ -82,7 +82,7 @@ class Approvals:
                 return None
             return _learned([each for each in same if each.node.id in similar])
 
-    def standing(self, scope: Scope) -> list[StandingPermission]:
+    def standing_permissions(self, scope: Scope) -> list[StandingPermission]:
         """Standing permissions of teachers in this channel that have not expired, the oldest first."""
         now = self._core.clock()
         with self._core.store.read() as tx:
@@ -109,7 +109,7 @@ class Approvals:
         """
         if not role.may_promote:
             return False
-        found = [each.key for each in self.standing(scope) if each.key.startswith(key)]
+        found = [each.key for each in self.standing_permissions(scope) if each.key.startswith(key)]
         if len(found) != 1:
             return False
         with self._core.store.write() as tx:

@@ -150,7 +150,7 @@ class Recording:
             return now
         return replace(now, scope=replace(now.scope, visibility=now.channel_visibility))
 
-    def keep_back(self, incoming: Incoming) -> None:
+    def withhold_answer(self, incoming: Incoming) -> None:
         """Withdraw a message, or the unsent parts of its answer, because its channel got other readers."""
         workspace = incoming.scope.workspace
         with self._core.store.write() as tx:

@@ -158,8 +158,8 @@ def admitted(core: Core, tx: Transaction, reactions: Iterable[Reaction]) -> list
     found: list[Reaction] = []
     for each in reactions:
         place = Scope(workspace=each.workspace, channel=each.channel, person=each.actor)
-        may = admission(core, tx, place, each.role)
-        found += [replace(each, role=may.role)] if may.is_admitted or not each.is_active else []
+        allowed = admission(core, tx, place, each.role)
+        found += [replace(each, role=allowed.role)] if allowed.is_admitted or not each.is_active else []
     return found
 
 

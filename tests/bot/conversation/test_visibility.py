@@ -175,7 +175,7 @@ async def test_a_question_is_not_answered_before_people_who_came_since() -> None
     await becomes(chat, PUBLIC)
     chat.oracle.gates["first"].set()
     await chat.bot.idle()
-    assert [post.text for post in chat.messenger.posts] == [messages.kept_back("#c1")] * 2
+    assert [post.text for post in chat.messenger.posts] == [messages.answer_withheld("#c1")] * 2
     assert {post.private_to for post in chat.messenger.posts} == {"ana"}
     assert chat.oracle.asked == ["first"]
     assert [message(chat, each).progress for each in ("e1", "e2")] == [Progress.UNDELIVERABLE, Progress.WITHDRAWN]

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from bot.adapters.web.pages.access import WebRole
 from bot.adapters.web.pages.cookies import Notice
 from bot.adapters.web.pages.page import Visit
-from bot.conversation.messages import standing
+from bot.conversation.messages import lesson_state
 from memory.errors import InvalidInput, NotFound
 from memory.model import Audience, Episode, Verdict
 
@@ -106,7 +106,7 @@ def archive(visit: Visit, episode: Episode) -> Response:
 def restore(visit: Visit, episode: Episode) -> Response:
     """Restore the episode."""
     restored = visit.memory.teaching.restore(visit.workspace, episode.id, actor=visit.actor)
-    return _done(visit, restored, f"Restored: {standing(restored)}.", "archive" if episode.archived_at else "")
+    return _done(visit, restored, f"Restored: {lesson_state(restored)}.", "archive" if episode.archived_at else "")
 
 
 def promote(visit: Visit, episode: Episode) -> Response:
@@ -119,14 +119,14 @@ def promote(visit: Visit, episode: Episode) -> Response:
         raise InvalidInput("you have promoted as many as you may for now; an administrator can, or try later")
     before = episode.promoted or Audience.PERSONAL
     text = "It is no longer shared" if audience is Audience.PERSONAL else f"Shared with the {audience.value}"
-    return _done(visit, promoted, f"{text}: {standing(promoted)}.", "promote", audience=before)
+    return _done(visit, promoted, f"{text}: {lesson_state(promoted)}.", "promote", audience=before)
 
 
 def release(visit: Visit, episode: Episode) -> Response:
     """Release the episode from quarantine."""
     release = visit.memory.teaching.release
     released = release(visit.workspace, episode.id, actor=visit.actor, role=visit.role.role)
-    return _done(visit, released, f"Released: {standing(released)}.", "hold")
+    return _done(visit, released, f"Released: {lesson_state(released)}.", "hold")
 
 
 def hold(visit: Visit, episode: Episode) -> Response:
