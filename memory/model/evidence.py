@@ -7,20 +7,20 @@ from datetime import datetime
 from functools import cached_property
 from typing import NamedTuple, overload
 
-DOUBT = 0.8
+RIVAL_DISCOUNT = 0.8
 """The share of the best rival's belief that is subtracted from the confidence (measured:
 `memory/rules/evidence/README.md`)."""
-UNPROVEN = 0.4
+PRIOR_DISCOUNT = 0.4
 """The share of the prior that is subtracted from the confidence, as descriptions promise too much (measured:
 `memory/rules/evidence/README.md`)."""
-UNKNOWN = 0.12
-"""The highest belief in an untaught candidate (`unknown`)."""
-START = 0.16
+MAX_UNTAUGHT = 0.12
+"""The highest belief in an untaught candidate (`untaught_belief`)."""
+INITIAL_THRESHOLD = 0.16
 """The threshold of a workspace without judgements (measured: `memory/rules/evidence/README.md`)."""
 TIE = 0.02
 """If the two best beliefs differ by less, it is a tie, and neither is followed without asking."""
 
-KEPT_FROM = 0.005
+MIN_STORED = 0.005
 """Beliefs and effects with a smaller absolute value, which would be shown as 0.00, are not stored."""
 
 
@@ -134,7 +134,7 @@ class Evidence:
     """The cosine of the nearest lesson's goal."""
     lessons: int = 0
     """How many lessons were weighed."""
-    threshold: float = START
+    threshold: float = INITIAL_THRESHOLD
     """The confidence from which the best candidate is followed."""
     influential: tuple[InfluentialLesson, ...] = ()
     """The lessons that may be shown, largest effect first."""
@@ -153,7 +153,7 @@ class Evidence:
     @property
     def is_sure(self) -> bool:
         """Whether the best belief is good enough to be followed."""
-        return is_sure(*strength(self._strongest, self.nearest), self.threshold)
+        return is_sure(*best_and_rival(self._strongest, self.nearest), self.threshold)
 
     @property
     def rivals(self) -> tuple[Belief, ...]:
@@ -161,14 +161,15 @@ class Evidence:
         strong = tuple(
             each
             for each in self.beliefs
-            if is_sure(each.value, each.prior, unknown(self.nearest), self.threshold) and each.value > each.prior
+            if is_sure(each.value, each.prior, untaught_belief(self.nearest), self.threshold)
+            and each.value > each.prior
         )
         return strong if len(strong) > 1 and not self.is_sure else ()
 
     @property
     def confidence(self) -> float:
         """The best belief minus shares of its prior and its rival; decides between answering, asking, not knowing."""
-        return confidence_in(*strength(self._strongest, self.nearest))
+        return confidence_in(*best_and_rival(self._strongest, self.nearest))
 
     @property
     def _strongest(self) -> Sequence[Belief]:
@@ -176,7 +177,7 @@ class Evidence:
 
     @property
     def record(self) -> "EvidenceRecord":
-        """The record that is stored: beliefs and weights from `KEPT_FROM` on, in four digits, no texts, no people."""
+        """The record that is stored: beliefs and weights from `MIN_STORED` on, in four digits, no texts, no people."""
         return EvidenceRecord(
             beliefs=tuple(
                 BeliefRecord(
@@ -191,11 +192,11 @@ class Evidence:
                             approves=each.approves,
                         )
                         for each in belief.weights
-                        if abs(each.effect) >= KEPT_FROM
+                        if abs(each.effect) >= MIN_STORED
                     ),
                 )
                 for belief in self.beliefs
-                if max(abs(belief.value), abs(belief.value - belief.prior)) >= KEPT_FROM
+                if max(abs(belief.value), abs(belief.value - belief.prior)) >= MIN_STORED
             ),
             nearest=round(self.nearest, 4),
             lessons=self.lessons,
@@ -240,19 +241,19 @@ class EvidenceRecord:
     beliefs: tuple[BeliefRecord, ...] = ()
     nearest: float = 0.0
     lessons: int = 0
-    threshold: float = START
+    threshold: float = INITIAL_THRESHOLD
     is_followed: bool = False
     """Whether the node took the action, or gave the answer, of the best belief."""
 
     @property
     def confidence(self) -> float:
         """The confidence of the evidence (`Evidence.confidence`)."""
-        return confidence_in(*strength(self.beliefs, self.nearest))
+        return confidence_in(*best_and_rival(self.beliefs, self.nearest))
 
     @property
     def is_sure(self) -> bool:
         """Whether the best belief was good enough to be followed."""
-        return is_sure(*strength(self.beliefs, self.nearest), self.threshold)
+        return is_sure(*best_and_rival(self.beliefs, self.nearest), self.threshold)
 
     @property
     def episode_ids(self) -> frozenset[str]:
@@ -260,18 +261,18 @@ class EvidenceRecord:
         return frozenset(weight.episode_id for belief in self.beliefs for weight in belief.weights)
 
 
-def unknown(nearest: float) -> float:
-    """The belief in an untaught candidate, 0..`UNKNOWN`, given the cosine of the nearest lesson.
+def untaught_belief(nearest: float) -> float:
+    """The belief in an untaught candidate, 0..`MAX_UNTAUGHT`, given the cosine of the nearest lesson.
 
     It is the best candidate's rival unless another one is stronger, so that in a new workspace the only lesson does not
     answer questions unlike its own.
     """
-    return UNKNOWN * min(1.0, 3 * (1 - min(1.0, nearest)))
+    return MAX_UNTAUGHT * min(1.0, 3 * (1 - min(1.0, nearest)))
 
 
 def confidence_in(belief: float, prior: float, rival: float) -> float:
     """The confidence in a candidate, given its belief, its prior, and the belief in its best rival."""
-    return belief - UNPROVEN * prior - DOUBT * rival
+    return belief - PRIOR_DISCOUNT * prior - RIVAL_DISCOUNT * rival
 
 
 def is_sure(belief: float, prior: float, rival: float, threshold: float) -> bool:
@@ -279,11 +280,13 @@ def is_sure(belief: float, prior: float, rival: float, threshold: float) -> bool
     return confidence_in(belief, prior, rival) >= threshold and belief - rival >= TIE
 
 
-def strength(strongest: "Sequence[Belief] | Sequence[BeliefRecord]", nearest: float) -> tuple[float, float, float]:
+def best_and_rival(
+    strongest: "Sequence[Belief] | Sequence[BeliefRecord]", nearest: float
+) -> tuple[float, float, float]:
     """The best belief, its prior, and the belief in its best rival."""
     value, prior = (strongest[0].value, strongest[0].prior) if strongest else (0.0, 0.0)
     second = strongest[1].value if len(strongest) > 1 else 0.0
-    return value, prior, max(second, unknown(nearest))
+    return value, prior, max(second, untaught_belief(nearest))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,7 +26,7 @@ from bot.app.wiring.startup import make_embedder
 from bot.config import load_settings
 from memory.adapters.vectors.action_rows import FROM_ONE
 from memory.model import MOST_OPTIONS
-from memory.model.evidence import JudgementCount, confidence_in, is_sure, unknown
+from memory.model.evidence import JudgementCount, confidence_in, is_sure, untaught_belief
 from memory.rules.evidence.confusion import LeftOut, confusion
 from memory.rules.evidence.posterior import EvidenceConfig, action_prior, learned_fits, posterior
 from memory.rules.evidence.threshold import counted_threshold, newest_counted
@@ -165,7 +165,7 @@ class Stream:
             if labels.count(label) > 1:
                 values, priors, nearest = self.beliefs(self._lessons.vectors[place], without=place)
                 best, second, *_ = np.argsort(-values.round(9), kind="stable").tolist()
-                rival = max(unknown(nearest), float(values[second]))
+                rival = max(untaught_belief(nearest), float(values[second]))
                 sure = confidence_in(float(values[best]), float(priors[best]), rival)
                 left_out.append(LeftOut(_ASKER, True, sure, best == label))
         self._confusion = confusion(left_out)
@@ -195,7 +195,7 @@ class Stream:
         beliefs, priors, nearest = self.beliefs(vector)
         best, second, *_ = ranked = np.argsort(-beliefs.round(9), kind="stable").tolist()
         belief, prior = float(beliefs[best]), float(priors[best])
-        rival = max(unknown(nearest), float(beliefs[second]))
+        rival = max(untaught_belief(nearest), float(beliefs[second]))
         confidence = confidence_in(belief, prior, rival)
         offered: Sequence[int] = []
         if self._arm.must_choose or is_sure(belief, prior, rival, self._threshold.value):

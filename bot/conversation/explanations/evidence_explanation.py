@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from bot.conversation.messages import verdict_word
 from bot.conversation.reply import short
 from memory.model import Episode, Scope, Verdict
-from memory.model.evidence import DOUBT, BeliefRecord, EvidenceRecord, WeightRecord
+from memory.model.evidence import RIVAL_DISCOUNT, BeliefRecord, EvidenceRecord, WeightRecord
 from memory.rules.audience import may_see
 from memory.rules.evidence.judged_lesson import ANSWER
 from memory.rules.retrieval.prompt import shown_line
@@ -51,8 +51,8 @@ class _EvidenceExplanation:
             )
             lines.extend(f"  - {line}" for line in self._reasons(belief.weights))
         lines.append(
-            f"- confidence {self._evidence.confidence:.2f} (the best belief less {DOUBT:g} of its best rival), "
-            f"{self._evidence.threshold:.2f} needed; "
+            f"- confidence {self._evidence.confidence:.2f} "
+            f"(the best belief less {RIVAL_DISCOUNT:g} of its best rival), {self._evidence.threshold:.2f} needed; "
             f"nearest {self._evidence.nearest:.2f}, lessons {self._evidence.lessons}"
         )
         return lines

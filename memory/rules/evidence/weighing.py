@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from memory.model import Vector
 from memory.model.evidence import (
-    START,
+    INITIAL_THRESHOLD,
     ActionText,
     Belief,
     Evidence,
     InfluentialLesson,
     LessonWeight,
     UnreadBeliefs,
+    best_and_rival,
     is_sure,
-    strength,
 )
 from memory.ports import ActionFit
 from memory.rules.evidence.judged_lesson import Candidate, JudgedLesson, refused_places, replaced_places
@@ -56,7 +56,7 @@ def weigh(
     config: EvidenceConfig,
     fits: Mapping[str, ActionFit] = MappingProxyType({}),
     *,
-    threshold: float = START,
+    threshold: float = INITIAL_THRESHOLD,
 ) -> Evidence:
     """The beliefs in the actions and the lessons' answers, with the most influential lessons.
 
@@ -86,7 +86,7 @@ def weigh(
     nearest = float(cosines[0, 1:].max(initial=0.0))
     columns = [own[0] for own in judged]
     shown = influential_places(
-        observations, columns, found, is_sure=is_sure(*strength(beliefs.strongest, nearest), threshold)
+        observations, columns, found, is_sure=is_sure(*best_and_rival(beliefs.strongest, nearest), threshold)
     )
     influential = [
         InfluentialLesson(

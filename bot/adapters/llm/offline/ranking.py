@@ -17,7 +17,15 @@ from bot.adapters.llm.offline.similarity import Similarity
 from bot.agent.decision import CONTROL_NAMES
 from bot.model import ToolSpec
 from memory.model import MOST_OPTIONS, Lesson
-from memory.model.evidence import KEPT_FROM, START, Belief, Evidence, confidence_in, is_sure, unknown
+from memory.model.evidence import (
+    INITIAL_THRESHOLD,
+    MIN_STORED,
+    Belief,
+    Evidence,
+    confidence_in,
+    is_sure,
+    untaught_belief,
+)
 from memory.rules.evidence.judged_lesson import ANSWER
 from memory.rules.retrieval.likeness import Opposition, are_opposed, opposition
 
@@ -81,7 +89,7 @@ class ActionCandidate(NamedTuple):
     """The part of the prior that is only from the description: 0 if the tool's arguments fit."""
     rival: float = 0.0
     """The belief in the best other action, or in one that nobody has taught yet."""
-    threshold: float = START
+    threshold: float = INITIAL_THRESHOLD
     """The threshold of the evidence."""
     arguments: Mapping[str, object] = _NO_ARGUMENTS
     text: str = ""
@@ -147,7 +155,7 @@ class Chooser:
         ranked = sorted(found, key=lambda candidate: -candidate.belief)
         # A tool that was tried is no rival.
         best = [candidate for candidate in ranked if candidate.action not in self._tried][:2]
-        least = unknown(evidence.nearest)
+        least = untaught_belief(evidence.nearest)
         return [
             each._replace(
                 rival=max([least, *[one.belief for one in best if one is not each]]), threshold=evidence.threshold
@@ -250,7 +258,7 @@ class Chooser:
                     suggested=prior + believed.suggested - believed.prior,
                     prior=prior,
                     described=0.0 if takes_arguments and is_fit else prior,
-                    is_unfit=not is_fit and value - prior < KEPT_FROM,
+                    is_unfit=not is_fit and value - prior < MIN_STORED,
                 )
             )
         return found

@@ -15,7 +15,7 @@ from memory.adapters.row_validation import to_json
 from memory.adapters.sql.tables.dialect import PROSE, SHORT
 from memory.model import EnvironmentState
 from memory.model.episode import step_as_json, step_from_json
-from memory.model.evidence import START, BeliefRecord, EvidenceRecord, WeightRecord
+from memory.model.evidence import INITIAL_THRESHOLD, BeliefRecord, EvidenceRecord, WeightRecord
 
 if TYPE_CHECKING:
     from memory.model import Vector
@@ -199,7 +199,7 @@ def _evidence_from_json(stored: dict[str, Any]) -> EvidenceRecord:
         for belief in stored.pop("beliefs")
     ]
     nearest, lessons = _number(stored.pop("nearest")), stored.pop("lessons")
-    threshold, is_followed = _number(stored.pop("threshold", START)), stored.pop("is_followed", False)
+    threshold, is_followed = _number(stored.pop("threshold", INITIAL_THRESHOLD)), stored.pop("is_followed", False)
     if type(lessons) is not int or type(is_followed) is not bool:
         raise TypeError("a number of lessons is needed, and whether they were followed")
     return EvidenceRecord(

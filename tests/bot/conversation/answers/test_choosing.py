@@ -9,7 +9,7 @@ import pytest
 from bot.agent.tools.registry import Tool, ToolContext
 from bot.conversation.answers.choosing import reply_to_choice
 from memory.model import ASK, Episode, Incoming, Option, Reaction, Role, Scope, Verdict
-from memory.model.evidence import START, ActionText
+from memory.model.evidence import INITIAL_THRESHOLD, ActionText
 from memory.ports import EpisodeFilter
 from memory.services import Chosen
 from tests.doubles.conversation import ANA, BOB, Chat, direct
@@ -213,7 +213,7 @@ async def test_somebody_elses_choice_is_an_opinion_of_theirs_and_answers_nobody(
     (opinion,) = (each for each in roots(chat) if each.action != ASK)
     assert (opinion.author, opinion.action, opinion.goal) == ("bob", "shed", GOAL)
     assert beliefs(chat, BOB)["shed"] > 0.1
-    assert 0 < beliefs(chat, ANA)["shed"] < START  # a proposal, until somebody else agrees
+    assert 0 < beliefs(chat, ANA)["shed"] < INITIAL_THRESHOLD  # a proposal, until somebody else agrees
 
 
 async def test_a_teachers_choice_on_somebody_elses_question_counts_for_the_channel(chat: Chat) -> None:
@@ -380,7 +380,7 @@ async def test_who_writes_what_the_question_offered_refuses_none_of_it(chat: Cha
         (ASK, Verdict.PENDING),
         ("answer", Verdict.SUCCESS),
     ]
-    assert beliefs(chat)["in the yard"] > START
+    assert beliefs(chat)["in the yard"] > INITIAL_THRESHOLD
     assert min(beliefs(chat).values()) > -0.02
     await chat.correct("At the desk.", message_id=answered)
     assert roots(chat)[0].verdict is Verdict.FAILURE

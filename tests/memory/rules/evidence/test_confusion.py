@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from memory.model.evidence import START
+from memory.model.evidence import INITIAL_THRESHOLD
 from memory.rules.evidence.confusion import MARGIN, LeftOut, confusion
 from memory.rules.evidence.threshold import MOST_OF_ONE, counted_threshold, share_wrong, threshold
 
@@ -34,7 +34,7 @@ def lessons(
 
 def test_with_nothing_taught_it_is_as_usual() -> None:
     assert confusion([]) == 1.0
-    assert threshold([], BUDGET, confusion([])) == START
+    assert threshold([], BUDGET, confusion([])) == INITIAL_THRESHOLD
 
 
 def test_as_many_wrong_as_usual_add_no_more_than_the_margin() -> None:
@@ -67,8 +67,8 @@ def test_more_confusion_never_lowers_the_threshold(one: float, other: float) -> 
 
 
 def test_what_is_confused_raises_the_threshold_and_what_is_told_apart_lowers_it() -> None:
-    assert threshold([], BUDGET, confusion(lessons(60, 40))) > START
-    assert threshold([], BUDGET, confusion(lessons(200, 2))) < START
+    assert threshold([], BUDGET, confusion(lessons(60, 40))) > INITIAL_THRESHOLD
+    assert threshold([], BUDGET, confusion(lessons(200, 2))) < INITIAL_THRESHOLD
 
 
 def test_where_somebody_is_known_nobody_else_counts() -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memory.model import ASK, Episode, Reaction, Role, Vote
-from memory.model.evidence import START, Belief, BeliefRecord, Evidence, EvidenceRecord
+from memory.model.evidence import INITIAL_THRESHOLD, Belief, BeliefRecord, Evidence, EvidenceRecord
 from memory.rules.evidence.threshold import is_followed, judgements_of, without_implied
 from memory.rules.verdict import fold_votes
 
@@ -34,7 +34,9 @@ def vote(value: int, actor: str = "ana", source: str = "emoji:👍", **more: obj
     return Vote(workspace="w", run_id="r1", actor=actor, value=value, source=source, **given)  # type: ignore[arg-type]
 
 
-def evidence(*, followed: bool, values: tuple[float, ...] = (0.4, 0.2), threshold: float = START) -> EvidenceRecord:
+def evidence(
+    *, followed: bool, values: tuple[float, ...] = (0.4, 0.2), threshold: float = INITIAL_THRESHOLD
+) -> EvidenceRecord:
     beliefs = tuple(BeliefRecord(action=f"a{n}", value=value, prior=0.0) for n, value in enumerate(values))
     return EvidenceRecord(beliefs=beliefs, is_followed=followed, threshold=threshold)
 

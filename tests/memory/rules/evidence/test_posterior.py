@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, strategies as st
 
-from memory.model.evidence import START
+from memory.model.evidence import INITIAL_THRESHOLD
 from memory.rules.evidence.judged_lesson import noise_of
 from memory.rules.evidence.posterior import EvidenceConfig, Posterior, action_prior
 from memory.rules.evidence.voices import Voice
@@ -196,8 +196,8 @@ def test_whatever_else_one_person_says_they_are_believed_no_further(
 
 @given(st.integers(1, 48))
 def test_one_person_alone_only_suggests_and_two_who_agree_are_sure(copies: int) -> None:
-    assert same_question([approval("ann")] * copies)[0] < START
-    assert same_question([approval("ann", "ben")] * copies)[0] > START
+    assert same_question([approval("ann")] * copies)[0] < INITIAL_THRESHOLD
+    assert same_question([approval("ann", "ben")] * copies)[0] > INITIAL_THRESHOLD
 
 
 @given(st.integers(1, 48))
@@ -214,7 +214,7 @@ def test_one_person_alone_suggests_to_half_and_two_who_agree_no_less_than_is_bel
 def test_without_others_what_is_suggested_is_what_is_believed(seed: int, said: list[Said]) -> None:
     found = believed(seed, [each._replace(voices=()) for each in said])
     assert np.array_equal(found.suggested, found.values)
-    assert same_question([approval("ann"), approval("ben")])[0] > START
+    assert same_question([approval("ann"), approval("ben")])[0] > INITIAL_THRESHOLD
 
 
 @given(st.integers(2, 6))
@@ -234,7 +234,7 @@ def test_who_is_trusted_more_is_believed_more(weight: float, more: float) -> Non
 
 
 def test_one_refusal_does_not_undo_what_several_approved() -> None:
-    assert same_question([approval("ann", "ben", "cy"), refusal("eve", noise=1.0)])[0] > START
+    assert same_question([approval("ann", "ben", "cy"), refusal("eve", noise=1.0)])[0] > INITIAL_THRESHOLD
 
 
 def at(*cosines: float) -> "Matrix":
@@ -262,7 +262,7 @@ def test_who_agrees_with_many_elsewhere_is_not_sure_alone_here(others: int, time
     cosines = np.full((len(names) + 2, len(names) + 2), far)
     cosines[1:-1, 1:-1] = 1.0
     cosines[np.ix_([0, -1], [0, -1])] = 1.0
-    assert of_answer([*map(approval, names), approval("eve")], cosines) < START
+    assert of_answer([*map(approval, names), approval("eve")], cosines) < INITIAL_THRESHOLD
 
 
 @given(st.integers(2, 5), st.integers(0, 16), st.floats(-0.2, 0.3))
@@ -284,7 +284,7 @@ def test_of_three_who_agree_each_is_believed_farther_and_of_two_not() -> None:
     biased = [1 / (1 + (CONFIG.author_effect + CONFIG.biased_noise) / count) for count in range(1, 7)]
     assert beliefs[:2] == pytest.approx(biased[:2])
     assert all(belief > plain + 0.05 for belief, plain in zip(beliefs[2:], biased[2:], strict=True))
-    assert beliefs[0] < START < beliefs[1]
+    assert beliefs[0] < INITIAL_THRESHOLD < beliefs[1]
 
 
 @given(st.integers(1, 9), st.floats(0.01, 0.2))
@@ -304,7 +304,7 @@ def test_a_refusal_alone_is_so_whatever_is_refused_elsewhere(by: tuple[str, ...]
     """The same answer may well be wrong for another question."""
     elsewhere = [refusal(author) for author in by]
     approved = approval("ann", "ben")
-    assert of_answer([approved, refusal("eve"), *elsewhere], at(1.0, 1.0, *[far] * len(by))) > START
+    assert of_answer([approved, refusal("eve"), *elsewhere], at(1.0, 1.0, *[far] * len(by))) > INITIAL_THRESHOLD
 
 
 said_of_one = st.lists(

@@ -7,7 +7,7 @@ from statistics import median
 import pytest
 from hypothesis import given, strategies as st
 
-from memory.model.evidence import START, JudgementCount
+from memory.model.evidence import INITIAL_THRESHOLD, JudgementCount
 from memory.rules.evidence.reliability import CERTAIN
 from memory.rules.evidence.threshold import MOST_OF_ONE, PRIOR, judged_from, newest_counted, threshold
 
@@ -49,7 +49,7 @@ def crowd(people: int, *, of_each: int = 60, slips: float = 0.0, seed: int = 1) 
 
 
 def test_it_starts_where_the_prior_has_it() -> None:
-    assert threshold([], BUDGET) == START
+    assert threshold([], BUDGET) == INITIAL_THRESHOLD
     assert threshold([], 0.02) > threshold([], BUDGET) > threshold([], 0.1)
 
 
@@ -84,8 +84,8 @@ def test_a_refusal_never_lowers_it_and_an_approval_never_raises_it(
 
 
 def test_it_rises_with_what_is_refused_and_falls_with_what_is_approved() -> None:
-    assert threshold(judged("ana", 20, 20, 20), BUDGET) > START
-    assert threshold([*judged("ana", 20, 80, 1), *judged("ana", 10, 60, 2)], BUDGET) < START
+    assert threshold(judged("ana", 20, 20, 20), BUDGET) > INITIAL_THRESHOLD
+    assert threshold([*judged("ana", 20, 80, 1), *judged("ana", 10, 60, 2)], BUDGET) < INITIAL_THRESHOLD
 
 
 def test_one_person_alone_counts_in_full() -> None:
@@ -134,7 +134,7 @@ def test_the_fewer_are_judged_the_more_is_asked(refused: float) -> None:
     few, more, many = (
         threshold(judged("ana", 20, n - round(refused * n), round(refused * n)), BUDGET) for n in (50, 200, 1000)
     )
-    assert few > START
+    assert few > INITIAL_THRESHOLD
     assert few > more > many
 
 
@@ -147,14 +147,14 @@ def test_where_somebody_is_known_only_they_count() -> None:
     known = judged("ana", 20, 50, 1)
     strangers = [one for n in range(5) for one in judged(f"s{n}", 20, 0, 100, is_known=False)]
     assert threshold([*known, *strangers], BUDGET) == threshold(known, BUDGET)
-    assert threshold(strangers, BUDGET) > START
+    assert threshold(strangers, BUDGET) > INITIAL_THRESHOLD
 
 
 @pytest.mark.parametrize("confidence", [10, 20, 30, 45, 69, 100])
 def test_one_refusal_moves_it_little(confidence: int) -> None:
     """In a new workspace, however sure the bot was: it does not ask about everything from then on."""
     found = threshold(judged("ana", confidence, 0, 1), BUDGET)
-    assert found <= START + (0.03 if confidence == 10 else 0.1)
+    assert found <= INITIAL_THRESHOLD + (0.03 if confidence == 10 else 0.1)
 
 
 def test_many_judgements_move_it_all_the_way() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memory.model.evidence import START, ActionText, Belief, Evidence
+from memory.model.evidence import INITIAL_THRESHOLD, ActionText, Belief, Evidence
 from memory.ports import ActionFit
 from memory.rules.evidence import weighing
 from memory.rules.evidence.judged_lesson import Candidate, JudgedLesson, noise_of
@@ -176,7 +176,7 @@ def test_a_refusal_of_the_best_may_be_shown_where_that_does_not_reach_the_thresh
         return weigh(GOAL, [refused], [beside], [TOOL], descriptions, EvidenceConfig(), threshold=threshold)
 
     confidence = weighed(0.9).confidence
-    assert confidence > START
+    assert confidence > INITIAL_THRESHOLD
     assert weighed(confidence + 0.001).influential
     assert not weighed(confidence - 0.001).influential
 

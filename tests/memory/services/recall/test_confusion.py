@@ -10,7 +10,7 @@ from memory.adapters.sql import SqlStore
 from memory.errors import StoreUnavailable
 from memory.model import Audience, Episode, Role, Verdict
 from memory.model.batch import Proposal
-from memory.model.evidence import START, Threshold
+from memory.model.evidence import INITIAL_THRESHOLD, Threshold
 from memory.ports import EpisodeFilter
 from memory.rules.evidence import confusion as rule
 from memory.rules.evidence.confusion import LeftOut
@@ -68,15 +68,15 @@ def test_with_nothing_taught_nothing_is_stored(world: World) -> None:
 def test_answers_that_are_told_apart_lower_the_threshold_of_their_workspace_alone(world: World) -> None:
     teach_apart(world)
     assert world.memory.confusion.update(W) < 1
-    assert threshold(world) < START
-    assert threshold(world, "terminal:other") == START
+    assert threshold(world) < INITIAL_THRESHOLD
+    assert threshold(world, "terminal:other") == INITIAL_THRESHOLD
     assert world.memory.recalling.weighing.weigh(scope(), "who cleans the attic", ()).threshold == threshold(world)
 
 
 def test_answers_that_are_taken_for_each_other_raise_it(world: World) -> None:
     teach_alike(world)
     assert world.memory.confusion.update(W) > 1
-    assert threshold(world) > START
+    assert threshold(world) > INITIAL_THRESHOLD
 
 
 def test_one_lesson_for_each_answer_tells_nothing(world: World) -> None:
@@ -147,7 +147,7 @@ def test_upkeep_estimates_it_where_something_changed_since_it_last_did(world: Wo
     teach_apart(world)
     world.clock.tick()
     assert world.memory.upkeep.run("confusion").summary == "1 workspaces where something changed"
-    assert threshold(world) < START
+    assert threshold(world) < INITIAL_THRESHOLD
     world.clock.tick(hours=2)
     assert world.memory.upkeep.run("confusion").summary == "0 workspaces where something changed"
     teach(world, "who cleans the roof", "roof crew")
@@ -173,7 +173,7 @@ def test_with_everything_forgotten_nothing_of_it_is_left(world: World) -> None:
     world.clock.tick()
     world.memory.privacy.forget(W, "ana")
     with world.memory.store.read() as tx:
-        assert tx.judgements.threshold(W) == Threshold(workspace=W, budget=0.05, value=START)
+        assert tx.judgements.threshold(W) == Threshold(workspace=W, budget=0.05, value=INITIAL_THRESHOLD)
 
 
 def test_after_somebody_was_forgotten_it_is_as_if_they_had_taught_nothing(world: World) -> None:
@@ -202,11 +202,11 @@ def test_what_was_forgotten_is_forgotten_where_nothing_can_be_estimated(
     with monkeypatch.context() as broken:
         broken.setattr(estimate.ConfusionEstimate, "update", failing)
         world.memory.privacy.forget(W, "bob")
-    assert threshold(world) == START
+    assert threshold(world) == INITIAL_THRESHOLD
     assert "was not estimated" in caplog.text
     world.clock.tick(minutes=10)
     world.memory.upkeep.run("confusion")
-    assert threshold(world) < START
+    assert threshold(world) < INITIAL_THRESHOLD
 
 
 def test_an_estimate_under_way_comes_to_nothing_where_somebody_is_forgotten_meanwhile(
@@ -297,12 +297,12 @@ def test_what_comes_back_counts_from_the_next_time_on(world: World) -> None:
         world.memory.teaching.archive(W, lesson.id, actor="adm")
     world.clock.tick()
     world.memory.upkeep.run("confusion")
-    assert threshold(world) == START
+    assert threshold(world) == INITIAL_THRESHOLD
     world.clock.tick(hours=1)
     for lesson in lessons:
         world.memory.teaching.restore(W, lesson.id, actor="adm")
     world.memory.upkeep.run("confusion")
-    assert threshold(world) < START
+    assert threshold(world) < INITIAL_THRESHOLD
 
 
 def test_a_run_that_failed_is_made_up_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -313,7 +313,7 @@ def test_a_run_that_failed_is_made_up_for(world: World, monkeypatch: pytest.Monk
         assert world.memory.upkeep.run("confusion").error
     world.clock.tick(hours=1)
     assert world.memory.upkeep.run("confusion").summary == "1 workspaces where something changed"
-    assert threshold(world) < START
+    assert threshold(world) < INITIAL_THRESHOLD
 
 
 def test_it_stays_until_all_is_embedded_by_a_new_embedder() -> None:

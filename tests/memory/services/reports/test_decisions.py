@@ -1,7 +1,7 @@
 """What `stats` tells: how much was answered, asked back and called wrong, of one workspace."""
 
 from memory.model import Termination
-from memory.model.evidence import START
+from memory.model.evidence import INITIAL_THRESHOLD
 from memory.services.reports.decisions import Decisions
 from tests.doubles.memory_world import World, scope
 
@@ -19,7 +19,7 @@ def test_answers_questions_and_verdicts_are_counted_by_workspace() -> None:
     world.ask("five", of=scope(workspace="terminal:other"))
     found = world.memory.audit.statistics(W)[1]
     assert (found.questions, found.answered, found.judged, found.wrong, found.asked) == (4, 3, 2, 1, 0)
-    assert (found.threshold, found.budget) == (START, 0.05)
+    assert (found.threshold, found.budget) == (INITIAL_THRESHOLD, 0.05)
     assert world.memory.audit.statistics("terminal:other")[1].questions == 1
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memory.model import Audience, Episode, Role, Scope, TeachingPolicy, Verdict, Verdicts, Visibility
-from memory.model.evidence import START, ActionText, Evidence
+from memory.model.evidence import INITIAL_THRESHOLD, ActionText, Evidence
 from memory.rules.audience import index_entries_of, proposals_for
 from memory.rules.evidence.posterior import EvidenceConfig
 from memory.services.recall.evidence import Weighing
@@ -46,10 +46,10 @@ def months_later(world: World) -> None:
 def test_one_member_suggests_and_two_who_agree_are_followed() -> None:
     world = World()
     answer = answered(world, "ana")
-    assert 0.05 < believed(world) < START
-    assert believed(world, person="ana") > 2 * START
+    assert 0.05 < believed(world) < INITIAL_THRESHOLD
+    assert believed(world, person="ana") > 2 * INITIAL_THRESHOLD
     world.react(answer, "👍", by="bob")
-    assert believed(world) > START
+    assert believed(world) > INITIAL_THRESHOLD
     assert world.episode(answer).verdicts == Verdicts(personal=S, proposed=S)
 
 
@@ -77,7 +77,7 @@ def test_one_member_with_ten_lessons_still_only_suggests() -> None:
     world = World()
     for _ in range(10):
         answered(world, "ana")
-    assert believed(world) < START
+    assert believed(world) < INITIAL_THRESHOLD
 
 
 def test_whoever_asked_cannot_make_void_what_others_approved() -> None:
@@ -89,17 +89,17 @@ def test_whoever_asked_cannot_make_void_what_others_approved() -> None:
     answered(world, "eve", "mal", of=scope("eve"), text=POISON)
     assert weigh(world).beliefs[0].text == RIGHT
     assert believed(world) > before - 0.1
-    assert believed(world, POISON) < START
+    assert believed(world, POISON) < INITIAL_THRESHOLD
 
 
 @pytest.mark.parametrize("audience", [Audience.CHANNEL, Audience.WORKSPACE])
 def test_what_a_teacher_promotes_is_followed_where_it_was_said_too(audience: Audience) -> None:
     world = World()
     answer = answered(world, "ana")
-    assert believed(world) < START
+    assert believed(world) < INITIAL_THRESHOLD
     world.memory.teaching.promote(answer.workspace, answer.id, audience, actor="tess", role=Role.TEACHER)
     assert weigh(world).is_sure
-    assert believed(world) > 2 * START
+    assert believed(world) > 2 * INITIAL_THRESHOLD
 
 
 def test_two_who_say_the_opposite_in_nearly_the_same_words_do_not_agree() -> None:
@@ -109,7 +109,7 @@ def test_two_who_say_the_opposite_in_nearly_the_same_words_do_not_agree() -> Non
     alone = believed(world, may)
     answered(world, "bob", text=may_not)
     assert {each.text for each in weigh(world).beliefs} == {may, may_not}
-    assert max(believed(world, may), believed(world, may_not)) <= alone < START
+    assert max(believed(world, may), believed(world, may_not)) <= alone < INITIAL_THRESHOLD
     assert not weigh(world).is_sure
 
 
@@ -145,7 +145,7 @@ def test_a_teachers_word_is_surer_than_that_of_two_members() -> None:
     of_two, of_a_teacher = World(), World()
     answered(of_two, "ana", "bob")
     of_a_teacher.react(answered(of_a_teacher), "👍", by="tina", role=Role.TEACHER)
-    assert START < believed(of_two) < believed(of_a_teacher)
+    assert INITIAL_THRESHOLD < believed(of_two) < believed(of_a_teacher)
 
 
 def test_one_refusal_leaves_an_answer_that_several_approved_believed() -> None:
@@ -154,7 +154,7 @@ def test_one_refusal_leaves_an_answer_that_several_approved_believed() -> None:
     assert world.episode(answer).verdicts.channel is S
     world.react(answer, "👎", by="eve")
     assert world.episode(answer).verdicts.channel is S
-    assert believed(world) > START
+    assert believed(world) > INITIAL_THRESHOLD
     assert world.recalled(GOAL, scope("vic")) == [answer.id]
 
 
@@ -186,7 +186,7 @@ def test_who_was_proven_right_is_believed_more() -> None:
         world.clock.tick()
         world.memory.teaching.grade(other.workspace, other.id, S, actor="adm")
     answered(world, "ana")
-    assert believed(world) > START
+    assert believed(world) > INITIAL_THRESHOLD
 
 
 def test_lessons_can_be_kept_strictly_to_who_approved_them() -> None:
@@ -194,7 +194,7 @@ def test_lessons_can_be_kept_strictly_to_who_approved_them() -> None:
     answered(world, "ana")
     strict = Weighing(world.memory.core, EvidenceConfig(proposals=False))
     assert strict.weigh(scope("vic"), GOAL, ()) == Evidence()
-    assert strict.weigh(scope("ana"), GOAL, ()).confidence > START
+    assert strict.weigh(scope("ana"), GOAL, ()).confidence > INITIAL_THRESHOLD
 
 
 # Where it is found ------------------------------------------------------------------------------------------------
@@ -323,7 +323,7 @@ def test_newcomers_weigh_nothing_for_others_until_they_are_known() -> None:
     for eve in ("eve-1", "eve-2", "eve-3"):
         answered(world, "eve-1", "eve-2", "eve-3", of=scope(eve), text=POISON)
     assert weigh(world).lessons == 0
-    assert believed(world, POISON, "eve-1") > START
+    assert believed(world, POISON, "eve-1") > INITIAL_THRESHOLD
     assert world.recalled(GOAL, scope("vic")) == []
     world.clock.tick(days=8)
     assert weigh(world).lessons == 0  # what they approved as newcomers stays theirs
@@ -415,7 +415,7 @@ def test_two_refusals_cannot_undermine_what_a_teacher_taught() -> None:
         assert world.episode(unjudged).verdicts == Verdicts(proposed=F)
     assert [each.verdict for each in world.memory.recalling.recall(scope("vic"), GOAL).exemplars] == [S]
     assert before - believed(world) < 0.2
-    assert believed(world) > 2 * START
+    assert believed(world) > 2 * INITIAL_THRESHOLD
 
 
 @pytest.mark.parametrize("teacher_is_first", [True, False])

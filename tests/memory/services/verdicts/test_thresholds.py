@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory.model import ASK, Episode, Role, TeachingPolicy
-from memory.model.evidence import START, ActionText, Threshold
+from memory.model.evidence import INITIAL_THRESHOLD, ActionText, Threshold
 from memory.services import FinishedRun
 from memory.services.verdicts.tally import threshold_of
 from tests.doubles.memory_world import World, scope
@@ -77,8 +77,8 @@ def chosen(world: World, action: str, output: str = "", *, source: str = "", val
 
 
 def test_without_a_vote_it_is_where_it_starts(world: World) -> None:
-    assert threshold(world) == START
-    assert world.memory.recalling.weighing.weigh(scope(), GOAL, ACTIONS).threshold == START
+    assert threshold(world) == INITIAL_THRESHOLD
+    assert world.memory.recalling.weighing.weigh(scope(), GOAL, ACTIONS).threshold == INITIAL_THRESHOLD
 
 
 def test_a_vote_on_the_best_candidate_is_a_judgement(world: World) -> None:
@@ -97,7 +97,7 @@ def test_refusals_raise_it_for_what_is_asked_next(world: World) -> None:
     taught(world)
     refused(world, 3)
     raised = threshold(world)
-    assert raised > START
+    assert raised > INITIAL_THRESHOLD
     assert world.memory.recalling.weighing.weigh(scope("cy", channel="c9"), GOAL, ACTIONS).threshold == raised
 
 
@@ -106,7 +106,7 @@ def test_taking_the_votes_back_restores_it_exactly(world: World) -> None:
     answers = refused(world, 4)
     for each in answers:
         world.react(each, "👎", added=False)
-    assert threshold(world) == START
+    assert threshold(world) == INITIAL_THRESHOLD
     assert all(judged(world, each) == [] for each in answers)
 
 
@@ -128,7 +128,7 @@ def test_the_order_of_votes_does_not_matter() -> None:
 def test_each_workspace_has_its_own(world: World) -> None:
     taught(world)
     refused(world, 5)
-    assert threshold(world, "terminal:other") == START
+    assert threshold(world, "terminal:other") == INITIAL_THRESHOLD
 
 
 def test_what_a_person_judged_goes_with_them(world: World) -> None:
@@ -143,7 +143,7 @@ def test_what_a_person_judged_goes_with_them(world: World) -> None:
     assert threshold(world) == before
     assert set(reliability(world)) == {"bo"}
     world.memory.privacy.forget(W, "bo")
-    assert threshold(world) == START
+    assert threshold(world) == INITIAL_THRESHOLD
     assert reliability(world) == {}
 
 
@@ -184,9 +184,9 @@ def test_what_a_purged_person_judged_counts_no_more(world: World) -> None:
     for each in refused(world, 3, "bo"):
         world.react(each, "👎", by="eve")
         world.react(each, "👎", by="bo", added=False)
-    assert threshold(world) > START
+    assert threshold(world) > INITIAL_THRESHOLD
     world.memory.purging.purge(W, "eve", actor="adm", at=world.clock.tick())
-    assert threshold(world) == START
+    assert threshold(world) == INITIAL_THRESHOLD
 
 
 def test_a_correction_alone_says_nothing_of_how_often_answers_are_wrong(world: World) -> None:
@@ -288,7 +288,7 @@ def test_a_damaged_threshold_is_found_and_counted_anew_and_keeps_nobody_from_any
         with store.read() as tx:
             assert tx.judgements.threshold(W) == right
         damage()
-        assert world.memory.recalling.weighing.weigh(scope(), GOAL, ACTIONS).threshold == START
+        assert world.memory.recalling.weighing.weigh(scope(), GOAL, ACTIONS).threshold == INITIAL_THRESHOLD
         assert world.memory.confusion.update(W) == 1.0
         world.react(world.ask(GOAL, ANSWER, of=scope("bo")), "👎", by="bo")
         assert world.memory.audit.check() == []
