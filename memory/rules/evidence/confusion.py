@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from memory.rules.evidence.threshold import LOWEST, MOST_OF_ONE, share_wrong
 
-USUAL = 10.0
+PRIOR_WRONG = 10.0
 """The strength of the prior that confusion is 1, in expected wrong answers (measured:
 `memory/rules/evidence/README.md`)."""
 
@@ -34,8 +34,8 @@ def confusion(lessons: Iterable[LeftOut]) -> float:
     """The ratio of wrong answers to those expected at their confidence (`share_wrong`), above 0; 1 without lessons.
 
     Pure; the order does not matter. Of several authors each counts for at most `MOST_OF_ONE` lessons, and for at most
-    `USUAL` more or fewer wrong answers than expected, so that one author can halve it at most and hardly more than
-    double it. If any lesson `is_known`, only these count, as for the threshold itself.
+    `PRIOR_WRONG` more or fewer wrong answers than expected, so that one author can halve it at most and hardly more
+    than double it. If any lesson `is_known`, only these count, as for the threshold itself.
     """
     every = list(lessons)
     counted = [each for each in every if each.is_known] or every
@@ -50,8 +50,8 @@ def confusion(lessons: Iterable[LeftOut]) -> float:
         if len(by_author) > 1:
             share = min(1.0, MOST_OF_ONE / max(1, len(of_one)))
             wrong_of_one, expected_of_one = share * wrong_of_one, share * expected_of_one
-            wrong_of_one = min(wrong_of_one, expected_of_one + USUAL)
-            expected_of_one = min(expected_of_one, wrong_of_one + USUAL)
+            wrong_of_one = min(wrong_of_one, expected_of_one + PRIOR_WRONG)
+            expected_of_one = min(expected_of_one, wrong_of_one + PRIOR_WRONG)
         wrong += wrong_of_one
         expected += expected_of_one
-    return (wrong + MARGIN * math.sqrt(wrong) + USUAL) / (expected + USUAL)
+    return (wrong + MARGIN * math.sqrt(wrong) + PRIOR_WRONG) / (expected + PRIOR_WRONG)

@@ -17,7 +17,7 @@ CERTAIN = 40
 """Confidence, in hundredths, from which evidence is nearly certain."""
 SLIPS = 0.02
 """The share of nearly certain answers that are wrong."""
-ALIKE = 15.0
+PRIOR_JUDGEMENTS = 15.0
 """The weight of priors, in judgements on nearly certain answers: of the usual share for one person's share, and of
 `SLIPS` for the usual share."""
 INFORMATIVE_FROM = 5
@@ -67,7 +67,7 @@ def unreliability(judged: "Matrix") -> "Matrix":
     informative = number >= INFORMATIVE_FROM
     usual = float(np.median(refused[informative] / number[informative])) if informative.any() else SLIPS
     count = float(number[informative].sum())
-    usual = (usual * count + ALIKE * SLIPS) / (count + ALIKE)
+    usual = (usual * count + PRIOR_JUDGEMENTS * SLIPS) / (count + PRIOR_JUDGEMENTS)
     return _beyond_slips(number, refused, usual)
 
 
@@ -91,5 +91,7 @@ def _certain(judged: "Matrix") -> "tuple[Matrix, Matrix]":
 
 def _beyond_slips(number: "Matrix", refused: "Matrix", usual: float) -> "Matrix":
     """The share refused beyond `SLIPS`, shrunk to the usual share if there are few judgements."""
-    shares: Matrix = ((refused + ALIKE * usual) / (number + ALIKE) - SLIPS).clip(0, MOST_UNRELIABLE)
+    shares: Matrix = ((refused + PRIOR_JUDGEMENTS * usual) / (number + PRIOR_JUDGEMENTS) - SLIPS).clip(
+        0, MOST_UNRELIABLE
+    )
     return shares

@@ -4,9 +4,9 @@ The threshold is computed from people's votes on answers and questions, by confi
 threshold, the share of wrong ones among judgements that reach it is estimated, with a margin for small numbers; the
 lowest threshold within the error budget is taken. So with few judgements, less is answered and more is asked.
 
-- **Prior.** It stands for `PRIOR` judgements, as measured on labelled messages (`memory/rules/evidence/README.md`), but
-  wrong more often than there (`_prior`), and that times the confusion of taught answers
-  (`memory.rules.evidence.confusion`). It needs no margin.
+- **Prior.** It stands for `PRIOR_JUDGEMENTS` judgements, as measured on labelled messages
+  (`memory/rules/evidence/README.md`), but wrong more often than there (`_prior`), and that times the confusion of
+  taught answers (`memory.rules.evidence.confusion`). It needs no margin.
 - **People refuse right answers** (`memory.rules.evidence.reliability`). The expected number of such refusals is left
   out, and these people's judgements count less; a person who refuses everything counts for next to nothing.
 - **Nobody decides alone.** Of several people, each counts for at most `MOST_OF_ONE` judgements at any threshold. So `k`
@@ -38,15 +38,15 @@ MARGIN = 1.4
 The margin is proportional to `USUAL_BUDGET / budget`, as a smaller budget needs more certainty."""
 USUAL_BUDGET = 0.05
 """The error budget at which the margin has `MARGIN` standard errors."""
-FEW = 4.0
-"""Makes the margin `sqrt(wrong + FEW) - sqrt(FEW)` standard errors: a first refusal in a new workspace adds little, and
-only many refusals have nearly the whole margin."""
+MARGIN_OFFSET = 4.0
+"""Makes the margin `sqrt(wrong + MARGIN_OFFSET) - sqrt(MARGIN_OFFSET)` standard errors: a first refusal in a new
+workspace adds little, and only many refusals have nearly the whole margin."""
 COUNTED_WRONG = 35
 """As many of the newest judgements count as have this number of wrong ones at the budget. Older ones do not, because
 questions and lessons change."""
 FEWEST_COUNTED, MOST_COUNTED = 350, 3500
 """Limits of the number of judgements that count."""
-PRIOR = 100.0
+PRIOR_JUDGEMENTS = 100.0
 """How many judgements the prior stands for."""
 MOST_OF_ONE = 100.0
 """The most judgements for which one of several people counts."""
@@ -166,7 +166,7 @@ def _lowest(judged: Iterable[float], wrong: Iterable[float], budget: float, conf
     _, prior_wrong = _prior(confusion)
     errors = MARGIN * USUAL_BUDGET / budget
     for n, judged_there, wrong_there, expected in zip(_THRESHOLDS, judged, wrong, prior_wrong, strict=True):
-        margin = errors * (math.sqrt(max(0.0, wrong_there - expected) + FEW) - math.sqrt(FEW))
+        margin = errors * (math.sqrt(max(0.0, wrong_there - expected) + MARGIN_OFFSET) - math.sqrt(MARGIN_OFFSET))
         if wrong_there + margin <= budget * judged_there:
             return n / 100
     return HIGHEST / 100
@@ -231,5 +231,5 @@ def _prior(confusion: float) -> "tuple[Matrix, Matrix]":
     wrong = frequent * [share_wrong(each) for each in middles]
     wrong[-1] = frequent[-1] * _PRIOR_WRONG_ABOVE
     wrong = np.minimum(frequent, confusion * wrong)
-    judged, wrong = (PRIOR * each[::-1].cumsum()[::-1] for each in (frequent, wrong))
+    judged, wrong = (PRIOR_JUDGEMENTS * each[::-1].cumsum()[::-1] for each in (frequent, wrong))
     return judged, wrong

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from memory.model.evidence import INITIAL_THRESHOLD, JudgementCount
 from memory.rules.evidence.reliability import CERTAIN
-from memory.rules.evidence.threshold import MOST_OF_ONE, PRIOR, judged_from, newest_counted, threshold
+from memory.rules.evidence.threshold import MOST_OF_ONE, PRIOR_JUDGEMENTS, judged_from, newest_counted, threshold
 
 BUDGET = 0.05
 CONFIDENCES = st.integers(0, 100)
@@ -158,4 +158,4 @@ def test_one_refusal_moves_it_little(confidence: int) -> None:
 
 
 def test_many_judgements_move_it_all_the_way() -> None:
-    assert threshold(judged("ana", 7, 30 * int(PRIOR), 0), 0.02) == 0.05
+    assert threshold(judged("ana", 7, 30 * int(PRIOR_JUDGEMENTS), 0), 0.02) == 0.05
