@@ -82,10 +82,10 @@ class TeachingTable(Protocol):
     def votes_between(self, workspace: str, start: datetime, end: datetime | None) -> list[Vote]:
         """Members' votes cast from `start` on and before `end`, by run, node, then actor. Reads all votes."""
 
-    def set_evidence(self, workspace: str, run_id: str, evidence: Sequence[TrustEvidence]) -> None:
+    def set_trust_evidence(self, workspace: str, run_id: str, evidence: Sequence[TrustEvidence]) -> None:
         """Replace what the run's votes prove about its voters."""
 
-    def evidence(self, workspace: str, run_id: str) -> list[TrustEvidence]:
+    def trust_evidence(self, workspace: str, run_id: str) -> list[TrustEvidence]:
         """What the run's votes prove, by node, then actor."""
 
     def record_of(self, workspace: str, actors: Iterable[str]) -> dict[str, tuple[int, int]]:

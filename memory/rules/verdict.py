@@ -66,7 +66,7 @@ def fold_votes(reactions: Iterable[Reaction]) -> list[Vote]:
     ]
 
 
-def evidence_of(votes: Iterable[Vote]) -> list[TrustEvidence]:
+def trust_evidence_of(votes: Iterable[Vote]) -> list[TrustEvidence]:
     """What a run's votes prove about its voters, by node, then actor. The order of the input does not matter.
 
     A vote that agrees with the administrator's counts only if it was cast before, as agreeing with a verified answer

@@ -26,7 +26,7 @@ from memory.model.validation import whole
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import index_entries_of
 from memory.rules.fold import registers, replay
-from memory.rules.verdict import evidence_of, fold_votes
+from memory.rules.verdict import fold_votes, trust_evidence_of
 from memory.services.core import Core, existing
 from memory.services.reports.consistency import (
     faults_of_records,
@@ -317,7 +317,7 @@ class Audit:
         of_people: list[tuple[str, str, Sequence[object], Sequence[object]]] = [
             (root_id, "reactions", _plain(tx.teaching.reactions_of_run(workspace, run_id)), _plain(logged)),
             (root_id, "votes", tx.teaching.votes(workspace, run_id), votes),
-            (root_id, "trust", tx.teaching.evidence(workspace, run_id), evidence_of(votes)),
+            (root_id, "trust", tx.teaching.trust_evidence(workspace, run_id), trust_evidence_of(votes)),
         ]
         values: list[tuple[str, str, object, object]] = []
         weights = weights_of(tx, workspace, votes, self._core.policy)

@@ -45,7 +45,7 @@ def faults_of_records(tx: Transaction, workspace: str, run_ids: Sequence[str]) -
     """The voters whose record differs from the count of what the votes on all runs of the workspace prove."""
     counted = {vote.actor: [0, 0] for run_id in run_ids for vote in tx.teaching.votes(workspace, run_id)}
     for run_id in run_ids:
-        for each in tx.teaching.evidence(workspace, run_id):
+        for each in tx.teaching.trust_evidence(workspace, run_id):
             counted.setdefault(each.actor, [0, 0])[0 if each.agrees else 1] += 1
     stored = tx.teaching.record_of(workspace, counted)
     return [

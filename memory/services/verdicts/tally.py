@@ -22,7 +22,15 @@ from memory.rules.evidence.threshold import (
     threshold,
     without_implied,
 )
-from memory.rules.verdict import evidence_of, fold_votes, is_beyond_limit, may_be_limited, standing, weight, weights
+from memory.rules.verdict import (
+    fold_votes,
+    is_beyond_limit,
+    may_be_limited,
+    standing,
+    trust_evidence_of,
+    weight,
+    weights,
+)
 
 _AT_ONCE = 2
 """For how many changes of one voter neighbouring votes are read at once; a moved vote has two places."""
@@ -151,8 +159,8 @@ def _update_trust_evidence(
         all_votes = (*before[run_id], *cast)
         is_proof = len({vote.actor for vote in all_votes}) > 1 and any(vote.role.may_promote for vote in all_votes)
         if from_scratch or is_proof:
-            proven = evidence_of(cast)
-            if proven != tx.teaching.evidence(workspace, run_id):
+            proven = trust_evidence_of(cast)
+            if proven != tx.teaching.trust_evidence(workspace, run_id):
                 changed[run_id] = proven
     if not changed:
         return set()
@@ -160,7 +168,7 @@ def _update_trust_evidence(
     voters = {vote.actor for run_id in changed for vote in (*before[run_id], *votes[run_id])}
     known = tx.teaching.record_of(workspace, voters)
     for run_id, proven in changed.items():
-        tx.teaching.set_evidence(workspace, run_id, proven)
+        tx.teaching.set_trust_evidence(workspace, run_id, proven)
     proven_now = tx.teaching.record_of(workspace, voters)
     records.update(proven_now)
     others = [actor for actor in voters if _weighs_otherwise(known[actor], proven_now[actor], policy)]

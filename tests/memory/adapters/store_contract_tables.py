@@ -199,7 +199,7 @@ class TablesContract(StoreCase):
             tx.teaching.set_votes("w", "r2", [early])
             tx.teaching.set_votes("w", "r3", [node, same, replace(vote("bo"), run_id="r3")])
             tx.teaching.set_votes("v", "r1", [vote(workspace="v")])
-            tx.teaching.set_evidence("w", "r1", [evidence(agrees=False)])
+            tx.teaching.set_trust_evidence("w", "r1", [evidence(agrees=False)])
         gone = replace(vote(), run_id="r2")
         wide, narrow = timedelta(minutes=1), timedelta(seconds=5)
 
@@ -265,7 +265,7 @@ class TablesContract(StoreCase):
             cast = [vote(), vote("bo"), replace(vote("bo"), node_id="e2", is_limited=False)]
             tx.teaching.set_votes("w", "r1", cast)
             tx.teaching.set_votes("v", "r1", [vote(workspace="v")])
-            tx.teaching.set_evidence("w", "r2", [replace(evidence(), run_id="r2")])
+            tx.teaching.set_trust_evidence("w", "r2", [replace(evidence(), run_id="r2")])
         with store.read() as tx:
             polls = tx.teaching.polls("w", ["r1", "r2", "r3"])
             assert list(polls["r1"].reactions) == tx.teaching.reactions_of_run("w", "r1") != []
@@ -325,14 +325,16 @@ class TablesContract(StoreCase):
 
     def test_evidence_is_replaced_and_counted_by_person_and_workspace(self, store: Store) -> None:
         with store.write() as tx:
-            tx.teaching.set_evidence("w", "r1", [evidence("old")])
-            tx.teaching.set_evidence("w", "r1", [evidence("bo", agrees=False), evidence(), evidence(node_id="e2")])
-            tx.teaching.set_evidence("w", "r2", [replace(evidence(agrees=False), run_id="r2")])
-            tx.teaching.set_evidence("v", "r1", [evidence(workspace="v")])
+            tx.teaching.set_trust_evidence("w", "r1", [evidence("old")])
+            tx.teaching.set_trust_evidence(
+                "w", "r1", [evidence("bo", agrees=False), evidence(), evidence(node_id="e2")]
+            )
+            tx.teaching.set_trust_evidence("w", "r2", [replace(evidence(agrees=False), run_id="r2")])
+            tx.teaching.set_trust_evidence("v", "r1", [evidence(workspace="v")])
             with pytest.raises(ValueError):
-                tx.teaching.set_evidence("w", "r2", [evidence()])
+                tx.teaching.set_trust_evidence("w", "r2", [evidence()])
         with store.read() as tx:
-            found = [(each.node_id, each.actor, each.agrees) for each in tx.teaching.evidence("w", "r1")]
+            found = [(each.node_id, each.actor, each.agrees) for each in tx.teaching.trust_evidence("w", "r1")]
             assert found == [("", "ana", True), ("", "bo", False), ("e2", "ana", True)]
             record = tx.teaching.record_of("w", ["ana", "bo", "old", "nobody"])
             assert record == {"ana": (2, 1), "bo": (0, 1), "old": (0, 0), "nobody": (0, 0)}

@@ -393,7 +393,7 @@ def fill(tx: Transaction, workspace: str) -> None:
     tx.teaching.put_reaction(reaction(workspace))
     tx.teaching.put_reaction(reaction(workspace, message_id="m2", run_id=""))
     tx.teaching.set_votes(workspace, "r1", [vote(workspace=workspace)])
-    tx.teaching.set_evidence(workspace, "r1", [evidence(workspace=workspace)])
+    tx.teaching.set_trust_evidence(workspace, "r1", [evidence(workspace=workspace)])
     tx.people.note(workspace, "ana", NOW, timedelta(days=7))
     tx.teaching.put_ledger(entry("m1", workspace))
     tx.deliveries.accept(incoming("ev1", workspace, run_id="r1"))
@@ -471,7 +471,7 @@ def _dump_of_tables(tx: Transaction, workspace: str) -> dict[str, object]:
         "unclaimed": tx.teaching.unclaimed_reactions(workspace, "C1", "m2"),
         "votes": tx.teaching.votes(workspace, "r1"),
         "voted on": tx.teaching.runs_voted_on(workspace, ["ana"]),
-        "evidence": tx.teaching.evidence(workspace, "r1"),
+        "evidence": tx.teaching.trust_evidence(workspace, "r1"),
         "known": dict(tx.people.known_people(workspace, ["ana", "new"]).known_from),
         "votes of members": tx.teaching.votes_between(workspace, NOW - timedelta(days=1), None),
         "ledger": tx.teaching.ledger(workspace, "C1", "m1", NOW),

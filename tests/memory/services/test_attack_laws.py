@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from memory.adapters.sql import SqlStore
 from memory.model import MAX_WEIGHT, Episode, Role, TeachingPolicy, Vote
 from memory.ports import EpisodeFilter
-from memory.rules.verdict import evidence_of, weight
+from memory.rules.verdict import trust_evidence_of, weight
 from tests.doubles.memory_world import START, World
 
 PEOPLE = {
@@ -118,4 +118,4 @@ def test_only_members_and_teachers_are_measured() -> None:
         Vote(workspace="w", run_id="r", actor=role.value, role=role, value=1, at=START + timedelta(minutes=n))
         for n, role in enumerate((Role.GUEST, Role.MEMBER, Role.TEACHER, Role.ADMIN))
     ]
-    assert [(each.actor, each.agrees) for each in evidence_of(votes)] == [("member", True), ("teacher", True)]
+    assert [(each.actor, each.agrees) for each in trust_evidence_of(votes)] == [("member", True), ("teacher", True)]

@@ -176,7 +176,7 @@ def test_a_reaction_costs_the_same_however_often_its_voter_was_proven_right_or_w
         with store.write() as tx:
             for number in numbers:
                 proven = TrustEvidence(workspace=W, run_id=f"r{number}", actor="bob", agrees=number % 2 == 0)
-                tx.teaching.set_evidence(W, proven.run_id, [proven])
+                tx.teaching.set_trust_evidence(W, proven.run_id, [proven])
         answer = world.ask(f"question number {numbers.stop}")
         costs.append(steps.of(partial(world.react, answer, by="bob")))
         world.react(answer, by="bob", added=False)  # so that none of them has an earlier vote to be looked at

@@ -238,14 +238,14 @@ class SqlTeachingTable(SqlTable):
         within = _OF_MEMBERS.where(_v.at >= start) if end is None else _OF_MEMBERS.where(_v.at >= start, _v.at < end)
         return self._session.all(Vote, within, workspace=workspace)
 
-    def set_evidence(self, workspace: str, run_id: str, evidence: Sequence[TrustEvidence]) -> None:
+    def set_trust_evidence(self, workspace: str, run_id: str, evidence: Sequence[TrustEvidence]) -> None:
         check_of_run(workspace, run_id, evidence)
-        proven = {each.actor for each in (*self.evidence(workspace, run_id), *evidence)}
+        proven = {each.actor for each in (*self.trust_evidence(workspace, run_id), *evidence)}
         self._session.run(_CLEAR_EVIDENCE, {"workspace": workspace, "run_id": run_id})
         self._session.run(insert(trust_evidence), [row_of(trust_evidence, each) for each in evidence])
         self.recount(workspace, proven)
 
-    def evidence(self, workspace: str, run_id: str) -> list[TrustEvidence]:
+    def trust_evidence(self, workspace: str, run_id: str) -> list[TrustEvidence]:
         return self._session.all(TrustEvidence, _EVIDENCE, workspace=workspace, run_id=run_id)
 
     def record_of(self, workspace: str, actors: Iterable[str]) -> dict[str, tuple[int, int]]:

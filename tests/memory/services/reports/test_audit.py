@@ -185,7 +185,7 @@ def a_vote_beyond_the_limit(tx: Transaction, lesson: Episode) -> None:
 
 def a_proof_more(tx: Transaction, lesson: Episode) -> None:
     proof = TrustEvidence(workspace=lesson.workspace, run_id=lesson.run_id, actor="bob", agrees=False)
-    tx.teaching.set_evidence(lesson.workspace, lesson.run_id, [proof])
+    tx.teaching.set_trust_evidence(lesson.workspace, lesson.run_id, [proof])
 
 
 def items(tx: Transaction, lesson: Episode) -> list[RetrievalItem]:

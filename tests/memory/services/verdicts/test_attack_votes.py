@@ -205,7 +205,7 @@ class TestTrust(Attacked):
         first, second = approved(world, "one?"), approved(world, "two?")
         verify(world, first, F)
         with world.memory.store.write() as tx:
-            tx.teaching.set_evidence(first.workspace, first.run_id, [])
+            tx.teaching.set_trust_evidence(first.workspace, first.run_id, [])
         assert {each.what for each in world.memory.audit.check()} >= {"trust"}
         assert world.memory.audit.rebuild() > 0
         assert world.memory.audit.check() == []

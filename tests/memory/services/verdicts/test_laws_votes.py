@@ -67,7 +67,7 @@ def state(world: World, answers: list[list[Episode]]) -> object:
             for nodes in answers
         ]
         proven = [
-            [(each.node_id, each.actor, each.agrees) for each in tx.teaching.evidence(W, nodes[0].run_id)]
+            [(each.node_id, each.actor, each.agrees) for each in tx.teaching.trust_evidence(W, nodes[0].run_id)]
             for nodes in answers
         ]
         filed = [tx.episodes.index_of(W, node.id) for nodes in answers for node in nodes]
