@@ -29,7 +29,7 @@ from memory.model import Episode, Grade, GradeSource, MemoryEntry, Outcome, Reac
 from memory.model.validation import one_of, text, word
 from memory.ports import Transaction
 from memory.rules.audience import visibility_about
-from memory.services.verdicts.verdicts import Signals, write_votes
+from memory.services.verdicts.verdicts import ReactionSet, write_votes
 
 Grades = GradingResult | Sequence[StepGrade | Mapping[str, object]] | Mapping[str, object]
 """A grader's result, a list of step grades, or either as mappings in the seed's spelling."""
@@ -179,12 +179,12 @@ def cast(
 
 def vote_of(
     episodic: EpisodicMemory, episode: Episode, is_correct: bool, actor: str, role: Role, at: datetime, reason: str
-) -> Signals:
+) -> ReactionSet:
     """A vote on a node to be written. It has no reason if not all readers of the node may see the reason."""
     if visibility_about(episode, episodic.scope) is not episode.visibility:
         reason = ""
     vote = Reaction.on_run(episode, actor, "grade", 1 if is_correct else -1, at, role=role, node_id=episode.id)
-    return Signals(reactions=(vote,), at=at, reason=reason)
+    return ReactionSet(reactions=(vote,), at=at, reason=reason)
 
 
 def grade_run(

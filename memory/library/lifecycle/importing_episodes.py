@@ -131,7 +131,7 @@ class EpisodeImport:
             episode=episode,
             vector=self.vectors.get(given.goal),
             before=before,
-            signals=(vote,) if given.verdict.is_validated else (),
+            reactions=(vote,) if given.verdict.is_validated else (),
             after=() if put_away is None else (event(episode, EventKind.ARCHIVED, scope.person, put_away),),
         )
 

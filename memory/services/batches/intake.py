@@ -19,7 +19,7 @@ from memory.services.core import Core, event
 from memory.services.teaching.correct import lesson_flags, own_vote, taught_lesson, usable
 from memory.services.teaching.new_episodes import NewEpisode, record_new
 from memory.services.verdicts.quarantine import quarantining
-from memory.services.verdicts.verdicts import Signals
+from memory.services.verdicts.verdicts import ReactionSet
 
 _Place = tuple[str, str, str]
 _Question = tuple[_Place, str]
@@ -200,7 +200,7 @@ class Intake:
             episode=lesson,
             vector=vector,
             before=[created, *quarantining(lesson, self._flags.get(draft.key, ()), now)],
-            signals=(Signals(reactions=(vote,), at=now, detail=detail),) if voter else (),
+            reactions=(ReactionSet(reactions=(vote,), at=now, detail=detail),) if voter else (),
             words_of=draft.proposal.others,
         )
 

@@ -16,7 +16,7 @@ from memory.ports import Transaction
 from memory.rules.fold import apply
 from memory.rules.verdict import fold_votes, is_beyond_limit
 from memory.services.core import Changes, Core
-from memory.services.verdicts.verdicts import Signals, take_signals
+from memory.services.verdicts.verdicts import ReactionSet, apply_reactions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class NewEpisode:
     """The embedding of its goal."""
     before: Sequence[Event]
     """The events before the first vote, beginning with its creation."""
-    signals: Sequence[Signals] = ()
+    reactions: Sequence[ReactionSet] = ()
     """The votes on it."""
     after: Sequence[Event] = ()
     """The events after the votes."""
@@ -61,7 +61,7 @@ def _record_together(
         changes.add(episode, each.vector)
         made.setdefault(episode.run_id, []).append(episode)
     tx.log.append(*(event for each in new for event in each.before))
-    news = _judged(core, tx, [signal for each in new for signal in each.signals], made, stored, changes)
+    news = _judged(core, tx, [given for each in new for given in each.reactions], made, stored, changes)
     for each in new:
         for event in each.after:
             changes.make(changes.now(each.episode), event)
@@ -73,23 +73,23 @@ def _record_together(
 def _judged(
     core: Core,
     tx: Transaction,
-    signals: Sequence[Signals],
+    reactions: Sequence[ReactionSet],
     made: Mapping[str, Sequence[Episode]],
     stored: Mapping[str, Sequence[Episode]],
     changes: Changes,
 ) -> Sequence[Reaction]:
     """Judge new episodes by their votes, into `changes`. Returns the vote registers to store."""
-    if not signals:
+    if not reactions:
         return ()
-    judged = list(dict.fromkeys(signal.reactions[-1].run_id for signal in signals))
-    workspace = signals[0].reactions[-1].workspace
+    judged = list(dict.fromkeys(given.reactions[-1].run_id for given in reactions))
+    workspace = reactions[0].reactions[-1].workspace
     if unread := [run_id for run_id in judged if run_id not in stored]:
         stored = {**stored, **tx.episodes.of_runs(workspace, unread)}
     nodes = {
         run_id: sorted((*stored.get(run_id, ()), *made[run_id]), key=lambda node: (node.step_number, node.id))
         for run_id in judged
     }
-    return take_signals(core, tx, nodes, signals, changes).news
+    return apply_reactions(core, tx, nodes, reactions, changes).news
 
 
 def _may_affect_each_other(core: Core, tx: Transaction, new: Sequence[NewEpisode]) -> bool:
@@ -98,7 +98,7 @@ def _may_affect_each_other(core: Core, tx: Transaction, new: Sequence[NewEpisode
     They may if they are about a run with several of the episodes, or tell whom to trust, as teachers and administrators
     do, or if somebody exceeds their limit by votes that do not come in order of time.
     """
-    reactions = [(each.episode, one) for each in new for signal in each.signals for one in signal.reactions]
+    reactions = [(each.episode, one) for each in new for given in each.reactions for one in given.reactions]
     if not reactions:
         return False
     nodes = Counter(each.episode.run_id for each in new)

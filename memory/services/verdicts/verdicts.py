@@ -1,8 +1,8 @@
 """From a reaction to a lesson: registers, votes, their weights, verdicts, the recall index.
 
-Read it from top to bottom. `write_votes` takes reactions in; `memory.services.verdicts.tally` turns registers into
+Read it from top to bottom. `write_votes` stores reactions; `memory.services.verdicts.tally` turns registers into
 votes; `_rejudge` turns votes into verdicts; `Changes` collects the results and writes them. `settle` and `refold` do
-the same without a new reaction, `take_signals` for reactions on many answers.
+the same without a new reaction, `apply_reactions` for reactions on many answers.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -102,12 +102,12 @@ def write_votes(
     if not nodes or (is_of_node and last.node_id not in {node.id for node in nodes}):
         return VoteResult(is_known=False)
     changes = Changes()
-    signals = Signals(reactions=reactions, at=now, reason=reason, detail=detail or {})
-    taken = take_signals(core, tx, {last.run_id: nodes}, [signals], changes)
-    if not taken.news:
+    given = ReactionSet(reactions=reactions, at=now, reason=reason, detail=detail or {})
+    applied = apply_reactions(core, tx, {last.run_id: nodes}, [given], changes)
+    if not applied.news:
         return VoteResult(is_known=True, root=nodes[0], was=nodes[0].verdicts)
-    tx.teaching.put_reactions(*taken.news, events=changes.write(tx))
-    regraded = taken.runs[last.run_id]
+    tx.teaching.put_reactions(*applied.news, events=changes.write(tx))
+    regraded = applied.runs[last.run_id]
     was, root = regraded.nodes[0]
     before, after = _vote_of(regraded.before, last), _vote_of(regraded.votes, last)
     return VoteResult(
@@ -123,8 +123,8 @@ def write_votes(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Signals:
-    """Reactions on one answer, taken in at the same time."""
+class ReactionSet:
+    """Reactions on one answer, stored at the same time."""
 
     reactions: Sequence[Reaction]
     at: datetime
@@ -134,8 +134,8 @@ class Signals:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
-    """The result of `take_signals`."""
+class AppliedReactions:
+    """The result of `apply_reactions`."""
 
     news: Sequence[Reaction]
     """Reactions that change their register. Their events are the first of the changes."""
@@ -143,52 +143,52 @@ class Taken:
     """The result for each answer with news, by run."""
 
 
-def take_signals(
-    core: Core, tx: Transaction, nodes: Mapping[str, Sequence[Episode]], signals: Sequence[Signals], changes: Changes
-) -> Taken:
-    """Compute what signals on answers change, and add it to `changes`, which must have no events yet.
+def apply_reactions(
+    core: Core, tx: Transaction, nodes: Mapping[str, Sequence[Episode]], given: Sequence[ReactionSet], changes: Changes
+) -> AppliedReactions:
+    """Compute what reactions on answers change, and add it to `changes`, which must have no events yet.
 
     `nodes` has the answers' nodes, by run. The votes are stored, the registers are not.
     """
     workspace = next(iter(nodes.values()))[0].workspace
-    beside = {EVERYBODY, *(each.actor for signal in signals for each in signal.reactions)}
+    beside = {EVERYBODY, *(each.actor for each_set in given for each in each_set.reactions)}
     polls = tx.teaching.polls(workspace, nodes, people=beside)
     people = next(iter(polls.values())).people
     registers = {each.key: each for poll in polls.values() for each in poll.reactions}
     news: list[Reaction] = []
     causes: dict[str, dict[str, Cause]] = {}
-    changing: list[Signals] = []
-    for signal in signals:
-        last = signal.reactions[-1]
+    changing: list[ReactionSet] = []
+    for each_set in given:
+        last = each_set.reactions[-1]
         root = nodes[last.run_id][0]
-        new = [each for each in signal.reactions if is_news(each, registers.get(each.key))]
+        new = [each for each in each_set.reactions if is_news(each, registers.get(each.key))]
         for each in new:
             registers[each.key] = each
             if each.actor not in people.known_from:
-                people = tx.people.note(workspace, each.actor, signal.at, core.policy.newcomer, known=people)
+                people = tx.people.note(workspace, each.actor, each_set.at, core.policy.newcomer, known=people)
             kind = EventKind.VOTED if each.is_active else EventKind.UNVOTED
-            detail = reaction_detail(each) | dict(signal.detail)
-            changes.events.append(event(root, kind, each.actor, signal.at, detail=detail))
+            detail = reaction_detail(each) | dict(each_set.detail)
+            changes.events.append(event(root, kind, each.actor, each_set.at, detail=detail))
         if new:
             # In a channel that has narrowed, more people could read the reason once it opens again.
-            cause = Cause(last.actor, signal.at, "" if has_narrowed(root) else signal.reason)
+            cause = Cause(last.actor, each_set.at, "" if has_narrowed(root) else each_set.reason)
             # A reason given for one node says nothing of others, which the vote may settle by the weight of voters.
             causes.setdefault(last.run_id, {}).update({"": cause._replace(reason=""), last.node_id: cause})
             news += new
-            changing.append(signal)
-    for signal in changing:
-        last = signal.reactions[-1]
+            changing.append(each_set)
+    for each_set in changing:
+        last = each_set.reactions[-1]
         for node in map(changes.now, nodes[last.run_id]):
             if last.is_active and node.archived_at is not None:
-                changes.make(node, restored_by_reaction(tx, node, last.actor, signal.at))
+                changes.make(node, restored_by_reaction(tx, node, last.actor, each_set.at))
     if not news:
-        return Taken(news=(), runs={})
+        return AppliedReactions(news=(), runs={})
     by_run: dict[str, list[Reaction]] = {}
     for each in news:
         by_run.setdefault(each.run_id, []).append(each)
     after = {run_id: [changes.now(node) for node in nodes[run_id]] for run_id in by_run}
     counted = {run_id: _with_news(polls[run_id], new, people) for run_id, new in by_run.items()}
-    return Taken(news=news, runs=_settle(tx, after, counted, changes, core.policy, causes))
+    return AppliedReactions(news=news, runs=_settle(tx, after, counted, changes, core.policy, causes))
 
 
 def withdraw_votes(
@@ -258,7 +258,7 @@ def _settle(
 ) -> dict[str, RegradeResult]:
     """Store the votes of runs, and add the resulting changes to `changes`, also those in other runs.
 
-    `causes` has each run's causes by node id; the empty id has that of the last signal.
+    `causes` has each run's causes by node id; the empty id has that of the last reaction.
     """
     workspace = next(iter(runs.values()))[0].workspace
     tally = update_votes(tx, workspace, polls, policy)

@@ -17,7 +17,7 @@ from memory.rules.quarantine import Flag
 from memory.services.core import event
 from memory.services.teaching.new_episodes import NewEpisode, record_new
 from memory.services.verdicts.quarantine import quarantining
-from memory.services.verdicts.verdicts import Signals
+from memory.services.verdicts.verdicts import ReactionSet
 from tests.doubles.memory_world import START, World, scope
 
 W = scope().workspace
@@ -98,8 +98,8 @@ def new(number: int, made: Made, world: World) -> NewEpisode:
     before += quarantining(episode, [Flag.SECRET] if made.is_flagged else [], START)
     if made.correction:
         before.append(event(episode, EventKind.CORRECTED, "ana", START, detail={"text": made.correction}))
-    signals = [
-        Signals(reactions=(vote(episode, said),), at=START + timedelta(minutes=said.minute), reason="because")
+    reactions = [
+        ReactionSet(reactions=(vote(episode, said),), at=START + timedelta(minutes=said.minute), reason="because")
         for said in made.said
     ]
     archived = event(episode, EventKind.ARCHIVED, "ana", START + timedelta(hours=2))
@@ -107,7 +107,7 @@ def new(number: int, made: Made, world: World) -> NewEpisode:
         episode=episode,
         vector=None if number % 5 == 4 else world.memory.embedder.embed([episode.goal])[0],
         before=before,
-        signals=signals,
+        reactions=reactions,
         after=[archived] if made.is_archived else [],
         words_of=made.words_of,
     )
