@@ -337,16 +337,17 @@ class EpisodeTable(Protocol):
         k: int,
         min_cosine: float,
         *,
-        beside: Sequence[str] = (),
+        proposals: Sequence[str] = (),
         actions: Sequence[str] = (),
-        gave_up: bool = True,
+        include_gave_up: bool = True,
     ) -> Neighbourhood:
         """The k entries of these partitions nearest to `vector`, with a cosine of at least `min_cosine`.
 
         Only vectors of `model` are searched. An episode in several partitions counts once, as its entry in the first of
-        them. `beside` has further partitions, after the others, which do not count for `searched` and `fits`. With
-        `actions`, the result has the fit of each, from all entries that approve it, at any distance. Without `gave_up`,
-        entries of runs that found no answer (`GAVE_UP`) are left out. Fastest as the first read of a transaction.
+        them. `proposals` are further partitions, after the others, which do not count for `searched` and `fits`. With
+        `actions`, the result has the fit of each, from all entries that approve it, at any distance. Without
+        `include_gave_up`, entries of runs that found no answer (`GAVE_UP`) are left out. Fastest as the first read of
+        a transaction.
         """
 
     def first_indexed(self, workspace: str, partitions: Sequence[str], limit: int) -> list[str]:

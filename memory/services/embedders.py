@@ -166,9 +166,9 @@ class OtherEmbedders:
         k: int,
         min_cosine: float,
         *,
-        beside: Sequence[str] = (),
+        proposals: Sequence[str] = (),
         actions: Sequence[ActionText] = (),
-        gave_up: bool = True,
+        include_gave_up: bool = True,
     ) -> Neighbourhood:
         """At most `k` episodes that the other models find, best first, with the similarity by the current embedder.
 
@@ -181,7 +181,15 @@ class OtherEmbedders:
         fits: dict[str, ActionFit] = {}
         for model, vector in goals.items():
             found = tx.episodes.nearest(
-                workspace, partitions, model, vector, k, -1.0, beside=beside, actions=names, gave_up=gave_up
+                workspace,
+                partitions,
+                model,
+                vector,
+                k,
+                -1.0,
+                proposals=proposals,
+                actions=names,
+                include_gave_up=include_gave_up,
             )
             searched += found.searched
             with suppress(EmbeddingFailed):  # which the log was told

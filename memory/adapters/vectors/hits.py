@@ -46,10 +46,11 @@ class Partition(Protocol):
         """The number of rows."""
 
     def find(
-        self, query: "Vector", k: int, least: Callable[[], float], actions: tuple[str, ...], *, gave_up: bool
+        self, query: "Vector", k: int, least: Callable[[], float], actions: tuple[str, ...], *, include_gave_up: bool
     ) -> "tuple[Sequence[Candidates], NDArray[np.float64] | None]":
         """Candidates that include the k nearest rows with at least the cosine `least()`, and ties with the k-th.
 
-        Each row is of another episode. Without `gave_up`, rows marked `NOTHING_FOUND` are left out. The second value,
-        if there are actions, has the shape (2, actions): how many rows approve each, and the sum of their cosines.
+        Each row is of another episode. Without `include_gave_up`, rows marked `NOTHING_FOUND` are left out. The second
+        value, if there are actions, has the shape (2, actions): how many rows approve each, and the sum of their
+        cosines.
         """

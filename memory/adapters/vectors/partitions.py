@@ -153,14 +153,14 @@ class VectorPartition:
                 np.vecdot(floats(block[start : start + len(some)], wide[: len(some)]), vector, out=some)
 
     def find(
-        self, query: "Vector", _k: int, _least: Callable[[], float], actions: tuple[str, ...], *, gave_up: bool
+        self, query: "Vector", _k: int, _least: Callable[[], float], actions: tuple[str, ...], *, include_gave_up: bool
     ) -> "tuple[Sequence[Candidates], NDArray[np.float64] | None]":
         """`Partition.find`, with all rows as candidates."""
         if not len(self):
             return (), None
         cosines = self.cosines(query)
         approved = self.approved(cosines, actions) if actions else None
-        for number in self._found_nothing if not gave_up else ():
+        for number in self._found_nothing if not include_gave_up else ():
             cosines[self._numbers[: len(cosines)] == number] = -np.inf
         return [Candidates(cosines, self)], approved
 
@@ -245,24 +245,24 @@ def search(
     k: int,
     min_cosine: float,
     actions: Sequence[str] = (),
-    beside: Sequence[Partition] = (),
+    proposals: Sequence[Partition] = (),
     *,
-    gave_up: bool = True,
+    include_gave_up: bool = True,
 ) -> Neighbourhood:
     """The k nearest rows of several partitions. An episode in several of them counts as its row in the first.
 
-    Partitions `beside` come last, and do not count for the fits of actions. Without `gave_up`, rows of runs that found
-    no answer are left out. A vector whose length is not finite finds nothing.
+    Partitions `proposals` come last, and do not count for the fits of actions. Without `include_gave_up`, rows of runs
+    that found no answer are left out. A vector whose length is not finite finds nothing.
     """
     query = np.asarray(vector, np.float32)
     found: list[Candidates] = []
     totals = np.zeros((2, len(actions)))
     least, wanted = partial(_least_of_best, found, k, min_cosine), tuple(actions)
     is_usable = isfinite(query.dot(query))
-    for number, partition in enumerate((*partitions, *beside) if is_usable else ()):
+    for number, partition in enumerate((*partitions, *proposals) if is_usable else ()):
         if len(partition):
             of_these = wanted if number < len(partitions) else ()
-            candidates, approved = partition.find(query, k, least, of_these, gave_up=gave_up)
+            candidates, approved = partition.find(query, k, least, of_these, include_gave_up=include_gave_up)
             found += candidates
             if approved is not None:
                 totals += approved

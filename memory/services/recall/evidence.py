@@ -80,10 +80,18 @@ class Weighing:
         `others` is the goal as embedded by `OtherEmbedders`. Runs that found no answer are left out.
         """
         partitions, model, count = partitions_for(scope), self._core.embedder.name, self.config.lessons
-        beside = proposals_for(scope) if self.config.proposals else []
+        proposals = proposals_for(scope) if self.config.proposals else []
         names = [action.name for action in actions]
         found = tx.episodes.nearest(
-            scope.workspace, partitions, model, goal, count, -1.0, beside=beside, actions=names, gave_up=False
+            scope.workspace,
+            partitions,
+            model,
+            goal,
+            count,
+            -1.0,
+            proposals=proposals,
+            actions=names,
+            include_gave_up=False,
         )
         if others:
             more = self._core.others.nearest(
@@ -94,9 +102,9 @@ class Weighing:
                 goal,
                 count,
                 -1.0,
-                beside=beside,
+                proposals=proposals,
                 actions=actions,
-                gave_up=False,
+                include_gave_up=False,
             )
             found = merged(found, more, count)
         return found

@@ -353,7 +353,7 @@ class RecallContract(StoreCase):
             k=st.integers(0, 6),
             floor=st.sampled_from([-1.0, 0.0, 0.5]),
             actions=st.lists(st.sampled_from(["", "answer", GAVE_UP]), min_size=12, max_size=12),
-            gave_up=st.booleans(),
+            include_gave_up=st.booleans(),
         )
         @settings(max_examples=2 * settings().max_examples)  # each is quick
         def law(
@@ -363,7 +363,7 @@ class RecallContract(StoreCase):
             k: int,
             floor: float,
             actions: list[str],
-            gave_up: bool,
+            include_gave_up: bool,
         ) -> None:
             store = self.make_store(tmp_path_factory.mktemp("law"))
             expected: list[tuple[float, str]] = []
@@ -371,9 +371,11 @@ class RecallContract(StoreCase):
                 name = f"e{number:02d}"
                 file_under(store, name, vector, partitions, actions[number])
                 cosine = float(np.dot(unit(*vector).astype(np.float16).astype(np.float64), query))
-                if partitions and cosine >= floor and (gave_up or actions[number] != GAVE_UP):
+                if partitions and cosine >= floor and (include_gave_up or actions[number] != GAVE_UP):
                     expected.append((round(cosine, 5), name))
-            found = nearest(store, "w", order, MODEL, query.astype(np.float32), k, floor, gave_up=gave_up).hits
+            found = nearest(
+                store, "w", order, MODEL, query.astype(np.float32), k, floor, include_gave_up=include_gave_up
+            ).hits
             store.close()
             assert [(round(hit.cosine, 5), hit.episode_id) for hit in found] == sorted(expected, reverse=True)[:k]
 

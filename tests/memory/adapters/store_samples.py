@@ -353,11 +353,11 @@ def nearest(
     k: int,
     floor: float,
     *,
-    gave_up: bool = True,
+    include_gave_up: bool = True,
 ) -> Neighbourhood:
     """A search in a transaction of its own."""
     with store.read() as tx:
-        return tx.episodes.nearest(workspace, partitions, model, vector, k, floor, gave_up=gave_up)
+        return tx.episodes.nearest(workspace, partitions, model, vector, k, floor, include_gave_up=include_gave_up)
 
 
 def use(episode_id: str, workspace: str = "w") -> LessonUse:

@@ -296,12 +296,21 @@ class SqlEpisodeTable(SqlTable):
         k: int,
         min_cosine: float,
         *,
-        beside: Sequence[str] = (),
+        proposals: Sequence[str] = (),
         actions: Sequence[str] = (),
-        gave_up: bool = True,
+        include_gave_up: bool = True,
     ) -> Neighbourhood:
         return self._recall.nearest(
-            self._session, workspace, partitions, model, vector, k, min_cosine, beside, actions, gave_up=gave_up
+            self._session,
+            workspace,
+            partitions,
+            model,
+            vector,
+            k,
+            min_cosine,
+            proposals,
+            actions,
+            include_gave_up=include_gave_up,
         )
 
     def first_indexed(self, workspace: str, partitions: Sequence[str], limit: int) -> list[str]:

@@ -141,14 +141,14 @@ def weighing_input(
     Lessons in `known` are reused if their rows have the same hash. `other_input` is not read again.
     """
     of_one: dict[str, list[Any]] = {}
-    beside: dict[str, list[Any]] = {}
+    rows_of: dict[str, list[Any]] = {}
     for ids in list(chunks(dict.fromkeys(episode_ids), _MANY)) or [[]]:
-        beside = {_SETTING: [], _THRESHOLD: [], _RULES: []}
+        rows_of = {_SETTING: [], _THRESHOLD: [], _RULES: []}
         for row in _rows(session, workspace, channel, ids, has_other_input=other_input is None):
             if row[0] == LESSON:
                 of_one.setdefault(row[1], []).append(row)
             else:
-                beside[row[0]].append(row)
+                rows_of[row[0]].append(row)
     with session.readable():
         lessons = {
             episode_id: made._replace(mark=mark)
@@ -159,9 +159,9 @@ def weighing_input(
         }
         return lessons, other_input or WeighingInput(
             lessons={},
-            threshold=_threshold(workspace, beside[_THRESHOLD]),
-            settings=tuple([_setting(workspace, row) for row in beside[_SETTING]]),
-            has_rules=bool(beside[_RULES]),
+            threshold=_threshold(workspace, rows_of[_THRESHOLD]),
+            settings=tuple([_setting(workspace, row) for row in rows_of[_SETTING]]),
+            has_rules=bool(rows_of[_RULES]),
         )
 
 
@@ -260,7 +260,7 @@ class _WorkspaceCache:
     """By id, in order of use."""
     of_output: dict[int, str] = field(default_factory=dict[int, str])
     """By hash of the output, the lesson read last with it, to store equal outputs once."""
-    beside: dict[str, WeighingInput] = field(default_factory=dict[str, WeighingInput])
+    other_input: dict[str, WeighingInput] = field(default_factory=dict[str, WeighingInput])
     """The other input by channel, without lessons."""
     nbytes: int = 0
 
@@ -284,21 +284,21 @@ class LessonCache:
         """As `EpisodeTable.weighing_input`."""
         mark = session.mark_of(workspace)
         if mark is None:
-            read, beside = weighing_input(session, workspace, channel, episode_ids, {})
-            return beside._replace(lessons={name: each.lesson for name, each in read.items()})
+            read, other_input = weighing_input(session, workspace, channel, episode_ids, {})
+            return other_input._replace(lessons={name: each.lesson for name, each in read.items()})
         with self._lock:
             known = self._cache_of(session, workspace, mark)
             kept = {each: known.lessons.pop(each) for each in episode_ids if each in known.lessons}
             known.lessons |= kept
-            beside_known = known.beside.get(channel)
+            known_input = known.other_input.get(channel)
         lessons = {name: each.lesson for name, each in kept.items() if each.mark == mark}
-        if beside_known is None or len(lessons) < len(episode_ids):
+        if known_input is None or len(lessons) < len(episode_ids):
             missing = [each for each in episode_ids if each not in lessons]
-            read, beside_known = weighing_input(session, workspace, channel, missing, kept, mark, beside_known)
+            read, known_input = weighing_input(session, workspace, channel, missing, kept, mark, known_input)
             lessons |= {name: each.lesson for name, each in read.items()}
             with self._lock:
-                self._keep(known, mark, channel, read, beside_known)
-        return beside_known._replace(lessons=lessons)
+                self._keep(known, mark, channel, read, known_input)
+        return known_input._replace(lessons=lessons)
 
     def note_mark(self, session: Session, workspace: str) -> None:
         """Drop the workspace's cache if its mark, as the transaction has just read it, says that something was erased.
@@ -339,13 +339,18 @@ class LessonCache:
             known = _WorkspaceCache(mark, is_later, self.next_erasure())
         known.is_latest = known.is_latest or session.erasures_seen >= known.since
         if known.mark != mark:
-            known.nbytes -= _LESSON_BYTES * len(known.beside)
-            known.mark, known.beside = mark, {}
+            known.nbytes -= _LESSON_BYTES * len(known.other_input)
+            known.mark, known.other_input = mark, {}
         self._known[workspace] = known
         return known
 
     def _keep(
-        self, known: _WorkspaceCache, mark: int, channel: str, lessons: Mapping[str, ReadLesson], beside: WeighingInput
+        self,
+        known: _WorkspaceCache,
+        mark: int,
+        channel: str,
+        lessons: Mapping[str, ReadLesson],
+        other_input: WeighingInput,
     ) -> None:
         if not known.is_latest:
             return
@@ -356,8 +361,8 @@ class LessonCache:
             known.lessons[name] = lesson
             known.nbytes += lesson.nbytes
         if known.mark == mark:  # another thread may have read a later one meanwhile
-            known.nbytes += 0 if channel in known.beside else _LESSON_BYTES
-            known.beside[channel] = beside
+            known.nbytes += 0 if channel in known.other_input else _LESSON_BYTES
+            known.other_input[channel] = other_input
         nbytes = sum([each.nbytes for each in self._known.values()])
         while nbytes > self._budget:
             nbytes -= self._drop_oldest()

@@ -84,13 +84,13 @@ class RecallIndex:
         vector: "Vector",
         k: int,
         min_cosine: float,
-        beside: Sequence[str] = (),
+        proposals: Sequence[str] = (),
         actions: Sequence[str] = (),
         *,
-        gave_up: bool = True,
+        include_gave_up: bool = True,
     ) -> Neighbourhood:
         """`EpisodeTable.nearest` in the snapshot of this transaction."""
-        names, others = list(dict.fromkeys(partitions)), list(dict.fromkeys(beside))
+        names, others = list(dict.fromkeys(partitions)), list(dict.fromkeys(proposals))
         with self._lock:
             # Rows that this transaction has written may be rolled back, so they must not get into shared copies.
             copies = PartitionCache() if workspace in session.filed else self._copies
@@ -98,7 +98,15 @@ class RecallIndex:
                 session, copies, self._plane_cache, self._large, self._exact_rows, workspace, model, len(vector)
             )
             loaded = reader.loaded([*names, *others])
-            found = search(loaded[: len(names)], vector, k, min_cosine, actions, loaded[len(names) :], gave_up=gave_up)
+            found = search(
+                loaded[: len(names)],
+                vector,
+                k,
+                min_cosine,
+                actions,
+                loaded[len(names) :],
+                include_gave_up=include_gave_up,
+            )
             if reader.epoch is not None:
                 self._note_epoch(session, workspace, reader.epoch)
             copies.shrink(self._budget)
@@ -322,25 +330,27 @@ class _PlanePartition:
         return len(self.planes) + len(self.later.vectors)
 
     def find(
-        self, query: "Vector", k: int, least: Callable[[], float], actions: tuple[str, ...], *, gave_up: bool
+        self, query: "Vector", k: int, least: Callable[[], float], actions: tuple[str, ...], *, include_gave_up: bool
     ) -> "tuple[Sequence[Candidates], NDArray[np.float64] | None]":
         """`Partition.find`, with the totals of actions from a sample of the planes' rows and all later rows."""
-        near = self._nearest(query, k, least(), gave_up=gave_up)
+        near = self._nearest(query, k, least(), include_gave_up=include_gave_up)
         of_sample = self.planes.cosines(query, self.sample.seqs) if actions and self.sample is not None else None
         if not self.plane_cache.is_usable(self.planes):  # erased meanwhile, or damaged
-            return scanned(self.session, self.key, SCANNED).find(query, k, least, actions, gave_up=gave_up)
-        found, totals = self.later.vectors.find(query, k, least, actions, gave_up=gave_up)
+            return scanned(self.session, self.key, SCANNED).find(
+                query, k, least, actions, include_gave_up=include_gave_up
+            )
+        found, totals = self.later.vectors.find(query, k, least, actions, include_gave_up=include_gave_up)
         if of_sample is not None and self.sample is not None:
             sampled = self.sample.rows.approved(of_sample, actions)
             totals = sampled if totals is None else totals + sampled
         return [*found, *near], totals
 
-    def _nearest(self, query: "Vector", k: int, least: float, *, gave_up: bool) -> list[Candidates]:
+    def _nearest(self, query: "Vector", k: int, least: float, *, include_gave_up: bool) -> list[Candidates]:
         """Candidates with the k nearest unchanged rows of the planes, and those as near as the k-th.
 
         Repeats the search without the changed rows it met, until it meets no new ones.
         """
-        without = [np.empty(0, np.intp) if gave_up else self.planes.gave_up]
+        without = [np.empty(0, np.intp) if include_gave_up else self.planes.gave_up]
         while True:
             known = len(self.later.outdated)
             outdated = np.fromiter(self.later.outdated, np.intp, known)

@@ -43,14 +43,24 @@ def ready(store: SqlStore) -> None:
 
 
 def found(
-    store: SqlStore, query: Vector, k: int = 10, partitions: Sequence[str] = ("workspace",), *, gave_up: bool = True
+    store: SqlStore,
+    query: Vector,
+    k: int = 10,
+    partitions: Sequence[str] = ("workspace",),
+    *,
+    include_gave_up: bool = True,
 ) -> list[tuple[str, float]]:
-    hits = nearest(store, "w", partitions, MODEL, query, k, -1.0, gave_up=gave_up).hits
+    hits = nearest(store, "w", partitions, MODEL, query, k, -1.0, include_gave_up=include_gave_up).hits
     return [(hit.episode_id, round(hit.cosine, 4)) for hit in hits]
 
 
 def scanned(
-    store: SqlStore, query: Vector, k: int = 10, partitions: Sequence[str] = ("workspace",), *, gave_up: bool = True
+    store: SqlStore,
+    query: Vector,
+    k: int = 10,
+    partitions: Sequence[str] = ("workspace",),
+    *,
+    include_gave_up: bool = True,
 ) -> list[tuple[str, float]]:
     """What a full scan of the table finds."""
     with store._engine.connect() as connection:
@@ -59,7 +69,7 @@ def scanned(
         row.episode_id: round(float(np.clip(row.vector @ query, -1, 1)), 4)
         for row in rows
         if row.workspace == "w" and row.partition in partitions and row.vector is not None and row.model == MODEL
-        if len(row.vector) == len(query) and (gave_up or row.action != GAVE_UP)
+        if len(row.vector) == len(query) and (include_gave_up or row.action != GAVE_UP)
     }
     return sorted(named.items(), key=lambda each: (each[1], each[0]), reverse=True)[:k]
 

@@ -46,9 +46,9 @@ def test_a_large_partition_is_searched_by_planes_and_what_came_after(store: SqlS
     assert len(made) == 30
     add(store, 30, 31)
     for query in range(80, 99):
-        for gave_up in (True, False):
-            near = found(store, vector_of(query), gave_up=gave_up)
-            assert near == scanned(store, vector_of(query), gave_up=gave_up)
+        for include_gave_up in (True, False):
+            near = found(store, vector_of(query), include_gave_up=include_gave_up)
+            assert near == scanned(store, vector_of(query), include_gave_up=include_gave_up)
     assert store._recall._plane_cache is store._plane_cache
     assert nearest(store, "w", ["workspace"], MODEL, vector_of(0), 3, -1.0).searched == 32
 
@@ -80,8 +80,8 @@ def test_files_that_are_not_mapped_any_more_are_mapped_again(store: SqlStore, mo
     assert files_of(store) == before
 
 
-@pytest.mark.parametrize("gave_up", [True, False])
-def test_what_changed_since_the_planes_were_made_is_not_found_by_them(store: SqlStore, gave_up: bool) -> None:
+@pytest.mark.parametrize("include_gave_up", [True, False])
+def test_what_changed_since_the_planes_were_made_is_not_found_by_them(store: SqlStore, include_gave_up: bool) -> None:
     add(store, *range(30))
     found(store, vector_of(3))
     ready(store)
@@ -89,8 +89,8 @@ def test_what_changed_since_the_planes_were_made_is_not_found_by_them(store: Sql
         tx.episodes.set_index("w", "e3", [])
         tx.episodes.put_vector("w", "e5", MODEL, vector_of(500))
     for query in (3, 5, 8, 500):
-        near = found(store, vector_of(query), 30, gave_up=gave_up)
-        assert dict(near) == dict(scanned(store, vector_of(query), 30, gave_up=gave_up))
+        near = found(store, vector_of(query), 30, include_gave_up=include_gave_up)
+        assert dict(near) == dict(scanned(store, vector_of(query), 30, include_gave_up=include_gave_up))
 
 
 def test_no_planes_are_made_of_a_verdict_nobody_knows(store: SqlStore) -> None:
@@ -263,9 +263,9 @@ class Shared(RuleBasedStateMachine):
         for store in self.stores:
             for partitions in (["workspace"], ["channel/C1", "workspace"]):
                 query = vector_of(99)
-                for gave_up in (True, False):
-                    near = found(store, query, 12, partitions, gave_up=gave_up)
-                    assert near == scanned(store, query, 12, partitions, gave_up=gave_up)
+                for include_gave_up in (True, False):
+                    near = found(store, query, 12, partitions, include_gave_up=include_gave_up)
+                    assert near == scanned(store, query, 12, partitions, include_gave_up=include_gave_up)
 
 
 TestShared = Shared.TestCase

@@ -211,24 +211,26 @@ def near(number: int) -> Vector:
     return found
 
 
-@pytest.mark.parametrize("gave_up", [True, False])
+@pytest.mark.parametrize("include_gave_up", [True, False])
 def test_the_nearest_that_are_wanted_are_found_behind_however_many_that_are_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gave_up: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, include_gave_up: bool
 ) -> None:
     monkeypatch.setattr(nearest, "CANDIDATES", 8)
     with closing(opened(tmp_path / "goodbot.db", 40)) as store:
         add(store, *range(1, 30))
         with store.write() as tx:
             for number in range(100, 130):
-                tx.episodes.put(episode(f"e{number}", action="answer" if gave_up else GAVE_UP))
+                tx.episodes.put(episode(f"e{number}", action="answer" if include_gave_up else GAVE_UP))
                 tx.episodes.put_vector("w", f"e{number}", MODEL, near(number))
                 tx.episodes.set_index("w", f"e{number}", [EVERYONE])
         make(store)
         with store.write() as tx:
-            for number in range(100, 130) if gave_up else ():
+            for number in range(100, 130) if include_gave_up else ():
                 tx.episodes.set_index("w", f"e{number}", [])
         for _ in range(2):
-            assert found(store, vector_of(0), 2, gave_up=gave_up) == scanned(store, vector_of(0), 2, gave_up=gave_up)
+            assert found(store, vector_of(0), 2, include_gave_up=include_gave_up) == scanned(
+                store, vector_of(0), 2, include_gave_up=include_gave_up
+            )
 
 
 @pytest.mark.parametrize("damage", ["vector = 'abcdefghabcdefghabcdefghabcdefgh'", "episode_id = x'ff00'"])

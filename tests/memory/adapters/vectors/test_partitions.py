@@ -92,24 +92,24 @@ def test_a_cosine_is_never_above_one() -> None:
 
 @given(
     partitions=st.lists(some_episodes, min_size=1, max_size=4),
-    beside=st.lists(some_episodes, max_size=2),
+    proposals=st.lists(some_episodes, max_size=2),
     narrow=st.lists(st.booleans(), min_size=6, max_size=6),
     step=st.sampled_from([0, 1, 7, 30]),
     query=st.sampled_from([0.0, 45.0, 120.0, np.nan]),
     k=st.sampled_from([-1, 0, 1, 2, 5, 20, EPISODES]),
     least=st.sampled_from([-1.0, -1.0, 0.3, 1.0]),
-    gave_up=st.booleans(),
+    include_gave_up=st.booleans(),
 )
 @settings(max_examples=20 * settings().max_examples)  # each is quick
 def test_as_if_every_row_were_sorted(
     partitions: list[range],
-    beside: list[range],
+    proposals: list[range],
     narrow: list[bool],
     step: int,
     query: float,
     k: int,
     least: float,
-    gave_up: bool,
+    include_gave_up: bool,
 ) -> None:
     """Each episode counts as its row in the first partition that has it; of equal ones, the later id comes first."""
     matrix = np.array([at_angle(number * step % 91) for number in range(EPISODES)]).astype(np.float16)
@@ -119,7 +119,7 @@ def test_as_if_every_row_were_sorted(
     cosines = alike if np.isfinite(query) else np.full(EPISODES, np.nan)
     shelves: list[VectorPartition] = []
     first: dict[int, Audience] = {}
-    for place, episodes in enumerate((*partitions, *beside)):
+    for place, episodes in enumerate((*partitions, *proposals)):
         kinds = [RowKind(list(Audience)[place % 3], Verdict.SUCCESS, each) for each in (CLOCK, NOTHING_FOUND)]
         shelf = VectorPartition(2)
         shelf.add([name_of(each) for each in episodes], kinds, [each % 5 == 0 for each in episodes], matrix[episodes])
@@ -127,9 +127,17 @@ def test_as_if_every_row_were_sorted(
             shelf.narrow()
         shelves.append(shelf)
         first = dict.fromkeys(episodes, kinds[0].audience) | first
-    found = search(shelves[: len(partitions)], asked, k, least, ["clock"], shelves[len(partitions) :], gave_up=gave_up)
+    found = search(
+        shelves[: len(partitions)],
+        asked,
+        k,
+        least,
+        ["clock"],
+        shelves[len(partitions) :],
+        include_gave_up=include_gave_up,
+    )
     expected = sorted(
-        [each for each in first if cosines[each] >= np.float32(least) and (gave_up or each % 5)],
+        [each for each in first if cosines[each] >= np.float32(least) and (include_gave_up or each % 5)],
         key=lambda each: (cosines[each], name_of(each)),
         reverse=True,
     )[: max(k, 0)]
