@@ -137,7 +137,7 @@ class Memory:
         core = Core(
             store=store,
             embedder=checked,
-            others=OtherEmbedders(store, checked, clock, embedder_named),
+            other_embedders=OtherEmbedders(store, checked, clock, embedder_named),
             clock=clock,
             new_id=new_id,
             policy=policy or TeachingPolicy(),

@@ -36,7 +36,7 @@ class Core:
 
     store: Store
     embedder: Embedder
-    others: OtherEmbedders
+    other_embedders: OtherEmbedders
     """The embedders that were used before, as long as embeddings by them are stored."""
     clock: Clock
     new_id: NewId

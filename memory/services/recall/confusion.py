@@ -149,7 +149,7 @@ class ConfusionEstimate:
         own = next((hit for hit in nearest.hits if hit.episode_id == lesson.id), None)
         if own is None or own.verdict is not Verdict.SUCCESS:
             return 0.0, False
-        evidence, read = self._weighing.weighed(tx, lesson.scope, vector, nearest, (), run_id=lesson.run_id)
+        evidence, read = self._weighing.weigh_nearest(tx, lesson.scope, vector, nearest, (), run_id=lesson.run_id)
         words = AnswerWords.of(read.lessons[lesson.id].output)
         same = (
             place for place, each in enumerate(evidence.beliefs) if AnswerWords.of(each.text).says_the_same_as(words)

@@ -62,10 +62,10 @@ class Weighing:
         vector = self._core.embedded(goal)
         if vector is None:
             return Evidence()
-        others = self._core.others.embedded(scope.workspace, goal)
+        other_vectors = self._core.other_embedders.embedded(scope.workspace, goal)
         with self._core.store.read() as tx:
-            nearest = self.nearest(tx, scope, vector, actions, others)
-            return self.weighed(tx, scope, vector, nearest, actions, run_id=run_id)[0]
+            nearest = self.nearest(tx, scope, vector, actions, other_vectors)
+            return self.weigh_nearest(tx, scope, vector, nearest, actions, run_id=run_id)[0]
 
     def nearest(
         self,
@@ -73,11 +73,11 @@ class Weighing:
         scope: Scope,
         goal: Vector,
         actions: Sequence[ActionText] = (),
-        others: Mapping[str, Vector] = MappingProxyType({}),
+        other_vectors: Mapping[str, Vector] = MappingProxyType({}),
     ) -> Neighbourhood:
         """The nearest lessons in the asker's reach, best first, and how well lessons fit each action.
 
-        `others` is the goal as embedded by `OtherEmbedders`. Runs that found no answer are left out.
+        `other_vectors` is the goal as embedded by `OtherEmbedders`. Runs that found no answer are left out.
         """
         partitions, model, count = partitions_for(scope), self._core.embedder.name, self.config.lessons
         proposals = proposals_for(scope) if self.config.proposals else []
@@ -93,12 +93,12 @@ class Weighing:
             actions=names,
             include_gave_up=False,
         )
-        if others:
-            more = self._core.others.nearest(
+        if other_vectors:
+            more = self._core.other_embedders.nearest(
                 tx,
                 scope.workspace,
                 partitions,
-                others,
+                other_vectors,
                 goal,
                 count,
                 -1.0,
@@ -109,7 +109,7 @@ class Weighing:
             found = merged(found, more, count)
         return found
 
-    def weighed(
+    def weigh_nearest(
         self,
         tx: Transaction,
         scope: Scope,
@@ -264,7 +264,7 @@ def _observation(
     is_own, is_decided = hit.audience is _PERSONAL, hit.verdict in _DECIDED
     is_promoted = is_decided and hit.audience is _WORKSPACE
     is_trusted = is_promoted or not _PROMOTING.isdisjoint([vote.role for vote in behind])
-    together = 1.0 if is_trusted or not reliability else _together(behind, reliability)
+    together = 1.0 if is_trusted or not reliability else _joint_reliability(behind, reliability)
     # A lesson decided for others has a quorum or a teacher behind it, so its voices have no bias.
     biased = () if is_own or is_decided or is_trusted else voices
     noise = noise_of(
@@ -293,7 +293,7 @@ def _voices(votes: Sequence[Ballot], weight_of: WeightOf) -> tuple[Voice, ...]:
     return tuple([Voice(author, weight) for author, weight in sorted(weights.items())])
 
 
-def _together(votes: Sequence[Ballot], reliability: Mapping[str, float]) -> float:
+def _joint_reliability(votes: Sequence[Ballot], reliability: Mapping[str, float]) -> float:
     """The joint reliability of voters who agree, in (0, 1]; 1 if one of them chose among options or corrected.
 
     They are all right or all wrong. With the probability u of being wrong, the reliability 1 - 2u is the tanh of half

@@ -94,16 +94,16 @@ class Recalling:
     ) -> Callable[[Transaction], Recollection]:
         """`recall` as a function of a transaction. The goal is embedded at once, outside of the transaction."""
         vector = self._core.embedded(goal)
-        others = {} if vector is None else self._core.others.embedded(scope.workspace, goal)
+        other_vectors = {} if vector is None else self._core.other_embedders.embedded(scope.workspace, goal)
         situation = RetrievalInput(current_env=context, current_state_embedding=vector, goal=goal, scope=scope)
-        asked = partial(self._recalled, scope, vector, others, situation)
+        asked = partial(self._recalled, scope, vector, other_vectors, situation)
         return partial(asked, run_id=run_id, config=config or self.config, actions=actions)
 
     def _recalled(
         self,
         scope: Scope,
         vector: Vector | None,
-        others: Mapping[str, Vector],
+        other_vectors: Mapping[str, Vector],
         situation: RetrievalInput,
         tx: Transaction,
         *,
@@ -111,12 +111,12 @@ class Recalling:
         config: RetrievalConfig,
         actions: Sequence[ActionText] | None,
     ) -> Recollection:
-        search = _Search(core=self._core, tx=tx, scope=scope, others=others, candidates=self.candidates)
+        search = _Search(core=self._core, tx=tx, scope=scope, other_vectors=other_vectors, candidates=self.candidates)
         default = DefaultRetriever(search, self.config)
         retriever, evidence, read, output = get_retriever(default), None, None, None
         if actions is not None and vector is not None:
-            nearest = self.weighing.nearest(tx, scope, vector, actions, others)
-            evidence, read = self.weighing.weighed(tx, scope, vector, nearest, actions, run_id=run_id)
+            nearest = self.weighing.nearest(tx, scope, vector, actions, other_vectors)
+            evidence, read = self.weighing.weigh_nearest(tx, scope, vector, nearest, actions, run_id=run_id)
             search.lessons = read.lessons
             if retriever is default and not config.is_baseline:
                 output = search.most_influential(nearest, evidence, situation.current_env, config)
@@ -172,7 +172,7 @@ class _Search:
     core: Core
     tx: Transaction
     scope: Scope
-    others: Mapping[str, Vector]
+    other_vectors: Mapping[str, Vector]
     """The goal's embeddings by other models, by model name."""
     candidates: int
     searched: int = 0
@@ -217,12 +217,12 @@ class _Search:
         ]
 
     def _nearest(self, vector: Vector, least: float) -> Neighbourhood:
-        workspace, partitions, others = self.scope.workspace, partitions_for(self.scope), self.core.others
+        workspace, partitions, embedders = self.scope.workspace, partitions_for(self.scope), self.core.other_embedders
         model = self.core.embedder.name
         nearest = self.tx.episodes.nearest(workspace, partitions, model, vector, k=self.candidates, min_cosine=least)
-        if not self.others:
+        if not self.other_vectors:
             return nearest
-        more = others.nearest(self.tx, workspace, partitions, self.others, vector, self.candidates, least)
+        more = embedders.nearest(self.tx, workspace, partitions, self.other_vectors, vector, self.candidates, least)
         return merged(nearest, more, self.candidates)
 
     def exemplars(self, chosen: Sequence[ScoredMemory[Episode]]) -> tuple[Exemplar, ...]:

@@ -88,7 +88,7 @@ class Gaps:
 
     def _is_known(self, tx: Transaction, episode: Episode, vector: Vector) -> bool:
         nearest = self._weighing.nearest(tx, episode.scope, vector)
-        return self._weighing.weighed(tx, episode.scope, vector, nearest, ())[0].is_sure
+        return self._weighing.weigh_nearest(tx, episode.scope, vector, nearest, ())[0].is_sure
 
 
 def covering(questions: Sequence[Episode], vectors: Mapping[str, Vector], limit: int) -> list[Gap]:

@@ -189,7 +189,7 @@ def test_models_are_looked_for_once_in_a_while(monkeypatch: pytest.MonkeyPatch) 
         return by_name(name)
 
     opened = again(world, named)
-    others = opened.memory.core.others
+    others = opened.memory.core.other_embedders
     assert [set(others.embedded(w, ASKED)) for w in ("terminal:w", "terminal:other") * 2] == [{BEFORE.name}, set()] * 2
     opened.memory.reembedding.run()
     assert set(others.embedded("terminal:w", ASKED)) == {BEFORE.name}
