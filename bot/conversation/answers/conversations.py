@@ -38,8 +38,8 @@ class Conversations:
         """Whether no more answers are started."""
         self.taken: set[tuple[str, str]] = set()
         """Waiting and running messages, by workspace and event id."""
-        self.others: Sharing | None = None
-        """The other processes that answer on the same platforms; None if there can be none."""
+        self.sharing: Sharing | None = None
+        """How messages are shared with other processes on the same platforms; None if there can be none."""
 
     def enqueue(self, messenger: Messenger, incoming: Incoming, *, is_current: bool = False) -> None:
         """Queue a message in its conversation.
@@ -47,7 +47,7 @@ class Conversations:
         `is_current`: it was read just now, so it need not be read again unless it waits. A message that another process
         has to answer, or that has to wait for one, is not queued.
         """
-        if self.others is not None and not self.others.is_ours(incoming):
+        if self.sharing is not None and not self.sharing.is_ours(incoming):
             return
         self.taken.add(_id(incoming))
         key = incoming.scope.conversation
@@ -75,8 +75,8 @@ class Conversations:
         finally:
             self._running.pop(key, None)
             self.taken.discard(_id(incoming))
-            if self.others is not None:
-                self.others.ended(incoming)
+            if self.sharing is not None:
+                self.sharing.ended(incoming)
 
     async def _work_suspects(self) -> None:
         while self._suspects and not self.is_draining:
@@ -119,21 +119,21 @@ class Conversations:
 
     def holder(self, platform: str) -> str:
         """The process that a newly accepted message is assigned to; empty if no other process answers there."""
-        return self.others.holder(platform) if self.others is not None and not self.is_draining else ""
+        return self.sharing.holder(platform) if self.sharing is not None and not self.is_draining else ""
 
     def may_offer(self, message: Incoming) -> bool:
         """Whether an answer may be retried now: its conversation is idle, and no other process has it."""
-        is_elsewhere = self.others is not None and self.others.is_elsewhere(message)
+        is_elsewhere = self.sharing is not None and self.sharing.is_elsewhere(message)
         return not is_elsewhere and self.running(message.scope.conversation) is None
 
     async def running_anywhere(self, scope: Scope) -> Incoming | None:
         """The same as `running_in`, in all processes."""
         here = self.running_in(scope)
-        return here if here is not None or self.others is None else await self.others.running_in(scope)
+        return here if here is not None or self.sharing is None else await self.sharing.running_in(scope)
 
     async def stop_anywhere(self, message: Incoming) -> bool:
         """Stop a message that `running_anywhere` found."""
-        return self.stop(message.scope.conversation) or (self.others is not None and await self.others.stop(message))
+        return self.stop(message.scope.conversation) or (self.sharing is not None and await self.sharing.stop(message))
 
     def stop(self, key: Conversation) -> bool:
         """Ask a running answer to finish with what it has. False if nothing is running."""

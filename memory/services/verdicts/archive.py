@@ -89,7 +89,7 @@ def unmerge(
 
     Keepers in `changed` represent none, as their question changed after the merge.
     """
-    parted = 0
+    restored = 0
     for joined in tx.episodes.get_many(workspace, joined_ids).values():
         why = why_archived(tx, joined)
         if why.get("reason") != MERGED:
@@ -97,8 +97,8 @@ def unmerge(
         keeper = tx.episodes.get(workspace, str(why.get("into")))
         if keeper is None or keeper.id in changed or not represents(keeper, joined):
             act(tx, joined, EventKind.RESTORED, ACTOR, now, {"reason": "parted"})
-            parted += 1
-    return parted
+            restored += 1
+    return restored
 
 
 def represents(keeper: Episode, joined: Episode) -> bool:

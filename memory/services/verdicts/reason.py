@@ -52,7 +52,7 @@ def withdraw_reason(
     if episode.graded_at is None:
         return episode
     log = [each for each in tx.log.of_episode(episode.workspace, episode.id) if each.kind in GRADINGS]
-    given = _standing(log)
+    given = _not_withdrawn(log)
     if all(each.actor != actor for each in given):
         return episode
     shown = next((each for each in reversed(log) if "reason" in each.detail), None)
@@ -67,7 +67,7 @@ def withdraw_reason(
     return record(tx, after, back)
 
 
-def _standing(log: Sequence[Event]) -> list[_Given]:
+def _not_withdrawn(log: Sequence[Event]) -> list[_Given]:
     """The reasons that were not withdrawn, oldest first; of each person the latest for each verdict."""
     left: list[_Given] = []
     verdict = Verdict.PENDING

@@ -79,9 +79,9 @@ def _store(
     """Write changed votes, all at once; the votes of a run that lost one are replaced."""
     new: list[Vote] = []
     for run_id, cast in votes.items():
-        stood = {(vote.node_id, vote.actor): vote for vote in before[run_id]}
-        if stood.keys() <= {(vote.node_id, vote.actor) for vote in cast}:
-            new += [vote for vote in cast if stood.get((vote.node_id, vote.actor)) != vote]
+        old = {(vote.node_id, vote.actor): vote for vote in before[run_id]}
+        if old.keys() <= {(vote.node_id, vote.actor) for vote in cast}:
+            new += [vote for vote in cast if old.get((vote.node_id, vote.actor)) != vote]
         else:
             tx.teaching.set_votes(workspace, run_id, cast, known=before[run_id])
     tx.teaching.put_votes(*new)
@@ -123,8 +123,8 @@ def _update_standings(
         if (now := standing(vote, known)) is not vote.standing
     }
     tx.teaching.put_votes(*marked.values())
-    for run_id, stand in votes.items():
-        votes[run_id] = [marked.get((run_id, vote.node_id, vote.actor), vote) for vote in stand]
+    for run_id, run_votes in votes.items():
+        votes[run_id] = [marked.get((run_id, vote.node_id, vote.actor), vote) for vote in run_votes]
     return {run_id for run_id, _, _ in marked}
 
 
@@ -188,13 +188,13 @@ def _changed(
 
     Only votes that may be limited, as others affect no limit.
     """
-    stood, stand = (
+    old, new = (
         {(*_place(vote), vote.actor): vote for each in by.values() for vote in each if may_be_limited(vote)}
         for by in (before, votes)
     )
     found: dict[str, dict[tuple[datetime, str, str], Vote]] = {}
-    for key in stood.keys() | stand.keys() if from_scratch else stood.keys() ^ stand.keys():
-        vote = stood.get(key) or stand[key]
+    for key in old.keys() | new.keys() if from_scratch else old.keys() ^ new.keys():
+        vote = old.get(key) or new[key]
         found.setdefault(vote.actor, {})[_place(vote)] = vote
     return {actor: [vote for _, vote in sorted(own.items())] for actor, own in found.items()}
 
@@ -230,8 +230,8 @@ def _update_limits(
         waiting = {actor: own for actor, own in waiting.items() if own}
     if marks:
         tx.teaching.mark_limited(workspace, marks)
-        for run_id, stand in votes.items():
-            votes[run_id] = [_marked(vote, marks) for vote in stand]
+        for run_id, run_votes in votes.items():
+            votes[run_id] = [_marked(vote, marks) for vote in run_votes]
     return {run_id for run_id, _, _ in marks}
 
 
