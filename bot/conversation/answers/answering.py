@@ -22,7 +22,7 @@ from bot.conversation.answers.resuming import Resumed, Resuming
 from bot.conversation.answers.unknown_answers import UnknownAnswers
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.feedback_reader import FeedbackReader, by_rule
-from bot.conversation.feedback.feedback_words import HINT, UNSAID
+from bot.conversation.feedback.feedback_words import MAY_BE_FEEDBACK, MAY_CONTRADICT
 from bot.conversation.feedback.preference_in_words import preference_in
 from bot.conversation.feedback.worded_feedback import Noted, NotedPreference, WordedFeedback
 from bot.conversation.notifications import try_to_notify
@@ -216,7 +216,8 @@ class Answering:
         on_answer: Callable[[str], None] | None,
     ) -> _Work | None:
         """Run the agent, or take the message as feedback in words. None if it was cut short as the process ends."""
-        may_judge = bool(HINT.match(incoming.text) or UNSAID.match(incoming.text) or preference_in(incoming.text))
+        text = incoming.text
+        may_judge = bool(MAY_BE_FEEDBACK.match(text) or MAY_CONTRADICT.match(text) or preference_in(text))
         since = self._agent.monotonic()
         without = await self._backgrounds.control_arm_recall(incoming, run_id)
         tools = await self._tools_for(incoming)

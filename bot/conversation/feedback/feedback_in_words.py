@@ -41,7 +41,7 @@ APPROVED, REFUSED = Reading(approves=True), Reading()
 
 def may_be_feedback(message: str) -> bool:
     """Whether the first words of a message hint at feedback, so that it is read closely."""
-    return words.HINT.match(message) is not None
+    return words.MAY_BE_FEEDBACK.match(message) is not None
 
 
 def read(message: str, question: str = "", answer: str = "") -> Reading | None:
@@ -255,7 +255,7 @@ def _is_new_value(clause: str, behind: str, question: str, answer: str) -> bool:
 
 def _contradiction(text: str, question: str, answer: str) -> Reading | None:
     """The feedback in a contradiction without a word of refusal."""
-    if words.UNSAID.match(text) is None or words.STYLE.match(text):
+    if words.MAY_CONTRADICT.match(text) is None or words.STYLE.match(text):
         return None
     return _contrast(text, question, answer) or _other_value(text, question, answer)
 

@@ -344,14 +344,14 @@ _QUESTION = (
     r"[@><]|(?:who|what|when|where|which|why|how|can|could|would|will|do|does|please|show|tell|give|find|list"
     r"|wer|was|wann|wo|wie|warum|kann\w*|gibt)\b"
 )
-HINT = re.compile(
+MAY_BE_FEEDBACK = re.compile(
     rf"\s*+(?!{_QUESTION})"
     rf"(?=(?:[^?\n]{{1,60}}\?\s)?[^?]{{1,{LONGEST}}}\Z)(?:[*👎👍]|:[+-]1|:thumbs|[^?\n]{{1,60}}\?\s+(?:no|it|that|es|das)\b|.{{0,80}}?(?:{_HINTS.pattern}|{GONE.pattern}))",
     re.IGNORECASE | re.DOTALL,
 )
 """Matches what may be feedback and is no question; only such messages are read further."""
 
-UNSAID = re.compile(
+MAY_CONTRADICT = re.compile(
     rf"\s*+(?!{_QUESTION})(?=[^?]{{1,{LONGEST}}}\Z)(?:{IT_IS.pattern}|(?:{STATES.pattern}).*?(?:{CLAUSE_END.pattern}))",
     re.IGNORECASE | re.DOTALL,
 )

@@ -8,7 +8,7 @@ from dataclasses import replace
 from bot.conversation import messages
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.feedback_in_words import read
-from bot.conversation.feedback.feedback_words import HINT
+from bot.conversation.feedback.feedback_words import MAY_BE_FEEDBACK
 from bot.conversation.feedback.parts import NOTED_WRONG_APPROACH, part_choices, parts_of, which_parts
 from bot.conversation.feedback.preference_in_words import (
     StylePreference,
@@ -224,7 +224,7 @@ class FeedbackHandler:
         """
         text, scope = event.text, event.scope
         style = preference_in(text)
-        reading = read(text) if style is None and HINT.match(text) else None
+        reading = read(text) if style is None and MAY_BE_FEEDBACK.match(text) else None
         if event.address is not Address.MENTION or (style is None and reading is None):
             return ""
         is_correction = reading is not None and bool(reading.correction)
