@@ -12,7 +12,7 @@ from bot.app.wiring.policies import emoji_map
 from bot.cli.output import progress_bars
 from bot.cli.session import Result, administrator, memory_command, settings_of
 from bot.conversation.counts import count
-from bot.conversation.reply import short
+from bot.conversation.reply import short_id
 from memory.errors import InvalidInput
 from memory.model import Audience, Visibility
 from memory.rules.retrieval.prompt import shown_line
@@ -154,7 +154,7 @@ def _onward(report: LearnReport, file: Path, *, is_dry_run: bool) -> Iterator[st
     elif is_dry_run:
         yield "Nothing was stored." if report.added else "Nothing in it is new."
     elif report.batch:
-        known = short(report.batch)
+        known = short_id(report.batch)
         yield f"Batch {known}. A teacher reviews it on the pages, in chat (`review`), or: goodbot review show {known}"
         yield f"All of it again away: goodbot purge --batch {known} --dry-run"
     else:

@@ -10,7 +10,7 @@ from bot.cli.session import Result, administrator, confirm, memory_command, memo
 from bot.conversation.commands.forget_messages import kept_lessons, stored_counts
 from bot.conversation.commands.purge_command import purge_counts
 from bot.conversation.counts import count
-from bot.conversation.reply import short
+from bot.conversation.reply import short_id
 from memory.errors import InvalidInput
 from memory.library.export import export_person
 from memory.model.batch import Batch
@@ -131,7 +131,7 @@ def _other_workspaces(memory: Memory, name: str) -> str:
 
 
 def _purge_batch(memory: Memory, batch: Batch, *, dry_run: bool, yes: bool) -> Result:
-    undo, name = memory.batch_undo, f"{short(batch.id)} ({shown_line(batch.name, 60)})"
+    undo, name = memory.batch_undo, f"{short_id(batch.id)} ({shown_line(batch.name, 60)})"
     planned = undo.plan(batch.workspace, batch.id)
     if dry_run:
         return Result(planned, f"Batch {name}: {_batch_counts(planned)}.")

@@ -15,7 +15,7 @@ from rich.cells import cell_len, set_cell_size
 from bot.app.bench.progress import ShowsStep
 from bot.cli.session import say
 from bot.config import Settings
-from bot.conversation.reply import short
+from bot.conversation.reply import short_id
 from memory.adapters.private_files import is_plain_file, write_whole
 from memory.errors import InvalidInput
 from memory.model import Episode
@@ -117,7 +117,7 @@ def _row(episode: Episode, text_width: int) -> str:
     verdict = episode.verdict.value
     shown = "archived" if episode.archived_at else "held back" if episode.quarantine else verdict
     cells = [
-        set_cell_size(short(episode.id), 8),
+        set_cell_size(short_id(episode.id), 8),
         f"{episode.created_at:%Y-%m-%d %H:%M}",
         set_cell_size(shown_line(episode.author or episode.person, 12), 12),
         click.style(set_cell_size(shown, 9), fg=_STYLES.get(verdict)),

@@ -7,7 +7,7 @@ import click
 
 from bot.cli.session import Result, memory_command, scope_in_terminal, workspace_option, workspaces_named
 from bot.conversation.counts import count
-from bot.conversation.reply import short
+from bot.conversation.reply import short_id
 from memory.errors import InvalidInput
 from memory.rules.intervals import Interval
 from memory.rules.retrieval.prompt import percent, shown_line
@@ -47,7 +47,7 @@ def query(memory: Memory, *, text: str, workspace: str, channel: str, person: st
     for exemplar in recollection.exemplars:
         episode = exemplar.episode
         lines.append(
-            f"{exemplar.lesson.value:<6} {percent(exemplar.relevance):>3}%  [{short(episode.id)}]  "
+            f"{exemplar.lesson.value:<6} {percent(exemplar.relevance):>3}%  [{short_id(episode.id)}]  "
             f"“{shown_line(episode.goal, 60)}” → {shown_line(episode.correction or episode.output, 80)}"
         )
     if not recollection.exemplars:
@@ -128,7 +128,7 @@ def gaps(memory: Memory, workspace: str, limit: int) -> Result:
         if some
         for line in (
             shown_line(name, 120),
-            *(f"  {gap.asked:>4}  [{short(gap.episode.id)}]  “{shown_line(gap.episode.goal, 90)}”" for gap in some),
+            *(f"  {gap.asked:>4}  [{short_id(gap.episode.id)}]  “{shown_line(gap.episode.goal, 90)}”" for gap in some),
         )
     ]
     values = {

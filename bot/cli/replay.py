@@ -11,7 +11,7 @@ from bot.cli.output import progress
 from bot.cli.query import money
 from bot.cli.session import json_option, logged_settings, print_json, say
 from bot.conversation.counts import count
-from bot.conversation.reply import short
+from bot.conversation.reply import short_id
 from memory.rules.retrieval.prompt import percent, shown_line
 from memory.services.recording.spending import Spent
 
@@ -103,7 +103,7 @@ def _lines(each: Replayed) -> list[str]:
     what = ", ".join(differ.value for differ in each.differs)
     likeness = f" ({percent(each.after.similarity)}% alike)" if each.after.similarity is not None else ""
     return [
-        f"[{short(each.episode_id)}] “{shown_line(each.goal, _SHOWN)}”: {what}{likeness}",
+        f"[{short_id(each.episode_id)}] “{shown_line(each.goal, _SHOWN)}”: {what}{likeness}",
         f"  approved: {_shown(each.before)}",
         f"  now:      {_shown(each.after) if each.after.text else 'nothing'}",
     ]

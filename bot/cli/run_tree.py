@@ -7,7 +7,7 @@ from bot.conversation.counts import cost_text
 from bot.conversation.explanations.explanation import explain
 from bot.conversation.explanations.lesson_explanation import explain_lesson
 from bot.conversation.messages import why_held
-from bot.conversation.reply import short
+from bot.conversation.reply import short_id
 from memory.model import Episode, Event, Step, StepKind
 from memory.rules.retrieval.prompt import shown_line
 from memory.services import AnswerExplanation, LessonExplanation, RunView
@@ -22,7 +22,7 @@ def print_run(view: RunView, *, focus: str) -> None:
         _print_node(node, is_focus=node.id == focus)
     say("votes")
     for vote in view.votes:
-        about = f" on node {short(vote.node_id)}" if vote.node_id else ""
+        about = f" on node {short_id(vote.node_id)}" if vote.node_id else ""
         who = f"{shown_line(vote.actor, 30)} ({vote.role})"
         beyond = ", beyond the limit" if vote.is_limited else ""
         say(f"  {who} {vote.value:+d}{about}, {shown_line(vote.source, 40)}, {_when(vote.at)}{beyond}")
@@ -30,13 +30,13 @@ def print_run(view: RunView, *, focus: str) -> None:
         say("  none")
     say("history")
     for event in view.events:
-        say(f"  {_when(event.at)}  {short(event.episode_id)}  {event.kind.value:<12} {_event_text(event)}")
+        say(f"  {_when(event.at)}  {short_id(event.episode_id)}  {event.kind.value:<12} {_event_text(event)}")
 
 
 def _print_node(node: Episode, *, is_focus: bool) -> None:
     pad = "  " * (node.node_path.count(".") + 1)
     mark = "*" if is_focus else "-"
-    say(f"{pad}{mark} {node.node_path}  “{shown_line(node.goal, 100)}”  [{short(node.id)}]")
+    say(f"{pad}{mark} {node.node_path}  “{shown_line(node.goal, 100)}”  [{short_id(node.id)}]")
     decided = node.verdicts
     verdicts = f"personal {decided.personal}, channel {decided.channel}, workspace {decided.workspace}"
     say(f"{pad}  ended {node.termination.value}; status {node.status.value}; verdict: {verdicts}")
@@ -44,7 +44,7 @@ def _print_node(node: Episode, *, is_focus: bool) -> None:
     held_back = f", held back: {why_held(node)}" if node.quarantine else ""
     say(f"{pad}  {numbers}{', archived' if node.archived_at else ''}{held_back}")
     if node.usage.tokens or node.exemplar_ids:
-        shown = ", ".join(short(each) for each in node.exemplar_ids) or "no lessons"
+        shown = ", ".join(short_id(each) for each in node.exemplar_ids) or "no lessons"
         cost = f"{shown_line(node.model, 60)}: {cost_text(node.usage)}; " if node.usage.tokens else ""
         say(f"{pad}  {cost}shown {shown}")
     for step in node.trajectory:

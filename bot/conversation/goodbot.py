@@ -29,7 +29,7 @@ from bot.conversation.notices.decision_notices import DecisionNotifier
 from bot.conversation.notices.digest import Digest
 from bot.conversation.notices.welcome import Welcomer
 from bot.conversation.notifications import notice, notify, try_to_notify
-from bot.conversation.reply import CHOOSE, short
+from bot.conversation.reply import CHOOSE, short_id
 from bot.errors import MessengerError
 from bot.model import (
     Address,
@@ -186,12 +186,12 @@ class Goodbot:
 
     async def _apologise(self, messenger: Messenger, event: PersonEvent | Incoming, error: Exception) -> bool:
         """Log an error and tell the person, if the event is a person's. False if nobody was told."""
-        short_id = short(self._new_id())
+        error_id = short_id(self._new_id())
         known = isinstance(error, MemoryFault)
-        log.error("event %s failed [%s]: %s", event.event_id, short_id, error, exc_info=None if known else error)
+        log.error("event %s failed [%s]: %s", event.event_id, error_id, error, exc_info=None if known else error)
         if isinstance(event, _NOT_BY_A_PERSON):
             return False
-        return await try_to_notify(messenger, event, messages.apology(short_id, error))
+        return await try_to_notify(messenger, event, messages.apology(error_id, error))
 
     def queries(self) -> ConversationQueries:
         """The functions by which messengers query the conversation."""

@@ -139,6 +139,6 @@ def page_of(items: Sequence[T], total: int, number: int) -> ListPage[T]:
     return ListPage(items=tuple(items), first=skipped + 1, number=within, last=last, total=total)
 
 
-def short(episode_id: str) -> str:
+def short_id(episode_id: str) -> str:
     """The end of an id, which people see in place of it."""
     return episode_id[-SHORT_ID:]

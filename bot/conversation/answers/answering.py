@@ -26,7 +26,7 @@ from bot.conversation.feedback.feedback_words import MAY_BE_FEEDBACK, MAY_CONTRA
 from bot.conversation.feedback.preference_in_words import preference_in
 from bot.conversation.feedback.worded_feedback import Noted, NotedPreference, WordedFeedback
 from bot.conversation.notifications import try_to_notify
-from bot.conversation.reply import short
+from bot.conversation.reply import short_id
 from bot.errors import ChannelNotFound, MessengerError, ModelError, NotPermitted, TooLong
 from bot.model import BotMessage, ImageFile, MessageRef
 from bot.ports import Messenger
@@ -258,7 +258,7 @@ class Answering:
             result = replace(result, allowed=(*resumed.allowed, *result.allowed))
             return await self._finished(messenger, incoming, run_id, result, background)
         except ModelError as error:
-            known = short(run_id)
+            known = short_id(run_id)
             log.error("no answer [%s] to %s in %s: %s", known, incoming.event_id, incoming.scope.workspace, error)
             return self._with_text(incoming, run_id, messages.apology(known, error))
 

@@ -7,7 +7,7 @@ from bot.conversation import messages
 from bot.conversation.commands.command_context import CommandContext
 from bot.conversation.commands.lesson_access import may_review
 from bot.conversation.counts import count
-from bot.conversation.reply import CommandReply, ListPage, page_of, short, window
+from bot.conversation.reply import CommandReply, ListPage, page_of, short_id, window
 from bot.errors import CommandRefused
 from bot.model import Choice
 from memory.errors import InvalidInput, NotFound
@@ -37,7 +37,7 @@ def overview(context: CommandContext) -> CommandReply | None:
         Choice(
             label=f"Look at {_file_name(each, 40)}",
             command="review",
-            argument=f"batch {short(each.batch.id)}",
+            argument=f"batch {short_id(each.batch.id)}",
         )
         for each in views[:SHOWN]
     ]
@@ -98,7 +98,7 @@ def _shown(context: CommandContext, view: BatchView, number: int) -> CommandRepl
         view.batch.workspace, view.batch.id, _reviewer(context).may_decide, lambda total: window(total, number)
     )
     page = page_of(found, total, number)
-    known = short(view.batch.id)
+    known = short_id(view.batch.id)
     lines = [_line(lesson, row) for lesson, row in page.items]
     choices = [
         *(
@@ -117,7 +117,7 @@ def _shown(context: CommandContext, view: BatchView, number: int) -> CommandRepl
 
 
 def _choices(lesson: Episode, place: int, known: str, page: ListPage[tuple[Episode, BatchLesson]]) -> list[Choice]:
-    ending = short(lesson.id)
+    ending = short_id(lesson.id)
 
     def choice(what: str) -> Choice:
         argument = f"batch {known} {what} {ending} page {page.number}"
@@ -127,7 +127,7 @@ def _choices(lesson: Episode, place: int, known: str, page: ListPage[tuple[Episo
 
 
 def _for_all(view: BatchView) -> Sequence[Choice]:
-    known = short(view.batch.id)
+    known = short_id(view.batch.id)
     if not view.is_open:
         return ()
     approve = Choice(label=f"Approve all {view.waiting}", command="review", argument=f"batch {known} approve all")
@@ -139,7 +139,7 @@ def _for_all(view: BatchView) -> Sequence[Choice]:
 
 def _asked(view: BatchView, what: str) -> CommandReply:
     """The question before a decision about all lessons, as one tap must not decide about hundreds."""
-    known = short(view.batch.id)
+    known = short_id(view.batch.id)
     choices = (
         Choice(label=f"Yes, {what} all", command="review", argument=f"batch {known} {what} all yes"),
         Choice(label="No", command="review", argument=f"batch {known}"),
@@ -173,7 +173,7 @@ def _file_name(view: BatchView, most: int = 60) -> str:
 def _overview_text(views: Sequence[BatchView], most: int) -> str:
     """The text of the list of waiting batches."""
     lines = [
-        f"- **{_file_name(each)}**: {_waiting_text(each)}; `review batch {short(each.batch.id)}`"
+        f"- **{_file_name(each)}**: {_waiting_text(each)}; `review batch {short_id(each.batch.id)}`"
         for each in views[:most]
     ]
     if len(views) > most:
@@ -193,7 +193,7 @@ def _line(lesson: Episode, row: BatchLesson) -> str:
     held_back = f" ⚠️ held back, for {messages.why_held(lesson)}." if lesson.quarantine else ""
     source = shown_line(row.source, 60)
     asked, answered = shown_line(lesson.goal, 120), shown_line(lesson.output, 200)
-    return f"“{asked}” - {answered} ({source}, for the {row.audience.value}; `{short(lesson.id)}`){held_back}"
+    return f"“{asked}” - {answered} ({source}, for the {row.audience.value}; `{short_id(lesson.id)}`){held_back}"
 
 
 def _question_text(view: BatchView, what: str) -> str:
@@ -215,7 +215,7 @@ def _decided_text(what: str, decision: Decided) -> str:
 def _edited_text(lesson: Episode) -> str:
     """The confirmation of a lesson that a teacher rewrote."""
     if lesson.quarantine:
-        return f"Saved, and held back, for {messages.why_held(lesson)}. Release it to use it (`{short(lesson.id)}`)."
+        return f"Saved, and held back, for {messages.why_held(lesson)}. Release it to use it (`{short_id(lesson.id)}`)."
     return f"Approved in your words: “{shown_line(lesson.goal, 80)}” - {shown_line(lesson.output, 120)}"
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bot.conversation.counts import count, counts
-from bot.conversation.reply import short
+from bot.conversation.reply import short_id
 from memory.model import Episode
 from memory.rules.retrieval.prompt import shown_line
 from memory.services import Erased, PersonalData
@@ -73,7 +73,7 @@ def to_restate(lessons: Sequence[Episode], elsewhere: int, command: str) -> str:
     rest = f"{count(elsewhere, 'lesson')} of yours from elsewhere can only be shown where you taught them."
     if not lessons:
         return rest if elsewhere else "None of your lessons needs a new question."
-    lines = [f"- “{shown_line(each.output, 100)}” (`{short(each.id)}`)" for each in lessons]
+    lines = [f"- “{shown_line(each.output, 100)}” (`{short_id(each.id)}`)" for each in lessons]
     listed = ["Your answers that need a question in your own words:", "", *lines]
     paragraphs = [*listed, "", f"To give one its question: `{command}`", *(["", rest] if elsewhere else [])]
     return "\n".join(paragraphs)

@@ -8,7 +8,7 @@ from bot.conversation.commands import batch_commands
 from bot.conversation.commands.command_context import CommandContext
 from bot.conversation.commands.lesson_access import LessonAccess
 from bot.conversation.messages import titled
-from bot.conversation.reply import CommandReply, short
+from bot.conversation.reply import CommandReply, short_id
 from bot.errors import CommandRefused
 from bot.model import Choice
 from memory.errors import NotFound
@@ -42,7 +42,7 @@ def gap_line(gap: Gap, number: int) -> str:
     """The line of one question: how often it was asked, its words, where it was asked, and its id."""
     asked = f"{gap.asked} questions like" if gap.asked > 1 else "asked once:"
     where = f" in {shown_line(gap.episode.place, 40)}" if gap.episode.place else ""
-    return f"{number}. {asked} “{shown_line(gap.episode.goal, 80)}”{where} (`{short(gap.episode.id)}`)"
+    return f"{number}. {asked} “{shown_line(gap.episode.goal, 80)}”{where} (`{short_id(gap.episode.id)}`)"
 
 
 def gaps(lines: Sequence[str], command: str, *, is_direct: bool) -> str:
@@ -72,7 +72,7 @@ def show(context: CommandContext) -> CommandReply:
 def answer_choice(gap: Gap, number: int, *, there: str = "") -> Choice:
     """The button that opens a form for the answer."""
     label = f"Answer {number}: {shown_line(gap.episode.goal, _LABEL_CHARACTERS)}"
-    return Choice(label=label, command="teach", argument=there + short(gap.episode.id))
+    return Choice(label=label, command="teach", argument=there + short_id(gap.episode.id))
 
 
 def teach(context: CommandContext) -> CommandReply:
@@ -112,7 +112,7 @@ def teach(context: CommandContext) -> CommandReply:
 def _edit(context: CommandContext, lesson: Episode, answer: str) -> CommandReply:
     """Replace a waiting lesson by a teacher's own words; the old one is archived."""
     if not answer.strip():
-        return CommandReply(text=how_to_teach(lesson, context.spell(f"teach {short(lesson.id)} ANSWER")))
+        return CommandReply(text=how_to_teach(lesson, context.spell(f"teach {short_id(lesson.id)} ANSWER")))
     command, teaching = context.command, context.memory.teaching
     if context.memory.batches.of_lessons(lesson.workspace, [lesson.id]):
         return batch_commands.edited(context, lesson, answer)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from bot.conversation.counts import count
 from bot.conversation.messages import DIRECT_PLACE, named, titled, why_held
-from bot.conversation.reply import short
+from bot.conversation.reply import short_id
 from memory.model import Audience, Episode, Lesson, Role, Scope, Termination, Verdict
 from memory.rules.quarantine import Flag
 from memory.rules.retrieval.prompt import shown_line
@@ -26,7 +26,7 @@ def belief_line(episode: Episode, lesson: Lesson, audience: Audience, reader: Sc
         Audience.CHANNEL: f"for {shown_line(episode.place, 40) or 'this channel'}",
         Audience.WORKSPACE: "for everybody",
     }[audience]
-    return f"{sign} {_summary(episode)} - taught by {_author(episode, reader)}, {for_whom} (`{short(episode.id)}`)"
+    return f"{sign} {_summary(episode)} - taught by {_author(episode, reader)}, {for_whom} (`{short_id(episode.id)}`)"
 
 
 def archive(lines: Sequence[str], role: Role, page: str) -> str:
@@ -39,7 +39,7 @@ def archive(lines: Sequence[str], role: Role, page: str) -> str:
 def archived_line(episode: Episode, reader: Scope) -> str:
     """The line of an archived lesson: question and answer, author, when it was archived, id."""
     when = f"{episode.archived_at or episode.created_at:%Y-%m-%d}"
-    return f"{_summary(episode)} - taught by {_author(episode, reader)}, archived {when} (`{short(episode.id)}`)"
+    return f"{_summary(episode)} - taught by {_author(episode, reader)}, archived {when} (`{short_id(episode.id)}`)"
 
 
 def review(lines: Sequence[str], total: int, page: str) -> str:
@@ -56,7 +56,7 @@ def review_line(episode: Episode, reader: Scope) -> str:
     if episode.quarantine:
         held_back = f"⚠️ held back, for {why_held(episode)}: {_summary(episode)}"
         use = "now for its author" if set(episode.quarantine) == {Flag.RESTATED} else "not in use"
-        return f"{held_back} - by {_author(episode, reader)} in {where}, {use} (`{short(episode.id)}`)"
+        return f"{held_back} - by {_author(episode, reader)} in {where}, {use} (`{short_id(episode.id)}`)"
     verdict = episode.verdict
     sign = {Verdict.SUCCESS: "👍 repeat", Verdict.FAILURE: "👎 avoid"}.get(verdict, "not approved yet:")
     now = "for nobody" if verdict is Verdict.PENDING else "for its author"
@@ -64,7 +64,9 @@ def review_line(episode: Episode, reader: Scope) -> str:
         now = "for the channel"
     elif episode.verdicts.is_proposed:
         now = "only proposed" if verdict is Verdict.PENDING else f"{now}, proposed to others"
-    return f"{sign} {_summary(episode)} - by {_author(episode, reader)} in {where}, now {now} (`{short(episode.id)}`)"
+    return (
+        f"{sign} {_summary(episode)} - by {_author(episode, reader)} in {where}, now {now} (`{short_id(episode.id)}`)"
+    )
 
 
 def _summary(episode: Episode) -> str:

@@ -6,7 +6,7 @@ from bot.conversation.commands.command_context import CommandContext
 from bot.conversation.commands.lesson_access import may_archive
 from bot.conversation.feedback.preference_in_words import NO_SUCH_PREFERENCE, preference_dropped, preferences_listed
 from bot.conversation.messages import lesson_state, titled
-from bot.conversation.reply import ARCHIVED, CommandReply, ItemReference, page_number, page_of, short, window
+from bot.conversation.reply import ARCHIVED, CommandReply, ItemReference, page_number, page_of, short_id, window
 from bot.errors import CommandRefused
 from bot.model import Choice
 from memory.model import Episode
@@ -46,7 +46,7 @@ def page(context: CommandContext, number: int) -> CommandReply:
         for belief, episode in zip(page.items, seen, strict=True)
     ]
     choices = [
-        Choice(label=f"Archive {place}", command="archive", argument=f"{short(episode.id)} page {page.number}")
+        Choice(label=f"Archive {place}", command="archive", argument=f"{short_id(episode.id)} page {page.number}")
         for place, episode in enumerate(seen, start=page.first)
         if may_archive(reader.person, context.role_for(episode), episode)
     ]
@@ -70,7 +70,9 @@ def _archived(context: CommandContext, number: int) -> CommandReply:
     lines = [lesson_lines.archived_line(episode, context.scope) for episode in seen]
     restores = [
         Choice(
-            label=f"Restore {place}", command="restore", argument=f"{short(episode.id)} {ARCHIVED} page {page.number}"
+            label=f"Restore {place}",
+            command="restore",
+            argument=f"{short_id(episode.id)} {ARCHIVED} page {page.number}",
         )
         for place, episode in enumerate(seen, start=page.first)
     ]
@@ -130,7 +132,7 @@ def _done(context: CommandContext, target: ItemReference, after: Episode) -> Com
     where = listed + (f" page {target.page}" if target.page else "")
     reply = CommandReply(
         text=_archived_or_restored(after),
-        choices=(Choice(label=label, command=opposite, argument=f"{short(after.id)}{where}"),),
+        choices=(Choice(label=label, command=opposite, argument=f"{short_id(after.id)}{where}"),),
         changed_runs=(after.run_id,),
         decided_for=(after.author,),
     )

@@ -3,7 +3,7 @@
 from bot.agent.tools.reminders import reminder_line
 from bot.conversation.commands.command_context import CommandContext
 from bot.conversation.messages import titled
-from bot.conversation.reply import CommandReply, page_number, page_of, short, window
+from bot.conversation.reply import CommandReply, page_number, page_of, short_id, window
 from bot.model import Choice
 
 REMINDERS = "reminders"
@@ -25,7 +25,7 @@ def _page(context: CommandContext, number: int) -> CommandReply:
     page = page_of(kept[window(len(kept), number)], len(kept), number)
     lines = page.numbered([reminder_line(each) for each in page.items])
     choices = [
-        Choice(label=f"Cancel {place}", command=REMINDERS, argument=f"cancel {short(each.id)}")
+        Choice(label=f"Cancel {place}", command=REMINDERS, argument=f"cancel {short_id(each.id)}")
         for place, each in enumerate(page.items, start=page.first)
     ]
     text = titled("Your reminders", lines, page.place) if kept else _NONE

@@ -5,7 +5,7 @@ from dataclasses import replace
 from bot.conversation import messages
 from bot.conversation.commands import batch_commands, lesson_lines
 from bot.conversation.commands.command_context import CommandContext
-from bot.conversation.reply import BACK, CommandReply, ItemReference, page_number, short
+from bot.conversation.reply import BACK, CommandReply, ItemReference, page_number, short_id
 from bot.errors import CommandRefused
 from bot.model import Choice, PersonCommand
 from memory.model import Audience, Episode, Reaction, Verdict, Visibility
@@ -50,7 +50,7 @@ def promote(context: CommandContext) -> CommandReply:
     if target.is_back:
         return _taken_back(context, target, lesson)
     if lesson.quarantine:
-        return CommandReply(text=_release_first_text(lesson, context.spell(f"release {short(lesson.id)}")))
+        return CommandReply(text=_release_first_text(lesson, context.spell(f"release {short_id(lesson.id)}")))
     next_wider = Audience.WORKSPACE if lesson.verdicts.channel.is_validated else Audience.CHANNEL
     wanted = target.audience or next_wider
     if not context.role_for(lesson).may_promote or (context.command.is_role_local and wanted is Audience.WORKSPACE):
@@ -60,7 +60,7 @@ def promote(context: CommandContext) -> CommandReply:
     undo = Choice(
         label="Take it back",
         command="promote",
-        argument=f"{short(promoted.id)} {BACK}" + (f" page {target.page}" if target.page else ""),
+        argument=f"{short_id(promoted.id)} {BACK}" + (f" page {target.page}" if target.page else ""),
     )
     choices = (undo,) if promoted.promoted and not is_limited else ()
     return _above_list(context, target, _promoted_text(promoted, is_limited=is_limited), promoted, choices)
@@ -124,7 +124,7 @@ def _approval(lesson: Episode, command: PersonCommand) -> Reaction:
 
 def _choices(episode: Episode, place: int, page: int) -> list[Choice]:
     """The buttons of a lesson: promotions to wider audiences or its release, and archiving it."""
-    known = short(episode.id)
+    known = short_id(episode.id)
     archive = Choice(label=f"Archive {place}", command="archive", argument=f"{known} review page {page}")
     if Flag.NEEDS_QUESTION in episode.quarantine:
         return [archive]

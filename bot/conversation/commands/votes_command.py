@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from bot.conversation import messages
 from bot.conversation.commands.command_context import CommandContext
 from bot.conversation.commands.lesson_access import may_repeat
-from bot.conversation.reply import PAGE_SIZE, CommandReply, item_reference, page_number, page_of, short, window
+from bot.conversation.reply import PAGE_SIZE, CommandReply, item_reference, page_number, page_of, short_id, window
 from bot.model import Choice
 from memory.model import Episode
 from memory.rules.retrieval.prompt import shown_line
@@ -25,7 +25,7 @@ def _page(context: CommandContext, wanted: int) -> CommandReply:
     page = page_of(ratings.of(scope.workspace, scope.person, skip=skipped, limit=PAGE_SIZE), total, wanted)
     lines = [_line(each.episode if may_repeat(scope, each.episode) else None, each.vote.value) for each in page.items]
     choices = [
-        Choice(label=f"Take back {place}", command="unrate", argument=f"{short(each.episode.id)} page {page.number}")
+        Choice(label=f"Take back {place}", command="unrate", argument=f"{short_id(each.episode.id)} page {page.number}")
         for place, each in enumerate(page.items, start=page.first)
     ]
     text = _listed(page.numbered(lines), page.place)
@@ -64,7 +64,7 @@ def _line(episode: Episode | None, value: int) -> str:
 def _rated(episode: Episode | None) -> str:
     if episode is None:
         return messages.IN_ANOTHER_CHANNEL
-    return f"“{shown_line(episode.goal, 60)}” - {shown_line(episode.output, 60)} (`{short(episode.id)}`)"
+    return f"“{shown_line(episode.goal, 60)}” - {shown_line(episode.output, 60)} (`{short_id(episode.id)}`)"
 
 
 def _thumb(value: int) -> str:

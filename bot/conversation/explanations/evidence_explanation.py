@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from bot.conversation.messages import verdict_word
-from bot.conversation.reply import short
+from bot.conversation.reply import short_id
 from memory.model import Episode, Scope, Verdict
 from memory.model.evidence import RIVAL_DISCOUNT, BeliefRecord, EvidenceRecord, WeightRecord
 from memory.rules.audience import may_see
@@ -110,7 +110,7 @@ class _EvidenceExplanation:
         for weight in quoted[: self._most]:
             lesson = self._seen[weight.episode_id]
             lines.append(
-                f"“{shown_line(lesson.goal, 60)}” {_judged(weight)} [{short(lesson.id)}]: "
+                f"“{shown_line(lesson.goal, 60)}” {_judged(weight)} [{short_id(lesson.id)}]: "
                 f"adds {weight.effect:+.2f} (weight {weight.weight:.2f})"
             )
         there = sum(each.episode_id in self._there for each in weights)

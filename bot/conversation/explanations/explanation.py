@@ -5,7 +5,7 @@ from bot.conversation.counts import cost_text, counts
 from bot.conversation.explanations.evidence_explanation import explain_evidence
 from bot.conversation.explanations.lesson_explanation import message_author, votes_text
 from bot.conversation.messages import named, verdict_word
-from bot.conversation.reply import short
+from bot.conversation.reply import short_id
 from memory.model import Episode, EventKind, Grant, LinkKind, Scope, StepKind, Usage
 from memory.rules.audience import is_in_reach, may_see
 from memory.rules.evidence.judged_lesson import ANSWER
@@ -77,7 +77,7 @@ def _allowed(view: RunView) -> list[str]:
     for each in view.events:
         if each.kind is EventKind.ALLOWED:
             grant, basis = Grant(str(each.detail["grant"])), str(each.detail.get("basis", ""))
-            why = f"{GRANTS[grant]}, by {shown_line(each.actor, 30)} [{short(basis)}]"
+            why = f"{GRANTS[grant]}, by {shown_line(each.actor, 30)} [{short_id(basis)}]"
             lines.append(f"**Allowed** `{shown_line(str(each.detail['tool']), 64)}`: {why}")
     return [*lines, ""] if lines else []
 
@@ -159,8 +159,9 @@ def _exemplar(view: RunView, shown: ShownLesson, lesson: Episode, reader: Scope 
     reached = f", {shown.audience.value}" if shown.audience else ""
     message = [f"  - {message_author(lesson, shown.message)}"] if shown.message is not None else []
     return [
-        f"- {item.rank}. {item.lesson.value} “{shown_line(lesson.goal, 60)}” {author} [{short(lesson.id)}{reached}]: "
-        f"{percent(item.relevance)}% relevant (same situation {percent(item.context_score)}%, "
+        f"- {item.rank}. {item.lesson.value} “{shown_line(lesson.goal, 60)}” {author} "
+        f"[{short_id(lesson.id)}{reached}]: {percent(item.relevance)}% relevant "
+        f"(same situation {percent(item.context_score)}%, "
         f"same question {percent(max(0.0, item.intent_score))}%), {signal} ({item.ratio:.2f})",
         *message,
         f"  - votes: {votes_text(shown.votes, reader)}",
@@ -170,7 +171,7 @@ def _exemplar(view: RunView, shown: ShownLesson, lesson: Episode, reader: Scope 
 def _rule(rule: ShownRule, reader: Scope | None) -> str:
     """The line of a rule: its lessons that the reader may see, with their ids, and how many more."""
     seen = [each for each in rule.lessons if reader is None or may_see(reader, each)]
-    named = ", ".join(f"“{shown_line(each.goal, 40)}” [{short(each.id)}]" for each in seen)
+    named = ", ".join(f"“{shown_line(each.goal, 40)}” [{short_id(each.id)}]" for each in seen)
     hidden = len(rule.lesson_ids) - len(seen)
     more = f"{' and ' if named else ''}{hidden} not yours to see or forgotten" if hidden else ""
     return f"- rule [{shown_line(rule.rule_id, 8)}] from {named}{more}"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bot.conversation.messages import named, verdict_word, why_held
-from bot.conversation.reply import short
+from bot.conversation.reply import short_id
 from memory.model import Audience, Episode, EventKind, Scope
 from memory.model.saved import SavedMessage
 from memory.rules.audience import may_see
@@ -43,7 +43,7 @@ def votes_text(votes: Sequence[WeighedVote], reader: Scope | None) -> str:
 def explain_lesson(explanation: LessonExplanation, reader: Scope | None) -> str:
     """The lesson's explanation as Markdown. What the reader may not see is counted. No reader: an administrator."""
     episode = explanation.episode
-    lines = [f"**As a lesson** “{shown_line(episode.goal, 100)}” [{short(episode.id)}]"]
+    lines = [f"**As a lesson** “{shown_line(episode.goal, 100)}” [{short_id(episode.id)}]"]
     if explanation.message is not None:
         lines.append(f"- {message_author(episode, explanation.message)}")
     lines.extend(
@@ -80,7 +80,7 @@ def _decisions(explanation: LessonExplanation) -> list[str]:
     if explanation.episode.quarantine:
         lines.append(f"- held back: {why_held(explanation.episode)}")
     if explanation.stands_in:
-        lines.append(f"- joined to [{short(explanation.stands_in)}], which stands for it")
+        lines.append(f"- joined to [{short_id(explanation.stands_in)}], which stands for it")
     for event in explanation.decisions:
         if event.kind is not EventKind.MERGED:
             is_undo = bool(event.detail.get(UNDO))
@@ -99,7 +99,7 @@ def _joined(explanation: LessonExplanation, reader: Scope | None) -> list[str]:
         return []
     seen = [each for each in explanation.joined if reader is None or may_see(reader, each)]
     lines = [f"- stands for {len(explanation.joined)} more that say the same"]
-    lines.extend(f"  - “{shown_line(each.goal, 60)}” [{short(each.id)}]" for each in seen)
+    lines.extend(f"  - “{shown_line(each.goal, 60)}” [{short_id(each.id)}]" for each in seen)
     return lines
 
 

@@ -8,7 +8,7 @@ from bot.conversation.commands import lesson_lines
 from bot.conversation.commands.gaps_commands import COUNTS_THERE, THERE, TITLE, answer_choice, gap_line
 from bot.conversation.commands.lesson_access import LessonAccess
 from bot.conversation.executor import Executor
-from bot.conversation.reply import short
+from bot.conversation.reply import short_id
 from bot.errors import MessengerError
 from bot.model import BotMessage, Choice
 from bot.ports import KnowsTeachers, Messenger
@@ -159,7 +159,7 @@ def digest(waiting: Sequence[Episode], gaps: Sequence[Gap] = ()) -> tuple[str, t
 
 
 def _choices(lesson: Episode, number: int) -> list[Choice]:
-    known = short(lesson.id)
+    known = short_id(lesson.id)
     approve = Choice(label=f"Approve {number}", command="promote", argument=f"{known} channel")
     if lesson.quarantine:
         approve = Choice(label=f"Release {number}", command="release", argument=known)

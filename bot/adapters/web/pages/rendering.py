@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from bot.adapters import commonmark
 from bot.conversation.messages import why_held
-from bot.conversation.reply import short
+from bot.conversation.reply import short_id
 from memory.library.export import plain
 
 FOLDER = Path(__file__).parent
@@ -35,7 +35,7 @@ def templates() -> Environment:
         "when": when,
         "day": lambda moment: f"{moment:%Y-%m-%d}",
         "percent": percent,
-        "short": short,
+        "short": short_id,
         "cut": cut,
         "score": lambda number: f"{number:.2f}",
         "spaced": lambda number: f"{number:,.0f}".replace(",", "\u202f"),
