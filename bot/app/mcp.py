@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from starlette.middleware import Middleware
 
     from bot.adapters.mcp.explained_memory import ExplainedMemory
-    from bot.adapters.mcp.server import Door
+    from bot.adapters.mcp.server import OpenMemory
 
 PERSON_HEADER, CHANNEL_HEADER = "x-goodbot-person", "x-goodbot-channel"
 """HTTP headers with the person and channel for which the agent works; by default the key itself, in its channel."""
@@ -26,8 +26,8 @@ PERSON_HEADER, CHANNEL_HEADER = "x-goodbot-person", "x-goodbot-channel"
 async def serve_streams(settings: Settings, memory: Memory, scope: Scope, role: Role) -> None:
     """Serve over standard input and output, for one person, until the input ends. Raises `ConfigError`."""
     make_server, agent_memory = _adapter()
-    door = agent_memory(memory=memory, scope=scope, role=role, emoji=emoji_map(settings))
-    await make_server(lambda _, __: door).run_stdio_async()
+    opened = agent_memory(memory=memory, scope=scope, role=role, emoji=emoji_map(settings))
+    await make_server(lambda _, __: opened).run_stdio_async()
 
 
 async def serve_http(settings: Settings, memory: Memory, show: Callable[[str], object]) -> None:
@@ -59,12 +59,12 @@ def key_required(settings: Settings, memory: Memory) -> "list[Middleware]":
     return [Middleware(RequestIds, new_id=memory.new_id), Middleware(RequireKey, keys=keys, pace=pace)]
 
 
-def memory_of_request(memory: Memory, emoji: EmojiMap) -> "Door":
+def memory_of_request(memory: Memory, emoji: EmojiMap) -> "OpenMemory":
     """A function that opens the memory of a request's sender, by its key and headers."""
     from bot.adapters.mcp.explained_memory import ExplainedMemory
     from bot.adapters.web.authentication import Caller
 
-    def door(context: "Context[Any, Any]", right: Right) -> ExplainedMemory:
+    def open_memory(context: "Context[Any, Any]", right: Right) -> ExplainedMemory:
         request = context.request_context.request
         assert request is not None  # noqa: S101 - every call over HTTP comes with one
         caller: Caller = request.state.caller
@@ -72,7 +72,7 @@ def memory_of_request(memory: Memory, emoji: EmojiMap) -> "Door":
         scope = caller.place(request.headers.get(PERSON_HEADER, ""), request.headers.get(CHANNEL_HEADER, ""))
         return ExplainedMemory(memory=memory, scope=scope, role=Role.MEMBER, emoji=emoji)
 
-    return door
+    return open_memory
 
 
 def _adapter() -> "tuple[Callable[..., Any], type[ExplainedMemory]]":

@@ -14,7 +14,7 @@ from tests.doubles.memory_world import World, scope
 
 
 @pytest.fixture
-def door() -> AgentMemory:
+def agent_memory() -> AgentMemory:
     return AgentMemory(memory=World(SqlStore.in_memory()).memory, scope=scope())
 
 
@@ -24,7 +24,7 @@ def last_return(messages: list[ModelMessage]) -> Any:
     return part.content if isinstance(part, ToolReturnPart | RetryPromptPart) else None
 
 
-async def test_an_agent_uses_the_four_tools(door: AgentMemory) -> None:
+async def test_an_agent_uses_the_four_tools(agent_memory: AgentMemory) -> None:
     seen: list[Any] = []
 
     def decide(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
@@ -44,14 +44,14 @@ async def test_an_agent_uses_the_four_tools(door: AgentMemory) -> None:
         name, arguments = steps[len(seen) - 1]
         return ModelResponse(parts=[ToolCallPart(name, arguments)])
 
-    done = await Agent(FunctionModel(decide), toolsets=[memory_toolset(door)]).run("where is the key?")
+    done = await Agent(FunctionModel(decide), toolsets=[memory_toolset(agent_memory)]).run("where is the key?")
     assert done.output == "done"
     assert seen[1]["lessons"] == []
     assert seen[3]["verdict"] == "failure"
     assert ("REPEAT", "Under the pot.") in [(each["advice"], each["answer"]) for each in seen[5]["lessons"]]
 
 
-async def test_a_fault_comes_back_as_something_to_retry(door: AgentMemory) -> None:
+async def test_a_fault_comes_back_as_something_to_retry(agent_memory: AgentMemory) -> None:
     seen: list[Any] = []
 
     def decide(messages: list[ModelMessage], _: AgentInfo) -> ModelResponse:
@@ -60,5 +60,5 @@ async def test_a_fault_comes_back_as_something_to_retry(door: AgentMemory) -> No
             return ModelResponse(parts=[TextPart("done")])
         return ModelResponse(parts=[ToolCallPart("react_to_answer", {"answer_id": "nothing", "emoji": "👍"})])
 
-    await Agent(FunctionModel(decide), toolsets=[memory_toolset(door)]).run("thanks")
+    await Agent(FunctionModel(decide), toolsets=[memory_toolset(agent_memory)]).run("thanks")
     assert "there is no answer 'nothing'" in str(seen[1])

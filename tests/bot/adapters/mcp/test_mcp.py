@@ -34,8 +34,8 @@ def world() -> World:
 
 
 def client_of(world: World, person: Scope, role: Role = Role.MEMBER) -> Client:
-    door = ExplainedMemory(memory=world.memory, scope=person, role=role, emoji=EMOJI)
-    return Client(make_server(lambda _, __: door))
+    opened = ExplainedMemory(memory=world.memory, scope=person, role=role, emoji=EMOJI)
+    return Client(make_server(lambda _, __: opened))
 
 
 async def call(client: Client, tool: str, **arguments: object) -> Any:
