@@ -21,7 +21,7 @@ async def chat(settings: Settings, memory: Memory, *, teacher: bool, admin: bool
     """Talk in this terminal until the person leaves."""
     async with AsyncExitStack() as stack:
         report = stack.enter_context(reporting(settings, memory))
-        running = assemble(settings, memory, report.in_work)
+        running = assemble(settings, memory, report.record_in_progress)
         await stack.enter_async_context(watching(running, limit_s=settings.limits.frozen_after_s, trace=report.trace))
         await _talk(settings, memory, running, teacher=teacher, admin=admin)
 

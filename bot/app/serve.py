@@ -76,7 +76,7 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
         metering = make_metering(memory) if is_configured(settings) else None
         if metering is not None:
             stack.enter_context(metering.errors())
-        running = assemble(settings, memory, report.in_work, metering=metering)
+        running = assemble(settings, memory, report.record_in_progress, metering=metering)
         watch = watching(running, limit_s=settings.limits.frozen_after_s, trace=report.trace)
         await stack.enter_async_context(watch)
         gc_task = asyncio.create_task(keep_pauses_short(running.warm_up))

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from bot.agent.tools.registry import Tool
 from bot.config.tool_rules import ToolRule
-from bot.conversation.answers.answering import Answering, InWork, without_crash_report
+from bot.conversation.answers.answering import Answering, RecordInProgress, without_crash_report
 from bot.conversation.answers.background import BackgroundConfig, MemoryRecall
 from bot.conversation.commands.settings_command import SettingsFile
 from bot.conversation.executor import Executor
@@ -140,7 +140,7 @@ class Chat:
         world: World | None = None,
         model: LanguageModel | None = None,
         warm_up: "asyncio.Future[None] | None" = None,
-        in_work: InWork = without_crash_report,
+        record_in_progress: RecordInProgress = without_crash_report,
         messenger: RecordingMessenger | None = None,
         *,
         known_answers: bool = False,
@@ -171,7 +171,7 @@ class Chat:
             ),
             new_id=self.world.ids,
             warm_up=warm_up,
-            in_work=in_work,
+            record_in_progress=record_in_progress,
             background=background,
         )
         self.bot = Goodbot(

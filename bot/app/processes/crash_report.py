@@ -33,7 +33,7 @@ class CrashReport:
         """Which lines are in use."""
 
     @contextmanager
-    def in_work(self, message: Incoming) -> Iterator[None]:
+    def record_in_progress(self, message: Incoming) -> Iterator[None]:
         """Record that this message is being answered."""
         number = self._lines.index(False) if False in self._lines else len(self._lines)
         self._lines[number : number + 1] = [True]
@@ -61,11 +61,11 @@ class CrashReport:
         os.close(self._file)
 
 
-def open_report(database: Path, life: str) -> CrashReport:
-    """A new report for this process, whose run has the id `life`. Raises `OSError`."""
-    path = database.with_name(f"{database.name}.{life}{_ENDING}")
+def open_report(database: Path, process: str) -> CrashReport:
+    """A new report for this process, whose run has the id `process`. Raises `OSError`."""
+    path = database.with_name(f"{database.name}.{process}{_ENDING}")
     # Locked before it is renamed to its final name, because an unlocked report means a dead process.
-    unnamed = path.with_name(f"{database.name}.{life}{_UNNAMED}")
+    unnamed = path.with_name(f"{database.name}.{process}{_UNNAMED}")
     file = _new_locked(unnamed)
     trace = os.open(unnamed, os.O_WRONLY | os.O_APPEND)
     unnamed.rename(path)
@@ -89,17 +89,17 @@ def abnormal_exits(database: Path) -> Iterator[list[AbnormalExit]]:
     The last one with a traceback is kept for inspection (`last_report`). A report that cannot be read is skipped; one
     that cannot be removed is returned again next time.
     """
-    _sweep(database)
+    _remove_unnamed(database)
     with ExitStack() as stack:
         found: dict[Path, AbnormalExit] = {}
-        for path in _beside(database, _ENDING):
-            with _passed_over(path):
-                if _take(path, stack):
+        for path in _reports_beside(database, _ENDING):
+            with _skip_unreadable(path):
+                if _lock_dead(path, stack):
                     found[path] = _abnormal_exit(path)
         yield list(found.values())
-        for path, death in found.items():
-            with _passed_over(path):
-                if death.is_crash:
+        for path, ended in found.items():
+            with _skip_unreadable(path):
+                if ended.is_crash:
                     path.replace(last_report(database))
                     log.error("an earlier process crashed; its traceback is in %s", last_report(database))
                 else:
@@ -111,21 +111,21 @@ def last_report(database: Path) -> Path:
     return database.with_name(f"{database.name}.crash")
 
 
-def _beside(database: Path, ending: str) -> list[Path]:
+def _reports_beside(database: Path, ending: str) -> list[Path]:
     found = (path for path in database.parent.iterdir() if path.name.startswith(f"{database.name}."))
     return sorted(path for path in found if path.name.endswith(ending))
 
 
-def _sweep(database: Path) -> None:
+def _remove_unnamed(database: Path) -> None:
     """Remove files of processes that died before their report had its final name. Locked files are in use."""
-    for path in _beside(database, _UNNAMED):
-        with _passed_over(path), ExitStack() as stack:
-            if _take(path, stack):
+    for path in _reports_beside(database, _UNNAMED):
+        with _skip_unreadable(path), ExitStack() as stack:
+            if _lock_dead(path, stack):
                 path.unlink(missing_ok=True)
 
 
 @contextmanager
-def _passed_over(path: Path) -> Iterator[None]:
+def _skip_unreadable(path: Path) -> Iterator[None]:
     """Log and skip a file that cannot be read."""
     try:
         yield
@@ -133,7 +133,7 @@ def _passed_over(path: Path) -> Iterator[None]:
         log.warning("could not read the crash report %s: %s", path, error)
 
 
-def _take(path: Path, stack: ExitStack) -> bool:
+def _lock_dead(path: Path, stack: ExitStack) -> bool:
     """Lock the report until the stack ends. False if its process lives, or if another process took it.
 
     Raises `OSError` if it cannot be opened.

@@ -36,7 +36,7 @@ class Reporting:
 
     trace: int
     """The descriptor that a traceback is written to."""
-    in_work: Callable[[Incoming], AbstractContextManager[None]]
+    record_in_progress: Callable[[Incoming], AbstractContextManager[None]]
     """A context in which a message is answered."""
 
 
@@ -65,10 +65,12 @@ def reporting(settings: Settings, memory: Memory) -> Iterator[Reporting]:
         report = open_report(database, memory.new_id())
     except OSError as error:
         log.warning("crash reports are not available: %s", error)
-        yield Reporting(trace=sys.__stderr__.fileno() if sys.__stderr__ else 2, in_work=lambda message: nullcontext())
+        yield Reporting(
+            trace=sys.__stderr__.fileno() if sys.__stderr__ else 2, record_in_progress=lambda message: nullcontext()
+        )
         return
     try:
-        yield Reporting(trace=report.trace, in_work=report.in_work)
+        yield Reporting(trace=report.trace, record_in_progress=report.record_in_progress)
     finally:
         report.close()
 

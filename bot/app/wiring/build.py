@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from bot.agent.run import Recall, Spans
     from bot.agent.tree import AgentTree
     from bot.app.wiring.metering import Metering
-    from bot.conversation.answers.answering import Answering, InWork
+    from bot.conversation.answers.answering import Answering, RecordInProgress
     from bot.conversation.commands.settings_command import SettingsFile
     from bot.conversation.goodbot import Goodbot
 
@@ -241,7 +241,7 @@ def _make_answering(
     agent: "AgentTree",
     rewriter: LanguageModel,
     warm_up: "asyncio.Task[None]",
-    in_work: "InWork | None",
+    record_in_progress: "RecordInProgress | None",
 ) -> "Answering":
     from bot.conversation.answers.answering import Answering, without_crash_report
     from bot.conversation.answers.background import BackgroundConfig
@@ -255,7 +255,7 @@ def _make_answering(
         agent=agent,
         new_id=memory.new_id,
         warm_up=warm_up,
-        in_work=in_work or without_crash_report,
+        record_in_progress=record_in_progress or without_crash_report,
         background=BackgroundConfig(
             pause=timedelta(hours=settings.conversation.pause_hours),
             others=settings.conversation.others,
@@ -270,7 +270,7 @@ def _make_answering(
 def assemble(
     settings: Settings,
     memory: Memory,
-    in_work: "InWork | None" = None,
+    record_in_progress: "RecordInProgress | None" = None,
     *,
     model: LanguageModel | None = None,
     tools: ToolRegistry | None = None,
@@ -294,7 +294,7 @@ def assemble(
     if metering is not None:
         agent = metering.agent(agent)
     warm_up = asyncio.create_task(_warm_up(memory, executor, model))
-    answering = _make_answering(settings, memory, executor, agent, rewriter, warm_up, in_work)
+    answering = _make_answering(settings, memory, executor, agent, rewriter, warm_up, record_in_progress)
     goodbot = _make_goodbot(settings, memory, executor, answering)
     if metering is not None:
         metering.queue(goodbot.conversations)

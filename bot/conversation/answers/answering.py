@@ -49,13 +49,13 @@ _NEVER = (ChannelNotFound, TooLong)
 
 _Work: TypeAlias = FinishedRun | Noted | NotedPreference
 """The result of the work on a message, to be committed."""
-InWork = Callable[[Incoming], AbstractContextManager[None]]
+RecordInProgress = Callable[[Incoming], AbstractContextManager[None]]
 """A context for the work on a message, which notes it in case the process crashes."""
 Post = Callable[[Messenger, Incoming, BotMessage], Awaitable[MessageRef]]
 
 
 def without_crash_report(_: Incoming) -> AbstractContextManager[None]:
-    """The default for `in_work`: nothing is noted."""
+    """The default for `record_in_progress`: nothing is noted."""
     return nullcontext()
 
 
@@ -70,7 +70,7 @@ class Answering:
         agent: AgentTree,
         new_id: NewId,
         warm_up: "asyncio.Future[None] | None" = None,
-        in_work: InWork = without_crash_report,
+        record_in_progress: RecordInProgress = without_crash_report,
         background: BackgroundConfig | None = None,
         read_feedback: FeedbackReader = by_rule,
         restyles: bool = True,
@@ -80,7 +80,7 @@ class Answering:
         self._memory = memory
         self._executor = executor
         self._warm_up = warm_up
-        self._in_work = in_work
+        self._record_in_progress = record_in_progress
         self._agent = agent
         self._new_id = new_id
         background = background or BackgroundConfig()
@@ -117,7 +117,7 @@ class Answering:
         progress = ProgressLine(messenger, incoming.scope, self._lines)
         try:
             await self._warm(progress.show, cancel)
-            with self._in_work(incoming):
+            with self._record_in_progress(incoming):
                 committed = await self._commit(messenger, incoming, cancel, progress.show)
                 progress.end()
                 return "" if committed is None else await self._post(messenger, *committed)
@@ -128,7 +128,7 @@ class Answering:
     async def answer_unseen(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event) -> bool:
         """Run the agent and commit the answer without posting it. False if it was cut short."""
         await self._warm(lambda _: None, cancel)
-        with self._in_work(incoming):
+        with self._record_in_progress(incoming):
             return await self._commit(messenger, incoming, cancel, lambda _: None) is not None
 
     def restart(self, event_id: str) -> bool:
@@ -312,7 +312,7 @@ class Answering:
         A refused part stays unsent and is retried later, until `RETRY_PERIOD` is over, its channel is gone, or the
         channel got other readers. Returns the run whose lesson mark may have changed, else an empty text.
         """
-        with self._in_work(incoming):
+        with self._record_in_progress(incoming):
             unsent = self._memory.recording.unsent
             answer = await self._executor(unsent, incoming.scope.workspace, incoming.run_id)
             return await self._post(messenger, incoming, answer)

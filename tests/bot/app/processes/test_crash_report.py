@@ -26,7 +26,7 @@ def die(report: CrashReport, *messages: Incoming, trace: bytes = b"") -> None:
     """What is left when a process ends in the middle of working on these."""
     with ExitStack() as working:
         for each in messages:
-            working.enter_context(report.in_work(each))
+            working.enter_context(report.record_in_progress(each))
         os.write(report.trace, trace)
         left = report.path.read_bytes()
     report.close()
@@ -45,7 +45,7 @@ def database(tmp_path: Path) -> Path:
 
 def test_an_orderly_end_leaves_nothing(database: Path) -> None:
     report = open_report(database, "life1")
-    with report.in_work(message("e1")):
+    with report.record_in_progress(message("e1")):
         (file,) = database.parent.iterdir()
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
     report.close()
@@ -54,7 +54,7 @@ def test_an_orderly_end_leaves_nothing(database: Path) -> None:
 
 def test_a_death_is_told_with_what_was_in_work_and_taken_away(database: Path) -> None:
     report = open_report(database, "life1")
-    with report.in_work(message("e1")), report.in_work(message("e2")):
+    with report.record_in_progress(message("e1")), report.record_in_progress(message("e2")):
         pass
     die(report, message("e3"), message("e 4", "slack:Ü"))
     (file,) = database.parent.iterdir()
@@ -164,7 +164,7 @@ def test_what_is_noted_is_exactly_what_is_in_work(steps: list[tuple[bool, int]],
         working: dict[int, AbstractContextManager[None]] = {}
         for begins, number in steps:
             if begins and number not in working:
-                working[number] = report.in_work(message(f"e{number}"))
+                working[number] = report.record_in_progress(message(f"e{number}"))
                 working[number].__enter__()
             elif not begins and number in working:
                 working.pop(number).__exit__(None, None, None)

@@ -291,7 +291,7 @@ async def live(
 ) -> tuple[list[str], list[str]]:
     """One process from its start to its death or its end. Returns who was answered and told, and who was in work."""
     noted = Noted()
-    chat = Chat(world, model, in_work=noted, messenger=Platform(posted))
+    chat = Chat(world, model, record_in_progress=noted, messenger=Platform(posted))
 
     async def start() -> None:
         await chat.bot.recover_suspects(chat.messenger)
@@ -355,7 +355,7 @@ async def test_suspects_are_answered_one_at_a_time_before_anything_is_posted() -
         world.memory.recording.accept(message(f"e{number}", person=f"p{number}"))
     world.memory.recovering.count([death("one", "e0", "e2")], NOTE)
     noted = Noted()
-    chat = Chat(world, in_work=noted)
+    chat = Chat(world, record_in_progress=noted)
     gate = chat.oracle.gates["question e0"] = asyncio.Event()
     alone = asyncio.create_task(chat.bot.recover_suspects(chat.messenger))
     assert await chat.oracle.arrived.get() == "question e0"
