@@ -94,7 +94,7 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
             if runner.is_sole_holder and _is_only_one(stack, settings, runner.messenger)
         ]
         await _recover_suspects(running.goodbot, own_messengers, stop)
-        await _begin_jobs(stack, settings, memory, owner, look_s=JOBS_S if sharing is None else SHARED_JOBS_S)
+        await _begin_jobs(stack, settings, memory, owner, every_s=JOBS_S if sharing is None else SHARED_JOBS_S)
         await running.goodbot.recover(*own_messengers)
         shared = [runner.messenger for runner in runners if isinstance(runner.login, SharedLogin)]
         await stack.enter_async_context(sharing_running(settings, memory, sharing, shared))
@@ -112,10 +112,10 @@ def _is_only_one(stack: AsyncExitStack, settings: Settings, messenger: Messenger
     return bool(stack.enter_context(only_one(settings, messenger.platform)))
 
 
-async def _begin_jobs(stack: AsyncExitStack, settings: Settings, memory: Memory, owner: str, *, look_s: float) -> None:
+async def _begin_jobs(stack: AsyncExitStack, settings: Settings, memory: Memory, owner: str, *, every_s: float) -> None:
     """Run the store's jobs, and the grading by a model, while the stack lasts."""
     if settings.upkeep.jobs == "on":
-        await stack.enter_async_context(jobs_running(memory.upkeep, owner, clock=utc_now, look_s=look_s))
+        await stack.enter_async_context(jobs_running(memory.upkeep, owner, clock=utc_now, every_s=every_s))
     await stack.enter_async_context(grading_running(settings, memory, owner))
 
 

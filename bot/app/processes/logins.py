@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 LEASE_FOR = timedelta(seconds=6)
 """How long a dead holder on another machine blocks its login."""
 RENEW_S = 2.0
-LOOK_S = 1.0
+POLL_S = 1.0
 """How often a standby process checks whether the login is free."""
 
 
@@ -82,7 +82,7 @@ class Login:
                     holder,
                     self.platform,
                 )
-            await self._sleep(LOOK_S)
+            await self._sleep(POLL_S)
         if is_told:
             log.info("the other process on %s has ended: this one takes over", self.platform)
 

@@ -45,7 +45,7 @@ def owner_name(new_id: NewId) -> str:
 
 
 @asynccontextmanager
-async def jobs_running(upkeep: Upkeep, owner: str, *, clock: Clock, look_s: float = JOBS_S) -> AsyncIterator[None]:
+async def jobs_running(upkeep: Upkeep, owner: str, *, clock: Clock, every_s: float = JOBS_S) -> AsyncIterator[None]:
     """Run due jobs in the background; release the lease at the end. Also drop what other processes have erased.
 
     They run in a thread of their own, so that no message waits for them. A job that is running at the end is waited
@@ -53,7 +53,7 @@ async def jobs_running(upkeep: Upkeep, owner: str, *, clock: Clock, look_s: floa
     """
     executor = Executor(threads=1)
 
-    async def look(name: str) -> None:
+    async def run_due(name: str) -> None:
         try:
             done = await executor(upkeep.run_due, name, owner)
         except MemoryFault as error:
@@ -68,9 +68,9 @@ async def jobs_running(upkeep: Upkeep, owner: str, *, clock: Clock, look_s: floa
         except MemoryFault as error:
             log.error("what was erased was not looked for: %s", error)
 
-    jobs = {job.name: partial(look, job.name) for job in JOBS}
+    jobs = {job.name: partial(run_due, job.name) for job in JOBS}
     try:
-        async with run_periodically({**jobs, "erased": drop_erased}, every_s=look_s, clock=clock):
+        async with run_periodically({**jobs, "erased": drop_erased}, every_s=every_s, clock=clock):
             yield
     finally:
         try:
@@ -84,13 +84,13 @@ async def jobs_running(upkeep: Upkeep, owner: str, *, clock: Clock, look_s: floa
 async def reminders_running(running: Running, memory: Memory, messengers: Sequence[Messenger]) -> AsyncIterator[None]:
     """Post due reminders on these platforms, whose list may grow. Missed reminders are posted late, once."""
     teller = ReminderNotifier(memory, running.executor, running.goodbot.redeliver, messengers)
-    async with run_periodically({"reminders": teller.look}, every_s=REMINDERS_S, clock=memory.clock):
+    async with run_periodically({"reminders": teller.post_due}, every_s=REMINDERS_S, clock=memory.clock):
         yield
 
 
 @asynccontextmanager
 async def grading_running(
-    settings: Settings, memory: Memory, owner: str, *, look_s: float = GRADING_S
+    settings: Settings, memory: Memory, owner: str, *, every_s: float = GRADING_S
 ) -> AsyncIterator[None]:
     """Grade waiting answers in the background, if grading is on. Raises `ConfigError` for an unknown model."""
     grading = settings.grading
@@ -110,7 +110,7 @@ async def grading_running(
         owner=owner,
     )
 
-    async def look() -> None:
+    async def grade() -> None:
         try:
             count = await judge.run()
         except MemoryFault as error:
@@ -121,7 +121,7 @@ async def grading_running(
 
     try:
         # Cancelled at the end, because a model may take a minute to reply; the answer is graded another time.
-        async with run_periodically({"grading": look}, every_s=look_s, clock=utc_now, break_off=True):
+        async with run_periodically({"grading": grade}, every_s=every_s, clock=utc_now, break_off=True):
             yield
     finally:
         try:

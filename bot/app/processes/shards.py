@@ -17,7 +17,7 @@ from memory.services.upkeep.leases import SHARE_FOR
 
 log = logging.getLogger(__name__)
 
-LOOK_S = 1.0
+POLL_S = 1.0
 """How often a process renews its shards and checks whether it should hold others."""
 _TURN_S = 0.2
 """How often it checks whether a session may begin."""
@@ -49,21 +49,23 @@ class ShardKeeper:
         self._pause = timedelta(seconds=pause_s)
         self._sleep = sleep
         self._executor = Executor(threads=1)
-        self._looked_at = float("-inf")
+        self._polled_at = float("-inf")
         self._keeping: asyncio.Task[None] | None = None
         self.held = frozenset[int]()
         """The shards of this process."""
 
-    async def look(self) -> None:
+    async def poll(self) -> None:
         """Renew, take and give up shards. Never raises; shards are kept while the database does not answer."""
         if not self._messenger.is_connected:
             await self._hold(frozenset())
             return
         now, leases = asyncio.get_running_loop().time(), self._memory.shared_leases
-        takes = now - self._looked_at < _MISSED_S
+        takes = now - self._polled_at < _MISSED_S
         try:
-            shards = await self._executor(leases.look, self._group, self._number, self._owner, self.held, takes=takes)
-            self._looked_at = now
+            shards = await self._executor(
+                leases.renew_and_take, self._group, self._number, self._owner, self.held, takes=takes
+            )
+            self._polled_at = now
             if shards != self.held:
                 log.info("serving %s of %d", named(shards), self._number)
             await self._hold(shards)
@@ -97,8 +99,8 @@ class ShardKeeper:
 
     async def _keep(self) -> None:
         while True:
-            await self.look()
-            await self._sleep(LOOK_S)
+            await self.poll()
+            await self._sleep(POLL_S)
 
     async def __aenter__(self) -> Self:
         self._keeping = asyncio.create_task(self._keep())

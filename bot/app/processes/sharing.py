@@ -18,8 +18,8 @@ from memory.services import Memory
 if TYPE_CHECKING:
     from memory.adapters.sql.engines.process_notifications import ProcessNotifications
 
-LOOK_S = 1.0
-"""How often to look without a notification."""
+POLL_S = 1.0
+"""How often to poll without a notification."""
 
 
 def shared_platforms(settings: Settings) -> frozenset[str]:
@@ -64,26 +64,26 @@ async def sharing_running(
     sharing.messengers.update({each.platform: each for each in messengers})
     from memory.adapters.sql.engines.process_notifications import ProcessNotifications
 
-    looking, listening = Executor(threads=1), Executor(threads=1)
+    polling, listening = Executor(threads=1), Executor(threads=1)
     with closing(ProcessNotifications(settings.storage.database_url.get_secret_value())) as news:
-        running = asyncio.create_task(_run(sharing, news, looking, listening))
+        running = asyncio.create_task(_run(sharing, news, polling, listening))
         try:
             yield
         finally:
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
             with suppress(MemoryFault):  # its lease expires
-                await looking(memory.conversation_leases.end, sharing.process)
-            looking.close()
+                await polling(memory.conversation_leases.end, sharing.process)
+            polling.close()
             listening.close()
 
 
-async def _run(sharing: Sharing, news: "ProcessNotifications", looking: Executor, listening: Executor) -> None:
+async def _run(sharing: Sharing, news: "ProcessNotifications", polling: Executor, listening: Executor) -> None:
     found = frozenset[str]()
     listens: asyncio.Task[frozenset[str]] | None = None
     while True:
-        await sharing.look(looking, found)
-        listens = listens or asyncio.create_task(listening(news.wait, LOOK_S))
+        await sharing.poll(polling, found)
+        listens = listens or asyncio.create_task(listening(news.wait, POLL_S))
         woken = asyncio.create_task(sharing.awake.wait())
         await asyncio.wait({listens, woken}, return_when=asyncio.FIRST_COMPLETED)
         woken.cancel()

@@ -1,7 +1,7 @@
 """Shares platforms among processes: decides which process answers which message, with one turn per conversation.
 
 A message gets its turn when it is accepted, or waits for it. Each process regularly looks in the database for waiting
-messages and those of dead processes, and takes them. A process that could not look for too long posts nothing, because
+messages and those of dead processes, and takes them. A process that could not poll for too long posts nothing, because
 others may have taken its messages.
 """
 
@@ -25,7 +25,7 @@ from memory.services.upkeep.leases import FREE, PROCESS_FOR, WAITING
 log = logging.getLogger(__name__)
 
 _FRESH_S = PROCESS_FOR.total_seconds() - 1.0
-"""How long after a look this process certainly still holds its messages."""
+"""How long after a poll this process certainly still holds its messages."""
 _AWAITED_S = 2.0
 """How long after another process said that it waits the end of each turn is announced."""
 
@@ -55,8 +55,8 @@ class Sharing:
         self.on_inherited: Callable[[], None] = lambda: None
         """Called, in a thread, before a dead process's messages are answered."""
         self.awake = asyncio.Event()
-        """Set when there is a reason to look at once."""
-        self._looked_at = self._awaited_until = float("-inf")
+        """Set when there is a reason to poll at once."""
+        self._polled_at = self._awaited_until = float("-inf")
         self._news: set[str] = set()
         self._idle: frozenset[tuple[str, str]] = frozenset()
 
@@ -96,7 +96,7 @@ class Sharing:
         return await messenger.post(replace(message, may_be_posted=incoming.event_id in self.taken_over))
 
     def _holds(self, message: Incoming) -> bool:
-        return message.scope.platform not in self.platforms or self._monotonic() - self._looked_at < _FRESH_S
+        return message.scope.platform not in self.platforms or self._monotonic() - self._polled_at < _FRESH_S
 
     def is_elsewhere(self, message: Incoming) -> bool:
         """Whether another process has to retry the message's answer."""
@@ -108,10 +108,10 @@ class Sharing:
 
     # Looking ----------------------------------------------------------------------------------------------------
 
-    async def look(self, looking: Executor, news: frozenset[str] = frozenset()) -> None:
+    async def poll(self, polling: Executor, news: frozenset[str] = frozenset()) -> None:
         """Renew this process's lease, and take free messages. Never raises.
 
-        `looking` has a thread of its own, so that a look is never late.
+        `polling` has a thread of its own, so that a poll is never late.
         """
         began, working = self._monotonic(), self._conversations.taken
         if WAITING in news:
@@ -120,13 +120,13 @@ class Sharing:
         turns, left = self._memory.conversation_leases, self._idle - working
         workspaces, platforms = self._where()
         try:
-            found = await looking(turns.look, self.process, workspaces, left, platforms)
-            self._looked_at = began
-            await self._take(found.taken, looking)
+            found = await polling(turns.renew_and_take, self.process, workspaces, left, platforms)
+            self._polled_at = began
+            await self._take(found.taken, polling)
             while self._news:
-                await looking(turns.announce, self._news.pop())
+                await polling(turns.announce, self._news.pop())
         except Exception as error:
-            # An error boundary: the next look is a new try.
+            # An error boundary: the next poll is a new try.
             is_fault = isinstance(error, MemoryFault)
             log.error("what is to be answered cannot be looked for: %s", error, exc_info=None if is_fault else error)
             return
@@ -145,15 +145,15 @@ class Sharing:
         everywhere = [each for each in messengers if isinstance(each, AnswersEverywhere) and each.answers_everywhere]
         return sorted(frozenset().union(*known)), [each.platform for each in everywhere]
 
-    async def _take(self, taken: tuple[LeasedMessage, ...], looking: Executor) -> None:
+    async def _take(self, taken: tuple[LeasedMessage, ...], polling: Executor) -> None:
         if not taken:
             return
         inherited = {each.event_id: each.holder_before for each in taken if each.holder_before}
         if inherited:
             log.info("took over %d messages from %s", len(inherited), ", ".join(sorted(set(inherited.values()))))
             self.taken_over |= inherited.keys()
-            await looking(self.on_inherited)
-        for message in await looking(self._memory.conversation_leases.read, taken):
+            await polling(self.on_inherited)
+        for message in await polling(self._memory.conversation_leases.read, taken):
             messenger = self.messengers[message.scope.platform]
             enqueue = self._conversations.enqueue_suspect if message.is_suspect else self._conversations.enqueue
             enqueue(messenger, message)

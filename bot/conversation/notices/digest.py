@@ -43,15 +43,15 @@ class Digest:
         self._memory = memory
         self._executor = executor
         self._to = to
-        self._looked_at: dict[str, datetime] = {}
+        self._checked_at: dict[str, datetime] = {}
 
     async def send(self, messenger: Messenger) -> int:
         """Send the digests due on one platform. Returns the number of messages. Raises `StoreUnavailable`."""
         now = self._memory.clock()
-        looked = self._looked_at.get(messenger.platform)
-        if looked is not None and now - looked < _EVERY:
+        checked = self._checked_at.get(messenger.platform)
+        if checked is not None and now - checked < _EVERY:
             return 0
-        self._looked_at[messenger.platform] = now
+        self._checked_at[messenger.platform] = now
         sent = 0
         for workspace in await self._executor(self._memory.store.workspaces):
             if platform_of(workspace) == messenger.platform:

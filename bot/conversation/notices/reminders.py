@@ -43,7 +43,7 @@ class ReminderNotifier:
     _messengers: Sequence[Messenger]
     _offered_until: dict[str, datetime] = field(default_factory=dict[str, datetime], init=False)
 
-    async def look(self) -> None:
+    async def post_due(self) -> None:
         """Post the reminders that are due; what a platform refuses is tried again, like an answer. Never raises."""
         for messenger in list(self._messengers):
             platform, now = messenger.platform, self._memory.clock()

@@ -57,7 +57,7 @@ class SharedLeases:
 
     _core: Core
 
-    def look(
+    def renew_and_take(
         self, group: str, number: int, member: str, own_shares: Collection[int] = (), *, takes: bool = True
     ) -> frozenset[int]:
         """Renew this member and its shares, take free shares, and give up those beyond its fair part.
@@ -140,12 +140,12 @@ class LeaseUpdate:
 class ConversationLeases:
     """Distributes the messages of one platform among several processes that answer them.
 
-    Each process has a lease that it renews with every `look`. Once it expires, others take over what it held.
+    Each process has a lease that it renews with every `renew_and_take`. Once it expires, others take over what it held.
     """
 
     _core: Core
 
-    def look(
+    def renew_and_take(
         self,
         process: str,
         workspaces: Sequence[str],

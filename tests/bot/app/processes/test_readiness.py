@@ -60,7 +60,7 @@ async def test_shards_that_nobody_serves_are_told(world: World, tmp_path: Path) 
     messenger._logged_in.set()
     keeper = shard_keeper(given, memory, messenger, "host/1")
     runners = [PlatformRunner(messenger=messenger, login=SharedLogin(), shards=keeper)]
-    memory.shared_leases.look(group_of(given), 3, "host/2")
+    memory.shared_leases.renew_and_take(group_of(given), 3, "host/2")
     memory.shared_leases.give_up(group_of(given), "host/2", {1, 2})
 
     async def discord() -> Part:
@@ -70,7 +70,7 @@ async def test_shards_that_nobody_serves_are_told(world: World, tmp_path: Path) 
 
     assert (await discord()).state == "no process serves shards 1, 2 of 3"
     for _ in range(2):
-        await keeper.look()
+        await keeper.poll()
     ready = await discord()
     assert (ready.is_ready, ready.state) == (True, "shards 1, 2 of 3 here")
 

@@ -25,7 +25,7 @@ def ran(memory: Memory) -> set[str]:
 async def test_everything_due_runs_at_once_and_again_when_its_time_comes() -> None:
     world = World()
     upkeep = world.memory.upkeep
-    async with jobs_running(upkeep, "p1", clock=utc_now, look_s=0.05):
+    async with jobs_running(upkeep, "p1", clock=utc_now, every_s=0.05):
         await until(lambda: ran(world.memory) == {job.name for job in JOBS})
         first = {state.job.name: state.last for state in upkeep.states()}
         world.clock.tick(hours=1)
@@ -39,7 +39,7 @@ async def test_a_second_process_waits_until_the_first_is_gone() -> None:
     world = World()
     upkeep = world.memory.upkeep
     assert upkeep.hold("p1")
-    async with jobs_running(upkeep, "p2", clock=utc_now, look_s=0.02):
+    async with jobs_running(upkeep, "p2", clock=utc_now, every_s=0.02):
         looked = asyncio.get_running_loop().time() + 0.2
         await until(lambda: asyncio.get_running_loop().time() > looked)
         assert ran(world.memory) == set()
@@ -50,7 +50,7 @@ async def test_a_second_process_waits_until_the_first_is_gone() -> None:
 async def test_a_store_that_is_away_is_no_end(caplog: pytest.LogCaptureFixture) -> None:
     world = World()
     world.memory.store.close()
-    async with jobs_running(world.memory.upkeep, "p1", clock=utc_now, look_s=0.02):
+    async with jobs_running(world.memory.upkeep, "p1", clock=utc_now, every_s=0.02):
         await until(lambda: caplog.text.count("was not looked at") > len(JOBS))
 
 

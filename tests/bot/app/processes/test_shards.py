@@ -34,10 +34,10 @@ async def test_who_starts_first_lets_the_others_say_that_they_live() -> None:
     world, one, other = World(), Holder(), Holder()
     first, second = keeper(world, "a", one), keeper(world, "b", other)
     for each in (first, second):
-        await each.look()
+        await each.poll()
     assert one.shards | other.shards == set()
     for each in (first, second):
-        await each.look()
+        await each.poll()
     assert [one.shards, other.shards] == [frozenset({0}), frozenset({1})]
 
 
@@ -45,7 +45,7 @@ async def test_what_is_more_than_fair_is_for_who_joins_at_once() -> None:
     world, one, other = World(), Holder(), Holder()
     first, second = keeper(world, "a", one), keeper(world, "b", other)
     for each in (first, first, second, first, second):
-        await each.look()
+        await each.poll()
     assert [one.shards, other.shards] == [frozenset({0}), frozenset({1})]
 
 
@@ -53,14 +53,14 @@ async def test_whoever_is_not_logged_in_holds_nothing() -> None:
     world, one, other = World(), Holder(), Holder()
     first, second = keeper(world, "a", one), keeper(world, "b", other)
     for _ in range(2):
-        await first.look()
+        await first.poll()
     assert one.shards == {0, 1}
     one.is_connected = False
-    await first.look()
+    await first.poll()
     assert one.shards == frozenset()
     world.clock.tick(seconds=5)
     for _ in range(2):
-        await second.look()
+        await second.poll()
     assert other.shards == {0, 1}
 
 
@@ -68,9 +68,9 @@ async def test_a_database_out_of_reach_changes_nothing() -> None:
     world, one = World(), Holder()
     first = keeper(world, "a", one)
     for _ in range(2):
-        await first.look()
+        await first.poll()
     world.memory.store.close()
-    await first.look()
+    await first.poll()
     assert one.shards == first.held == {0, 1}
 
 
@@ -89,7 +89,7 @@ async def test_at_the_end_others_have_them_at_once() -> None:
         await held.wait()
     second = keeper(world, "b", one)
     for _ in range(2):
-        await second.look()
+        await second.poll()
     assert one.shards == {0, 1}
 
 
@@ -97,7 +97,7 @@ async def test_sessions_of_one_bucket_begin_apart_in_whichever_process() -> None
     world, one, other = World(), Holder(), Holder()
     first, second = keeper(world, "a", one), keeper(world, "b", other)
     for each in (first, second):
-        await each.look()
+        await each.poll()
     assert one.turn is not None
     assert other.turn is not None
     began = world.clock()

@@ -59,7 +59,7 @@ class Reminding:
         return "\n".join(turn.content for turn in turns if isinstance(turn, ToolTurn))
 
     async def looks(self) -> None:
-        await self.teller.look()
+        await self.teller.post_due()
         await self.chat.bot.idle()
 
 

@@ -15,7 +15,7 @@ def _accepted(world: World, workspace: str) -> str:
 def test_what_waits_is_taken_in_every_workspace_of_a_platform_whoever_knew_it() -> None:
     world = World()
     there, elsewhere = _accepted(world, "slack:T1"), _accepted(world, "discord:G1")
-    look = world.memory.conversation_leases.look
+    look = world.memory.conversation_leases.renew_and_take
     assert look("p", ["slack:T2", "slack:T3"]).taken == ()
     assert [each.event_id for each in look("p", [], platforms=["slack"]).taken] == [there]
     assert [each.event_id for each in look("p", ["discord:G1"]).taken] == [elsewhere]

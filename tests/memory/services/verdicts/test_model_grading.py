@@ -356,7 +356,7 @@ async def test_off_by_default_and_the_offline_model_judges_nothing(
     world.clock.tick(days=1)
     for more, told in (({}, False), ({"GOODBOT_GRADING_MODEL": "same"}, True)):
         settings = load_settings(more, config_path=None, cwd=tmp_path, data_dir=tmp_path)
-        async with grading_running(settings, world.memory, "p1", look_s=0.01):
+        async with grading_running(settings, world.memory, "p1", every_s=0.01):
             await asyncio.sleep(0)
         assert ("the offline model is no language model and judges nothing" in caplog.text) == told
     assert world.memory.audit.run(answer.workspace, answer.run_id).grades == {}
