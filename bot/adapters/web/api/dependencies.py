@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
-from fastapi import Depends, Request
+from fastapi import Depends, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from bot.adapters.web.authentication import Caller, caller
@@ -56,3 +56,7 @@ class Place(BaseModel):
     channel: str = Field(default="", max_length=200)
     thread: str = Field(default="", max_length=200)
     visibility: Visibility = Visibility.PUBLIC
+
+
+There = Annotated[Place, Query()]
+"""A place in the parameters of an address."""

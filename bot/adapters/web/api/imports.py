@@ -3,13 +3,12 @@
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Request
 from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 
-from bot.adapters.web.api.dependencies import Admin, Place, ServedMemory
+from bot.adapters.web.api.dependencies import Admin, ServedMemory, There
 from bot.adapters.web.api.episodes import NDJSON
 from bot.adapters.web.authentication import BODY_BYTES, IMPORT_PATH
 from memory.errors import InvalidInput
@@ -48,7 +47,7 @@ class Imported(BaseModel):
     IMPORT_PATH,
     openapi_extra={"requestBody": {"content": {NDJSON: {"schema": {"type": "string"}}}, "required": True}},
 )
-async def import_(request: Request, memory: ServedMemory, who: Admin, place: Annotated[Place, Query()]) -> Imported:
+async def import_(request: Request, memory: ServedMemory, who: Admin, place: There) -> Imported:
     """Take in an export, one JSON object a line, each of at most 1 MB, as what one person judged.
 
     Known episodes stay unchanged, so an interrupted import can be sent again. A part of an answer that is not

@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse
 
-from bot.adapters.web.api.dependencies import Admin, Asker, Place, ServedMemory, Teacher, plain_object
+from bot.adapters.web.api.dependencies import Admin, Asker, Place, ServedMemory, Teacher, There, plain_object
 from memory.library.export import plain
 from memory.model import Audience
 from memory.services.topics import FieldInput, Ingest, Placement, Related, Stage
@@ -99,21 +99,21 @@ def ingest(body: IngestBody, memory: ServedMemory, who: Teacher) -> dict[str, An
 
 
 @router.post("/topics/{topic_id:path}/archive", status_code=204)
-def archive(topic_id: str, memory: ServedMemory, who: Teacher) -> None:
+def archive(topic_id: str, memory: ServedMemory, who: Teacher, place: There) -> None:
     """Take a topic out of every answer until it is restored."""
-    memory.world.archive(who.place(), topic_id)
+    memory.world.archive(who.place(**place.model_dump()), topic_id)
 
 
 @router.post("/topics/{topic_id:path}/restore", status_code=204)
-def restore(topic_id: str, memory: ServedMemory, who: Teacher) -> None:
+def restore(topic_id: str, memory: ServedMemory, who: Teacher, place: There) -> None:
     """Bring an archived topic back."""
-    memory.world.restore(who.place(), topic_id)
+    memory.world.restore(who.place(**place.model_dump()), topic_id)
 
 
 @router.get("/topics/{topic_id:path}/history")
-def history(topic_id: str, memory: ServedMemory, who: Asker) -> list[Any]:
+def history(topic_id: str, memory: ServedMemory, who: Asker, place: There) -> list[Any]:
     """Everything that happened to a topic, oldest first."""
-    return [plain(each) for each in memory.world.trail(who.place(), topic_id)]
+    return [plain(each) for each in memory.world.trail(who.place(**place.model_dump()), topic_id)]
 
 
 @router.post("/topics/revise")

@@ -156,6 +156,16 @@ def test_a_person_and_a_topic_whose_ids_hold_slashes_are_reached(world: World, w
         assert web.call("POST", f"/v1/topics/deploy%2Fowner/{decision}").status_code == 204
 
 
+def test_a_topic_is_archived_and_read_where_it_was_filed(web: WebClient) -> None:
+    there = {"person": "ana", "channel": "c1"}
+    topic = web.post("/v1/ingest", {"title": "the deploy", "audience": "channel", "scope": there})["topic_id"]
+    for decision in ("archive", "restore"):
+        assert web.call("POST", f"/v1/topics/{topic}/{decision}").status_code == 404
+        assert web.call("POST", f"/v1/topics/{topic}/{decision}", **there).status_code == 204
+    history = web.get(f"/v1/topics/{topic}/history", key=web.key(Right.QUERY), **there)
+    assert [(each["kind"], each["actor"]) for each in history][-2:] == [("archived", "ana"), ("restored", "ana")]
+
+
 def test_counts_jobs_and_gaps(world: World, web: WebClient) -> None:
     world.ask("where is the key?", "under the mat")
     assert web.get("/v1/stats")["counts"]["episodes"] == 1
