@@ -7,7 +7,7 @@ emoji, links or code blocks.
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from markdown_it import MarkdownIt
@@ -44,6 +44,7 @@ _WHOLE = re.compile(
     r"|(?<!`)`[^`\n]+`(?!`)"  # code within a line
     r"|:[\w+'-]+(?:::skin-tone-[2-6])?:"  # an emoji by name
 )
+_TICKS = re.compile("`+")
 _NEWLINE = "\n"
 _BREAKS = ("\n\n", "\n", ". ", " ")
 _FURTHEST = 4
@@ -132,6 +133,41 @@ def _stands_alone(before: str, code: str, after: str) -> bool:
     line = before.rpartition("\n")[2]
     is_begun = line.strip(" \t>") == "" and _NAMED.match(code) is not None
     return is_begun and code.rstrip(" \t>").endswith("\n") and (after.strip(" ") == "" or after.lstrip(" ")[0] == "\n")
+
+
+def outside_code(line: str, change: Callable[[str], str]) -> str:
+    """The line with a change applied to everything but inline code."""
+    return "".join(piece if is_code else change(piece) for is_code, piece in _pieces(line))
+
+
+def _pieces(line: str) -> Iterator[tuple[bool, str]]:
+    """The line cut into code and everything else."""
+    at = 0
+    for start, end in _code_in(line):
+        yield False, line[at:start]
+        yield True, line[start:end]
+        at = end
+    yield False, line[at:]
+
+
+def _code_in(line: str) -> Iterator[tuple[int, int]]:
+    """The spans of inline code: a run of backticks opens code that the next run of the same length closes."""
+    rows = [found.span() for found in _TICKS.finditer(line)]
+    of_length: dict[int, list[int]] = {}
+    for start, end in reversed(rows):
+        of_length.setdefault(end - start, []).append(start)
+    done = 0
+    for start, end in rows:
+        if start < done:
+            continue
+        for length in range(end - start, 0, -1):
+            ends = of_length.get(length, [])
+            while ends and ends[-1] <= start:
+                ends.pop()
+            if ends:
+                done = ends[-1] + length
+                yield end - length, done
+                break
 
 
 @dataclass(frozen=True, slots=True)

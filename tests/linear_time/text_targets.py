@@ -13,6 +13,7 @@ from pydantic_ai.messages import ModelResponse, TextPart
 from bot.adapters import attachments, command_words, commonmark, naming
 from bot.adapters.discord import plain_text as discord_plain
 from bot.adapters.discord.outgoing import markdown as discord_markdown, posting as discord_posting
+from bot.adapters.link_labels import with_real_addresses
 from bot.adapters.llm.written import text_of
 from bot.adapters.slack import events as slack_events
 from bot.adapters.slack.outgoing import blocks, mrkdwn, streaming
@@ -205,6 +206,8 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "commonmark.split, 100": lambda text: commonmark.split(text, 100),
     "commonmark.split, 2000": lambda text: commonmark.split(text, 2000),
     "commonmark.split, 10000": lambda text: commonmark.split(text, 10_000),
+    "link_labels": lambda text: with_real_addresses(f"[{text}](https://x.org) [a]({text})"),
+    "link_labels, alone": with_real_addresses,
     "attachments.made_of": lambda text: attachments.made_of("a", "text/plain", text.encode(errors="replace")),
     "naming.by_name": _named,
     "words.command_in": command_words.command_in,

@@ -6,11 +6,10 @@ spoilers, underlined text, small print, quotes to the end of the message.
 """
 
 import re
-from collections.abc import Callable, Iterator
 
-from bot.adapters.commonmark import FENCE, INVISIBLE, RULE, Fence, in_columns
+from bot.adapters.commonmark import FENCE, INVISIBLE, RULE, Fence, in_columns, outside_code
+from bot.adapters.link_labels import with_real_addresses
 
-_TICKS = re.compile("`+")
 _CONTROL = re.compile(r"<(?=@|#|:|a:|/|t:|id:)")
 _BROADCAST = re.compile(r"[@＠](?=everyone|here)", re.IGNORECASE)
 _IMAGE = re.compile(r"!\[(?P<label>[^\]\n]*+)(?P<target>\]\()?")
@@ -60,7 +59,7 @@ def to_discord_quietly(text: str) -> str:
     for line in to_discord(text).split("\n"):
         is_fence = FENCE.match(line) is not None
         is_code ^= is_fence
-        shown.append(line if is_fence or is_code else _each_word(line, lambda words: _WEB.sub(_quiet, words)))
+        shown.append(line if is_fence or is_code else outside_code(line, lambda words: _WEB.sub(_quiet, words)))
     return "\n".join(shown)
 
 
@@ -157,46 +156,12 @@ def _line_start(line: str) -> str:
 
 
 def _inline(line: str) -> str:
-    return _each_word(line, _words)
-
-
-def _each_word(line: str, change: Callable[[str], str]) -> str:
-    """The line with a change applied to everything but code."""
-    return "".join(piece if is_code else change(piece) for is_code, piece in _pieces(line))
-
-
-def _pieces(line: str) -> Iterator[tuple[bool, str]]:
-    """The line cut into code and everything else."""
-    at = 0
-    for start, end in _code_in(line):
-        yield False, line[at:start]
-        yield True, line[start:end]
-        at = end
-    yield False, line[at:]
-
-
-def _code_in(line: str) -> Iterator[tuple[int, int]]:
-    """The spans of inline code: a run of backticks opens code that the next run of the same length closes."""
-    rows = [found.span() for found in _TICKS.finditer(line)]
-    of_length: dict[int, list[int]] = {}
-    for start, end in reversed(rows):
-        of_length.setdefault(end - start, []).append(start)
-    done = 0
-    for start, end in rows:
-        if start < done:
-            continue
-        for length in range(end - start, 0, -1):
-            ends = of_length.get(length, [])
-            while ends and ends[-1] <= start:
-                ends.pop()
-            if ends:
-                done = ends[-1] + length
-                yield end - length, done
-                break
+    return outside_code(line, _words)
 
 
 def _words(text: str) -> str:
     text = _IMAGE.sub(_image, _BREAK.sub("\n", text))
+    text = with_real_addresses(text) if "](" in text else text
     text = "\n".join(map(_strong, text.split("\n")))
     return harmless(re.sub(r"(?<!\\)\|\|", r"\\|\\|", text))
 

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 
 from markdown_it.token import Token
 
-from bot.adapters.commonmark import INVISIBLE, RULE, in_columns, parser, parted
+from bot.adapters.commonmark import INVISIBLE, RULE, in_columns, outside_code, parser, parted
+from bot.adapters.link_labels import with_real_addresses
 
 _OPEN, _CLOSE = r"(?:<|&lt;|&#0*60;|&#x0*3c;)", r"(?:>|&gt;|&#0*62;|&#x0*3e;)"
 _CONTROL = re.compile(
@@ -58,6 +59,8 @@ def _quiet_code(text: str) -> str:
 
 
 def _quiet_words(text: str) -> str:
+    if "](" in text:
+        text = "\n".join(outside_code(line, with_real_addresses) for line in text.split("\n"))
     return _BROADCAST.sub(f"@{INVISIBLE}", _CONTROL.sub(_defused, text))
 
 

@@ -56,6 +56,10 @@ def test_other_people_s_mentions_stay() -> None:
         ("**bold** _it_ ~~gone~~ `a<b`", "*bold* _it_ ~gone~ `a&lt;b`"),
         ("[label](https://x.org/?a=1&b=2)", "<https://x.org/?a=1&amp;b=2|label>"),
         ("![chart](https://x.org/c.png)", "<https://x.org/c.png|chart>"),
+        (
+            "[bank.com](https://x.org) `[bank.com](https://x.org)`",
+            "bank.com (https://x.org) `[bank.com](https://x.org)`",
+        ),
         ("[the notes](docs/notes.md) [x](!channel)", "the notes (docs/notes.md) x (!channel)"),
         ("[![build](https://x.org/b.svg)](https://x.org)", "<https://x.org|build>"),
         ("- one\n  - two\n- three", "• one\n    • two\n• three"),

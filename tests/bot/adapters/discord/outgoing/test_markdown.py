@@ -40,6 +40,10 @@ from bot.adapters.discord.plain_text import mentions, plain, without_mention
         ("```\n@everyone <@1>\n```", "```\n@everyone <@1>\n```"),
         ("| a | b |\n|---|:-:|\n| 1 | two |\n\nafter", "```\na | b\n1 | two\n```\n\nafter"),
         ("<https://x.org> stays", "<https://x.org> stays"),
+        (
+            "[bank.com](https://x.org) `[bank.com](https://x.org)`",
+            "bank.com (https://x.org) `[bank.com](https://x.org)`",
+        ),
     ],
 )
 def test_each_form_becomes_what_discord_has(text: str, shown: str) -> None:
