@@ -34,6 +34,8 @@ def password(password: str | None) -> None:
         password = sys.stdin.readline().rstrip("\r\n")
     if len(password) < MIN_PASSWORD_CHARACTERS:
         raise click.UsageError(f"a password has at least {MIN_PASSWORD_CHARACTERS} characters")
+    if password.encode(errors="ignore").decode() != password:
+        raise click.UsageError("this password is no UTF-8 text, so nobody could type it on the page")
     say(password_digest(password))
 
 

@@ -175,3 +175,9 @@ def test_a_password_that_is_easy_to_guess_has_no_digest(given: str) -> None:
     done = CliRunner().invoke(goodbot, ["password"], input=given)
     assert (done.exit_code, done.stdout) == (2, "")
     assert "at least 10 characters" in done.stderr
+
+
+def test_a_password_that_is_no_text_has_no_digest() -> None:
+    done = CliRunner().invoke(goodbot, ["password", "--password", "\udcff" * 12])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "no UTF-8 text" in done.stderr
