@@ -62,6 +62,7 @@ def _copy(database: Path, part: Path, file: Path, show: ShowsBackup) -> None:
         source.execute("BEGIN")
         source.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         with translated(file), closing(sqlite3.connect(part, isolation_level=None)) as target:
+            target.execute("PRAGMA journal_mode=OFF")  # what fails is thrown away, and leaves no journal on a full disk
             source.backup(target, pages=_PAGES, progress=lambda _, left, pages: show(pages - left, pages))
             (state,) = target.execute("PRAGMA quick_check(1)").fetchone()
             target.execute("PRAGMA journal_mode=DELETE")  # no files beside it

@@ -127,6 +127,8 @@ def test_a_damaged_database_replaces_no_backup(database: Path, tmp_path: Path) -
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs prlimit")
 def test_a_full_disk_leaves_the_earlier_backup(database: Path, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(database)) as connection:  # more than SQLite writes without a journal
+        connection.execute("CREATE TABLE more AS SELECT randomblob(8000000) AS much")
     file = tmp_path / "copy"
     made(database, file)
     before = file.read_bytes()
