@@ -160,7 +160,7 @@ def titled(title: str, lines: Sequence[str], page: str) -> str:
 
 def which(noun: str, command: str, list_command: str) -> str:
     """The reply to a command that lacks the id of a lesson or rating."""
-    return f"Which {noun}? `{command} ID`, with an id that `{list_command}` shows."
+    return f"Which {noun}? `{command}`, with an id that `{list_command}` shows."
 
 
 def reach(episode: Episode) -> str:

@@ -180,7 +180,9 @@ def spelled(command: str, group: str, bot_name: str) -> str:
         return f"@{bot_name} {CORRECT}:"
     if word == "forget":
         return f"/{group} {FORGET}" + (" confirm:yes" if argument.endswith("yes") else "")
-    _, options = _COMMANDS.get(word, ("", ()))
+    if word not in _COMMANDS:
+        return f"@{bot_name} {command}"
+    _, options = _COMMANDS[word]
     if not options:
         return f"/{group} {command}"
     page = argument.rpartition("page ")[2] if _PAGE in options and "page " in argument else ""

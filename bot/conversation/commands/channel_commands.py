@@ -76,6 +76,6 @@ def known_answers(context: CommandContext, file: SettingsFile) -> CommandReply:
     chosen = settings.here(scope).get(KNOWN_ANSWERS)
     value, person = (chosen.value, chosen.changed_by) if chosen else (file.values.get(KNOWN_ANSWERS, OFF), "")
     by = f" ({shown_line(person, 30)} decided that)" if person else ""
-    change = f"`{context.spell(KNOWN_ANSWERS)} {OFF if value == ON else ON}` changes it."
+    change = f"`{context.spell(f'{KNOWN_ANSWERS} {OFF if value == ON else ON}')}` changes it."
     text = f"{_WITHOUT_MODEL} {value}" if file.is_offline else _KNOWN_ANSWERS[value]
     return CommandReply(text=f"{text}{by}. {change}", people=(person,) if person else ())

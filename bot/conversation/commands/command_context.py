@@ -51,7 +51,9 @@ class CommandContext:
         """The lesson in the argument. Raises `CommandRefused` without one, naming `list_command`, which shows ids."""
         target = item_reference(self.argument)
         if target is None:
-            raise CommandRefused(messages.which("lesson", self.spell(self.command.name), self.spell(list_command)))
+            raise CommandRefused(
+                messages.which("lesson", self.spell(f"{self.command.name} ID"), self.spell(list_command))
+            )
         return target
 
     def find(self, target: ItemReference | None) -> Episode:

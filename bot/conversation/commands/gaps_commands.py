@@ -34,7 +34,7 @@ def no_such_gap(spell: messages.Spell) -> str:
     """The reply to `teach` without the id of an unanswered question."""
     return (
         f"I know no such question that waits for an answer. `{spell('gaps')}` lists those that do; "
-        f"`{spell('teach')} ID ANSWER` answers one."
+        f"`{spell('teach ID ANSWER')}` answers one."
     )
 
 

@@ -17,7 +17,7 @@ _YES = re.compile(r"(?<!\s)\s++yes\Z", re.IGNORECASE)
 
 def purge_usage(command: str) -> str:
     """The reply to `purge` without a person."""
-    return f"Whose lessons? `{command} PERSON` shows first how much it is."
+    return f"Whose lessons? `{command}` shows first how much it is."
 
 
 def nothing_to_purge(person: str) -> str:
@@ -72,7 +72,7 @@ def purge(context: CommandContext) -> CommandReply:
     """`purge PERSON [yes]`: without `yes` it only counts and asks."""
     person, is_confirmed = read_argument(context.argument)
     if not person:
-        return CommandReply(text=purge_usage(context.spell("purge")))
+        return CommandReply(text=purge_usage(context.spell("purge PERSON")))
     try:
         return _purge(context, person) if is_confirmed else _ask(context, person)
     except InvalidInput as error:

@@ -72,19 +72,20 @@ def overview(lines: Sequence[str], kept_in_file: Sequence[str], spell: Spell) ->
     text += [f"- {line}" for line in lines]
     if kept_in_file:
         text += ["", f"Only the settings file decides {', '.join(f'`{each}`' for each in kept_in_file)}."]
-    text += ["", f"`{spell('settings')} mode` shows one, `{spell('settings')} history` what was changed."]
+    text += ["", f"`{spell('settings mode')}` shows one, `{spell('settings history')}` what was changed."]
     return "\n".join(text)
 
 
 def one_setting(setting: Settable, line: str, spell: Spell, *, is_direct: bool) -> str:
     """One setting, and how to change it."""
-    command = f"{spell('settings')} {setting.name}"
+    default = spell(f"settings {setting.name} default")
     text = [f"{line}.", f"That is {ABOUT[setting.name]}."]
     if setting.is_list:
         what = "@somebody" if setting.name != ALLOWED_CHANNELS else "#channel"
-        text.append(f"`{command} add {what}`, `{command} remove {what}`, `{command} default` for the settings file's.")
+        add, remove = (spell(f"settings {setting.name} {verb} {what}") for verb in ("add", "remove"))
+        text.append(f"`{add}`, `{remove}`, `{default}` for the settings file's.")
     else:
-        text.append(f"It takes {allowed(setting)}, or `default` for the settings file's: `{command} default`.")
+        text.append(f"It takes {allowed(setting)}, or `default` for the settings file's: `{default}`.")
     if setting.is_per_channel:
         there = "In direct messages" if is_direct else "For all channels at once"
         text.append(f"{there} say `everywhere` behind it.")

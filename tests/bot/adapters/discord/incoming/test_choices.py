@@ -1,5 +1,6 @@
 """Commands as buttons on Discord: in private answers, in direct messages, and about a channel from outside of it."""
 
+import re
 from collections.abc import AsyncIterator, Sequence
 
 import discord
@@ -10,8 +11,12 @@ from bot.adapters import forms
 from bot.adapters.discord.menu import spelled
 from bot.adapters.discord.outgoing import typing_indicator
 from bot.adapters.discord.views import ChosenButton, choice_view
+from bot.conversation.commands.gaps_commands import no_such_gap
+from bot.conversation.commands.help_messages import help_text
+from bot.conversation.commands.setting_messages import one_setting, overview
 from bot.model import BotMessage, Choice, PersonCommand, PersonEvent
 from memory.model import Role, Visibility
+from memory.rules.chat_settings import CATALOGUE, settable
 from tests.bot.adapters.messenger_contract import Heard
 from tests.doubles.discord import Callback, DiscordServer, LostAnswer, MessageFlag, refusing
 from tests.doubles.discord.model import Channel, Json, Message
@@ -327,10 +332,27 @@ async def test_a_purge_names_the_person_by_id(server: DiscordServer, session: Se
         ("forget me", "/goodbot forget-me"),
         ("export csv", "/goodbot export form:csv"),
         ("correct", "@bot correct:"),
+        ("parts", "@bot parts"),
+        ("choose 1", "@bot choose 1"),
     ],
 )
 def test_commands_are_spelt_with_the_options_they_have(command: str, typed: str) -> None:
     assert spelled(command, "goodbot", "bot") == typed
+
+
+async def test_what_texts_tell_people_to_type_are_commands_with_their_options(
+    server: DiscordServer, session: Session
+) -> None:
+    def spell(command: str) -> str:
+        return spelled(command, "goodbot", "bot")
+
+    await server.until(server.syncs)
+    [group] = [each for each in server.syncs()[-1].commands if each["name"] == "goodbot"]
+    offered = {one["name"]: {each["name"] for each in one.get("options", ())} for one in group["options"]}
+    texts = [help_text(spell, Role.ADMIN), overview([], [], spell), no_such_gap(spell)]
+    texts += [one_setting(settable(name), name, spell, is_direct=False) for name in CATALOGUE]
+    told = re.findall(r"`/goodbot ([\w-]+)(?: (\w*):?[^`]*)?`", "\n".join(texts))
+    assert [(word, option) for word, option in told if option not in {"", *offered[word]}] == []
 
 
 # The stop button ------------------------------------------------------------------------------------------------------
