@@ -6,7 +6,7 @@ import pytest
 from pypdf import PdfWriter
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
-from bot.adapters.tools.page_text import pdf_text
+from bot.adapters.tools.page_text import html_text, pdf_text
 from bot.errors import ToolFailed
 
 
@@ -51,3 +51,16 @@ def test_a_damaged_document_cannot_be_read(whole: bytes, damaged: bytes) -> None
     assert document().count(whole) == 1
     with pytest.raises(ToolFailed, match="That PDF cannot be read: "):
         pdf_text(document().replace(whole, damaged))
+
+
+def test_a_page_of_very_many_elements_is_read_without_looking_for_its_main_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def extract(*_: object, **__: object) -> str:
+        raise AssertionError("it takes a minute for such a page")
+
+    monkeypatch.setattr("trafilatura.extract", extract)
+    hidden = "<style>p {}</style><script>no()</script>"
+    lines = "<p>a line</p><!-- no -->\n" * 20_000
+    title, text = html_text(f"<title>Long</title>{hidden}{lines}<p>end")
+    assert (title, text[:18], text[-3:]) == ("Long", "Long a line\na line", "end")
