@@ -13,6 +13,7 @@ from memory.errors import InvalidInput
 from memory.model import Incoming, Outgoing, Scope, ShortMemory, Visibility
 from memory.model.delivery import RETRY
 from memory.ports import Transaction
+from memory.rules.audience import stays
 from memory.rules.recurrence import ONCE, Recurrence, next_due
 from memory.services.core import Core, keep
 
@@ -96,11 +97,16 @@ class Reminders:
         return made
 
     def of(self, scope: Scope) -> list[Reminder]:
-        """The person's reminders, earliest first. In a channel, where others read along, only those of the channel."""
+        """The person's reminders, earliest first. In a channel, where others read along, only those of the channel.
+
+        Those from before others could read it are left out there.
+        """
         with self._core.store.read() as tx:
             kept = [_read(each) for each in tx.short.of_person(scope.workspace, scope.person, KIND)]
-        is_alone = scope.visibility is Visibility.DIRECT
-        return [each for each in kept if is_alone or each.scope.channel == scope.channel]
+        if scope.visibility is Visibility.DIRECT:
+            return kept
+        here = [each for each in kept if each.scope.channel == scope.channel]
+        return [each for each in here if stays(each.scope.visibility, scope.visibility)]
 
     def cancel(self, scope: Scope, known: str) -> Reminder | None:
         """Delete one of the person's own reminders, by its id or the end of it. None if there is none."""

@@ -1,5 +1,6 @@
 """Reminders as people meet them: asked for in words, in their own time zone, told there, listed and cancelled."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -11,8 +12,8 @@ from bot.conversation.executor import Executor
 from bot.conversation.notices.reminders import ReminderNotifier, add_reminder
 from bot.errors import MessengerUnavailable
 from bot.model import ChannelCard, PersonRetry, Profile, ToolTurn
-from memory.model import Scope
-from tests.doubles.conversation import ANA, BOB, Chat, RecordingMessenger
+from memory.model import Scope, Visibility
+from tests.doubles.conversation import ANA, BOB, Chat, RecordingMessenger, direct
 from tests.doubles.memory_world import World
 from tests.doubles.model import call
 from tests.doubles.stores import content
@@ -137,3 +138,16 @@ async def test_the_command_lists_and_cancels_ones_own() -> None:
     here.world.clock.now += timedelta(days=7)
     await here.looks()
     assert not [post for post in here.messenger.posts if "⏰" in post.text]
+
+
+async def test_a_reminder_from_a_channel_that_others_read_now_is_listed_to_its_person_alone() -> None:
+    here = Reminding()
+    private = replace(ANA, visibility=Visibility.PRIVATE)
+    await here.chat.ask("lunch?", private)
+    tomorrow = here.world.clock().replace(tzinfo=None) + timedelta(days=1)
+    here.world.memory.reminders.add(private, "call the lawyer", tomorrow, "UTC")
+    assert "lawyer" in await here.chat.command("reminders", by=private)
+    (cancel,) = here.messenger.posts[-1].choices
+    for argument in ("", cancel.argument):
+        assert "lawyer" not in await here.chat.command("reminders", argument)
+    assert "lawyer" in await here.chat.command("reminders", by=direct("ana"))
