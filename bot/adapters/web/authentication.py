@@ -53,6 +53,12 @@ class Caller:
         if not self.key.right.includes(right):
             raise AccessDenied(f"this needs the right {right.value}; key {self.key.name!r} has {self.key.right.value}")
 
+    def require_workspace(self) -> None:
+        """Raise `AccessDenied` if the key is for one channel."""
+        if self.key.channel:
+            text = f"key {self.key.name!r} is for channel {self.key.channel} alone, and this is of the workspace"
+            raise AccessDenied(text)
+
     def place(
         self, person: str = "", channel: str = "", thread: str = "", visibility: Visibility = Visibility.PUBLIC
     ) -> Place:

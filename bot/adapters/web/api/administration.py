@@ -5,7 +5,6 @@ from typing import Any
 from fastapi import APIRouter
 
 from bot.adapters.web.api.dependencies import Admin, Asker, ServedMemory, plain_object
-from bot.errors import AccessDenied
 from memory.library.export import export_person, plain
 
 router = APIRouter(tags=["administration"])
@@ -16,28 +15,28 @@ router = APIRouter(tags=["administration"])
 @router.get("/people/{person:path}/export")
 def export(person: str, memory: ServedMemory, who: Admin) -> dict[str, Any]:
     """Everything stored about a person."""
-    _whole_workspace(who)
+    who.require_workspace()
     return export_person(memory.privacy.copy(who.workspace, person), person)
 
 
 @router.get("/people/{person:path}")
 def holdings(person: str, memory: ServedMemory, who: Admin) -> dict[str, int]:
     """How much is stored in a person's name. Their export looks for what repeats their words elsewhere, too."""
-    _whole_workspace(who)
+    who.require_workspace()
     return memory.privacy.counts(who.workspace, person)
 
 
 @router.delete("/people/{person:path}")
 def forget(person: str, memory: ServedMemory, who: Admin) -> dict[str, Any]:
     """Erase everything about a person. It cannot be undone."""
-    _whole_workspace(who)
+    who.require_workspace()
     return plain_object(memory.privacy.forget(who.workspace, person, actor=who.actor))
 
 
 @router.post("/people/{person:path}/purge")
 def purge(person: str, memory: ServedMemory, who: Admin, dry_run: bool = True) -> dict[str, Any]:
     """Take back everything a person taught; with `dry_run`, only say how much that is."""
-    _whole_workspace(who)
+    who.require_workspace()
     if dry_run:
         return plain_object(memory.purging.plan(who.workspace, person))
     return plain_object(memory.purging.purge(who.workspace, person, actor=who.actor, at=memory.clock()))
@@ -46,7 +45,7 @@ def purge(person: str, memory: ServedMemory, who: Admin, dry_run: bool = True) -
 @router.get("/stats")
 def stats(memory: ServedMemory, who: Asker) -> dict[str, Any]:
     """Counts of episodes by verdict and origin, of answers and questions back, and of answers that people rejected."""
-    _whole_workspace(who)
+    who.require_workspace()
     counts, decisions = memory.audit.statistics(who.workspace)
     return {"counts": counts, "decisions": plain(decisions)}
 
@@ -54,7 +53,7 @@ def stats(memory: ServedMemory, who: Asker) -> dict[str, Any]:
 @router.get("/gaps")
 def gaps(memory: ServedMemory, who: Admin, limit: int = 10) -> list[Any]:
     """What to teach next: questions that nobody could answer, by how many a lesson would settle."""
-    _whole_workspace(who)
+    who.require_workspace()
     return [plain(each) for each in memory.gaps.find(who.workspace, limit=max(1, min(limit, 100)))]
 
 
@@ -66,8 +65,3 @@ def jobs(memory: ServedMemory, who: Admin) -> list[Any]:
         | {"due_at": each.due_at, "owner": each.owner, "last": plain(each.last)}
         for each in memory.upkeep.states()
     ]
-
-
-def _whole_workspace(who: Admin) -> None:
-    if who.key.channel:
-        raise AccessDenied(f"key {who.key.name!r} is for channel {who.key.channel} alone, and this is of the workspace")

@@ -206,6 +206,8 @@ def _corrected_by(memory: Memory, episode: Episode, event_id: str) -> Episode:
 @router.post("/{episode_id}/promote")
 def promote(episode_id: str, body: PromotionBody, memory: ServedMemory, who: Admin) -> dict[str, Any]:
     """Share a lesson with its channel or the workspace."""
+    if body.audience is Audience.WORKSPACE:
+        who.require_workspace()
     _found(memory, who, episode_id)
     done = memory.teaching.promote(who.workspace, episode_id, body.audience, actor=who.actor, role=Role.ADMIN)
     return plain_object(done)

@@ -95,6 +95,8 @@ def query(asked: Query, memory: ServedMemory, who: Asker) -> JSONResponse:
 @router.post("/ingest")
 def ingest(body: IngestBody, memory: ServedMemory, who: Teacher) -> dict[str, Any]:
     """Remember a topic, more of one, or a new version of one of its fields."""
+    if body.audience is Audience.WORKSPACE:
+        who.require_workspace()
     return plain_object(memory.world.ingest(who.place(**body.scope.model_dump()), body.ingest()))
 
 
@@ -119,4 +121,5 @@ def history(topic_id: str, memory: ServedMemory, who: Asker, place: There) -> li
 @router.post("/topics/revise")
 def revise(memory: ServedMemory, who: Admin) -> dict[str, str]:
     """Merge topics with the same title. Returns which topic was merged into which."""
+    who.require_workspace()
     return dict(memory.world.revise(who.workspace, actor=who.actor))

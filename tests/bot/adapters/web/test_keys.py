@@ -133,6 +133,17 @@ def test_a_key_for_a_channel_names_no_other(world: World, web: WebClient) -> Non
     assert web.call("GET", "/v1/people/ana", key=secret).status_code == 403
 
 
+def test_a_key_for_a_channel_decides_nothing_for_the_workspace(world: World, web: WebClient) -> None:
+    secret, path = web.key(Right.ADMIN, channel="c1"), world.ask("where is the key?", "under the mat").id
+    topic = {"title": "key", "fields": [{"name": "place", "value": "mat"}]}
+    for wanted, status in (("channel", 200), ("workspace", 403)):
+        for address, body in ((f"/v1/episodes/{path}/promote", {}), ("/v1/ingest", topic)):
+            answer = web.call("POST", address, {"audience": wanted, **body}, key=secret)
+            assert answer.status_code == status, answer.text
+    assert web.call("POST", "/v1/topics/revise", key=secret).status_code == 403
+    assert web.call("POST", "/v1/topics/revise").status_code == 200
+
+
 @pytest.mark.parametrize(
     ("right", "channel", "status"),
     [
