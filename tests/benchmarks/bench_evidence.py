@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bot.adapters.llm.offline.ranking import OFFERED_LIKE, on_offer
+from bot.adapters.llm.offline.ranking import OFFERED_LIKE, Likelihood, on_offer
 from bot.app.bench.embedding import PreparedEmbedder
 from bot.app.bench.labelled import LabelledMessage, first_of_each, read_splits, read_texts
 from bot.app.bench.people import AnswerWorth, Habits
@@ -31,7 +31,7 @@ from memory.rules.evidence.confusion import LeftOut, confusion
 from memory.rules.evidence.posterior import EvidenceConfig, action_prior, learned_fits, posterior
 from memory.rules.evidence.threshold import counted_threshold, newest_counted
 from memory.rules.evidence.voices import NoisyVerdict
-from memory.rules.evidence.weighing import SAME_QUESTION
+from memory.rules.evidence.weighing import SAME_QUESTION, WEIGHTS
 from memory.rules.retrieval.consensus import ask_for_different_things
 
 if TYPE_CHECKING:
@@ -201,8 +201,10 @@ class Stream:
         if self._arm.must_choose or is_sure(belief, prior, rival, self._threshold.value):
             outcome = AnswerWorth.RIGHT if best == label else AnswerWorth.WRONG
         else:
-            related = self._related(vector, ranked)[:MOST_OPTIONS]
-            offered = related[: on_offer([(float(beliefs[each]), 0.0) for each in related])]
+            like = self._likeness(vector)
+            related = [each for each in ranked if max(like.get(each, [1.0])) >= self._offered_like][:MOST_OPTIONS]
+            likeliest = [Likelihood(float(beliefs[each]), 0.0, len(like.get(each, ()))) for each in related]
+            offered = related[: on_offer(likeliest)]
             outcome = (
                 AnswerWorth.UNKNOWN if not offered else AnswerWorth.TAP if label in offered else AnswerWorth.NEITHER
             )
@@ -210,16 +212,15 @@ class Stream:
             self._react(goal, vector, label, outcome, best, offered, min(100, max(0, int(confidence * 100 + 1e-9))))
         return outcome
 
-    def _related(self, vector: "Matrix", labels: Sequence[int]) -> Sequence[int]:
-        """Those of these labels that may be offered: not answers that were taught only for goals unlike this one."""
-        if not self._arm.as_answers:
-            return labels
-        cosines, places = self._lessons.nearest(vector, self._config.lessons)
-        like: dict[int, float] = {}
-        for cosine, place in zip(cosines[0, 1:].tolist(), places, strict=True):
-            for label in self._lessons.candidates[place] if self._lessons.observations[place].approves else ():
-                like[label] = max(like.get(label, -1.0), cosine)
-        return [label for label in labels if like.get(label, self._offered_like) >= self._offered_like]
+    def _likeness(self, vector: "Matrix") -> dict[int, list[float]]:
+        """By label, the cosines of the nearest `WEIGHTS` goals that it was taught for; empty if labels are tools."""
+        like: dict[int, list[float]] = {}
+        if self._arm.as_answers:
+            cosines, places = self._lessons.nearest(vector, self._config.lessons)
+            for cosine, place in zip(cosines[0, 1:].tolist(), places, strict=True):
+                for label in self._lessons.candidates[place] if self._lessons.observations[place].approves else ():
+                    like.setdefault(label, []).append(cosine)
+        return {label: cosines[:WEIGHTS] for label, cosines in like.items()}
 
     def _react(
         self,

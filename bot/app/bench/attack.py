@@ -11,7 +11,7 @@ from datetime import timedelta
 from enum import StrEnum
 
 from bot.adapters.llm.offline.model import OfflineModel
-from bot.adapters.llm.offline.ranking import on_offer
+from bot.adapters.llm.offline.ranking import Likelihood, on_offer
 from bot.agent.tools.registry import ToolRegistry
 from bot.app.bench.embedding import prepared_embedder
 from bot.app.bench.fresh_bot import FreshBot, SimulatedClock, fresh_bot
@@ -284,4 +284,5 @@ class _AttackRun:
 def _offered(beliefs: Sequence[Belief]) -> set[str]:
     """The answers among which a person would be asked to choose."""
     likeliest = sorted(beliefs, key=lambda each: -max(each.value, each.suggested))
-    return {each.text for each in likeliest[: on_offer([(each.value, each.suggested) for each in likeliest])]}
+    offered = on_offer([Likelihood(each.value, each.suggested, len(each.sources)) for each in likeliest])
+    return {each.text for each in likeliest[:offered]}

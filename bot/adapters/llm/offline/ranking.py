@@ -7,6 +7,7 @@ similar its description is.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from math import sqrt
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
@@ -39,6 +40,9 @@ _UNFIT = 0.15
 """... and the greatest prior of one with less fitness, which is not used until people approve."""
 ASKED_FROM = 0.045
 """The least belief for which the person is asked (measured: `memory/rules/evidence/README.md`) ..."""
+ASKED_FROM_EACH = 0.0375
+"""... and of an answer with n lessons, the factor of the root of n: the more lessons an answer has, the more it is
+believed for a goal without any relation ..."""
 SUGGESTED_FROM = 0.08
 """... or the least suggestion (`Belief.suggested`), about four times the belief in what one member approved."""
 _OFFERED_FROM, _OFFERED_SHARE = 0.02, 0.1
@@ -59,15 +63,27 @@ Weigh: TypeAlias = Callable[[str], Evidence]
 """Computes the evidence for a goal. Blocking."""
 
 
-def on_offer(likeliest: Sequence[tuple[float, float]]) -> int:
-    """How many of the likeliest actions a person is asked about: up to `MOST_OPTIONS`; 0 if none is likely enough.
+class Likelihood(NamedTuple):
+    """How likely it is that an action is meant."""
 
-    `likeliest` has the belief and the suggestion of each, likeliest first.
-    """
+    belief: float
+    suggested: float = 0.0
+    lessons: int = 0
+    """How many lessons approve it, if it is a known answer."""
+
+    @property
+    def is_worth_asking(self) -> bool:
+        """Whether the person is asked about it."""
+        least = ASKED_FROM_EACH * sqrt(self.lessons)
+        return self.belief >= max(ASKED_FROM, least) or self.suggested >= max(SUGGESTED_FROM, least)
+
+
+def on_offer(likeliest: Sequence[Likelihood]) -> int:
+    """How many of the likeliest actions a person is asked about: up to `MOST_OPTIONS`; 0 if none is worth asking."""
     first = likeliest[:MOST_OPTIONS]
-    if not any(belief >= ASKED_FROM or suggested >= SUGGESTED_FROM for belief, suggested in first):
+    if not any(each.is_worth_asking for each in first):
         return 0
-    likelihoods = [max(each) for each in first]
+    likelihoods = [max(each.belief, each.suggested) for each in first]
     return sum(each >= max(_OFFERED_FROM, _OFFERED_SHARE * likelihoods[0]) for each in likelihoods)
 
 
@@ -96,6 +112,8 @@ class ActionCandidate(NamedTuple):
     """The known answer ..."""
     taught_for: str = ""
     """... and the goal of the strongest lesson that approves it, if any."""
+    lessons: int = 0
+    """How many lessons approve the known answer."""
     is_search: bool = False
     """Whether the tool searches for the whole question, so that its result need not be an answer."""
     is_unfit: bool = False
@@ -183,7 +201,9 @@ class Chooser:
         while len(related) < MOST_OPTIONS and open_ and open_[0].likelihood >= _OFFERED_FROM:
             related += self._related(goal, open_[:MOST_OPTIONS])
             del open_[:MOST_OPTIONS]
-        return related[: on_offer([(each.belief + each.doubt, each.suggested) for each in related])]
+        return related[
+            : on_offer([Likelihood(each.belief + each.doubt, each.suggested, each.lessons) for each in related])
+        ]
 
     def _related(self, goal: str, candidates: Sequence[ActionCandidate]) -> list[ActionCandidate]:
         """The candidates without known answers that were taught for goals that are not at all like this one."""
@@ -280,6 +300,7 @@ def _known_answers(goal: str, evidence: Evidence) -> list[ActionCandidate]:
                     action=ANSWER,
                     text=belief.text,
                     taught_for=next(iter(approving), ""),
+                    lessons=len(approving),
                     belief=belief.value - doubt,
                     suggested=belief.suggested,
                     doubt=doubt,
