@@ -163,8 +163,9 @@ def _lesson(episode: Episode, advice: Lesson) -> dict[str, Any]:
 
 
 def _steps(given: Mapping[str, Any]) -> list[Step]:
-    """One step of another agent as trajectory steps: thought, action and observation."""
-    thought, tool, observation = (str(given.get(name, "")) for name in ("thought", "tool", "observation"))
+    """One step of another agent as trajectory steps: thought, action and observation; what is null is left out."""
+    names = ("thought", "tool", "observation")
+    thought, tool, observation = ("" if given.get(name) is None else str(given[name]) for name in names)
     arguments = given.get("arguments")
     made = [Step(kind=StepKind.THINK, text=thought)] if thought else []
     if tool:

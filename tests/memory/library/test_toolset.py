@@ -10,6 +10,8 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from memory.adapters.sql import SqlStore
 from memory.library.agent import AgentMemory
 from memory.library.toolset import INSTRUCTIONS, memory_toolset
+from memory.model import StepKind
+from memory.ports import EpisodeFilter
 from tests.doubles.memory_world import World, scope
 
 
@@ -62,3 +64,17 @@ async def test_a_fault_comes_back_as_something_to_retry(agent_memory: AgentMemor
 
     await Agent(FunctionModel(decide), toolsets=[memory_toolset(agent_memory)]).run("thanks")
     assert "there is no answer 'nothing'" in str(seen[1])
+
+
+def test_what_an_agent_leaves_null_in_a_step_is_no_step(agent_memory: AgentMemory) -> None:
+    given: list[dict[str, Any]] = [
+        {"thought": "I know that.", "tool": None, "arguments": None, "observation": None},
+        {"thought": None, "tool": "count", "arguments": None, "observation": 0},
+    ]
+    agent_memory.record("how many keys are there?", "None.", given)
+    (stored,) = agent_memory.memory.audit.whole(agent_memory.scope.workspace, EpisodeFilter())
+    assert [(step.kind, step.tool, step.text) for step in stored.trajectory] == [
+        (StepKind.THINK, "", "I know that."),
+        (StepKind.ACT, "count", ""),
+        (StepKind.OBSERVE, "count", "0"),
+    ]
