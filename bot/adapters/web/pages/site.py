@@ -264,7 +264,9 @@ async def _form(request: Request) -> FormData:
     announced = whole_number(request.headers.get("content-length", ""))
     if announced is None or announced > FORM_BYTES:
         return FormData()
-    return await request.form(max_files=0, max_fields=1000)
+    form = await request.form(max_files=0, max_fields=1000)
+    # A form in a charset such as UTF-7 may have half characters, which nothing can store.
+    return FormData([(name, str(value).encode(errors="replace").decode()) for name, value in form.multi_items()])
 
 
 def _is_same_site(request: Request) -> bool:

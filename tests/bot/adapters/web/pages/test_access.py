@@ -13,7 +13,7 @@ from bot.errors import ConfigError
 from memory.adapters.sql import SqlStore
 from memory.errors import StoreUnavailable
 from tests.doubles.memory_world import World
-from tests.doubles.pages import WORKSPACE, Visitor, site_parts
+from tests.doubles.pages import WORKSPACE, Visitor, site_parts, token_in
 
 GETS = [route.path for page in PAGES for route in page.routes if route.method == "GET"]
 POSTS = [route.path for page in PAGES for route in page.routes if route.method == "POST"]
@@ -44,6 +44,14 @@ def test_no_form_is_taken_without_its_token(nobody: Visitor, path: str) -> None:
 def test_who_only_looks_decides_nothing(nobody: Visitor, path: str) -> None:
     nobody.log_in("vera")
     assert nobody.send(filled(path)).status_code == 403
+
+
+@pytest.mark.parametrize("field", ["token", "name", "password"])
+def test_half_a_character_in_a_form_is_a_wrong_one(nobody: Visitor, field: str) -> None:
+    fields = {"token": token_in(nobody.http.get("/login").text), "name": "admin", "password": "x", field: "+2AA-"}
+    parts = [f'--b\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}' for name, value in fields.items()]
+    kind = {"content-type": "multipart/form-data; boundary=b; charset=utf-7"}
+    assert nobody.http.post("/login", content="\r\n".join([*parts, "--b--"]), headers=kind).status_code == 403
 
 
 def test_coming_in_and_going_out(nobody: Visitor) -> None:
