@@ -23,7 +23,7 @@ from bot.adapters.terminal.piped_lines import PipedLines
 from bot.app.processes.log_file import SecretlessFormatter
 from bot.cli import output
 from bot.conversation.answers import unknown_answers
-from bot.conversation.feedback import feedback_in_words, handler
+from bot.conversation.feedback import feedback_in_words, handler, remarks
 from bot.conversation.listening import follow_up
 from bot.errors import CommandRefused
 from bot.model import BotMessage
@@ -192,8 +192,8 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     # bot/conversation
     "follow_up.asks": follow_up.asks,
     "follow_up.asks, after words": lambda text: follow_up.asks(f"and of {text}"),
-    "follow_up.is_remark": follow_up.is_remark,
-    "follow_up.is_remark, after words": lambda text: follow_up.is_remark(f"ok ah {text}"),
+    "remarks.is_remark": remarks.is_remark,
+    "remarks.is_remark, after words": lambda text: remarks.is_remark(f"ok ah {text}"),
     "feedback_in_words.read, question and answer": lambda text: feedback_in_words.read("no, Ana", text, text),
     "feedback_in_words.read": lambda text: feedback_in_words.read(text[:600]),
     "feedback_in_words.read, after a refusal": lambda text: feedback_in_words.read(f"no, {text[:500]}", text, text),

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 from bot.conversation.executor import Executor
 from bot.conversation.feedback import feedback_messages
@@ -18,6 +19,7 @@ from bot.conversation.feedback.preference_in_words import (
     preference_noted,
     preference_of,
 )
+from bot.conversation.feedback.remarks import is_remark
 from bot.conversation.messages import Spell
 from bot.conversation.notifications import try_to_notify
 from bot.conversation.reply import CHOICE, CHOOSE
@@ -215,26 +217,27 @@ class WordedFeedback:
     def _about(self, message: Incoming, exchanges: Sequence[Exchange]) -> Exchange | None:
         """The asker's own exchange that a message judges: the one it replies to, else the last one, if recent.
 
-        Earlier feedback is skipped, because it is about the same answer.
+        Earlier feedback, and remarks such as "thanks", are skipped, because they are about the same answer.
         """
         replied = [each for each in exchanges if each.is_replied_to] if message.reply_to else exchanges
-        for each in reversed(replied):
-            if each.person != message.scope.person or each.answered_at is None:
+        for before, each in reversed([*pairwise([None, *replied])]):
+            if each is None or each.person != message.scope.person or each.answered_at is None:
                 return None
-            if not is_feedback(each.understood):
+            is_aside = is_remark(each.text) and (before is None or "?" not in before.answer)
+            if not is_aside and not is_feedback(each.understood):
                 is_seen = each.answered_at <= message.at + _SKEW
                 is_young = message.reply_to or message.at - each.answered_at <= self.pause
                 return each if is_seen and is_young else None
         return None
 
     async def is_next(self, message: Incoming, about: Exchange) -> bool:
-        """Whether the asker sent no other message there since, which may have no answer yet or need none."""
+        """Whether the asker sent nothing but remarks there since, which may have no answer yet or need none."""
         if message.reply_to:
             return True
         latest = await self._executor(self._memory.recording.messages_of, message.scope, _LATEST)
         thread = message.scope.thread if message.scope.thread != message.message_id else ""
         return not any(
-            about.at < each.at <= message.at and not is_feedback(each.understood)
+            about.at < each.at <= message.at and not is_feedback(each.understood) and not is_remark(each.text)
             for each in latest
             if each.event_id != message.event_id and (not thread or each.scope.thread == thread)
         )

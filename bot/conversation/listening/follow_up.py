@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 from bot.conversation.feedback.feedback_in_words import read
 from bot.conversation.feedback.preference_in_words import preference_in
+from bot.conversation.feedback.remarks import QUESTION_MARKS, is_remark
 from bot.model import ThreadSoFar
 from memory.model import ListeningMode
 
-_QUESTION_MARKS = frozenset("?\uff1f\u061f\u037e\u2047\u2048\u2049")
-"""Includes the question marks of East Asian languages, Arabic and Greek."""
 _ASKING = re.compile(
     r"(?:(?:and|so|but|ok|okay|then|also|now|please|hey|hi|hello|actually|wait|no)\b[\s,:]*)*"
     r"(?:(?:who|whom|whose|what|when|where|which|why|how|can|could|would|will|is|are|was|were|do|does|did|should"
@@ -24,15 +23,6 @@ _ASKING = re.compile(
 )
 """Begins a message that asks for something without a question mark; the last alternative is a continued question
 ("and of Spain")."""
-_REMARK = re.compile(
-    r"(?>(?:ok(?:ay|ey)?|k|thx|thank you|thanks?|many|so much|a lot|ty|cheers|great|nice|cool|perfect|awesome|super"
-    r"|good|fine|sure|yes|yep|yeah|yup|ya|nope|right|got it|i see|makes sense|alright|all right|will do|done|noted|lol"
-    r"|haha+|wow|np|no problem|no|never ?mind|nvm|that worked|worked|it works?|works|that helps|helpful|you|for that"
-    r"|then|and|very|danke|merci|gracias|grazie|obrigad[oa]|tack|bedankt|hm+|ah+|oh+|aha)(?:\W+|$))++",
-    re.IGNORECASE,
-)
-"""Matches a remark that closes an exchange and needs no answer. It does not backtrack, so matching takes linear
-time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,12 +82,4 @@ def depends_on_thread(facts: MessageFacts) -> bool:
 
 def asks(text: str) -> bool:
     """Whether a text asks for something."""
-    return not _QUESTION_MARKS.isdisjoint(text) or _ASKING.match(text.strip()) is not None
-
-
-def is_remark(text: str) -> bool:
-    """Whether a text is thanks, consent or an emoji, which need no answer."""
-    words = text.strip()
-    if not words or not _QUESTION_MARKS.isdisjoint(words):
-        return False
-    return not any(map(str.isalnum, words)) or _REMARK.fullmatch(words) is not None
+    return not QUESTION_MARKS.isdisjoint(text) or _ASKING.match(text.strip()) is not None

@@ -96,6 +96,30 @@ async def test_what_says_otherwise_without_a_no_is_learned(chat: Chat, message: 
     assert chat.oracle.asked == [QUESTION]
 
 
+@pytest.mark.parametrize("remarks", [["thanks!"], ["hmm", "ok"]])
+async def test_a_remark_after_the_answer_is_not_what_feedback_is_about(chat: Chat, remarks: list[str]) -> None:
+    await chat.ask(QUESTION)
+    for remark in remarks:
+        await chat.ask(remark)
+    await chat.ask(f"No, {RIGHT}")
+    assert votes(chat) == {f"ana: {WRONG}": -1, f"ana: {RIGHT}": 1}
+
+
+async def test_what_answers_a_question_of_the_bot_is_no_remark(chat: Chat) -> None:
+    chat.oracle.answers[QUESTION] = "Do you mean the one of the van?"
+    chat.oracle.answers["yes"] = WRONG
+    await chat.ask(QUESTION)
+    await chat.ask("yes")
+    await chat.ask("no")
+    assert votes(chat) == {f"ana: {WRONG}": -1}
+
+
+async def test_a_no_after_a_remark_alone_judges_nothing(chat: Chat) -> None:
+    for text in ("yes", "no"):
+        await chat.ask(text)
+    assert votes(chat) == {}
+
+
 async def test_a_teachers_correction_counts_for_the_channel_and_a_guests_for_nobody(chat: Chat) -> None:
     for person, role, reach in (
         (TEA, Role.TEACHER, "for everybody in #c1"),
@@ -260,8 +284,8 @@ async def test_only_the_next_message_judges_and_only_soon(chat: Chat) -> None:
     await chat.ask(QUESTION)
     chat.world.clock.tick(hours=5)
     await chat.ask("nope")
-    await chat.ask("nope")  # This one is about the answer to the first.
-    assert votes(chat) == {"ana: the answer to nope": -1}
+    await chat.ask("nope")  # This one is not about the answer to the first, which is a remark.
+    assert votes(chat) == {}
 
 
 async def test_a_message_that_overtook_the_answer_judges_nothing(chat: Chat) -> None:

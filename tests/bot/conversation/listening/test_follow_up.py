@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bot.conversation.feedback.handler import dismisses_bot
-from bot.conversation.listening.follow_up import MessageFacts, asks, depends_on_thread, is_for_bot, is_remark
+from bot.conversation.feedback.remarks import is_remark
+from bot.conversation.listening.follow_up import MessageFacts, asks, depends_on_thread, is_for_bot
 from bot.model import ThreadSoFar
 from memory.model import ListeningMode
 

@@ -1,0 +1,23 @@
+"""Finds remarks: messages that need no answer. Pure."""
+
+import re
+
+QUESTION_MARKS = frozenset("?\uff1f\u061f\u037e\u2047\u2048\u2049")
+"""Includes the question marks of East Asian languages, Arabic and Greek."""
+_REMARK = re.compile(
+    r"(?>(?:ok(?:ay|ey)?|k|thx|thank you|thanks?|many|so much|a lot|ty|cheers|great|nice|cool|perfect|awesome|super"
+    r"|good|fine|sure|yes|yep|yeah|yup|ya|nope|right|got it|i see|makes sense|alright|all right|will do|done|noted|lol"
+    r"|haha+|wow|np|no problem|no|never ?mind|nvm|that worked|worked|it works?|works|that helps|helpful|you|for that"
+    r"|then|and|very|danke|merci|gracias|grazie|obrigad[oa]|tack|bedankt|hm+|ah+|oh+|aha)(?:\W+|$))++",
+    re.IGNORECASE,
+)
+"""Matches a remark that closes an exchange and needs no answer. It does not backtrack, so matching takes linear
+time."""
+
+
+def is_remark(text: str) -> bool:
+    """Whether a text is thanks, consent or an emoji, which need no answer."""
+    words = text.strip()
+    if not words or not QUESTION_MARKS.isdisjoint(words):
+        return False
+    return not any(map(str.isalnum, words)) or _REMARK.fullmatch(words) is not None
