@@ -13,9 +13,9 @@ from dataclasses import replace
 from bot.conversation import messages
 from bot.conversation.answers.answering import Answering
 from bot.conversation.answers.changes import ChangeHandler
+from bot.conversation.answers.choices_in_words import LONGEST, ChoicesInWords
 from bot.conversation.answers.choosing import NO_SUCH_QUESTION, ChoiceHandler, reply_to_choice
 from bot.conversation.answers.conversations import Conversations, full_text
-from bot.conversation.answers.worded_choices import LONGEST, WordedChoices
 from bot.conversation.commands.forget_messages import need_questions
 from bot.conversation.commands.restate_command import RestateNotices
 from bot.conversation.commands.runner import Commands
@@ -90,7 +90,7 @@ class Goodbot:
         self._new_id = new_id
         self.conversations = Conversations(self._answer)
         self._choices = ChoiceHandler(memory, executor)
-        self._worded_choices = WordedChoices(memory, executor, answering.worded)
+        self._choices_in_words = ChoicesInWords(memory, executor, answering.in_words)
         self._feedback = FeedbackHandler(memory, executor, emoji, answering.actions)
         self._mute_emoji = frozenset(map(normalised_emoji, mute_emoji))
         self._listener = Listener(memory, executor, self.conversations, mode)
@@ -227,7 +227,7 @@ class Goodbot:
         if await self._feedback.explain_feedback(messenger, event):
             return
         is_short = len(text) <= LONGEST and "?" not in text
-        if is_short and (choice := await self._worded_choices.read(event, text, messenger.spell)):
+        if is_short and (choice := await self._choices_in_words.read(event, text, messenger.spell)):
             await (notify(messenger, event, choice) if isinstance(choice, str) else self._on_choice(messenger, choice))
             return
         incoming = Incoming(
@@ -243,7 +243,7 @@ class Goodbot:
         accepted = await self._executor(accept, incoming, wakes=is_mention, role=event.role)
         if accepted is not None:
             self._answering.images.keep(event.event_id, event.images)
-            self._answering.worded.events[event.event_id] = event
+            self._answering.in_words.events[event.event_id] = event
             if event.is_late:
                 self._answering.late.add(event.event_id)
             if not accepted.is_noted and scope.visibility is Visibility.DIRECT:
@@ -352,7 +352,7 @@ class Goodbot:
 
     async def _on_command(self, messenger: Messenger, event: PersonCommand) -> None:
         reply = await self._commands.run(event, messenger.spell)
-        self._answering.worded.after_command(event, is_asked=any(choice.is_danger for choice in reply.choices))
+        self._answering.in_words.after_command(event, is_asked=any(choice.is_danger for choice in reply.choices))
         async with self._restate_notices.news(event.scope) as lessons:
             news = f"\n\n{need_questions(len(lessons), messenger.spell('restate'))}" if lessons else ""
             message = replace(notice(event.scope, reply.text + news), choices=reply.choices, people=reply.people)
@@ -379,7 +379,7 @@ class Goodbot:
 
     async def _on_feedback_decision(self, messenger: Messenger, event: PersonCommand) -> None:
         """Handle the author's answer to the question whether their message was feedback."""
-        settled = await self._answering.worded.choose(event, messenger.spell)
+        settled = await self._answering.in_words.choose(event, messenger.spell)
         if settled is None:
             await notify(messenger, event, NO_SUCH_QUESTION)
             return

@@ -23,8 +23,8 @@ from bot.conversation.answers.unknown_answers import UnknownAnswers
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.feedback_reader import FeedbackReader, by_rule
 from bot.conversation.feedback.feedback_words import MAY_BE_FEEDBACK, MAY_CONTRADICT
+from bot.conversation.feedback.in_words_handler import InWordsHandler, Noted, NotedPreference
 from bot.conversation.feedback.preference_in_words import preference_in
-from bot.conversation.feedback.worded_feedback import Noted, NotedPreference, WordedFeedback
 from bot.conversation.notifications import try_to_notify
 from bot.conversation.reply import short_id
 from bot.errors import ChannelNotFound, MessengerError, ModelError, NotPermitted, TooLong
@@ -94,7 +94,7 @@ class Answering:
         """Runs with a refused part, so that it is logged as an error once."""
         self.actions = agent.tools.known_names
         """The names of the agent's tools."""
-        self.worded = WordedFeedback(memory, executor, read_feedback, self.actions, background.pause, restyles)
+        self.in_words = InWordsHandler(memory, executor, read_feedback, self.actions, background.pause, restyles)
         self.unknown_answers = UnknownAnswers(memory, executor)
         self._resuming = Resuming(memory, executor)
         self._edit_events: dict[str, asyncio.Event] = {}
@@ -154,7 +154,7 @@ class Answering:
             self._edit_events.pop(incoming.event_id, None)
             self._last_tries.discard(incoming.event_id)
             self.unknown_answers.admitted.discard(incoming.event_id)
-            self.worded.events.pop(incoming.event_id, None)
+            self.in_words.events.pop(incoming.event_id, None)
 
     async def _committed(
         self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event, show: Callable[[str], None]
@@ -178,7 +178,7 @@ class Answering:
                     return None
                 if finished is not None:
                     if isinstance(finished, Noted | NotedPreference):
-                        answer = await self.worded.commit(finished)
+                        answer = await self.in_words.commit(finished)
                     else:
                         is_settled = is_last or incoming.event_id in self._resuming.with_effects
                         finished = replace(finished, question="" if is_settled else current.text)
@@ -225,13 +225,13 @@ class Answering:
         background = await self._backgrounds.of(messenger, incoming, recall)
         asked, resumed = background.asked(incoming), Resumed()
         if asked or incoming.tap or incoming.has_notes:
-            resumed = await self._resuming.of(incoming, asked, is_fresh=incoming.event_id in self.worded.events)
+            resumed = await self._resuming.of(incoming, asked, is_fresh=incoming.event_id in self.in_words.events)
         if resumed.broken_off:
             return resumed.finished(self._with_text(incoming, run_id, resumed.broken_off))
         if may_judge and resumed.earlier is None:
-            worded = await self.worded.note(messenger, incoming, background.exchanges, run_id)
-            if worded is not None:
-                return worded
+            noted = await self.in_words.note(messenger, incoming, background.exchanges, run_id)
+            if noted is not None:
+                return noted
         try:
             result = await self._agent.run(
                 incoming.text,
@@ -264,7 +264,7 @@ class Answering:
 
     async def _tools_for(self, incoming: Incoming) -> ToolRegistry:
         """The tools that the asker may use there."""
-        role = await self.worded.role_of(incoming) if self._agent.tools.asks_for_role else None
+        role = await self.in_words.role_of(incoming) if self._agent.tools.asks_for_role else None
         return self._agent.tools.within(incoming.scope, role or Role.MEMBER)
 
     def _recall(self, incoming: Incoming, run_id: str, tools: ToolRegistry) -> PreparedRecall:
@@ -330,7 +330,7 @@ class Answering:
         for part in parts:
             message = replace(self._message(incoming, answer, part), first_message=first)
             if incoming.understood:
-                message = self.worded.shown(message, incoming)
+                message = self.in_words.shown(message, incoming)
             try:
                 ref = await self.post(messenger, incoming, message)
             except MessengerError as error:
@@ -343,7 +343,7 @@ class Answering:
             if await self._executor(sent, workspace, run_id, part.part, ref.message_id, is_answer=is_answer):
                 run_to_mark = run_id
             if not is_answer:
-                run_to_mark = await self.worded.judged_run(incoming)
+                run_to_mark = await self.in_words.judged_run(incoming)
         self._refused.discard(run_id)
         self.late.discard(incoming.event_id)
         return run_to_mark

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from bot.conversation import messages
 from bot.conversation.answers.answering import Answering
+from bot.conversation.answers.choices_in_words import choice_event
 from bot.conversation.answers.conversations import Conversations, full_text
-from bot.conversation.answers.worded_choices import choice_event
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.handler import FeedbackHandler
 from bot.conversation.feedback.saving import SaveHandler

@@ -27,7 +27,7 @@ _DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
-class WordedChoice:
+class ChoiceInWords:
     """What a message says about the options of the question before it."""
 
     number: int = 0
@@ -40,22 +40,22 @@ class WordedChoice:
     """It only lets something happen ("do it"), and names no option."""
 
 
-def read_choice(text: str) -> WordedChoice | None:
+def read_choice(text: str) -> ChoiceInWords | None:
     """What a message chooses; None for any other message."""
     text = text.strip()
     if thumb := THUMB.fullmatch(text):
         is_up = thumb["up"] is not None
-        return WordedChoice(is_yes=is_up, is_none=not is_up)
+        return ChoiceInWords(is_yes=is_up, is_none=not is_up)
     found = _CHOICE.fullmatch(text)
     if found is None:
-        return WordedChoice(consents=True) if _CONSENTS.fullmatch(text) else None
+        return ChoiceInWords(consents=True) if _CONSENTS.fullmatch(text) else None
     number = int(found["number"] or 0) or (_NAMES.index(found["named"].lower()) + 1 if found["named"] else 0)
     place = next((n for n in range(1, len(_ORDINALS) + 1) if found[f"n{n}"]), -1 if found["last"] else 0)
     is_place = bool(place or found["th"])
-    return WordedChoice(number or place, is_place, is_yes=found["yes"] is not None, is_none=found["none"] is not None)
+    return ChoiceInWords(number or place, is_place, is_yes=found["yes"] is not None, is_none=found["none"] is not None)
 
 
-def number_of(choice: WordedChoice, text: str, options: Sequence[str]) -> int | None:
+def number_of(choice: ChoiceInWords, text: str, options: Sequence[str]) -> int | None:
     """The number of the option that a message chooses, from 1; 0 if it is not clear which, None if it is none of them.
 
     `options` are their words. Who writes "2" to "In 5 minutes" and "In 2 minutes" may mean either.

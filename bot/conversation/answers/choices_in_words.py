@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from bot.conversation.answers.choice_words import WordedChoice, number_of, read_choice
+from bot.conversation.answers.choice_words import ChoiceInWords, number_of, read_choice
 from bot.conversation.answers.choosing import NO, NONE
 from bot.conversation.executor import Executor
-from bot.conversation.feedback.worded_feedback import WordedFeedback, is_feedback, reading_in
+from bot.conversation.feedback.in_words_handler import InWordsHandler, is_feedback, reading_in
 from bot.conversation.messages import Spell
 from bot.conversation.reply import CHOOSE
 from bot.model import PersonCommand, PersonMessage
@@ -19,13 +19,13 @@ NEEDS_CONFIRMATION = "Not by words alone: press the button under my question, or
 _UNCLEAR, _TAP = "unclear", "tap"
 
 
-class WordedChoices:
+class ChoicesInWords:
     """Reads messages as choices."""
 
-    def __init__(self, memory: Memory, executor: Executor, worded: WordedFeedback) -> None:
+    def __init__(self, memory: Memory, executor: Executor, in_words: InWordsHandler) -> None:
         self._memory = memory
         self._executor = executor
-        self._worded = worded
+        self._in_words = in_words
 
     async def read(self, event: PersonMessage, text: str, spell: Spell) -> PersonCommand | str | None:
         """The choice that a message makes, as the command that its button is; or what to tell its author instead.
@@ -38,14 +38,14 @@ class WordedChoices:
             return None
         message = _as_incoming(event, text)
         asked = await self._asked(message)
-        since, recently = asked.answered_at if asked is not None else None, event.at - self._worded.pause
-        awaits = self._worded.awaits_confirmation
+        since, recently = asked.answered_at if asked is not None else None, event.at - self._in_words.pause
+        awaits = self._in_words.awaits_confirmation
         if awaits(event.scope, since or recently):
             return NEEDS_CONFIRMATION if read.is_yes and awaits(event.scope, recently) else None
-        if asked is None or not await self._worded.is_next(message, asked):
+        if asked is None or not await self._in_words.is_next(message, asked):
             return None
         which = await self._which(event, read, text, asked)
-        role = await self._worded.role_now(event) if which else None
+        role = await self._in_words.role_now(event) if which else None
         if role is None:
             return None
         if which == _TAP:
@@ -59,11 +59,11 @@ class WordedChoices:
 
     async def _asked(self, message: Incoming) -> Exchange | None:
         """The exchange whose answer may be a question that this message answers."""
-        exchanges = await self._executor(self._memory.exchanges.before, message, pause=self._worded.pause)
+        exchanges = await self._executor(self._memory.exchanges.before, message, pause=self._in_words.pause)
         found = _own_last(message, exchanges)
         return found if found is not None and found.answered_at is not None else None
 
-    async def _which(self, event: PersonMessage, read: WordedChoice, text: str, asked: Exchange) -> str:
+    async def _which(self, event: PersonMessage, read: ChoiceInWords, text: str, asked: Exchange) -> str:
         """What is chosen, as the command's argument; `_UNCLEAR`, `_TAP`, or empty for an ordinary message."""
         if is_feedback(asked.understood):  # "Was that a correction?"
             return "1" if read.is_yes else "2" if read.is_none else ""
@@ -97,7 +97,7 @@ def _own_last(message: Incoming, exchanges: Sequence[Exchange]) -> Exchange | No
     return None
 
 
-def _among(read: WordedChoice, text: str, options: Sequence[Option]) -> str:
+def _among(read: ChoiceInWords, text: str, options: Sequence[Option]) -> str:
     if not options:
         return ""
     if any(option.is_approval for option in options):

@@ -89,7 +89,7 @@ class NotedPreference:
 
 
 @dataclass(frozen=True, slots=True)
-class WordedFeedback:
+class InWordsHandler:
     """Decides whether a message judges an answer, and commits what it says."""
 
     _memory: Memory
