@@ -90,7 +90,7 @@ class Executor:
                 self._pool, self._timed, partial(copy_context().run, function, *args, **kwargs)
             )
 
-    def of(self, function: Callable[P, R]) -> Callable[P, Coroutine[Any, Any, R]]:
+    def as_async(self, function: Callable[P, R]) -> Callable[P, Coroutine[Any, Any, R]]:
         """An asynchronous version of a blocking function."""
 
         async def called(*args: P.args, **kwargs: P.kwargs) -> R:

@@ -104,17 +104,17 @@ class MessageReaction:
     at: datetime
 
 
-def at(ts: str) -> datetime:
+def time_of(ts: str) -> datetime:
     """The time of one of Slack's time stamps (seconds since the epoch)."""
     return datetime.fromtimestamp(float(ts), UTC)
 
 
-def timed(event: Json, otherwise: float) -> Json:
+def with_time(event: Json, otherwise: float) -> Json:
     """The event with its time; `otherwise` (seconds since the epoch) if Slack leaves that out."""
     return event if event.get("event_ts") else {**event, "event_ts": f"{otherwise:.6f}"}
 
 
-def stamp_in(text: str) -> str:
+def timestamp_in(text: str) -> str:
     """The last Slack time stamp in an id; empty if there is none."""
     found = _STAMP.findall(text)
     return found[-1] if found else ""
@@ -171,7 +171,7 @@ def read_reaction(event: Json) -> MessageReaction | None:
         emoji=str(event.get("reaction", "")),
         added=event.get("type") == "reaction_added",
         author=str(event.get("item_user") or ""),
-        at=at(str(event["event_ts"])),
+        at=time_of(str(event["event_ts"])),
     )
 
 
@@ -213,7 +213,7 @@ def _read_change(event: Json, bot_user: str) -> EditedMessage | DeletedMessage |
         location=_location(event, message, ts),
         ts=ts,
         text=text,
-        at=at(str(event["event_ts"])),
+        at=time_of(str(event["event_ts"])),
         files=tuple(message.get("files") or ()),
     )
 
@@ -221,7 +221,7 @@ def _read_change(event: Json, bot_user: str) -> EditedMessage | DeletedMessage |
 def _read_deletion(event: Json, before: Json, ts: str, bot_user: str) -> DeletedMessage | None:
     if not ts or not _is_person(before, bot_user):
         return None
-    return DeletedMessage(location=_location(event, before, ts), ts=ts, at=at(str(event["event_ts"])))
+    return DeletedMessage(location=_location(event, before, ts), ts=ts, at=time_of(str(event["event_ts"])))
 
 
 def _location(event: Json, message: Json, ts: str) -> Location:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from bot.adapters.naming import Names, plain_name
 from bot.adapters.slack.directory import OWNERS, Channels, Roles
-from bot.adapters.slack.events import NOBODY, Json, Location, at, is_by_person, plain, without_mention
+from bot.adapters.slack.events import NOBODY, Json, Location, is_by_person, plain, time_of, without_mention
 from bot.adapters.slack.mentions import Mentions
 from bot.adapters.slack.threads import Threads
 from bot.adapters.slack.web import NO_WAIT_S, Identity, Web, require_own
@@ -107,7 +107,7 @@ class Lookups:
         found = {str(each["ts"]): each for each in (*filter(is_by_person, roots), *newest)}
         names = await self._named_in(found.values())
         return [
-            Remark(message_id=ts, person=str(found[ts]["user"]), text=_text(found[ts], names), at=at(ts))
+            Remark(message_id=ts, person=str(found[ts]["user"]), text=_text(found[ts], names), at=time_of(ts))
             for ts in sorted(found, key=float)
         ]
 

@@ -48,7 +48,7 @@ def make_agent_tools(settings: Settings, memory: Memory, executor: Executor) -> 
         return await executor(memory.approvals.permission, context.scope, context.goal, tool.name, arguments)
 
     messengers: dict[str, Messenger] = {}
-    embed = executor.of(memory.embedder.embed)
+    embed = executor.as_async(memory.embedder.embed)
     knowledge = make_knowledge(settings, embed)
     built_in = [*_own_tools(memory, executor, embed), *_tools_of_people(settings, memory, executor, messengers)]
 
@@ -81,9 +81,9 @@ def _own_tools(memory: Memory, executor: Executor, embed: "Embed") -> list[Tool]
         calculator_tool(),
         remember_tool(memory.clock),
         recall_tool(),
-        conversation_tool(executor.of(memory.recording.messages_of), embed),
-        look_up_tool(executor.of(memory.facts.about), executor.of(memory.facts.attend)),
-        change_tool(executor.of(memory.facts.change)),
+        conversation_tool(executor.as_async(memory.recording.messages_of), embed),
+        look_up_tool(executor.as_async(memory.facts.about), executor.as_async(memory.facts.attend)),
+        change_tool(executor.as_async(memory.facts.change)),
     ]
 
 
@@ -97,12 +97,12 @@ def _tools_of_people(
     from bot.conversation.notices.reminders import add_reminder
 
     people = People(messengers, settings.tools.time_zone)
-    reminders_of = executor.of(memory.reminders.of)
+    reminders_of = executor.as_async(memory.reminders.of)
     return [
         who_tool(people.profile, people.zone_of, people.channel, memory.clock),
-        remind_tool(executor.of(partial(add_reminder, memory)), people.zone_of, memory.clock),
+        remind_tool(executor.as_async(partial(add_reminder, memory)), people.zone_of, memory.clock),
         list_tool(reminders_of),
-        cancel_tool(reminders_of, executor.of(memory.reminders.cancel)),
+        cancel_tool(reminders_of, executor.as_async(memory.reminders.cancel)),
     ]
 
 

@@ -122,7 +122,7 @@ class LiveAnswers:
             part=1,
             reply_to=incoming.message_id,
         )
-        redacted = self._executor.of(self._memory.core.redactor.text)
+        redacted = self._executor.as_async(self._memory.core.redactor.text)
         live_answer = LiveAnswer(messenger, message, redacted, self._sleep)
         try:
             yield live_answer

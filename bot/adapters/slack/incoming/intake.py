@@ -16,13 +16,13 @@ from bot.adapters.slack.events import (
     Location,
     MessageReaction,
     NewMessage,
-    at,
     message_id_of,
     names_somebody,
     read_channel_change,
     read_message,
     read_reaction,
-    timed,
+    time_of,
+    with_time,
 )
 from bot.adapters.slack.incoming.context import HandlerContext
 from bot.adapters.ttl_cache import TtlCache
@@ -111,7 +111,7 @@ class Intake:
             ChannelChanged(
                 event_id=str(body["event_id"]),
                 scope=await self._context.channels.scope(location),
-                at=at(str(event["event_ts"])),
+                at=time_of(str(event["event_ts"])),
             )
         )
 
@@ -137,13 +137,13 @@ class Intake:
         if not await self._context.roles.admits(location):
             return
         if self._context.status.is_busy(location.channel, location.thread):
-            await self._context.stop(location, event_id=str(body["event_id"]), at=at(str(event["event_ts"])))
+            await self._context.stop(location, event_id=str(body["event_id"]), at=time_of(str(event["event_ts"])))
             return
         # Nothing runs there any more, perhaps since a restart: the button has to be removed.
         await self._context.status.tidy(location.channel, location.thread)
 
     def _event(self, body: Json) -> Json:
-        event = timed(body["event"], float(body.get("event_time") or self._context.clock().timestamp()))
+        event = with_time(body["event"], float(body.get("event_time") or self._context.clock().timestamp()))
         return {**event, SHARED: body.get(SHARED)}
 
     # Inside -------------------------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ class Intake:
                 PersonRateLimited(
                     event_id=f"{message_id_of(location.channel, message.ts)}/too fast",
                     scope=await self._context.channels.scope(self._replied_in(message)),
-                    at=at(message.ts),
+                    at=time_of(message.ts),
                     role=self._context.roles.cached(location),
                     rest=refused.rest,
                 )
@@ -229,7 +229,7 @@ class Intake:
                 scope=await context.channels.scope(location),
                 message_id=message.ts,
                 text=text,
-                at=at(message.ts),
+                at=time_of(message.ts),
                 role=context.roles.cached(location),
                 address=message.address,
                 files=attached.files,
@@ -243,7 +243,7 @@ class Intake:
         location = self._replied_in(message)
         event_id = message_id_of(location.channel, message.ts)
         await self._context.command(
-            typed, location, event_id=event_id, at=at(message.ts), address=message.address, typed_in=message.ts
+            typed, location, event_id=event_id, at=time_of(message.ts), address=message.address, typed_in=message.ts
         )
 
     async def _edited(self, edited: EditedMessage, event_id: str) -> None:

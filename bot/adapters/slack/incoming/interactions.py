@@ -8,7 +8,7 @@ from typing import Any
 from bot.adapters import forms
 from bot.adapters.command_words import ParsedCommand, slash_command
 from bot.adapters.private_reply import replying_to
-from bot.adapters.slack.events import Json, Location, as_command, at, message_id_of, plain, without_mention
+from bot.adapters.slack.events import Json, Location, as_command, message_id_of, plain, time_of, without_mention
 from bot.adapters.slack.incoming.acknowledgement import Ack, TimelyAcknowledgement
 from bot.adapters.slack.incoming.context import HandlerContext
 from bot.adapters.slack.outgoing import blocks
@@ -56,7 +56,7 @@ class Interactions:
                 scope=await context.channels.scope(location),
                 message_id=answer.ts,
                 value=1 if action["value"] == blocks.VOTE_UP else -1,
-                at=at(str(action["action_ts"])),
+                at=time_of(str(action["action_ts"])),
                 role=await context.roles.of(location),
             )
         )
@@ -138,7 +138,7 @@ class Interactions:
                 typed,
                 location,
                 event_id=f"choice/{location.channel}/{container['message_ts']}/{location.user}/{action['action_ts']}",
-                at=at(str(action["action_ts"])),
+                at=time_of(str(action["action_ts"])),
             )
         if typed.refuses_all:
             await self._open(body, blocks.correction_view(_answer(body)))

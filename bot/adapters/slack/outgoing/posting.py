@@ -4,7 +4,7 @@ import logging
 from datetime import datetime
 
 from bot.adapters.flow_control import TRIES, Sleep
-from bot.adapters.slack.events import Json, at, stamp_in
+from bot.adapters.slack.events import Json, time_of, timestamp_in
 from bot.adapters.slack.outgoing.blocks import AnswerReference, Block, fallback_text, message_blocks, question_blocks
 from bot.adapters.slack.threads import ANSWER_EVENT, Threads
 from bot.adapters.slack.web import Web, code_of, may_have_happened
@@ -47,10 +47,10 @@ class Poster:
 
     def may_be_posted(self, message: BotMessage) -> bool:
         """Whether an earlier process may have posted the message, or begun to, without noting it."""
-        stamp = stamp_in(message.reply_to)
+        stamp = timestamp_in(message.reply_to)
         if message.may_be_posted:
             return bool(message.run_id)
-        return bool(message.run_id and stamp) and at(stamp) < self._begun
+        return bool(message.run_id and stamp) and time_of(stamp) < self._begun
 
     async def posted_before(self, message: BotMessage) -> str:
         """The time stamp of the message if an earlier process or try posted it, else empty.

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from bot.adapters.commonmark import size
-from bot.adapters.slack.events import stamp_in
+from bot.adapters.slack.events import timestamp_in
 from bot.adapters.slack.outgoing.blocks import fallback_text, message_blocks, under_answer
 from bot.adapters.slack.outgoing.mrkdwn import harmless
 from bot.adapters.slack.outgoing.posting import metadata
@@ -74,7 +74,7 @@ class Streamer:
 
     def _recipient(self, message: BotMessage, team: str) -> dict[str, str] | None:
         """The arguments that name a stream's recipient; None if a stream is not possible."""
-        asker = self._threads.asker(message.channel, stamp_in(message.reply_to))
+        asker = self._threads.asker(message.channel, timestamp_in(message.reply_to))
         if not message.thread or not (asker or message.channel.startswith("D")):
             return None
         return {"recipient_user_id": asker, "recipient_team_id": team} if asker else {}

@@ -40,7 +40,7 @@ class Reminding:
 
     def __init__(self, zone: str = "Europe/Berlin") -> None:
         self.world, self.messenger = World(), Knowing(zone)
-        run, memory = Executor(threads=1).of, self.world.memory
+        run, memory = Executor(threads=1).as_async, self.world.memory
         reminders_of = run(memory.reminders.of)
         people = People({"terminal": self.messenger}, "UTC")
         tools = [
