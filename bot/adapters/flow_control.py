@@ -168,8 +168,8 @@ class RateLimiter:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         longest = max(max(limit.window, limit.rest) for limit in LIMITS)
-        self._recent: TtlCache[Hashable, list[datetime]] = TtlCache(clock, size=_MOST_WATCHED, keep=longest)
-        self._resting: TtlCache[Hashable, datetime] = TtlCache(clock, size=_MOST_WATCHED, keep=longest)
+        self._recent: TtlCache[Hashable, list[datetime]] = TtlCache(clock, size=_MOST_WATCHED, ttl=longest)
+        self._resting: TtlCache[Hashable, datetime] = TtlCache(clock, size=_MOST_WATCHED, ttl=longest)
         self._longest = longest
 
     def refused(self, key: Hashable) -> Refused | None:

@@ -47,7 +47,7 @@ class Names:
 
     def __init__(self, ask: AskName, clock: Clock) -> None:
         self._ask = ask
-        self._known: TtlCache[str, str] = TtlCache(clock, size=5000, keep=timedelta(hours=1))
+        self._known: TtlCache[str, str] = TtlCache(clock, size=5000, ttl=timedelta(hours=1))
 
     async def of(self, person: str) -> str:
         """A person's name; empty if the platform does not tell."""

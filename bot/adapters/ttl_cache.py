@@ -12,18 +12,18 @@ V = TypeVar("V")
 
 
 class TtlCache(Generic[K, V]):
-    """At most `size` entries, none older than `keep`; the oldest go first."""
+    """At most `size` entries, none older than `ttl`; the oldest go first."""
 
-    def __init__(self, clock: Clock, *, size: int, keep: timedelta) -> None:
+    def __init__(self, clock: Clock, *, size: int, ttl: timedelta) -> None:
         self._clock = clock
         self._size = size
-        self._keep = keep
+        self._ttl = ttl
         self._entries: OrderedDict[K, tuple[datetime, V]] = OrderedDict()
 
     def get(self, key: K) -> V | None:
         """The value of a key, unless it expired."""
         entry = self._entries.get(key)
-        if entry is None or self._clock() - entry[0] > self._keep:
+        if entry is None or self._clock() - entry[0] > self._ttl:
             return None
         return entry[1]
 

@@ -20,7 +20,7 @@ from memory.model import Visibility
 from memory.model.teaching import EmojiMap
 
 Record = Mapping[str, Any]
-_SPOKEN = ("Default", "Reply", "0", "19", "")
+_PERSON_TYPES = ("Default", "Reply", "0", "19", "")
 """Types of messages that people write; a file of another version may have none."""
 _UNTOLD = "files whose reactions do not say whose they are"
 
@@ -134,7 +134,7 @@ class _Export:
         if not known or not author.get("id"):
             self.faults.append(FileFault(position=f"message {known or '?'}", reason="it has no id, or nobody wrote it"))
             return None
-        if str(record.get("type") or "") not in _SPOKEN:
+        if str(record.get("type") or "") not in _PERSON_TYPES:
             return None
         self._days[known] = str(record.get("timestamp") or "")[:10]
         return Message(

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import discord
 
 from bot.adapters.discord.directory import Somebody
-from bot.adapters.discord.plain_text import MENTION, NOBODY, plain
+from bot.adapters.discord.plain_text import MENTION, UNNAMED, plain
 from bot.adapters.discord.rest import Rest
 from bot.adapters.naming import Names, plain_name
 from bot.errors import MessengerError
@@ -28,7 +28,7 @@ class Mentions:
         for found in MENTION.finditer(text):
             if not names.get(found["id"]):
                 name = await self._name(found["kind"], int(found["id"]), author)
-                names[found["id"]] = plain_name(name) or NOBODY[found["kind"]]
+                names[found["id"]] = plain_name(name) or UNNAMED[found["kind"]]
         return names
 
     async def plain(self, text: str, author: Somebody, known: Iterable[Somebody] = ()) -> str:

@@ -11,7 +11,7 @@ from bot.adapters.commonmark import on_own_lines
 
 MENTION = re.compile(r"<(?P<kind>@!|@&|@|#)(?P<id>\d{1,20})>")
 """A mention of a person, a role or a channel."""
-NOBODY = {"@": "somebody", "@!": "somebody", "@&": "a-role", "#": "a-channel"}
+UNNAMED = {"@": "somebody", "@!": "somebody", "@&": "a-role", "#": "a-channel"}
 """Used in place of a name that Discord does not tell."""
 _ONE_MENTION = re.compile(r"<(?:@!?|#)(?P<id>\d+)>")
 _EMOJI = re.compile(r"<a?:(?P<name>\w+):\d+>")
@@ -19,10 +19,10 @@ _COMMAND = re.compile(r"</(?P<name>[^:<>]+):\d+>")
 
 
 def plain(text: str, names: Mapping[str, str]) -> str:
-    """The text as people read it. `names` has people, roles and channels by id; others become `NOBODY`."""
+    """The text as people read it. `names` has people, roles and channels by id; others become `UNNAMED`."""
 
     def named(found: re.Match[str]) -> str:
-        return f"{'#' if found['kind'] == '#' else '@'}{names.get(found['id']) or NOBODY[found['kind']]}"
+        return f"{'#' if found['kind'] == '#' else '@'}{names.get(found['id']) or UNNAMED[found['kind']]}"
 
     shown = _COMMAND.sub(r"/\g<name>", _EMOJI.sub(r":\g<name>:", text))
     return on_own_lines(MENTION.sub(named, shown), names_language=True).strip()

@@ -28,7 +28,7 @@ _LISTS = (
     ("dms.json", Visibility.DIRECT, "direct message"),
 )
 """The lists of conversations, with who reads these, and what they are called if not by their own name."""
-_SPOKEN = ("", "file_share", "thread_broadcast", "bot_message")
+_READ_SUBTYPES = ("", "file_share", "thread_broadcast", "bot_message")
 """Subtypes of messages that people or bots write."""
 
 
@@ -121,7 +121,7 @@ class _Export:
         for name in days:
             for record in self.archive.records(name):
                 stamp, thread = str(record.get("ts") or ""), str(record.get("thread_ts") or "")
-                if thread and stamp and record.get("subtype", "") in _SPOKEN:
+                if thread and stamp and record.get("subtype", "") in _READ_SUBTYPES:
                     threads.setdefault(thread, []).append(self._message(record, stamp))
         every = []
         for begun, messages in threads.items():

@@ -17,7 +17,7 @@ from memory.rules.chat_settings import ALLOWED_CHANNELS, ALLOWED_PEOPLE, effecti
 
 log = logging.getLogger(__name__)
 
-_KEEP = timedelta(minutes=10)
+_TTL = timedelta(minutes=10)
 """Who reads a channel may change without an event while the bot is no member, and so may what a person is."""
 _MOST_PEOPLE = 1000
 """How many of a workspace's people are searched for its owners."""
@@ -49,7 +49,7 @@ class Channels:
         self._workspace = workspace
         self._in_order = KeyedLock()
         """One look-up at a time for each channel, so that simultaneous events ask Slack once."""
-        self._known: TtlCache[str, ChannelInfo] = TtlCache(clock, size=2000, keep=_KEEP)
+        self._known: TtlCache[str, ChannelInfo] = TtlCache(clock, size=2000, ttl=_TTL)
 
     async def scope(self, location: Location, *, thread: str | None = None) -> Scope:
         """The scope of an event at a location; `thread` replaces the location's."""
@@ -141,9 +141,9 @@ class Roles:
         self.installer = installer
         self._in_order = KeyedLock()
         """One look-up at a time for each person, so that simultaneous acts ask Slack once."""
-        self._people: TtlCache[tuple[str, bool], Role] = TtlCache(clock, size=5000, keep=_KEEP)
+        self._people: TtlCache[tuple[str, bool], Role] = TtlCache(clock, size=5000, ttl=_TTL)
         """By person, and whether the payload named another workspace as theirs."""
-        self._groups: TtlCache[str, frozenset[str]] = TtlCache(clock, size=100, keep=_KEEP)
+        self._groups: TtlCache[str, frozenset[str]] = TtlCache(clock, size=100, ttl=_TTL)
 
     def cached(self, location: Location) -> Role:
         """The role without asking Slack, which is enough to ask a question."""

@@ -19,23 +19,23 @@ Json = Mapping[str, Any]
 
 _SPECIAL = re.compile(r"<(?P<kind>[@#!]?)(?P<target>[^<>|\s][^<>|]*)(?:\|(?P<label>[^<>]*))?>")
 _MENTION = re.compile(r"<[@#](?P<id>[UWCG][A-Z0-9]+)(?:\|[^<>]*)?>")
-_CALLS = re.compile(r"<(?:@[UW]|!(?:here|channel|everyone|subteam))")
+_NOTIFYING_MENTION = re.compile(r"<(?:@[UW]|!(?:here|channel|everyone|subteam))")
 """A mention that notifies a person, a group or everybody."""
 _ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
 """Slack escapes `&`, `<` and `>`, and puts everything special between angle brackets: `<@U1>`, `<#C1|general>`,
 `<https://x.org|a label>`, `<!here>` (docs.slack.dev, "Formatting message text")."""
-NOBODY = {"@": "somebody", "#": "a-channel", "!": "a-group"}
+UNNAMED = {"@": "somebody", "#": "a-channel", "!": "a-group"}
 """Used in place of a name that Slack does not tell."""
 _STAMP = re.compile(r"\d{9,11}\.\d{1,9}")
 SHARED = "is_ext_shared_channel"
 """A field beside an event: whether other organisations read its channel too."""
-_SPOKEN = ("", "file_share", "thread_broadcast")
+_PERSON_SUBTYPES = ("", "file_share", "thread_broadcast")
 """Subtypes of messages that people write; all others are notices of Slack or of apps."""
 
 
 CHANNEL_EVENTS = ("channel_shared", "channel_unshared")
 """Events that only say that a channel has other readers now."""
-_CHANGED = ("channel_convert_to_private", "channel_convert_to_public", "channel_name", "group_name")
+_CHANNEL_CHANGE_SUBTYPES = ("channel_convert_to_private", "channel_convert_to_public", "channel_name", "group_name")
 """Subtypes of a message that say the same, or that it has another name."""
 
 
@@ -132,7 +132,7 @@ def read_message(event: Json, bot_user: str) -> NewMessage | EditedMessage | Del
         return _read_change(event, bot_user)
     if subtype == "message_deleted":
         return _read_deletion(event, event.get("previous_message") or {}, str(event.get("deleted_ts", "")), bot_user)
-    if subtype not in _SPOKEN or not _is_person(event, bot_user):
+    if subtype not in _PERSON_SUBTYPES or not _is_person(event, bot_user):
         return None
     text = str(event.get("text") or "")
     ts, without_name = str(event["ts"]), without_mention(text, bot_user)
@@ -144,7 +144,7 @@ def read_message(event: Json, bot_user: str) -> NewMessage | EditedMessage | Del
         address=_address(event, text, bot_user),
         is_in_thread=bool(event.get("thread_ts")),
         files=tuple(event.get("files") or ()),
-        is_for_others=_CALLS.search(without_name) is not None,
+        is_for_others=_NOTIFYING_MENTION.search(without_name) is not None,
     )
 
 
@@ -177,7 +177,7 @@ def read_reaction(event: Json) -> MessageReaction | None:
 
 def read_channel_change(event: Json, bot_user: str) -> Location | None:
     """The channel whose readers or name changed, with who changed it, or the bot if Slack does not tell."""
-    if event.get("type") not in CHANNEL_EVENTS and event.get("subtype") not in _CHANGED:
+    if event.get("type") not in CHANNEL_EVENTS and event.get("subtype") not in _CHANNEL_CHANGE_SUBTYPES:
         return None
     return Location(channel=str(event["channel"]), user=str(event.get("user") or bot_user))
 
@@ -244,11 +244,13 @@ def _is_person(message: Json, bot_user: str) -> bool:
 
 def is_by_person(message: Json) -> bool:
     """Whether a person wrote a message read from Slack, rather than a program."""
-    return bool(message.get("user")) and not message.get("bot_id") and (message.get("subtype") or "") in _SPOKEN
+    return (
+        bool(message.get("user")) and not message.get("bot_id") and (message.get("subtype") or "") in _PERSON_SUBTYPES
+    )
 
 
 def plain(text: str, names: Mapping[str, str] | None = None) -> str:
-    """Slack's text as people read it: labels instead of ids (`NOBODY` where there is none), without escapes.
+    """Slack's text as people read it: labels instead of ids (`UNNAMED` where there is none), without escapes.
 
     With `names`, by id, these are used first, and a channel that is not in them stays unnamed.
     """
@@ -282,12 +284,12 @@ def _shown(found: re.Match[str], names: Mapping[str, str] | None) -> str:
     kind, target, label = found["kind"], found["target"], found["label"] or ""
     if kind == "!":
         command = target.partition("^")[0]
-        name = label or (NOBODY[kind] if command == "subteam" else command)
+        name = label or (UNNAMED[kind] if command == "subteam" else command)
         return name if command == "date" or name.startswith("@") else f"@{name}"
     if kind:
         known = "" if names is None else names.get(target, "")
         may_say = names is None or kind == "@"
-        return kind + (known or (label if may_say else "") or NOBODY[kind])
+        return kind + (known or (label if may_say else "") or UNNAMED[kind])
     address = target.removeprefix("mailto:")
     if not label or label == address or address.split("://", 1)[-1].rstrip("/") == label.rstrip("/"):
         return address

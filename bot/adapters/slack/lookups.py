@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from bot.adapters.naming import Names, plain_name
 from bot.adapters.slack.directory import OWNERS, Channels, Roles
-from bot.adapters.slack.events import NOBODY, Json, Location, is_by_person, plain, time_of, without_mention
+from bot.adapters.slack.events import UNNAMED, Json, Location, is_by_person, plain, time_of, without_mention
 from bot.adapters.slack.mentions import Mentions
 from bot.adapters.slack.threads import Threads
 from bot.adapters.slack.web import NO_WAIT_S, Identity, Web, require_own
@@ -204,4 +204,4 @@ class Lookups:
 
 def _text(message: Json, names: dict[str, str]) -> str:
     text = str(message.get("text") or "")
-    return plain(_PERSON.sub(lambda found: f"@{names.get(found['id']) or NOBODY['@']}", text))
+    return plain(_PERSON.sub(lambda found: f"@{names.get(found['id']) or UNNAMED['@']}", text))

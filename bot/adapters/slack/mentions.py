@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from bot.adapters.naming import Names, plain_name
 from bot.adapters.slack.directory import Channels
-from bot.adapters.slack.events import NOBODY, Json
+from bot.adapters.slack.events import UNNAMED, Json
 from bot.adapters.slack.web import NO_WAIT_S, Identity, Web
 from bot.adapters.ttl_cache import TtlCache
 from bot.errors import MessengerError
@@ -15,7 +15,7 @@ from memory.ports import Clock
 log = logging.getLogger(__name__)
 
 _UNNAMED = re.compile(r"<(?P<kind>@|#|!subteam\^)(?P<id>[UWCGS][A-Z0-9]+)\|?>")
-_KEEP = timedelta(hours=1)
+_TTL = timedelta(hours=1)
 
 
 class Mentions:
@@ -26,7 +26,7 @@ class Mentions:
         self._web = web
         self._names = names
         self._channels = channels
-        self._handles: TtlCache[str, str] = TtlCache(clock, size=1000, keep=_KEEP)
+        self._handles: TtlCache[str, str] = TtlCache(clock, size=1000, ttl=_TTL)
 
     async def labelled(self, text: str, channel: str) -> str:
         """Slack's text with a label in each mention that has none: `<@U1>` becomes `<@U1|Ana>`.
@@ -68,7 +68,7 @@ class Mentions:
             name = await self._channels.name(target, reader=channel)
         else:
             name = await self._handle(target)
-        return plain_name(name) or NOBODY[kind[0]]
+        return plain_name(name) or UNNAMED[kind[0]]
 
     async def _handle(self, group: str) -> str:
         handle = self._handles.get(group)

@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 ANSWER_EVENT = "goodbot_answer"
 """Name of the metadata on every part of an answer; its payload holds `run_id` and `part`."""
 
-_KEEP = timedelta(days=2)
+_TTL = timedelta(days=2)
 _PAGES, _PAGE = 10, 200
 _LOOK_S, _WHOLE_THREAD = 1.0, 500
 """How long reading a thread may wait for Slack, in seconds, and the most messages it reads."""
@@ -33,9 +33,9 @@ class Threads:
 
     def __init__(self, web: Web, clock: Clock) -> None:
         self._web = web
-        self._thread_of: TtlCache[tuple[str, str], str] = TtlCache(clock, size=20_000, keep=_KEEP)
-        self._asker_of: TtlCache[tuple[str, str], str] = TtlCache(clock, size=5000, keep=_KEEP)
-        self._askers: TtlCache[tuple[str, str], tuple[str, ...]] = TtlCache(clock, size=5000, keep=_KEEP)
+        self._thread_of: TtlCache[tuple[str, str], str] = TtlCache(clock, size=20_000, ttl=_TTL)
+        self._asker_of: TtlCache[tuple[str, str], str] = TtlCache(clock, size=5000, ttl=_TTL)
+        self._askers: TtlCache[tuple[str, str], tuple[str, ...]] = TtlCache(clock, size=5000, ttl=_TTL)
 
     def answered(self, channel: str, thread: str, ts: str) -> None:
         """Note that the bot posted this message in a thread."""

@@ -38,7 +38,7 @@ _FORBIDDEN = _TOKEN_GONE | {
 }
 _NO_TOKEN = _TOKEN_GONE | {"invalid_auth", "not_authed", "not_allowed_token_type", "token_expired"}
 _TOO_LONG = frozenset({"msg_too_long", "msg_blocks_too_long"})
-_PASSING = frozenset({"internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org"})
+_TRANSIENT = frozenset({"internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +168,7 @@ class Web:
             return NotPermitted(f"{what}: Slack says {code}; {remedy}")
         if code in _TOO_LONG:
             return TooLong(f"{what}: Slack says {code}; send it in more parts", limit=12_000)
-        if code in _PASSING or status >= 500 or not code:
+        if code in _TRANSIENT or status >= 500 or not code:
             return MessengerUnavailable(f"{what}: Slack answered {code or f'HTTP {status}'}; try again later")
         details = _body(error).get("response_metadata", {}).get("messages", "")
         return MessengerError(f"{what}: Slack says {code} {details}".rstrip())

@@ -59,13 +59,11 @@ class Intake:
     def __init__(self, context: HandlerContext) -> None:
         self._context = context
         self._rate_limit = RateLimiter(context.clock)
-        self._commands: TtlCache[str, bool] = TtlCache(context.clock, size=_MOST_COMMANDS, keep=timedelta(hours=1))
+        self._commands: TtlCache[str, bool] = TtlCache(context.clock, size=_MOST_COMMANDS, ttl=timedelta(hours=1))
         """Commands handled lately: after a resume they may arrive again."""
-        self._addressed: TtlCache[int, tuple[int, ...]] = TtlCache(
-            context.clock, size=_MOST_MESSAGES, keep=_CALLED_LATE
-        )
+        self._addressed: TtlCache[int, tuple[int, ...]] = TtlCache(context.clock, size=_MOST_MESSAGES, ttl=_CALLED_LATE)
         """Messages that are for the bot, with the key that keeps them in order. An edit may add more."""
-        self._gone: TtlCache[int, bool] = TtlCache(context.clock, size=_MOST_MESSAGES, keep=_CALLED_LATE)
+        self._gone: TtlCache[int, bool] = TtlCache(context.clock, size=_MOST_MESSAGES, ttl=_CALLED_LATE)
         """Deleted messages: a deletion may arrive before its message."""
         self._missing_intent_hint = MissingIntentHint(context)
         self.handlers: dict[str, Callable[[Any], object]] = {

@@ -14,13 +14,13 @@ log = logging.getLogger(__name__)
 
 _WHOLE_THREAD = 100
 """Messages of one page. Of a longer thread nobody looks up who wrote in it."""
-_SPOKEN = (discord.MessageType.default, discord.MessageType.reply)
+_PERSON_TYPES = (discord.MessageType.default, discord.MessageType.reply)
 """Types of messages that people write; all others are notices of Discord."""
 
 
 def is_by_person(message: discord.Message) -> bool:
     """Whether a person wrote it, rather than a bot or Discord itself."""
-    return not message.author.bot and message.webhook_id is None and message.type in _SPOKEN
+    return not message.author.bot and message.webhook_id is None and message.type in _PERSON_TYPES
 
 
 def order(message: discord.Message) -> tuple[int, ...]:

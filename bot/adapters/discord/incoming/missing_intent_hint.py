@@ -24,7 +24,7 @@ class MissingIntentHint:
 
     def __init__(self, context: HandlerContext) -> None:
         self._context = context
-        self._notified: TtlCache[int, bool] = TtlCache(context.clock, size=_MOST_PEOPLE, keep=timedelta(days=1))
+        self._notified: TtlCache[int, bool] = TtlCache(context.clock, size=_MOST_PEOPLE, ttl=timedelta(days=1))
 
     def on_message(self, message: discord.Message) -> None:
         """Handle a person's message that does not address the bot, as far as Discord shows it."""

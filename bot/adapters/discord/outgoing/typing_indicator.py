@@ -146,7 +146,7 @@ class StaleProgressLines:
         self._client = client
         self._rest = rest
         self._begun = begun
-        self._seen: TtlCache[int, bool] = TtlCache(clock, size=_MOST_CHANNELS, keep=timedelta(days=1))
+        self._seen: TtlCache[int, bool] = TtlCache(clock, size=_MOST_CHANNELS, ttl=timedelta(days=1))
 
     async def take_away(self, channel: int) -> None:
         """Remove them from a channel, unless that was done before."""

@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 Ack = Callable[..., Awaitable[object]]
 
-WITHIN_S = 2.0
+DEADLINE_S = 2.0
 
 
 class TimelyAcknowledgement:
@@ -27,7 +27,7 @@ class TimelyAcknowledgement:
         task = asyncio.create_task(work)
         self._working.add(task)
         task.add_done_callback(self._working.discard)
-        done, _ = await asyncio.wait({task}, timeout=WITHIN_S)
+        done, _ = await asyncio.wait({task}, timeout=DEADLINE_S)
         if done:
             task.result()
         else:

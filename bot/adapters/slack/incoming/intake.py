@@ -43,7 +43,7 @@ from bot.model import (
 from memory.model.teaching import normalised_emoji
 
 _STOP_SIGNS = frozenset({"octagonal_sign", "stop_sign", "🛑"})
-_KEEP = timedelta(hours=1)
+_TTL = timedelta(hours=1)
 """Slack repeats an event for a few minutes at most."""
 
 
@@ -57,9 +57,9 @@ class Intake:
         self._context = context
         self._in_order = KeyedLock()
         self._rate_limit = RateLimiter(context.clock)
-        self._accepted: TtlCache[tuple[str, str, Address], bool] = TtlCache(context.clock, size=5000, keep=_KEEP)
+        self._accepted: TtlCache[tuple[str, str, Address], bool] = TtlCache(context.clock, size=5000, ttl=_TTL)
         self._overtaken: TtlCache[tuple[str, str], EditedMessage | DeletedMessage] = TtlCache(
-            context.clock, size=5000, keep=_KEEP
+            context.clock, size=5000, ttl=_TTL
         )
         """Edits and deletions by message: one that arrives before its message is applied to it."""
 

@@ -156,7 +156,7 @@ async def test_a_question_asked_while_its_channel_cannot_be_looked_up_is_answere
     monkeypatch: pytest.MonkeyPatch,
     is_new_process: bool,
 ) -> None:
-    monkeypatch.setattr("bot.adapters.slack.directory._KEEP", timedelta(seconds=-1))  # over as soon as it was looked up
+    monkeypatch.setattr("bot.adapters.slack.directory._TTL", timedelta(seconds=-1))  # over as soon as it was looked up
     async with slack_bot(server, tmp_path) as bot:
         await ask(bot, ana, general, "what is 1+1?")
     async with slack_bot(server, tmp_path) as bot:

@@ -121,7 +121,7 @@ async def test_thumbs_work_after_a_restart(server: SlackServer) -> None:
 async def test_a_slow_vote_is_acknowledged_in_time_and_finished_before_the_end(
     server: SlackServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(acknowledgement, "WITHIN_S", 0.05)
+    monkeypatch.setattr(acknowledgement, "DEADLINE_S", 0.05)
     ana, channel = server.person("ana"), server.channel("general")
     heard, gate = Heard(), asyncio.Event()
 

@@ -128,7 +128,7 @@ async def test_a_channel_is_asked_about_again_after_slack_was_out_of_reach(serve
 async def test_a_channel_that_was_known_is_as_it_was_while_slack_is_out_of_reach(
     server: SlackServer, monkeypatch: pytest.MonkeyPatch, fault: Fault
 ) -> None:
-    monkeypatch.setattr("bot.adapters.slack.directory._KEEP", timedelta(seconds=-1))  # over as soon as it was looked up
+    monkeypatch.setattr("bot.adapters.slack.directory._TTL", timedelta(seconds=-1))  # over as soon as it was looked up
     ana, channel = server.person("ana"), server.channel("general")
     async with connected(server) as session:
         ana.says(channel, "one")
