@@ -98,7 +98,7 @@ class Scope:
         is_shared = not self.thread and self.visibility is not Visibility.DIRECT
         return (self.workspace, self.channel, self.thread, self.person if is_shared else "")
 
-    def is_news_of(self, known: Visibility | None) -> bool:
+    def has_new_visibility(self, known: Visibility | None) -> bool:
         """Whether it tells another visibility of its channel than is known.
 
         A direct message stays one person's, and a guess is no news.

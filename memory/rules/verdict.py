@@ -158,7 +158,7 @@ def is_beyond_limit(number: int, votes: Sequence[PlacedVote], policy: TeachingPo
     return number >= most and votes[number - most].at > votes[number].at - policy.window
 
 
-def is_news(reaction: Reaction, known: Reaction | None) -> bool:
+def changes_register(reaction: Reaction, known: Reaction | None) -> bool:
     """Whether a signal changes its register: it is later, or differs at the same time.
 
     Registers are last-writer-wins by the platform's time, so the order of delivery does not matter.

@@ -36,7 +36,7 @@ from memory.services.core import Core, event, note_words_of, people_in
 from memory.services.recording.approvals import carried_out, decide, decision_on, why_not
 from memory.services.recording.finished_run import FinishedRun, note_lessons_in
 from memory.services.teaching.correct import taught_lesson
-from memory.services.verdicts.channels import note
+from memory.services.verdicts.channels import store_visibility
 from memory.services.verdicts.verdicts import withdraw_votes, write_votes
 
 
@@ -132,7 +132,7 @@ class Asking:
             number = len(offers) + 1 if number is None else number
             if not offers or not 1 <= number <= len(offers) + 1 or not may_read(scope, nodes[0]):
                 raise NotFound(f"run {run_id} in {scope.workspace} offers no option {number} to {scope.person} here")
-            note(tx, scope, now)
+            store_visibility(tx, scope, now)
             tap = Tap(run_id=run_id, number=number, role=role)
             is_asker = scope.person == nodes[0].person
             about = offers[min(number, len(offers)) - 1]

@@ -9,7 +9,7 @@ from memory.ports import Transaction
 from memory.rules.audience import index_entries_of
 from memory.services.core import Core, act
 from memory.services.settings.chat_settings import admission
-from memory.services.verdicts.channels import note
+from memory.services.verdicts.channels import store_visibility
 
 ANEW_WITHIN = timedelta(days=1)
 """How long after a question that nobody could answer an edit of it is answered."""
@@ -50,7 +50,7 @@ class MessageChanges:
             if not admission(self._core, tx, scope, role).is_admitted:
                 return None
             self._core.require_short(text)
-            note(tx, scope, now)
+            store_visibility(tx, scope, now)
             _withdraw(tx, last, nodes, scope.person, now)
             again = Incoming(
                 scope=replace(last.scope, visibility=scope.visibility),

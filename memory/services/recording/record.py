@@ -45,7 +45,7 @@ from memory.services.recording.finished_run import (
 )
 from memory.services.recording.spending import count_spent
 from memory.services.settings.chat_settings import admitted, require_admitted
-from memory.services.verdicts.channels import note
+from memory.services.verdicts.channels import store_visibility
 from memory.services.verdicts.quarantine import SYSTEM
 from memory.services.verdicts.verdicts import write_votes
 
@@ -107,8 +107,8 @@ class Recording:
             tx.channels.unmute(scope.workspace, scope.channel, scope.thread)
         if accepted is not None and accepted.channel_visibility is scope.visibility:
             return accepted
-        is_news = note(tx, scope, now)
-        return replace(accepted, channel_visibility=scope.visibility) if accepted and is_news else accepted
+        is_new = store_visibility(tx, scope, now)
+        return replace(accepted, channel_visibility=scope.visibility) if accepted and is_new else accepted
 
     def accept_again(self, scope: Scope, message_id: str, *, event_id: str, at: datetime) -> Incoming | None:
         """Store the question of a sent answer again, as a message of the person in `scope`.
@@ -132,7 +132,7 @@ class Recording:
                 at=at,
                 asked_by=asker if asker != scope.person else "",
             )
-            note(tx, scope, now)
+            store_visibility(tx, scope, now)
             return again if tx.deliveries.accept(self._core.redactor.message(again)) else None
 
     def withdraw(self, workspace: str, event_id: str) -> None:

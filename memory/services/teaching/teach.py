@@ -9,14 +9,14 @@ from memory.model import Audience, Episode, Event, EventKind, LedgerEntry, React
 from memory.ports import Transaction
 from memory.rules.audience import visibility_of
 from memory.rules.fold import UNDO
-from memory.rules.verdict import CORRECTION, REVIEW, is_news
+from memory.rules.verdict import CORRECTION, REVIEW, changes_register
 from memory.services.conversation.notices import note_decision
 from memory.services.core import ALL, Core, act, event, existing, people_in, record
 from memory.services.settings.chat_settings import admitted
 from memory.services.teaching.correct import Corrected, Correcting, Draft, own_vote
 from memory.services.teaching.saving import SAVED, take_back
 from memory.services.verdicts.archive import why_archived
-from memory.services.verdicts.channels import note
+from memory.services.verdicts.channels import store_visibility
 from memory.services.verdicts.promotion import undo_promotion
 from memory.services.verdicts.quarantine import hold_again, release, restore_texts, usable_reason
 from memory.services.verdicts.reason import GRADE, withdraw_reasons
@@ -332,8 +332,8 @@ def _is_counted(promotion: Event) -> bool:
 
 def _note_place(tx: Transaction, place: Scope | None, parts: Sequence[LedgerEntry], now: datetime) -> None:
     """Store who can read the channel now."""
-    if place is not None and (not parts or place.is_news_of(parts[0].channel_visibility)):
-        note(tx, place, now)
+    if place is not None and (not parts or place.has_new_visibility(parts[0].channel_visibility)):
+        store_visibility(tx, place, now)
 
 
 def _require_own_message(tx: Transaction, reaction: Reaction, now: datetime) -> None:
@@ -349,7 +349,7 @@ def _keep_until_posted(tx: Transaction, reaction: Reaction, *, on_own_message: b
     """Keep a reaction that may have arrived before its answer was stored. Returns whether it was kept."""
     known = tx.teaching.reaction(reaction.key)
     is_claimed = known is not None and known.run_id != ""
-    is_kept = (on_own_message or known is not None) and is_news(reaction, known) and not is_claimed
+    is_kept = (on_own_message or known is not None) and changes_register(reaction, known) and not is_claimed
     if is_kept:
         tx.teaching.put_reaction(reaction)
     return is_kept

@@ -12,51 +12,51 @@ from memory.services.verdicts.archive import merged_into, unmerge
 
 @dataclass(frozen=True, slots=True)
 class Channels:
-    """The record of who can read each channel, and of its name, as events in it or the platform tell."""
+    """The use cases that store who can read each channel, and its name, as events and the platform say."""
 
     _core: Core
 
     def last_known(self, scope: Scope) -> Scope:
-        """The place with the visibility noted of it last, whatever its own; as it is where none was."""
+        """The scope with the last stored visibility of its channel; unchanged if there is none."""
         with self._core.store.read() as tx:
             known = _known(tx, scope)
         return scope if known is None else replace(scope, visibility=known, is_visibility_known=True)
 
     def note(self, scope: Scope) -> bool:
-        """Take in the visibility of a place as it is now, unless that is a guess. True if it was not known so.
+        """Store a channel's present visibility, unless it is a guess. Returns whether it changed.
 
-        One look at the store as long as nothing changes. When it returns, nothing that was said there is found, or
-        shown, where the people of then or those of now could not read it.
+        Reads once as long as nothing changes. Afterwards nothing that was said there is found or shown to people who
+        could not read it then, or cannot now.
         """
-        if not scope.is_news_of(None):
+        if not scope.has_new_visibility(None):
             return False
         with self._core.store.read() as tx:
-            if not scope.is_news_of(_known(tx, scope)):
+            if not scope.has_new_visibility(_known(tx, scope)):
                 return False
         with self._core.store.write() as tx:
-            return note(tx, scope, self._core.clock())
+            return store_visibility(tx, scope, self._core.clock())
 
     def rename(self, scope: Scope) -> None:
-        """Take in the name of a place, as lists and explanations tell it. A direct message, and an id, are no names."""
+        """Store a channel's present name, for lists and explanations. Direct messages, and ids, are no names."""
         if scope.visibility is Visibility.DIRECT or scope.place in ("", scope.channel):
             return
         with self._core.store.write() as tx:
             tx.episodes.rename_place(scope.workspace, scope.channel, scope.place)
 
 
-def note(tx: Transaction, scope: Scope, now: datetime) -> bool:
+def store_visibility(tx: Transaction, scope: Scope, now: datetime) -> bool:
     """The same as `Channels.note`, in a transaction that writes anyway."""
-    if not scope.is_news_of(None):
+    if not scope.has_new_visibility(None):
         return False
     known = _known(tx, scope)
-    is_news = scope.is_news_of(known)
-    if is_news:
-        _note_change(tx, scope, known, now)
-    return is_news
+    is_new = scope.has_new_visibility(known)
+    if is_new:
+        _store_change(tx, scope, known, now)
+    return is_new
 
 
-def _note_change(tx: Transaction, scope: Scope, known: Visibility | None, now: datetime) -> None:
-    """Take in the visibility of a place where another one or none was known."""
+def _store_change(tx: Transaction, scope: Scope, known: Visibility | None, now: datetime) -> None:
+    """Store a visibility that differs from the known one, and file anew what was said there."""
     workspace, channel = scope.workspace, scope.channel
     changed = EpisodeFilter(channel=channel, visibilities=changed_by(known, scope.visibility), limit=None)
     before = tx.episodes.outlines(workspace, changed) if changed.visibilities else []

@@ -14,7 +14,7 @@ from memory.ports import Transaction
 from memory.ports.people import EVERYBODY
 from memory.rules.audience import has_narrowed
 from memory.rules.fold import reaction_detail, replay
-from memory.rules.verdict import is_news, judge, weights
+from memory.rules.verdict import changes_register, judge, weights
 from memory.services.core import Cause, Changes, Core, event, update_index
 from memory.services.verdicts.archive import restored_by_reaction
 from memory.services.verdicts.tally import JudgedRun, keep_judgements, update_votes
@@ -161,7 +161,7 @@ def apply_reactions(
     for each_set in given:
         last = each_set.reactions[-1]
         root = nodes[last.run_id][0]
-        new = [each for each in each_set.reactions if is_news(each, registers.get(each.key))]
+        new = [each for each in each_set.reactions if changes_register(each, registers.get(each.key))]
         for each in new:
             registers[each.key] = each
             if each.actor not in people.known_from:

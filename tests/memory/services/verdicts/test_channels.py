@@ -35,7 +35,7 @@ def filled(known: Visibility | None) -> World:
             tx.episodes.put(episode(f"e{number}", W, channel="c1", visibility=visibility, **kind))
             tx.episodes.put_vector(W, f"e{number}", world.memory.embedder.name, world.memory.embedder.embed(["x"])[0])
         if known is not None:
-            channels.note(tx, scope(visibility=known), world.clock())
+            channels.store_visibility(tx, scope(visibility=known), world.clock())
         for each in tx.episodes.search(W, EVERY):
             update_index(tx, each)
     return world
@@ -71,7 +71,7 @@ def test_only_what_others_may_see_now_is_read_and_all_is_filed_as_it_should_be(
     monkeypatch.setattr(channels, "index_entries_of", noted)
     with world.memory.store.write() as tx:
         before = {each.id: visibility_of(each) for each in tx.episodes.search(W, EVERY)}
-        channels.note(tx, scope(visibility=now), world.clock())
+        channels.store_visibility(tx, scope(visibility=now), world.clock())
         after = tx.episodes.search(W, EVERY)
         assert {each.id: tx.episodes.index_of(W, each.id) for each in after} == {
             each.id: index_entries_of(each) for each in after
