@@ -230,13 +230,13 @@ def _confusion(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
 
 
 JOBS = (
-    Job(name="sweep", every=timedelta(hours=1), what="delete what has expired, end erasures", run=_sweep),
+    Job(name="sweep", every=timedelta(hours=1), what="delete what has expired, finish erasures", run=_sweep),
     Job(name="retain", every=timedelta(days=1), what="erase old answers that nobody judged", run=_retain),
-    Job(name="archive", every=timedelta(days=1), what="archive lessons that are weak, unloved and idle", run=_archive),
-    Job(name="join", every=timedelta(days=1), what="join lessons that are the same", run=_join),
-    Job(name="topics", every=timedelta(days=1), what="join the same topics, archive the forgotten ones", run=_topics),
+    Job(name="archive", every=timedelta(days=1), what="archive weak lessons that nothing uses any more", run=_archive),
+    Job(name="join", every=timedelta(days=1), what="join equal lessons", run=_join),
+    Job(name="topics", every=timedelta(days=1), what="join equal topics, archive unused ones", run=_topics),
     Job(name="embed", every=timedelta(minutes=10), what="embed what has no vector of this embedder", run=_embed),
-    Job(name="consolidate", every=timedelta(hours=6), what="find rules among many like lessons", run=_consolidate),
+    Job(name="consolidate", every=timedelta(hours=6), what="make a rule of many similar lessons", run=_consolidate),
     Job(
         name=CONFUSION,
         every=timedelta(minutes=10),
