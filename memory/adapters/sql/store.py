@@ -175,7 +175,7 @@ class SqlStore:
     def _session(self, *, writes: bool) -> Iterator[tuple[Session, RecallIndex]]:
         """One transaction with the recall index of its file. Committed at the end, rolled back on any exception."""
         where = self._database.where
-        with self._database.turn(writes=writes):
+        with self._database.transaction_slot(writes=writes):
             if self._is_closed:
                 raise StoreUnavailable(f"The store on {where} is closed; open it again.")
             self._database.require_ready(self._replaced)

@@ -50,7 +50,7 @@ class Database(Protocol):
         Raises `StoreUnavailable` if it is gone.
         """
 
-    def turn(self, *, writes: bool) -> AbstractContextManager[None]:
+    def transaction_slot(self, *, writes: bool) -> AbstractContextManager[None]:
         """A context for one transaction, which waits until this thread may begin it.
 
         Raises `RuntimeError` if the thread would wait for itself.

@@ -105,7 +105,7 @@ class PostgresDatabase:
         """Does nothing: a server's database is not replaced while the bot runs."""
 
     @contextmanager
-    def turn(self, *, writes: bool) -> Iterator[None]:
+    def transaction_slot(self, *, writes: bool) -> Iterator[None]:
         # Transactions have their own connections. A nested writing one of the same thread would wait for itself.
         if not writes:
             yield

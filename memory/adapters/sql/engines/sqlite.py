@@ -84,7 +84,7 @@ class SqliteDatabase:
                 replaced()
                 self._file = file
 
-    def turn(self, *, writes: bool) -> AbstractContextManager[None]:
+    def transaction_slot(self, *, writes: bool) -> AbstractContextManager[None]:
         # Readers of a file never wait. A database in memory has one connection, so one transaction at a time.
         return self._alone() if writes or self._is_in_memory else nullcontext()
 
