@@ -82,7 +82,7 @@ class ParsedCommand:
         return self.name == CHOOSE
 
     @property
-    def leaves_its_message(self) -> bool:
+    def keeps_message(self) -> bool:
         """Whether the message with its button stays, because it has other choices that the reply does not list."""
         is_of_several = self.name in _DECISIONS and not _ON_A_PAGE.search(self.argument)
         return self.is_choice or self.name == PART or is_of_several

@@ -89,7 +89,7 @@ class Fence:
         return is_near and not (line["items"] or line["info"].strip()) and line["mark"].startswith(self.mark)
 
 
-def parted(text: str) -> Iterator[tuple[str, bool]]:
+def code_and_prose(text: str) -> Iterator[tuple[str, bool]]:
     """The text in consecutive parts, each with whether it is code, which is the text between two fences."""
     opened: Fence | None = None
     start = 0

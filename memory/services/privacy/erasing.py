@@ -24,7 +24,7 @@ def erase_run(core: Core, tx: Transaction, workspace: str, run_id: str) -> int:
     for node in whole:
         # Answers that used it contain its asker's words; without it nothing else would record that.
         _note_resting(tx, workspace, node.id, _people_in(tx, node))
-        note_heeded(tx, workspace, [node.id])
+        note_heeded_warnings(tx, workspace, [node.id])
     tx.retrievals.delete_runs(workspace, [run_id])
     tx.deliveries.delete_runs(workspace, [run_id])
     touched = runs_of_voters(tx, workspace, [run_id]) - {run_id}
@@ -78,7 +78,7 @@ def _people_in(tx: Transaction, erased: Episode) -> set[str]:
     return people
 
 
-def note_heeded(tx: Transaction, workspace: str, erased_ids: Collection[str]) -> None:
+def note_heeded_warnings(tx: Transaction, workspace: str, erased_ids: Collection[str]) -> None:
     """Store that answers that heeded a warning about these episodes contain the words of their correctors."""
     wanted = set(erased_ids)
     links = tx.episodes.links(workspace, wanted)

@@ -22,7 +22,7 @@ from memory.model.validation import text, whole
 from memory.ports import EpisodeFilter, NewId, Transaction
 from memory.rules.audience import visibility_of
 from memory.services.core import ALL, Core, event_of_workspace
-from memory.services.privacy.erasing import erase_rules, erase_run, note_heeded, overwrite_erased
+from memory.services.privacy.erasing import erase_rules, erase_run, note_heeded_warnings, overwrite_erased
 from memory.services.privacy.quotation import quoting, repeating
 from memory.services.recall.confusion import ConfusionEstimate
 from memory.services.recall.visible_corrections import as_seen_by
@@ -196,8 +196,8 @@ class Privacy:
             gone = {episode.run_id for episode in doomed}
             erased_ids = [episode.id for episode in doomed]
             kept_ids = [lesson.id for lesson in held.kept]
-            parted = merged_into(tx, workspace, [*erased_ids, *kept_ids])
-            note_heeded(tx, workspace, erased_ids)
+            merged = merged_into(tx, workspace, [*erased_ids, *kept_ids])
+            note_heeded_warnings(tx, workspace, erased_ids)
             replaced = part_from_asker(self._core, tx, person, held.kept, erased_ids, now)
             # Read only now, so that those of lessons just moved are included.
             touched_runs |= runs_of_voters(tx, workspace, {*gone, *(lesson.run_id for lesson in held.kept)})
@@ -214,7 +214,7 @@ class Privacy:
             erase_judgements(tx, workspace, gone, self._core.policy.error_budget)
             had_estimate = self._estimate.drop(tx, workspace)
             self._refold(tx, workspace, person, touched_runs - gone, now)
-            unmerge(tx, workspace, parted, now, changed=kept_ids)
+            unmerge(tx, workspace, merged, now, changed=kept_ids)
             erased = Erased(
                 episodes=len(held.episodes),
                 derived=len(held.derived),

@@ -82,13 +82,13 @@ def as_made(run: FinishedRun) -> tuple[list[Episode], list[Event]]:
         if flags := flags_of(node):
             detail = {"flags": [flag.value for flag in flags]}
             made.append(event(node, EventKind.QUARANTINED, SYSTEM, node.created_at, detail=detail))
-        made += [_let_run(node, each) for each in run.allowed if each.node_id == node.id]
+        made += [_allowed_event(node, each) for each in run.allowed if each.node_id == node.id]
         nodes.append(reduce(apply, made, node))
         events += made
     return nodes, events
 
 
-def _let_run(node: Episode, allowed: Allowed) -> Event:
+def _allowed_event(node: Episode, allowed: Allowed) -> Event:
     permission = allowed.permission
     detail = {"tool": allowed.tool, "grant": permission.grant.value, "basis": permission.basis}
     return event(node, EventKind.ALLOWED, permission.by, node.created_at, detail=detail)

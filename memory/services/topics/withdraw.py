@@ -33,14 +33,14 @@ def withdraw_person(tx: Transaction, workspace: str, person: str, at: datetime, 
         (topics[each.topic_id].merged_into or each.topic_id, each.name) for each in revisions if each.topic_id in topics
     }
     values = sum(_withdraw(tx, workspace, person, home, name, at, new_id) for home, name in sorted(homes))
-    archived = shelved = 0
+    archived = reverted = 0
     for topic in topics.values():
         if topic.person != person:
-            shelved += _shelve_back(tx, topic, person, at)
+            reverted += _revert_archiving(tx, topic, person, at)
         elif topic.archived_at is None and not topic.merged_into and _speakers(tx, topic) <= {person}:
             append(tx, topic, TopicEventKind.ARCHIVED, person, at, because=PURGED)
             archived += 1
-    return values, archived, shelved
+    return values, archived, reverted
 
 
 def take_back(
@@ -146,7 +146,7 @@ def _speakers(tx: Transaction, topic: Topic) -> set[str]:
     return {each.person for each in joined} | {each.person for each in valid}
 
 
-def _shelve_back(tx: Transaction, topic: Topic, person: str, at: datetime) -> bool:
+def _revert_archiving(tx: Transaction, topic: Topic, person: str, at: datetime) -> bool:
     """Revert the person's archiving or restoring of a topic. Returns whether there was any."""
     moves = [each for each in tx.topics.event_log(topic.workspace, topic.id) if each.kind in _ARCHIVE_EVENTS]
     if not moves or moves[-1].actor != person or moves[-1].detail.get("because") == PURGED:

@@ -37,12 +37,12 @@ def merge_duplicates(store: Store, workspace: str, now: datetime) -> tuple[int, 
     """
     with store.write() as tx:
         every = tx.episodes.search(workspace, EpisodeFilter(include_archived=True, limit=None))
-        parted = unmerge(tx, workspace, [episode.id for episode in every if episode.archived_at is not None], now)
+        restored = unmerge(tx, workspace, [episode.id for episode in every if episode.archived_at is not None], now)
         joined = 0
         for group in _alike(tx.episodes.search(workspace, EpisodeFilter(limit=None))):
             for same in _same_goals(tx, workspace, group):
                 joined += _join_group(tx, same, now)
-    return joined, parted
+    return joined, restored
 
 
 def _alike(lessons: Iterable[Episode]) -> list[list[Episode]]:

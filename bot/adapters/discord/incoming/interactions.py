@@ -178,7 +178,7 @@ class Interactions:
         is_private = interaction.guild_id is None or (
             interaction.message is not None and interaction.message.flags.ephemeral
         )
-        is_replaced = is_private and not typed.leaves_its_message
+        is_replaced = is_private and not typed.keeps_message
         reply = InteractionReply(interaction, self._context.rest, replaces=is_replaced, is_optional=typed.is_choice)
         if channel == 0 and not await self._admitted(interaction):
             return
@@ -197,8 +197,8 @@ class Interactions:
         """The text of the lesson that the form is for."""
         if channel == 0:
             place, role = await self._place(interaction), self._context.roles.of(interaction.user)
-        elif standing := await self._context.standing_in(channel, interaction.user.id):
-            place, role = standing
+        elif place_and_role := await self._context.role_in(channel, interaction.user.id):
+            place, role = place_and_role
         else:
             return ""
         return await self._context.queries.lesson_text(place.scope(str(interaction.user.id)), role, ending)
@@ -209,8 +209,8 @@ class Interactions:
         """Carry out a command about a channel; 0 means the interaction's own."""
         if channel == 0:
             await self._carry_out(interaction, reply, await self._place(interaction), typed)
-        elif standing := await self._context.standing_in(channel, interaction.user.id):
-            place, role = standing
+        elif place_and_role := await self._context.role_in(channel, interaction.user.id):
+            place, role = place_and_role
             await self._carry_out(interaction, reply, place, typed, role=role)
         else:
             await reply.tell(_OUT_OF_REACH)

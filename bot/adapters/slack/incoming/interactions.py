@@ -131,7 +131,7 @@ class Interactions:
             if await self._open(body, blocks.answer_view(about, label, text)):
                 return
         is_private = bool(container.get("is_ephemeral")) or location.channel.startswith("D")
-        is_replaced = is_private and not typed.leaves_its_message
+        is_replaced = is_private and not typed.keeps_message
         private_reply = self._responder.private_reply(str(body["response_url"]), replaces=is_replaced)
         with replying_to(location.user, private_reply):
             await self._context.command(

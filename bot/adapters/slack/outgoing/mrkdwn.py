@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from markdown_it.token import Token
 
-from bot.adapters.commonmark import INVISIBLE, RULE, in_columns, outside_code, parser, parted
+from bot.adapters.commonmark import INVISIBLE, RULE, code_and_prose, in_columns, outside_code, parser
 from bot.adapters.link_labels import with_real_addresses
 
 _OPEN, _CLOSE = r"(?:<|&lt;|&#0*60;|&#x0*3c;)", r"(?:>|&gt;|&#0*62;|&#x0*3e;)"
@@ -50,7 +50,7 @@ def to_mrkdwn(text: str) -> str:
 def _quiet(text: str) -> str:
     if "```" not in text and "~~~" not in text:
         return _quiet_words(text)
-    return "".join(_quiet_code(part) if is_code else _quiet_words(part) for part, is_code in parted(text))
+    return "".join(_quiet_code(part) if is_code else _quiet_words(part) for part, is_code in code_and_prose(text))
 
 
 def _quiet_code(text: str) -> str:

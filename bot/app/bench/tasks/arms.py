@@ -169,7 +169,7 @@ async def _stream(
     agent = settings.agent.model_copy(update={} if arm.is_tree else {"max_depth": 1})
     settings = without_conversation(settings.model_copy(update={"agent": agent}))
     notes = [remember_tool(clock), recall_tool()] if arm.working else []
-    tools, model = ToolRegistry([*office.tools(), *notes], permit=_let_run), TaskModel(embedder.embed)
+    tools, model = ToolRegistry([*office.tools(), *notes], permit=_permit_all), TaskModel(embedder.embed)
     async with fresh_bot(settings, embedder, clock, model, seed=seed, tools=tools) as bot:
         people = People(Habits(role=Role.TEACHER), seed=seed, clock=clock, new_id=bot.memory.new_id)
         asking = _Asking(bot=bot, model=model, office=office, people=people, clock=clock)
@@ -218,7 +218,7 @@ class _Asking:
         return [*thumb, *taps]
 
 
-async def _let_run(_: Tool, __: Mapping[str, object], ___: ToolContext) -> Permission | None:
+async def _permit_all(_: Tool, __: Mapping[str, object], ___: ToolContext) -> Permission | None:
     """Permit every tool, as approvals are not measured here."""
     return Permission(grant=Grant.ALWAYS, by="teacher")
 
