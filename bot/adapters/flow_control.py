@@ -114,11 +114,11 @@ async def retried(call: Callable[[], Awaitable[T]], sleep: Sleep, tries: int = T
 
 
 async def until_reachable(
-    connect: Callable[[], Awaitable[object]], sleep: Sleep, platform: str, *, as_asked: bool = False
+    connect: Callable[[], Awaitable[object]], sleep: Sleep, platform: str, *, honours_retry_after: bool = False
 ) -> None:
     """Connect, with retries and growing pauses while the platform cannot be reached. Raises every other error.
 
-    With `as_asked` a pause is at least as long as the platform asks for.
+    With `honours_retry_after` a pause is at least as long as the platform asks for.
     """
     pause_s = 1.0
     while True:
@@ -127,7 +127,7 @@ async def until_reachable(
         except MessengerError as error:
             if not error.retryable:
                 raise
-            asked_s = error.retry_after_s if as_asked and isinstance(error, RateLimited) else 0.0
+            asked_s = error.retry_after_s if honours_retry_after and isinstance(error, RateLimited) else 0.0
             wait_s = max(pause_s, asked_s)
             log.warning("not connected to %s, trying again in %g s: %s", platform, wait_s, error)
             await sleep(wait_s)

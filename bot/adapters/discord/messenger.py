@@ -108,7 +108,7 @@ class DiscordMessenger:
         """
         use_api(self._settings.api_url)
         working = asyncio.ensure_future(
-            until_reachable(partial(self._log_in, sink), self._sleep, "Discord", as_asked=True)
+            until_reachable(partial(self._log_in, sink), self._sleep, "Discord", honours_retry_after=True)
         )
         closed = asyncio.create_task(self._closed.wait())
         try:

@@ -262,7 +262,7 @@ def _make_answering(
             seconds=settings.agent.max_seconds,
         ),
         read_feedback=by_rule if rewriter.name == "offline" else ModelReader(rewriter),
-        restyles=not is_offline,
+        follows_style=not is_offline,
         live_answers=None if is_offline else LiveAnswers(memory, executor),
     )
 

@@ -73,7 +73,7 @@ class Answering:
         record_in_progress: RecordInProgress = without_crash_report,
         background: BackgroundConfig | None = None,
         read_feedback: FeedbackReader = by_rule,
-        restyles: bool = True,
+        follows_style: bool = True,
         live_answers: LiveAnswers | None = None,
     ) -> None:
         self._live_answers = live_answers
@@ -94,7 +94,7 @@ class Answering:
         """Runs with a refused part, so that it is logged as an error once."""
         self.actions = agent.tools.known_names
         """The names of the agent's tools."""
-        self.in_words = InWordsHandler(memory, executor, read_feedback, self.actions, background.pause, restyles)
+        self.in_words = InWordsHandler(memory, executor, read_feedback, self.actions, background.pause, follows_style)
         self.unknown_answers = UnknownAnswers(memory, executor)
         self._resuming = Resuming(memory, executor)
         self._edit_events: dict[str, asyncio.Event] = {}

@@ -98,7 +98,7 @@ class InWordsHandler:
     _actions: Sequence[str]
     pause: timedelta
     """How long a person may be silent until a conversation without a thread is over."""
-    _restyles: bool
+    _follows_style: bool
     """Whether the model keeps to a person's wishes about style."""
     events: dict[str, PersonMessage] = field(default_factory=dict[str, PersonMessage], init=False)
     """The events not answered yet, by event id, to look up their asker's role. Lost on a restart."""
@@ -192,7 +192,7 @@ class InWordsHandler:
                     preference_of(noted.style, noted.message.event_id),
                     run_id=noted.run_id,
                     understood=noted.understood,
-                    reply=preference_noted(noted.style, restyles=self._restyles),
+                    reply=preference_noted(noted.style, follows_style=self._follows_style),
                 )
             return await self._executor(
                 self._memory.in_words.answer,

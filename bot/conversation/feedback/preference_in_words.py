@@ -155,10 +155,10 @@ def preference_of(style: StylePreference, event_id: str) -> Preference:
     return Preference(kind=style.kind, text=style.instruction, event_id=event_id)
 
 
-def preference_noted(style: StylePreference, *, restyles: bool = True) -> str:
+def preference_noted(style: StylePreference, *, follows_style: bool = True) -> str:
     """The confirmation: what was understood, and that it does not judge the answer."""
     kept = f"Noted, for my answers to you from now on: {style.instruction} It says nothing about what is right."
-    return f"{kept} `memory` shows it.{'' if restyles else _NOT_OFFLINE}"
+    return f"{kept} `memory` shows it.{'' if follows_style else _NOT_OFFLINE}"
 
 
 def preference_dropped(preference: Preference) -> str:
