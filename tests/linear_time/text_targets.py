@@ -34,7 +34,7 @@ from memory.model import Audience, Episode, Exemplar, Lesson, Verdict
 from memory.model.entry import ActionCall
 from memory.model.teaching import emoji_spellings
 from memory.rules import consolidation, quarantine
-from memory.rules.evidence.answers import named_action
+from memory.rules.evidence.named_action import named_action
 from memory.rules.feedback import KeywordDetector, OverlapDetector, polarity, vocabulary, words as feedback_words
 from memory.rules.feedback.similarity import SimilarityDetector
 from memory.rules.redaction import Redactor

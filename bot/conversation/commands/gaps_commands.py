@@ -14,7 +14,7 @@ from bot.model import Choice
 from memory.errors import NotFound
 from memory.model import Audience, Episode, Origin, Role, Scope, Visibility
 from memory.rules.audience import may_read, visibility_of
-from memory.rules.evidence.answers import named_action
+from memory.rules.evidence.named_action import named_action
 from memory.rules.retrieval.prompt import shown_line
 from memory.services import Gap
 

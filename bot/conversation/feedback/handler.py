@@ -36,7 +36,7 @@ from memory.errors import NotFound
 from memory.model import Episode, Reaction, Scope, Verdict, Visibility
 from memory.model.teaching import EmojiMap
 from memory.rules.audience import visibility_of
-from memory.rules.evidence.answers import named_action
+from memory.rules.evidence.named_action import named_action
 from memory.services import LessonMark, Memory
 
 TOO_MANY_VOTES = (

@@ -30,7 +30,7 @@ from memory.errors import InvalidInput, NotFound
 from memory.model import Episode, Exchange, Incoming, Role, Scope, found_nothing
 from memory.model.delivery import RETRY
 from memory.rules.audience import stays
-from memory.rules.evidence.answers import named_action
+from memory.rules.evidence.named_action import named_action
 from memory.services import Answer, FinishedRun, Memory, Opinion
 
 log = logging.getLogger(__name__)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from memory.model import GAVE_UP
-from memory.rules.evidence.answers import named_action
+from memory.rules.evidence.named_action import named_action
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

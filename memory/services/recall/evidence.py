@@ -11,8 +11,8 @@ from memory.model import ASK, TAP, Audience, Origin, Role, Scope, Standing, Term
 from memory.model.evidence import ActionText, Evidence, Threshold
 from memory.ports import Ballot, LessonSummary, Neighbour, Neighbourhood, Transaction, WeighingInput
 from memory.rules.audience import partitions_for, proposals_for
-from memory.rules.evidence.answers import named_action
 from memory.rules.evidence.judged_lesson import ANSWER, Candidate, JudgedLesson, noise_of
+from memory.rules.evidence.named_action import named_action
 from memory.rules.evidence.posterior import EvidenceConfig
 from memory.rules.evidence.reliability import LEAST_RELIABLE
 from memory.rules.evidence.threshold import first_threshold, is_implied

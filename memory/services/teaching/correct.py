@@ -23,8 +23,8 @@ from memory.model import (
 )
 from memory.ports import Transaction
 from memory.rules.audience import stays, visibility_about
-from memory.rules.evidence.answers import named_action
 from memory.rules.evidence.judged_lesson import ANSWER
+from memory.rules.evidence.named_action import named_action
 from memory.rules.quarantine import LESSON_CHARACTERS, Flag, flags_of, merged
 from memory.rules.retrieval.answer_words import AnswerWords
 from memory.rules.retrieval.consensus import is_answered_anew

@@ -7,8 +7,8 @@ from bot.adapters.llm.offline.prompt_parser import PromptLesson
 from bot.adapters.llm.offline.similarity import Similarity
 from memory.model import Lesson
 from memory.model.evidence import ActionText, Evidence
-from memory.rules.evidence.answers import named_action
 from memory.rules.evidence.judged_lesson import ANSWER, Candidate, JudgedLesson, noise_of
+from memory.rules.evidence.named_action import named_action
 from memory.rules.evidence.posterior import EvidenceConfig
 from memory.rules.evidence.voices import NoisyVerdict
 from memory.rules.evidence.weighing import rows, weigh

@@ -34,7 +34,7 @@ from memory.adapters.sql.transaction.session import ID_LIMIT, Session, among
 from memory.errors import NotFound
 from memory.model import Episode, Origin
 from memory.ports import IndexEntry
-from memory.rules.evidence.answers import LONGEST_NAMING
+from memory.rules.evidence.named_action import LONGEST_NAMING
 
 if TYPE_CHECKING:
     from memory.model import Vector

@@ -9,7 +9,7 @@ import numpy as np
 from memory.adapters.sql import SqlStore
 from memory.model import Origin
 from memory.ports import Transaction
-from memory.rules.evidence.answers import LONGEST_NAMING
+from memory.rules.evidence.named_action import LONGEST_NAMING
 from tests.memory.adapters.store_samples import CHANNEL, EVERYONE, MODEL, episode, unit
 
 NEW = [

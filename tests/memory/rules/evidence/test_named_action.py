@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from memory.rules.evidence.answers import named_action
+from memory.rules.evidence.named_action import named_action
 
 ACTIONS = ("pay_bill", "clock", "search_knowledge")
 
