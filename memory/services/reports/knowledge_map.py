@@ -7,7 +7,7 @@ from memory.model import Episode, Termination, Vector, Verdict
 from memory.ports import EpisodeFilter
 from memory.rules.evidence.coverage import SETTLED_FROM
 from memory.rules.evidence.weighing import rows
-from memory.rules.plane import Plane, lay_out
+from memory.rules.map_layout import MapLayout, lay_out
 from memory.services.core import Core
 from memory.services.reports.gaps import Gap, covering, has_no_answer, is_open, vectors_of
 
@@ -28,7 +28,7 @@ class KnowledgeMap:
     lessons: tuple[Episode, ...]
     gaps: tuple[Episode, ...]
     """Unanswered questions that no approved lesson on the map would settle."""
-    plane: Plane
+    layout: MapLayout
     next: tuple[Gap, ...]
     """The questions to teach next, those first whose answer settles most of the gaps."""
     is_whole: bool
@@ -60,7 +60,7 @@ class KnowledgeMaps:
         return KnowledgeMap(
             lessons=tuple(lessons),
             gaps=tuple(gaps),
-            plane=lay_out([each.goal for each in points], [vectors[each.id] for each in points]),
+            layout=lay_out([each.goal for each in points], [vectors[each.id] for each in points]),
             next=tuple(covering(gaps, vectors, NEXT)),
             is_whole=len(judged) < LESSONS,
         )

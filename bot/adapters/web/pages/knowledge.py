@@ -9,7 +9,7 @@ from starlette.responses import Response
 from bot.adapters.web.pages.access import WebRole
 from bot.adapters.web.pages.page import AdminPage, PageRoute, Visit
 from memory.model import Audience, Episode, Verdict
-from memory.rules.plane import HEIGHT, WIDTH, Group, name_of
+from memory.rules.map_layout import HEIGHT, WIDTH, Group, name_of
 from memory.services import KnowledgeMap
 
 LISTED = 6
@@ -69,8 +69,8 @@ def show(visit: Visit) -> Response:
         colour=colour,
         colours=_COLOURS,
         points=points,
-        dot=round(min(max(found.plane.room * 0.85, 2.5), 8.0), 1),
-        groups=[_shown(group, points) for group in found.plane.groups],
+        dot=round(min(max(found.layout.room * 0.85, 2.5), 8.0), 1),
+        groups=[_shown(group, points) for group in found.layout.groups],
         legend=sorted(legend.items(), key=lambda each: (each[0][1] == GAP, -each[1])),
         lessons=len(found.lessons),
         gaps=len(found.gaps),
@@ -84,7 +84,7 @@ def _points(found: KnowledgeMap, colour: str) -> list[Point]:
     labels = [*(_label(each, colour) for each in found.lessons), *(GAP for _ in found.gaps)]
     return [
         Point(episode, x, y, _KINDS.get(word, GAP), "nobody could answer" if word == GAP else word)
-        for episode, (x, y), word in zip(found.points, found.plane.places, labels, strict=True)
+        for episode, (x, y), word in zip(found.points, found.layout.places, labels, strict=True)
     ]
 
 

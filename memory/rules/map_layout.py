@@ -34,7 +34,7 @@ _LETTER, _LINE = 7.6, 22.0
 _GROUPS_SHARE = 0.3
 """The share of the plane that groups cover."""
 _MOST_ROOM = 26.0
-"""The largest `Plane.room`, if there are few goals."""
+"""The largest `MapLayout.room`, if there are few goals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Plane:
+class MapLayout:
     """The layout: `places` are the coordinates (x, y) of each goal, in the order given; groups are largest first."""
 
     places: tuple[tuple[float, float], ...] = ()
@@ -60,12 +60,12 @@ class Plane:
     """The radius that each goal has for itself, approximately."""
 
 
-def lay_out(goals: Sequence[str], vectors: Sequence[Vector]) -> Plane:
+def lay_out(goals: Sequence[str], vectors: Sequence[Vector]) -> MapLayout:
     """Lay goals out on a plane of `WIDTH` by `HEIGHT`. `vectors` are their embeddings, of unit length."""
     import numpy as np
 
     if not goals:
-        return Plane()
+        return MapLayout()
     matrix = rows(vectors)
     members = _members(matrix)
     names = _names([[goals[place] for place in each] for each in members])
@@ -77,7 +77,7 @@ def lay_out(goals: Sequence[str], vectors: Sequence[Vector]) -> Plane:
     places = np.zeros((len(goals), 2))
     for each, middle, radius in zip(members, middles, radii, strict=True):
         places[each] = middle + _spread_goals(matrix[each], radius, scale / 2)
-    return Plane(
+    return MapLayout(
         places=tuple((_tenth(x), _tenth(y)) for x, y in places),
         groups=tuple(
             Group(_tenth(middle[0]), _tenth(middle[1]), _tenth(radius), words=name, members=tuple(each))
