@@ -87,10 +87,6 @@ if TYPE_CHECKING:
         Visibility as Visibility,
     )
     from memory.model.teaching import EmojiMap as EmojiMap
-    from memory.rules.feedback.detector import DetectedSignal as DetectedSignal, Detector as Detector
-    from memory.rules.feedback.keyword import KeywordDetector as KeywordDetector
-    from memory.rules.feedback.overlap import OverlapDetector as OverlapDetector
-    from memory.rules.feedback.similarity import SimilarityDetector as SimilarityDetector
     from memory.rules.retrieval.adapter import (
         DefaultRetriever as DefaultRetriever,
         GivenMemories as GivenMemories,
@@ -103,6 +99,10 @@ if TYPE_CHECKING:
         set_retriever as set_retriever,
     )
     from memory.rules.retrieval.config import RetrievalConfig as RetrievalConfig
+    from memory.rules.use_detection.detector import DetectedSignal as DetectedSignal, Detector as Detector
+    from memory.rules.use_detection.keyword import KeywordDetector as KeywordDetector
+    from memory.rules.use_detection.overlap import OverlapDetector as OverlapDetector
+    from memory.rules.use_detection.similarity import SimilarityDetector as SimilarityDetector
     from memory.services import Memory as Memory
     from memory.services.topics import (
         FieldInput as FieldInput,
@@ -139,10 +139,10 @@ _NAMES = {
         ActionCall Audience EnvironmentState Episode EpisodeStatus Exemplar Grade GradeSource Lesson MemoryEntry
         Outcome Reaction Role Scope Signal Step StepKind TeachingPolicy Termination Verdict Verdicts Visibility
     """,
-    "memory.rules.feedback.detector": "DetectedSignal Detector",
-    "memory.rules.feedback.keyword": "KeywordDetector",
-    "memory.rules.feedback.overlap": "OverlapDetector",
-    "memory.rules.feedback.similarity": "SimilarityDetector",
+    "memory.rules.use_detection.detector": "DetectedSignal Detector",
+    "memory.rules.use_detection.keyword": "KeywordDetector",
+    "memory.rules.use_detection.overlap": "OverlapDetector",
+    "memory.rules.use_detection.similarity": "SimilarityDetector",
     "memory.rules.retrieval.adapter": """
         DefaultRetriever GivenMemories MemorySource RetrievalInput RetrievalOutput RetrieverAdapter ScoredMemory
         get_retriever set_retriever

@@ -13,7 +13,7 @@ from memory.model import Audience, Episode, Event, EventKind, Exemplar, Retrieva
 from memory.model.validation import all_of, integer, one_of, text
 from memory.ports import Transaction
 from memory.rules.audience import may_read, may_see, partition_of
-from memory.rules.feedback import Detector, OverlapDetector, Similarity, SimilarityDetector
+from memory.rules.use_detection import Detector, OverlapDetector, Similarity, SimilarityDetector
 from memory.services.core import event, record
 
 log = logging.getLogger(__name__)

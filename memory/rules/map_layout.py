@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, cast
 
 from memory.model import Vector
 from memory.rules.evidence.weighing import rows
-from memory.rules.feedback.vocabulary import stop_words
-from memory.rules.feedback.words import terms
+from memory.rules.use_detection.vocabulary import stop_words
+from memory.rules.use_detection.words import terms
 
 if TYPE_CHECKING:
     from memory.rules.evidence.posterior import Matrix

@@ -14,9 +14,9 @@ from memory.rules.audience import index_entries_of
 from memory.rules.chat_settings import NAMES
 from memory.rules.control_arm import Chance, hashed
 from memory.rules.evidence.posterior import EvidenceConfig
-from memory.rules.feedback import OverlapDetector
 from memory.rules.fold import apply, with_verdicts
 from memory.rules.redaction import Redactor
+from memory.rules.use_detection import OverlapDetector
 from memory.services.embedders import OtherEmbedders
 
 MESSAGE_CHARACTERS = 100_000

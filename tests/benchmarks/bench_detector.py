@@ -11,8 +11,8 @@ import statistics
 import time
 from collections import Counter
 
-from memory.rules.feedback import Detector, KeywordDetector, OverlapDetector
-from tests.memory.rules.feedback_pairs import agreement, read_pairs
+from memory.rules.use_detection import Detector, KeywordDetector, OverlapDetector
+from tests.memory.rules.use_pairs import agreement, read_pairs
 
 
 def main() -> None:

@@ -35,11 +35,11 @@ from memory.model.entry import ActionCall
 from memory.model.teaching import emoji_spellings
 from memory.rules import consolidation, quarantine
 from memory.rules.evidence.named_action import named_action
-from memory.rules.feedback import KeywordDetector, OverlapDetector, polarity, vocabulary, words as feedback_words
-from memory.rules.feedback.similarity import SimilarityDetector
 from memory.rules.redaction import Redactor
 from memory.rules.retrieval import adapter, consensus, likeness, prompt
 from memory.rules.retrieval.answer_words import AnswerWords
+from memory.rules.use_detection import KeywordDetector, OverlapDetector, polarity, vocabulary, words as feedback_words
+from memory.rules.use_detection.similarity import SimilarityDetector
 from memory.services.reports.gaps import has_words
 from tests.doubles.emoji import DEFAULT_EMOJI
 from tests.linear_time.target import Target
@@ -137,7 +137,7 @@ def _rule(text: str) -> object:
 
 
 _TARGETS: dict[str, Callable[[str], object]] = {
-    # memory/rules/feedback
+    # memory/rules/use_detection
     "words.clauses": feedback_words.clauses,
     "words.terms": lambda text: feedback_words.terms(text, _LANGUAGES),
     "words.says_something": feedback_words.says_something,

@@ -7,8 +7,8 @@ from enum import StrEnum
 from itertools import pairwise
 
 from memory.model import Audience
-from memory.rules.feedback.words import terms
 from memory.rules.retrieval.prompt import one_line
+from memory.rules.use_detection.words import terms
 from memory.services.topics import FieldBundle, Value
 from memory.services.topics.facts import Changed, ChangeOutcome
 from memory.services.topics.listing import KnownTopic

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from memory.rules.feedback.vocabulary import all_languages, stop_words
+from memory.rules.use_detection.vocabulary import all_languages, stop_words
 
 SAME_WORDS = 0.8
 """The least share of all words of two answers that both must have to say the same."""

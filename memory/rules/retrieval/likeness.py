@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from enum import Flag, auto
 from typing import TYPE_CHECKING
 
-from memory.rules.feedback import content_words
+from memory.rules.use_detection import content_words
 
 if TYPE_CHECKING:
     from memory.model import Vector

@@ -27,9 +27,9 @@ from memory.ports import LessonUse, Store, Transaction
 from memory.rules.audience import is_only_proposed
 from memory.rules.evidence.judged_lesson import ANSWER
 from memory.rules.evidence.threshold import is_followed
-from memory.rules.feedback import DetectedSignal, OverlapDetector
 from memory.rules.fold import apply, facts
 from memory.rules.quarantine import flags_of
+from memory.rules.use_detection import DetectedSignal, OverlapDetector
 from memory.services.core import event, note_words_of
 from memory.services.verdicts.model_grading import guess_of
 from memory.services.verdicts.quarantine import SYSTEM

@@ -8,7 +8,7 @@ from memory.model.topic import Topic
 from memory.ports import Clock, Transaction
 from memory.rules.audience import is_personal
 from memory.rules.evidence.weighing import rows
-from memory.rules.feedback.words import content_words, terms
+from memory.rules.use_detection.words import content_words, terms
 from memory.services.topics.bundles import AllTopics, Visible
 from memory.services.topics.query import FieldBundle
 

@@ -55,8 +55,8 @@ from memory.errors import EmbeddingFailed, InvalidInput, MemoryFault, NotFound
 from memory.library.agent import AgentMemory
 from memory.library.langgraph_store import LangGraphStore
 from memory.model import Audience, Exemplar, Signal, Step, StepKind, Vector, Verdict, Visibility
-from memory.rules.feedback import KeywordDetector, SimilarityDetector
 from memory.rules.retrieval.likeness import cosine, unit_cosine
+from memory.rules.use_detection import KeywordDetector, SimilarityDetector
 from memory.services.embedders import CheckedEmbedder
 from memory.services.topics import Placement, Related
 from memory.services.topics.source import ranked

@@ -22,8 +22,8 @@ from memory.model import (
     Verdicts,
 )
 from memory.model.evidence import Belief, Evidence, UnreadBeliefs
-from memory.rules.feedback import DetectedSignal, OverlapDetector
 from memory.rules.strength import NUDGE_MIN, SALIENCE_MAX
+from memory.rules.use_detection import DetectedSignal, OverlapDetector
 from memory.services import FinishedRun, Recording, Unsent
 from tests.doubles.memory_world import World, scope
 

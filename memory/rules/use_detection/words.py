@@ -10,7 +10,14 @@ from typing import NamedTuple
 
 from Stemmer import Stemmer
 
-from memory.rules.feedback.vocabulary import Language, all_languages, empty_words, number_words, stop_words, unmarked
+from memory.rules.use_detection.vocabulary import (
+    Language,
+    all_languages,
+    empty_words,
+    number_words,
+    stop_words,
+    unmarked,
+)
 
 WORD = re.compile(r"[^\W_]+(?:[-'.:/@_][^\W_]+)*")
 _CONNECTORS = re.compile(r"[-'.:/@_]")

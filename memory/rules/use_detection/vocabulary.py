@@ -86,7 +86,7 @@ def _language(name: str, table: dict[str, str]) -> Language:
 @cache
 def all_languages() -> tuple[Language, ...]:
     """All languages, loaded at the first use, as most commands do not need them."""
-    text = files("memory.rules.feedback").joinpath("vocabulary.toml").read_text(encoding="utf-8")
+    text = files("memory.rules.use_detection").joinpath("vocabulary.toml").read_text(encoding="utf-8")
     return tuple(_language(name, table) for name, table in tomllib.loads(text).items())
 
 

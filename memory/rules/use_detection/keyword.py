@@ -3,7 +3,7 @@
 import re
 
 from memory.model import Exemplar, Signal
-from memory.rules.feedback.detector import USED_ABOVE, DetectedSignal
+from memory.rules.use_detection.detector import USED_ABOVE, DetectedSignal
 
 # The white space of ECMAScript; Python's differs in U+FEFF (not space), U+0085 and U+001C..1F (space).
 _JS_SPACE = re.compile("[\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+")

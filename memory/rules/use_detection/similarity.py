@@ -5,9 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from memory.model import Exemplar, Lesson, Signal
-from memory.rules.feedback.detector import DetectedSignal, Detector
-from memory.rules.feedback.polarity import Denials, admits_ignorance, simplified
-from memory.rules.feedback.vocabulary import languages_of
+from memory.rules.use_detection.detector import DetectedSignal, Detector
+from memory.rules.use_detection.polarity import Denials, admits_ignorance, simplified
+from memory.rules.use_detection.vocabulary import languages_of
 
 Similarity = Callable[[str, str], float]
 """A function of two texts that returns the similarity of their meanings, 0..1. The seed's `similarityFn`, which the

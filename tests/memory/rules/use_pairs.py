@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memory.model import Audience, Episode, Exemplar, Signal, Verdict
-from memory.rules.feedback import Detector
+from memory.rules.use_detection import Detector
 
-_FILE = Path(__file__).parent / "feedback_pairs.jsonl"
+_FILE = Path(__file__).parent / "use_pairs.jsonl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

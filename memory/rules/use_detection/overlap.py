@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from memory.model import WORDY_ACTIONS, Episode, Exemplar, Lesson, Signal
-from memory.rules.feedback.detector import USED_ABOVE, DetectedSignal
-from memory.rules.feedback.polarity import Denials, admits_ignorance, simplified, stance
-from memory.rules.feedback.vocabulary import Language, fold, likely_languages, small_words
-from memory.rules.feedback.words import NAME_WEIGHT, Term, TermIndex, has_words, says_something, terms
+from memory.rules.use_detection.detector import USED_ABOVE, DetectedSignal
+from memory.rules.use_detection.polarity import Denials, admits_ignorance, simplified, stance
+from memory.rules.use_detection.vocabulary import Language, fold, likely_languages, small_words
+from memory.rules.use_detection.words import NAME_WEIGHT, Term, TermIndex, has_words, says_something, terms
 
 MOSTLY_FROM = 0.50
 """The least share of an answer's new words that come from the lesson, for a short answer to use a long lesson."""

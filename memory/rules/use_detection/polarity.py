@@ -7,8 +7,8 @@ problem" deny nothing. Two denials of the same word cancel each other.
 import re
 from collections.abc import Sequence
 
-from memory.rules.feedback.vocabulary import Language, fold, stop_words
-from memory.rules.feedback.words import WORD, Term, clauses
+from memory.rules.use_detection.vocabulary import Language, fold, stop_words
+from memory.rules.use_detection.words import WORD, Term, clauses
 
 _ENGLISH_SHORT = re.compile(r"\w+n't|(?:is|are|was|were|do|does|did|should|would|could|wo|ca|must|has|have)nt")
 _REACH = 3

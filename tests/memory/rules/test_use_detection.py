@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memory.model import Audience, Episode, Exemplar, Signal, Verdict
-from memory.rules.feedback import KeywordDetector, OverlapDetector, SimilarityDetector, overlap
-from memory.rules.feedback.vocabulary import Language
-from memory.rules.feedback.words import Term, terms
-from tests.memory.rules.feedback_pairs import agreement, read_pairs
+from memory.rules.use_detection import KeywordDetector, OverlapDetector, SimilarityDetector, overlap
+from memory.rules.use_detection.vocabulary import Language
+from memory.rules.use_detection.words import Term, terms
+from tests.memory.rules.use_pairs import agreement, read_pairs
 
 USED, IGNORED, UNKNOWN, CONTRADICTED = Signal.USED, Signal.IGNORED, Signal.UNKNOWN, Signal.CONTRADICTED
 
