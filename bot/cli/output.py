@@ -67,7 +67,7 @@ def progress_bars() -> Iterator[Callable[[str, int, int, str], None]]:
 
         def show(what: str, done: int, total: int, note: str) -> None:
             if what not in tasks:
-                tasks[what] = bars.add_task(what, note=note)
+                tasks[what] = bars.add_task(what, total=total, note=note)
             bars.update(tasks[what], completed=done, total=total, note=note)
 
         yield show
