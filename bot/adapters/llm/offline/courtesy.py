@@ -1,19 +1,22 @@
 """Finds messages that are only courtesy (a greeting, thanks, consent, "who are you?"), and what follows a greeting.
 
-English only.
+English only, except for thanks.
 """
 
 import re
+
+from bot.adapters.llm.offline.splitting import begins_a_request
 
 _LONGEST = 60
 _ADDRESSED = (
     r"(?:[\s,]+(?:goodbot|bot|there|all|everybody|everyone|team|again|mate|you(?!['’]|\sare)|for\s(?:me|us)|here)\b)*"
 )
 _GREETING_WORDS = r"(?:hello|hi|hey|howdy|good\s(?:morning|afternoon|evening|day))"
+_PLEASED = r"(?:(?:ok(?:ay)?|great|perfect|cool)[\s,!]+)?"
 _KINDS = {
     "hello": rf"(?:{_GREETING_WORDS}|how\sare\syou|nice\sto\smeet)",
     "thanks": (
-        r"(?:(?:ok(?:ay)?|great|perfect|cool)[\s,!]+)?(?:many\s|a\slot\sof\s)?(?:thanks|thank\syou|thx|ty|cheers)"
+        rf"{_PLEASED}(?:many\s|a\slot\sof\s)?(?:thanks|thank\syou|thx|ty|cheers)"
         r"(?:\s(?:a\slot|so\smuch|very\smuch|for\s(?:that|your\shelp|the\shelp)))?(?:[\s,!]+(?:great|perfect|cool))?"
         r"|you(?:['’]?re|\sare)\s(?:great|awesome|amazing|the\sbest)|you\srock|well\sdone|good\s(?:bot|job)|🙏"
     ),
@@ -36,6 +39,12 @@ _COURTESY = re.compile(
     re.IGNORECASE,
 )
 """One courtesy, with the marks, emoji and names of emoji after it."""
+_THANKS = re.compile(
+    rf"{_PLEASED}(?:thanks|thank\s(?:you|u)|thx|ty|cheers|danke|merci|gracias|grazie|obrigad[oa])"
+    r"(?P<rest>(?:\s(?!(?:and|but|for|und|aber)\b)@?[^\W\d_]+){0,3})\W*",
+    re.IGNORECASE,
+)
+"""Thanks with a few words in the same clause, also in other languages: "thanks anyway", "danke dir"."""
 _EMOJI = re.compile(r"(?:(?![❓❔⁉👎❌])[^\w\s\u0000-\u206f\u3000-\u303f\uff00-\uffef]\ufe0f?|\u200d|\s)+")
 """Emoji alone, which neither ask nor refuse."""
 _GREETING = re.compile(
@@ -52,14 +61,21 @@ def find_courtesy(goal: str) -> str:
     """
     text = " ".join(goal.split())
     kinds: list[str] = []
-    place = 0
+    begin = place = 0
     while place < len(text) <= _LONGEST:
         courtesy = _COURTESY.match(text, place)
         if courtesy is None:
-            return "consent" if _EMOJI.fullmatch(text) else ""
+            is_thanks = any(_only_thanks(text[start:]) for start in (begin, place))
+            is_consent = _EMOJI.fullmatch(text) or (len(text) == 1 and text.isascii() and text.isalpha())
+            return "thanks" if is_thanks else "consent" if is_consent else ""
         kinds.append(courtesy.lastgroup or "")
-        place = courtesy.end()
+        begin, place = place, courtesy.end()
     return "abilities" if "abilities" in kinds else "".join(kinds[-1:])
+
+
+def _only_thanks(text: str) -> bool:
+    thanks = _THANKS.fullmatch(text)
+    return thanks is not None and "?" not in text and not begins_a_request(thanks["rest"].strip())
 
 
 def without_greeting(goal: str) -> str:
