@@ -76,7 +76,7 @@ async def on_told_fault(request: Request, error: Exception) -> JSONResponse:
     """Handle an error whose text is for the caller: one of the memory, or a key that does not permit a request."""
     status = status_of(error)
     if status is HTTPStatus.SERVICE_UNAVAILABLE:
-        log.error("request %s failed: %s", request.state.request_id, error)
+        return unavailable(request.state.request_id, error)
     return problem(status, str(error), request.state.request_id)
 
 
@@ -86,8 +86,8 @@ def status_of(error: Exception) -> HTTPStatus:
     return next(found, HTTPStatus.SERVICE_UNAVAILABLE)
 
 
-def unavailable(request_id: str, error: MemoryFault) -> JSONResponse:
-    """The response where the memory cannot be used and nobody knows yet who asks: it does not say where it is kept."""
+def unavailable(request_id: str, error: Exception) -> JSONResponse:
+    """The response where the memory cannot be used; it does not say where it is kept."""
     log.error("request %s failed: %s", request_id, error)
     text = "the memory cannot be used at the moment, try again later; the log says why"
     return problem(HTTPStatus.SERVICE_UNAVAILABLE, text, request_id)

@@ -10,7 +10,7 @@ from memory.errors import Conflict, InvalidInput, NotFound, StoreUnavailable
 from memory.model import Visibility
 from memory.model.api_key import Right
 from tests.doubles.memory_world import World, scope
-from tests.doubles.web import WORKSPACE, WebClient
+from tests.doubles.web import SECRET, WORKSPACE, WebClient
 
 NEEDED = {
     ("POST", "/v1/query"): Right.QUERY,
@@ -87,12 +87,12 @@ def test_clients_that_are_generated_have_plain_names(web: WebClient) -> None:
     assert {"topics_query", "episodes_list", "episodes_import", "messages_answer"} <= set(names)
 
 
-@pytest.mark.parametrize("path", ["/v1/stats", "/metrics"])
+@pytest.mark.parametrize(("path", "is_first"), [("/v1/stats", False), ("/v1/stats", True), ("/metrics", False)])
 def test_while_the_database_is_away_everybody_is_told_to_try_later_and_not_where_it_is(
-    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, path: str
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, path: str, is_first: bool
 ) -> None:
     web = WebClient(world.memory, metrics=Metrics(world.memory))
-    key = web.key(Right.ADMIN)
+    key = SECRET if is_first else web.key(Right.ADMIN)
 
     def away(_: SqlStore) -> NoReturn:
         raise StoreUnavailable("The database x on db.internal cannot be reached.")
