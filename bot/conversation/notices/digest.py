@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from bot.conversation.commands import lesson_lines
@@ -63,6 +64,8 @@ class Digest:
         to = chosen.get(DIGEST, self._to)
         if to == OFF:
             return 0
+        if to != DIRECT and await self._executor(self._has_outsiders, workspace, to):
+            to = DIRECT
         waiting = await self._executor(self._waiting, workspace, now)
         gaps = await self._executor(self._gaps, workspace, now)
         if not waiting and not gaps:
@@ -75,6 +78,11 @@ class Digest:
             others = [each for each in waiting if each.author != teacher]
             sent += await self._post(messenger, workspace, "", others, gaps, teacher) if others or gaps else 0
         return sent
+
+    def _has_outsiders(self, workspace: str, channel: str) -> bool:
+        """Whether a channel is shared with another organisation, which is shown nothing of the workspace. Blocking."""
+        there = replace(_anybody(workspace), channel=channel)
+        return self._memory.channels.last_known(there).visibility is Visibility.SHARED
 
     def _gaps(self, workspace: str, now: datetime) -> list[Gap]:
         """The public questions that nobody has answered for `MIN_AGE`. Blocking."""

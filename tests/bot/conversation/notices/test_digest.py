@@ -102,6 +102,14 @@ async def test_it_can_go_to_a_channel_or_nowhere(chat: Chat) -> None:
     assert (chat.messenger.posts[-1].channel, chat.messenger.posts[-1].private_to) == ("C-teachers", "")
 
 
+async def test_where_another_organisation_reads_along_teachers_get_it_themselves(chat: Chat) -> None:
+    await corrects(chat)
+    await chat.ask("lunch?", scope("ana", channel="ext", visibility=Visibility.SHARED))
+    chat.world.clock.tick(hours=25)
+    assert await Digest(chat.world.memory, chat.executor, to="ext").send(chat.messenger) == 2
+    assert [each.private_to for each in chat.messenger.posts[-2:]] == list(TEACHERS)
+
+
 async def test_many_are_counted_and_what_was_refused_is_in_the_next_days(chat: Chat) -> None:
     for number in range(SHOWN + 2):
         await corrects(chat, f"question {number}?")
