@@ -96,8 +96,10 @@ class TotalsTable(Protocol):
     def recalls(self, workspace: str, since: datetime) -> list[RecallCount]:
         """Recalls by week."""
 
-    def failures(self, workspace: str, since: datetime, limit: int) -> list[tuple[str, int]]:
-        """The stored reasons of failed answers with their numbers, the most frequent first."""
+    def failures(
+        self, workspace: str, since: datetime, limit: int, *, public_only: bool = False
+    ) -> list[tuple[str, int]]:
+        """The stored reasons of failed answers, or of public ones, with their numbers, the most frequent first."""
 
     def verdicts(self) -> list[VerdictCount]:
         """The numbers of episodes of all workspaces, by verdict and audience."""

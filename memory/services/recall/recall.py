@@ -42,7 +42,7 @@ from memory.services.embedders import merged
 from memory.services.recall.by_words import nearest_by_words
 from memory.services.recall.evidence import Weighing
 from memory.services.recall.rules import rule_lines
-from memory.services.recall.visible_corrections import as_seen_by, corrections_for
+from memory.services.recall.visible_corrections import as_seen_by, as_seen_in_public, corrections_for
 from memory.services.settings.chat_settings import settable_of
 from memory.services.verdicts.model_grading import guessed_exemplars
 
@@ -160,6 +160,11 @@ class Recalling:
         """The episodes without corrections that are not approved in the partitions of this person."""
         with self._core.store.read() as tx:
             return as_seen_by(tx, scope, episodes)
+
+    def as_seen_in_public(self, workspace: str, episodes: Sequence[Episode]) -> list[Episode]:
+        """The episodes without corrections that not everybody in the workspace may read."""
+        with self._core.store.read() as tx:
+            return as_seen_in_public(tx, workspace, episodes)
 
 
 @dataclass(kw_only=True)

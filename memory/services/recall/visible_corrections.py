@@ -4,9 +4,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from memory.model import Episode, LinkKind, Scope, Verdict
+from memory.model import Episode, LinkKind, Scope, Verdict, Visibility
 from memory.ports import LessonSummary, Transaction
-from memory.rules.audience import nearest_entry, partitions_for
+from memory.rules.audience import nearest_entry, partitions_for, visibility_of
 
 
 def corrections_for(
@@ -43,3 +43,16 @@ def as_seen_by(tx: Transaction, scope: Scope, episodes: Sequence[Episode]) -> li
     seen = corrections_for(tx, scope, [episode.id for episode in episodes if episode.correction])
     texts = {episode_id: lessons[-1].output for episode_id, lessons in seen.items()}
     return [replace(episode, correction=texts.get(episode.id, "")) for episode in episodes]
+
+
+def as_seen_in_public(tx: Transaction, workspace: str, episodes: Sequence[Episode]) -> list[Episode]:
+    """The episodes without corrections that were not written in public, or are in no public channel now."""
+    wanted = [episode.id for episode in episodes if episode.correction]
+    links = [each for each in tx.episodes.links(workspace, wanted, LinkKind.CORRECTS) if each.to_id in wanted]
+    lessons = tx.episodes.get_many(workspace, {link.from_id for link in links})
+    texts = dict.fromkeys((link.to_id for link in links), "")
+    for link in sorted(links, key=lambda link: link.from_id):
+        lesson = lessons.get(link.from_id)
+        if lesson is not None and lesson.archived_at is None and visibility_of(lesson) is Visibility.PUBLIC:
+            texts[link.to_id] = lesson.output
+    return [replace(episode, correction=texts.get(episode.id, episode.correction)) for episode in episodes]

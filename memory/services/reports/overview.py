@@ -79,8 +79,11 @@ class Overviews:
 
     _core: Core
 
-    def of(self, workspace: str) -> Overview:
-        """The last weeks of a workspace. Costs six SQL statements."""
+    def of(self, workspace: str, *, public_only: bool = False) -> Overview:
+        """The last weeks of a workspace; `public_only` leaves out the reasons of what was not public.
+
+        Costs six SQL statements.
+        """
         today = self._core.clock().astimezone(UTC).date()
         first = today - timedelta(days=today.weekday()) - (WEEKS - 1) * _WEEK
         since = datetime.combine(first, time(), UTC)
@@ -91,7 +94,7 @@ class Overviews:
             return Overview(
                 weeks=tuple(_week(first + number * _WEEK, nodes, votes, recalls) for number in range(WEEKS)),
                 decisions=decided(nodes, threshold_of(tx, workspace, budget), budget),
-                failures=tuple(tx.totals.failures(workspace, since, _REASONS)),
+                failures=tuple(tx.totals.failures(workspace, since, _REASONS, public_only=public_only)),
             )
 
 

@@ -1,6 +1,6 @@
 """The page of an episode: its run, explanation, feedback and decisions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from starlette.responses import Response
@@ -9,7 +9,8 @@ from bot.adapters.web.pages.access import WebRole
 from bot.adapters.web.pages.episode_actions import ACTIONS, decide, found_episode
 from bot.adapters.web.pages.page import AdminPage, PageRoute, Visit
 from bot.conversation.explanations.evidence_explanation import explain_evidence
-from memory.model import Audience, Episode, Scope, Visibility
+from memory.errors import NotFound
+from memory.model import Audience, Episode, Event, EventKind, Scope, Visibility
 from memory.model.evidence import BeliefRecord, Evidence, EvidenceRecord
 from memory.rules.audience import visibility_of
 from memory.rules.evidence.judged_lesson import ANSWER
@@ -32,7 +33,7 @@ class ShownNode:
 
 def show(visit: Visit) -> Response:
     """Show the episode."""
-    episode = found_episode(visit)
+    (episode,) = visit.shown(found_episode(visit))
     explanation = visit.memory.explaining.answer(visit.workspace, episode.run_id)
     lesson = visit.memory.explaining.lesson(visit.workspace, episode.id, uses=USES)
     seen = {
@@ -45,6 +46,7 @@ def show(visit: Visit) -> Response:
         explanation=explanation,
         lesson=lesson,
         nodes=_tree(explanation),
+        events=[_without_hidden_text(visit, each) for each in explanation.view.events],
         evidence=_evidence(explanation, seen),
         seen=seen,
         may_see=visit.may_see,
@@ -54,6 +56,17 @@ def show(visit: Visit) -> Response:
         audiences=_wider(episode),
         label=belief_label,
     )
+
+
+def _without_hidden_text(visit: Visit, event: Event) -> Event:
+    """An event without the text of a correction that the account may not see."""
+    if event.kind is not EventKind.CORRECTED or not visit.public_only:
+        return event
+    try:
+        lesson = visit.memory.audit.get(visit.workspace, str(event.detail.get("lesson", "")))
+    except NotFound:
+        return event
+    return event if visit.may_see(lesson) else replace(event, detail={**event.detail, "text": ""})
 
 
 def _tree(explanation: AnswerExplanation) -> list[ShownNode]:

@@ -36,7 +36,7 @@ def show(visit: Visit) -> Response:
     shown = found[:PAGE_ROWS]
     return visit.render(
         "episodes.html",
-        episodes=shown,
+        episodes=visit.shown(*shown),
         filters=filters,
         next=shown[-1].id if len(found) > PAGE_ROWS else "",
         is_first=not wanted.after,
@@ -139,7 +139,8 @@ def _file(parts: Iterator[str], media_type: str, ending: str) -> Response:
 def _every(visit: Visit) -> Iterator[list[Episode]]:
     """The whole list of whole episodes in batches."""
     filters = {name: visit.query.get(name, "").strip() for name in _FIELDS}
-    return visit.memory.audit.all_whole(visit.workspace, replace(_wanted(visit, filters), limit=_FILE_ROWS, after=""))
+    wanted = replace(_wanted(visit, filters), limit=_FILE_ROWS, after="")
+    return (visit.shown(*found) for found in visit.memory.audit.all_whole(visit.workspace, wanted))
 
 
 PAGE = AdminPage(

@@ -60,7 +60,7 @@ def show(visit: Visit) -> Response:
     found = visit.memory.maps.of(visit.workspace, public_only=visit.public_only)
     colour = visit.query.get("colour", "")
     colour = colour if colour in _COLOURS else _COLOURS[0]
-    points = _points(found, colour)
+    points = _points(found, visit.shown(*found.points), colour)
     legend = Counter((point.label, point.kind) for point in points)
     return visit.render(
         "map.html",
@@ -80,11 +80,11 @@ def show(visit: Visit) -> Response:
     )
 
 
-def _points(found: KnowledgeMap, colour: str) -> list[Point]:
+def _points(found: KnowledgeMap, episodes: Sequence[Episode], colour: str) -> list[Point]:
     labels = [*(_label(each, colour) for each in found.lessons), *(GAP for _ in found.gaps)]
     return [
         Point(episode, x, y, _KINDS.get(word, GAP), "nobody could answer" if word == GAP else word)
-        for episode, (x, y), word in zip(found.points, found.layout.places, labels, strict=True)
+        for episode, (x, y), word in zip(episodes, found.layout.places, labels, strict=True)
     ]
 
 

@@ -9,7 +9,7 @@ from memory.services import Overview
 
 def show(visit: Visit) -> Response:
     """Show the last weeks."""
-    overview = visit.memory.overviews.of(visit.workspace)
+    overview = visit.memory.overviews.of(visit.workspace, public_only=visit.public_only)
     return visit.render("overview.html", overview=overview, charts=_charts(overview))
 
 

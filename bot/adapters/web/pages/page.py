@@ -72,6 +72,11 @@ class Visit:
         """Whether the account may see this episode."""
         return not self.public_only or visibility_of(episode) is Visibility.PUBLIC
 
+    def shown(self, *episodes: Episode) -> list[Episode]:
+        """The episodes without corrections that the account may not see."""
+        shown = self.memory.recalling.as_seen_in_public
+        return shown(self.workspace, episodes) if self.public_only else list(episodes)
+
     def require(self, role: WebRole) -> None:
         """Raise `AccessDenied` if the account's role is lower than this."""
         if self.role < role:

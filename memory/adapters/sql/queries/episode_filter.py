@@ -133,6 +133,11 @@ def _by_visibility(wanted: EpisodeFilter) -> list[_Condition]:
     if wanted.visibilities:
         conditions.append(_t.visibility.in_(wanted.visibilities))
     if wanted.public_only:
-        conditions.append(_t.visibility == Visibility.PUBLIC)
-        conditions.append(func.coalesce(channel_visibility(episodes).element, Visibility.PUBLIC) == Visibility.PUBLIC)
+        conditions += are_public()
     return conditions
+
+
+def are_public() -> list[ColumnElement[bool]]:
+    """The conditions on episodes that everybody of their workspace could read then and can read now."""
+    now = func.coalesce(channel_visibility(episodes).element, Visibility.PUBLIC)
+    return [_t.visibility == Visibility.PUBLIC, now == Visibility.PUBLIC]

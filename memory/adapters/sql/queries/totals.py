@@ -22,6 +22,7 @@ from sqlalchemy import (
 from sqlalchemy.types import Integer
 
 from memory.adapters.row_validation import claim_key
+from memory.adapters.sql.queries.episode_filter import are_public
 from memory.adapters.sql.tables.dialect import NUMBER, insert
 from memory.adapters.sql.tables.episodes import counters, episodes, events, retrieval_items, retrievals
 from memory.adapters.sql.tables.teaching import votes
@@ -173,11 +174,14 @@ class SqlTotalsTable(SqlTable):
         rows = self._session.rows(_RECALLS.where(_r.workspace == workspace, _r.at >= since))
         return [RecallCount(**_with_date(row)) for row in rows]
 
-    def failures(self, workspace: str, since: datetime, limit: int) -> list[tuple[str, int]]:
+    def failures(
+        self, workspace: str, since: datetime, limit: int, *, public_only: bool = False
+    ) -> list[tuple[str, int]]:
         ended = (_e.termination.in_(_FAILED), _e.parent_id == "", _e.origin == Origin.RUN)
         wanted = (
             select(_e.outcome_reason, func.count().label("number"))
             .where(_e.workspace == workspace, _e.created_at >= since, *ended)
+            .where(*(are_public() if public_only else ()))
             .group_by(_e.outcome_reason)
             .order_by(func.count().desc(), _e.outcome_reason)
             .limit(limit)

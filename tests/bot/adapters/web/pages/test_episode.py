@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from memory.model import Audience, Episode, Role, Termination, Verdict, Visibility
+from memory.model import Audience, Episode, Role, Scope, Termination, Verdict, Visibility
 from tests.bot.adapters.web.pages.test_lists import HOSTILE
 from tests.doubles.memory_world import World, scope
 from tests.doubles.pages import Visitor
@@ -158,3 +158,37 @@ def test_hostile_text_stays_text(world: World, admin: Visitor) -> None:
             assert "\u202e" not in re.sub(r'value="[^"]*"', "", html)  # a field turns nothing around but itself
         html = admin.done(f"episodes/{episode.id}/archive")
         assert "<script>alert" not in html
+
+
+@pytest.mark.parametrize(
+    ("there", "is_shown"),
+    [
+        (scope("chidi"), True),
+        (scope("chidi", visibility=Visibility.PRIVATE), False),
+        (scope("chidi", channel="D-chidi", visibility=Visibility.DIRECT), False),
+    ],
+    ids=["in public", "while the channel was closed", "in a direct message"],
+)
+def test_a_correction_is_shown_to_whom_it_was_written_for(
+    world: World, nobody: Visitor, there: Scope, is_shown: bool
+) -> None:
+    answer = world.ask("where is the spare key?", "under the pot")
+    world.clock.tick()
+    world.memory.teaching.correct(there, answer.run_id, "in vault 4711", role=Role.MEMBER, at=world.clock())
+    world.react(answer, "👎", by="ana")
+    for name, sees in (("vera", is_shown), ("tom", is_shown), ("admin", True)):
+        nobody.log_in(name)
+        shown = {path: "vault 4711" in nobody.page(path) for path in (f"episodes/{answer.id}", "episodes", "map")}
+        shown |= {path: "vault 4711" in nobody.get(path).text for path in ("episodes.csv", "episodes.jsonl")}
+        assert set(shown.values()) == {sees}, (name, shown)
+
+
+def test_why_answers_failed_in_private_is_for_administrators(world: World, nobody: Visitor) -> None:
+    for channel, visibility in (("c1", Visibility.PUBLIC), ("D-ana", Visibility.DIRECT)):
+        place = scope("ana", channel=channel, visibility=visibility)
+        failed = world.ask("where is it?", termination=Termination.FAILURE, of=place)
+        world.memory.teaching.grade(failed.workspace, failed.id, Verdict.FAILURE, actor="x", reason=f"of {channel}")
+    for name, is_private_shown in (("vera", False), ("tom", False), ("admin", True)):
+        nobody.log_in(name)
+        html = nobody.page("overview")
+        assert ("of c1" in html, "of D-ana" in html) == (True, is_private_shown)
