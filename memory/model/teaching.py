@@ -72,10 +72,10 @@ class EmojiMap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reaction:
-    """The current state of one signal of one person on one answer: a last-writer-wins register.
+    """A person's emoji, button, choice, correction or grade on one answer, as it is now: a last-writer-wins register.
 
-    The register's key is (workspace, channel, message_id, node_id, actor, source). Emoji, buttons, corrections and
-    administrators' grades are all signals; `source` tells them apart (`emoji:👍🏽`, `button`, `grade`).
+    The register's key is (workspace, channel, message_id, node_id, actor, source). `source` tells emoji, buttons,
+    corrections and grades apart (`emoji:👍🏽`, `button`, `grade`).
     """
 
     workspace: str
@@ -84,9 +84,9 @@ class Reaction:
     actor: str
     source: str
     value: int
-    """+1, -1, or 0 for a signal that carries no judgement."""
+    """+1, -1, or 0 for a reaction that carries no judgement."""
     at: datetime
-    """The platform's time, which decides which of two signals is later."""
+    """The platform's time, which decides which of two reactions is later."""
     role: Role = Role.MEMBER
     node_id: str = ""
     """The one episode that is judged; empty for the whole answer."""
@@ -118,7 +118,7 @@ class Reaction:
         is_active: bool = True,
         event_id: str = "",
     ) -> "Reaction":
-        """A signal on the run of an episode, or on one node of it, that names no message."""
+        """A reaction on the run of an episode, or on one node of it, that names no message."""
         return cls(
             workspace=episode.workspace,
             channel=episode.channel,
@@ -136,7 +136,7 @@ class Reaction:
 
     @property
     def key(self) -> tuple[str, str, str, str, str, str]:
-        """The register this signal writes to."""
+        """The register this reaction writes to."""
         return (self.workspace, self.channel, self.message_id, self.node_id, self.actor, self.source)
 
 
@@ -157,7 +157,7 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vote:
-    """One person's current judgement of one answer or node: their latest active signal."""
+    """One person's current judgement of one answer or node: their latest active reaction."""
 
     workspace: str
     run_id: str

@@ -39,7 +39,7 @@ REVIEW = "review"
 
 
 def fold_votes(reactions: Iterable[Reaction]) -> list[Vote]:
-    """One vote per person and target: their latest active signal with a non-zero value.
+    """One vote per person and target: their latest active reaction with a non-zero value.
 
     The order of the input does not matter; of equal times, the later arrival counts. Bots have no votes.
     """
@@ -159,7 +159,7 @@ def is_beyond_limit(number: int, votes: Sequence[PlacedVote], policy: TeachingPo
 
 
 def changes_register(reaction: Reaction, known: Reaction | None) -> bool:
-    """Whether a signal changes its register: it is later, or differs at the same time.
+    """Whether a reaction changes its register: it is later, or differs at the same time.
 
     Registers are last-writer-wins by the platform's time, so the order of delivery does not matter.
     """

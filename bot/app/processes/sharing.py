@@ -1,4 +1,4 @@
-"""Sharing of messages among processes on one PostgreSQL: this process looks on each notification, and every second."""
+"""Sharing of messages among processes on one PostgreSQL: this process polls at each notification, and every second."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence

@@ -44,10 +44,10 @@ def withdraw_reasons(tx: Transaction, withdrawn: Iterable[Reaction], now: dateti
 def withdraw_reason(
     tx: Transaction, episode: Episode, actor: str, now: datetime, detail: Mapping[str, object] | None = None
 ) -> Episode:
-    """The episode without this person's reasons, and with what somebody else gave last for the same verdict.
+    """Withdraw this person's reasons; the last reason that somebody else gave for the same verdict takes their place.
 
-    The same episode if they gave none. The event that withdraws theirs also has this `detail`.
-    That one is recorded in its giver's name, so that forgetting or purging them reaches it.
+    Returns the episode, unchanged if they gave none. `detail` is added to the event of the withdrawal. The reason that
+    takes their place is recorded in its giver's name, so that forgetting or purging them reaches it.
     """
     if episode.graded_at is None:
         return episode
