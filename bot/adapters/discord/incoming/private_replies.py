@@ -114,7 +114,8 @@ def private_reply_for(
             sent = await posting.direct(str(message.author.id), text, file, view)
         except NotPermitted:
             instead = spelled(command, context.command_name, context.name)
-            hint = f"That is for you alone, and I cannot send you direct messages. Use `{instead}`."
+            how = f"Use `{instead}`" if instead.startswith("/") else "Allow them in this server's privacy settings"
+            hint = f"That is for you alone, and I cannot send you direct messages. {how}."
             return await posting.reply(channel, message.id, hint)
         await posting.reply(channel, message.id, "I sent it to you as a direct message.")
         return sent

@@ -353,14 +353,17 @@ async def test_what_concerns_one_person_goes_to_their_direct_messages(server: Di
     assert (pointer.reply_to, "You like tea." in pointer.content) == (asked.id, False)
 
 
-async def test_somebody_without_direct_messages_is_shown_the_slash_command(server: DiscordServer) -> None:
+@pytest.mark.parametrize(("command", "told"), [("memory", "`/goodbot memory`"), ("parts", "privacy settings")])
+async def test_somebody_without_direct_messages_is_shown_the_slash_command(
+    server: DiscordServer, command: str, told: str
+) -> None:
     sink = Answering("You like tea.")
     async with connected(server, sink=sink, heard=sink) as session:
         sink.session = session
-        session.asks("memory", person=server.person("shy", session.guild, accepts_dms=False))
+        session.asks(command, person=server.person("shy", session.guild, accepts_dms=False))
         await server.until(lambda: server.said(session.general))
         [pointer] = server.said(session.general)
-    assert "`/goodbot memory`" in pointer.content
+    assert told in pointer.content
 
 
 @pytest.mark.parametrize("where", ["channel", "direct"])
