@@ -1,6 +1,6 @@
 """A memory for other agents that can explain answers and lessons."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.conversation.explanations.explanation import explain
 from bot.conversation.explanations.lesson_explanation import explain_lesson
@@ -19,8 +19,11 @@ class ExplainedMemory(AgentMemory):
         entry = self.memory.answers.of_message(self.scope, subject_id, self.memory.clock())
         if entry is not None:
             explanation = self.memory.explaining.answer(self.scope.workspace, entry)
-            if may_read(self.scope, explanation.view.root):
-                return explain(explanation, self.scope)
+            view = explanation.view
+            if may_read(self.scope, view.root):
+                (root,) = self.memory.recalling.as_seen_by(self.scope, [view.root])
+                view = replace(view, nodes=(root, *view.nodes[1:]))
+                return explain(replace(explanation, view=view), self.scope)
         nothing = NotFound(
             f"nothing with the id {shown(subject_id)} can be explained here; `recall` and `record` give ids"
         )

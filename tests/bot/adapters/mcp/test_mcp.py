@@ -110,6 +110,19 @@ async def test_scopes_hold_for_agents_too(world: World) -> None:
             assert "4711" not in await refused(other, "why", id=kept["answer_id"])
 
 
+async def test_why_tells_no_correction_that_counts_for_somebody_else(world: World) -> None:
+    async with client_of(world, scope()) as anas:
+        kept = await call(anas, "record", goal="where is the key?", answer="Under the mat.")
+    for there in (scope("ben"), scope("ben", channel="d2", visibility=Visibility.DIRECT)):
+        run_id = world.memory.answers.of_message(scope(), kept["answer_id"], world.clock.tick())
+        assert run_id is not None
+        world.memory.teaching.correct(there, run_id, "In vault 4711.", role=Role.MEMBER, at=world.clock())
+        for reader, sees in (("ana", False), ("ben", there.channel == "c1")):
+            async with client_of(world, scope(reader)) as agent:
+                told = await call(agent, "why", id=kept["answer_id"])
+                assert ("vault 4711" in told["result"]) == sees
+
+
 async def test_what_cannot_be_done_is_said(world: World) -> None:
     async with client_of(world, scope()) as agent:
         kept = await call(agent, "record", goal="a question", answer="an answer")
