@@ -91,6 +91,18 @@ def test_a_damaged_row_is_named_by_every_command_and_by_doctor(
     assert "GB012" in told.out
 
 
+@pytest.mark.process
+def test_a_text_that_is_no_utf_8_is_told_without_its_words(home: Home) -> None:
+    spoil(home.database, "incoming", "text", "zyzzyva")
+    with closing(sqlite3.connect(home.database)) as connection, connection:
+        connection.execute("UPDATE incoming SET text = CAST(text || x'ff' AS TEXT)")
+    done = home.run("export", "--person", "you")
+    assert_one_line(done, "Could not decode to UTF-8 column 'text'", "goodbot doctor")
+    told = home.run("doctor")
+    assert "damaged text (bytes that are no UTF-8 text)" in told.out
+    assert "zyzzyva" not in done.err + told.out
+
+
 def _evidence(nearest: str = "0.5", lessons: str = "1", beliefs: str = "", weights: str = "") -> str:
     """A recall's evidence as it is stored."""
     one = f'[{{"action": "clock", "value": 0.5, "prior": 0, "weights": [{weights}]}}]'

@@ -204,7 +204,8 @@ def _sqlite_fault(error: sqlite3.Error, path: Path) -> MemoryFault:
         case sqlite3.SQLITE_TOOBIG:
             return InvalidInput("The text is too large for the database. Shorten it and try again.")
         case _:
-            return StoreUnavailable(f"The database {path} failed ({error}). Run `goodbot doctor`.")
+            reason = str(error).partition(" with text ")[0]  # of a text that is no UTF-8, which may be a person's
+            return StoreUnavailable(f"The database {path} failed ({reason}). Run `goodbot doctor`.")
 
 
 def _is_full(path: Path, code: int) -> bool:
