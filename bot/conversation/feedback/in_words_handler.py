@@ -32,6 +32,7 @@ from memory.model.delivery import RETRY
 from memory.rules.audience import stays
 from memory.rules.evidence.named_action import named_action
 from memory.services import Answer, FinishedRun, Memory, Opinion
+from memory.services.teaching.correct import corrected_node, missing_parts
 
 log = logging.getLogger(__name__)
 
@@ -132,12 +133,15 @@ class InWordsHandler:
         reading = await self._read(message.text, about.goal, about.answer) if about is not None else None
         if about is None or reading is None or (_is_judged(about, exchanges) and not reading.correction):
             return await self._overheard(message, run_id)
-        if reading.approves and await self._is_unknown(about, message.scope.workspace):
+        nodes = await self._executor(self._memory.audit.nodes, message.scope.workspace, about.run_id)
+        if reading.approves and found_nothing(nodes):
             return await self._overheard(message, run_id)  # "👍" to "I don't know that." approves nothing
         role = await self.role_of(message)
-        reading = replace(reading, is_sure=reading.is_sure and role is not None)
+        # "No, ..." to an answer that knows only a part may be about either part.
+        is_of_part = bool(reading.correction and missing_parts(nodes)) and not found_nothing(nodes)
+        reading = replace(reading, is_sure=reading.is_sure and role is not None and not is_of_part)
         if not reading.is_sure or role is None:
-            question = feedback_messages.doubt(reading, about.goal)
+            question = feedback_messages.doubt(reading, corrected_node(nodes).goal if is_of_part else about.goal)
             return _asking(message, run_id, question, as_understood(reading))
         return Noted(
             message=message,
@@ -146,10 +150,6 @@ class InWordsHandler:
             understood=as_understood(reading),
             reply=self._reply(reading, messenger.spell),
         )
-
-    async def _is_unknown(self, about: Exchange, workspace: str) -> bool:
-        nodes = await self._executor(self._memory.audit.nodes, workspace, about.run_id)
-        return found_nothing(nodes)
 
     async def _overheard(self, message: Incoming, run_id: str) -> FinishedRun | None:
         """Withdraw a message without a mention that was taken in only because it sounds like feedback."""

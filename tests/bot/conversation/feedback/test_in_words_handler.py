@@ -16,6 +16,7 @@ from memory.ports import EpisodeFilter
 from memory.rules.chat_settings import ALLOWED_PEOPLE
 from tests.doubles.conversation import ANA, BOB, TEA, Chat, direct
 from tests.doubles.memory_world import scope
+from tests.doubles.model import call
 from tests.doubles.stores import content
 
 ALL = EpisodeFilter(limit=None)
@@ -118,6 +119,17 @@ async def test_a_no_after_a_remark_alone_judges_nothing(chat: Chat) -> None:
     for text in ("yes", "no"):
         await chat.ask(text)
     assert votes(chat) == {}
+
+
+async def test_a_no_to_an_answer_that_knows_only_a_part_is_asked_about_and_names_the_part(chat: Chat) -> None:
+    both, rest = f"{QUESTION} and who has it?", "who has it?"
+    chat.oracle.unknown.add(rest)
+    chat.oracle.answers[both] = call("expand", flow="parallel", subgoals=[QUESTION, rest])
+    await chat.ask(both)
+    await chat.ask(f"No, {RIGHT}")
+    assert last(chat).text == f"Was that a correction? Then for “{rest}” the answer is “{RIGHT}”."
+    assert (votes(chat), buttons(chat)) == ({}, ["Yes", "No"])
+    assert f"for “{rest}” the answer is “{RIGHT}”" in await press(chat, "Yes")
 
 
 async def test_a_teachers_correction_counts_for_the_channel_and_a_guests_for_nobody(chat: Chat) -> None:
