@@ -27,8 +27,19 @@ class SecretlessFormatter(logging.Formatter):
         self._redactor = Redactor(FormatFinder())
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line without secrets."""
-        return self._redactor.text(super().format(record))
+        """The line without secrets, and a traceback below it."""
+        return _escaped(self._redactor.text(super().format(record)), "\n\t")
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the base class calls it so
+        """The line, which no text in it can break into two."""
+        return _escaped(super().formatMessage(record), "")
+
+
+def _escaped(text: str, kept: str) -> str:
+    """A text in which characters that a terminal would interpret are escaped."""
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() or each in kept else ascii(each)[1:-1] for each in text)
 
 
 class LogFile(RotatingFileHandler):
