@@ -30,7 +30,7 @@ _PIPED_WIDTH = 200
 def print_episodes(episodes: Sequence[Episode]) -> None:
     """Print a line for each episode, cut to the width of the terminal."""
     if not episodes:
-        click.echo("No episodes. Talk with `goodbot chat`, then look again.")
+        click.echo("No such episodes. If there are none at all, talk with `goodbot chat`, then look again.")
         return
     width = shutil.get_terminal_size((_PIPED_WIDTH, 24)).columns
     text_width = max(20, (width - sum(_WIDTHS.values()) - 2 * len(_WIDTHS) - 2) // 2)

@@ -389,8 +389,8 @@ class Answering:
 
     async def _tell_asker(self, messenger: Messenger, incoming: Incoming) -> None:
         """Tell the asker privately, and once, that the answer could not be posted."""
-        scope, first_time = incoming.scope, self._memory.recording.first_time
-        if await self._executor(first_time, scope.workspace, f"refused/{incoming.run_id}"):
+        scope, claim_occasion = incoming.scope, self._memory.recording.claim_occasion
+        if await self._executor(claim_occasion, scope.workspace, f"refused/{incoming.run_id}"):
             await try_to_notify(messenger, incoming, messages.may_not_post(scope.place))
 
     async def _withhold(self, messenger: Messenger, incoming: Incoming) -> None:

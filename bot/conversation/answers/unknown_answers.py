@@ -42,7 +42,7 @@ class UnknownAnswers:
             return f"{result.output} {how}" if missing else result.output
         place = scope.thread or f"{scope.person}/{incoming.at:%Y-%m-%d}"
         occasion = f"unknown/{scope.channel}/{place}"
-        is_first = await self._executor(self._memory.recording.first_time, scope.workspace, occasion)
+        is_first = await self._executor(self._memory.recording.claim_occasion, scope.workspace, occasion)
         is_tried_again = incoming.is_retry and not incoming.is_edit
         if is_first or is_tried_again or incoming.event_id in self.admitted:
             self.admitted.add(incoming.event_id)

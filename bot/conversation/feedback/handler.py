@@ -213,8 +213,8 @@ class FeedbackHandler:
         admission = await self._executor(self._memory.chat_settings.admission, scope, event.role)
         if not admission.is_admitted:
             return False
-        first_time = self._memory.recording.first_time
-        is_first = await self._executor(first_time, scope.workspace, f"correcting/{scope.person}/{occasion}")
+        claim_occasion = self._memory.recording.claim_occasion
+        is_first = await self._executor(claim_occasion, scope.workspace, f"correcting/{scope.person}/{occasion}")
         return is_first and await try_to_notify(messenger, event, text)
 
     async def _judged_run_of_others(self, event: PersonMessage) -> str:
@@ -274,7 +274,7 @@ class FeedbackHandler:
         # In a channel shared with another organisation, people of ours are not named.
         if scope.visibility is Visibility.SHARED:
             return ""
-        first = self._memory.recording.first_time
+        first = self._memory.recording.claim_occasion
         if not await self._executor(first, scope.workspace, f"approvers/{scope.channel}"):
             return ""
         return who_can_approve(await messenger.approvers(scope))

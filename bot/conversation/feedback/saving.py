@@ -149,7 +149,7 @@ class SaveHandler:
         if found is None or not (found.answer.strip() and found.question.strip()):
             text = NO_WORDS if found else ANSWERS_NOTHING
             occasion = f"answers nothing/{event.scope.person}/{event.at:%Y-%m}"
-            is_first = await self._executor(self._memory.recording.first_time, event.scope.workspace, occasion)
+            is_first = await self._executor(self._memory.recording.claim_occasion, event.scope.workspace, occasion)
             if is_first or isinstance(event, PersonCommand):
                 await self._say(messenger, event.scope, text)
             return

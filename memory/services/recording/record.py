@@ -170,8 +170,8 @@ class Recording:
             messages = tx.deliveries.messages_of(scope.workspace, scope.channel, scope.person, limit)
         return [each for each in messages if each.text and stays(each.scope.visibility, scope.visibility)]
 
-    def first_time(self, workspace: str, occasion: str) -> bool:
-        """Whether this is the first call for this occasion. Persistent."""
+    def claim_occasion(self, workspace: str, occasion: str) -> bool:
+        """Claim an occasion for ever: whether nobody did before."""
         with self._core.store.write() as tx:
             return tx.log.claim(workspace, occasion, self._core.clock())
 

@@ -33,7 +33,7 @@ def life(tmp_path_factory: pytest.TempPathFactory) -> Path:
     answer = world.ask(f"where is the {WORD}?", f"the {WORD} is upstairs", of=scope(PERSON))
     world.correct(answer, "in the cellar", by="tea", role=Role.TEACHER)
     world.react(world.ask("when is lunch?", of=scope("bob")), by=PERSON)
-    world.memory.recording.first_time(W, f"asked/{PERSON}")
+    world.memory.recording.claim_occasion(W, f"asked/{PERSON}")
     store.close()
     return folder
 

@@ -165,7 +165,7 @@ class History:
 
     def _claim(self, person: str, which: int, variant: int) -> None:
         """Something that is to happen once: its name names who it happened to."""
-        self.world.memory.recording.first_time(W, f"asked/{which}/{self.say(person, person)}")
+        self.world.memory.recording.claim_occasion(W, f"asked/{which}/{self.say(person, person)}")
 
     def _from(self, person: str, variant: int) -> Scope:
         if variant == 2:
