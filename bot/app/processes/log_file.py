@@ -31,8 +31,8 @@ class SecretlessFormatter(logging.Formatter):
         return _escaped(self._redactor.text(super().format(record)), "\n\t")
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the base class calls it so
-        """The line, which no text in it can break into two."""
-        return _escaped(super().formatMessage(record), "")
+        """The line, which no text in it can break into two. What is escaped might hide that a secret begins there."""
+        return _escaped(self._redactor.text(super().formatMessage(record)), "")
 
 
 def _escaped(text: str, kept: str) -> str:

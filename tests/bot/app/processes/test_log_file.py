@@ -19,3 +19,9 @@ def test_no_text_in_a_line_makes_another_line_or_steers_a_terminal() -> None:
     assert first.endswith("tool a\\n2026-11-30 ERROR bot all is lost \\x1b[31m\\x9b1m\\u202e failed")
     assert rest[0].startswith("Traceback")
     assert all(line.isprintable() for line in rest)
+
+
+def test_a_secret_on_a_line_of_its_own_is_removed_from_the_one_line() -> None:
+    secret = "sk-" + "abcdefghijklmnopqrstuvwxyz0123456789"
+    record = logging.makeLogRecord({"msg": "the server said %s", "args": (f"no:\n{secret}\tBearer\n{secret}",)})
+    assert secret not in SecretlessFormatter().format(record)
