@@ -6,8 +6,9 @@ from urllib.parse import urlsplit
 _LINK = re.compile(
     r"!?+\[(?P<label>(?:[^\[\]\n]++|\[[^\[\]\n]*+\])*+)\]"
     r"\((?P<target><[^<>\n]*+>|[^\s()<>]*+(?:\([^\s()]*+\)[^\s()<>]*+)*+)"
-    r"(?:[ \t]++(?:\"[^\"\n]*+\"|'[^'\n]*+'))?+[ \t]*+\)"
+    r"(?:[ \t]++(?:\"[^\"\n]*+\"|'[^'\n]*+'|\([^()\n]*+\)))?+[ \t]*+\)"
 )
+_SCHEME = re.compile(r"\A(https?:)[/\\]*+", re.IGNORECASE)
 _ADDRESS = re.compile(r"(?:https?://|(?<![\w.])www\.)(?:[^\s/?#@]{0,200}+@)?(?P<host>[\w.-]++)", re.IGNORECASE)
 _NAME = re.compile(r"[\s*_~\[]*+(?P<host>(?:[^\W_][\w-]*+\.)++[^\W\d_]{2,24})(?:[:/?#]\S*)?[\s*_~\]]*+")
 """The whole label is the name of a host, perhaps with a path."""
@@ -30,7 +31,7 @@ def _leads_elsewhere(label: str, target: str) -> bool:
     in_label = _ADDRESS.search(label)
     is_address, in_label = in_label is not None, in_label or _NAME.fullmatch(label)
     try:
-        address = urlsplit(target)
+        address = urlsplit(_SCHEME.sub(r"\1//", target.replace("\\", "/")))  # as browsers read it
         host = _plain(address.hostname or "")
     except ValueError:
         return is_address

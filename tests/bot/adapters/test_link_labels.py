@@ -20,6 +20,9 @@ from bot.adapters.link_labels import with_real_addresses
         ("[go to www.bank.com now](//bank.com@evil.example/)", "go to www.bank.com now (//bank.com@evil.example/)"),
         ("[http://notbank.com](https://bank.com)", "http://notbank.com (https://bank.com)"),
         ("[https://bank.com](https://[evil)", "https://bank.com (https://[evil)"),
+        (r"[https://bank.com](https://evil.com\\@bank.com)", r"https://bank.com (https://evil.com\\@bank.com)"),
+        ("[bank.com](https:/evil.com)", "bank.com (https:/evil.com)"),
+        ("[bank.com](https://evil.com (Bank))", "bank.com (https://evil.com)"),
     ],
 )
 def test_the_real_address_stands_beside_a_label_that_shows_another(text: str, shown: str) -> None:
