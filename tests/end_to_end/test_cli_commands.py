@@ -104,7 +104,10 @@ def test_list_shows_one_line_for_each_answer_newest_first(looks: Mapping[str, Fi
 
 def test_list_narrows(looks: Mapping[str, Finished]) -> None:
     assert {each["node_path"] for each in looks["list nodes --json"].json()} == {"0", "0.0", "0.1"}
-    assert looks["list none"].out == "No such episodes. If there are none at all, talk with `goodbot chat`, then look again.\n"
+    assert (
+        looks["list none"].out
+        == "No such episodes. If there are none at all, talk with `goodbot chat`, then look again.\n"
+    )
     assert [each["goal"] for each in looks["list filtered --json"].json()] == [TWO_PARTS]
     assert len(looks["list one --json"].json()) == 1
 

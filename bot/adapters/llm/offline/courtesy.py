@@ -41,10 +41,11 @@ _COURTESY = re.compile(
 """One courtesy, with the marks, emoji and names of emoji after it."""
 _THANKS = re.compile(
     rf"{_PLEASED}(?:thanks|thank\s(?:you|u)|thx|ty|cheers|danke|merci|gracias|grazie|obrigad[oa])"
-    r"(?P<rest>(?:\s(?!(?:and|but|for|und|aber)\b)@?[^\W\d_]+){0,3})\W*",
+    r"(?:\s(?:a|so|very|much|lot|bunch|again|anyway|all|everyone|my|sehr|sch[oö]n|dir|euch|beaucoup|mille)\b)*"
+    r"(?P<name>(?:\s(?!(?:and|but|for|und|aber)\b)@?[^\W\d_]+)?)\W*",
     re.IGNORECASE,
 )
-"""Thanks with a few words in the same clause, also in other languages: "thanks anyway", "danke dir"."""
+"""Thanks with usual words and one more, such as a name, also in other languages: "thanks a lot Ben", "danke dir"."""
 _EMOJI = re.compile(r"(?:(?![❓❔⁉👎❌])[^\w\s\u0000-\u206f\u3000-\u303f\uff00-\uffef]\ufe0f?|\u200d|\s)+")
 """Emoji alone, which neither ask nor refuse."""
 _GREETING = re.compile(
@@ -75,7 +76,7 @@ def find_courtesy(goal: str) -> str:
 
 def _only_thanks(text: str) -> bool:
     thanks = _THANKS.fullmatch(text)
-    return thanks is not None and "?" not in text and not begins_a_request(thanks["rest"].strip())
+    return thanks is not None and "?" not in text and not begins_a_request(thanks["name"].strip())
 
 
 def without_greeting(goal: str) -> str:

@@ -22,7 +22,17 @@ from bot.adapters.llm.offline.courtesy import find_courtesy, without_greeting
             for each in ("👍👍👍", "❤️", "👩‍💻", ":parrot:", "yes", "No.", "do it", "Go ahead!", "🦜 🎺")
         ),
         ("ok, thanks", "thanks"),
-        *((each, "thanks") for each in ("thanks anyway!", "great, thanks @ben", "danke dir!", "gracias", "hi, merci")),
+        *(
+            (each, "thanks")
+            for each in (
+                "thanks anyway!",
+                "great, thanks @ben",
+                "danke dir!",
+                "gracias",
+                "hi, merci",
+                "thanks so much Ana",
+            )
+        ),
         ("k", "consent"),
         ("thanks, you're great", "thanks"),
         ("good bot 🙏", "thanks"),
@@ -54,6 +64,9 @@ def test_what_is_nothing_but_that(goal: str, kind: str) -> None:
             "thanks for nothing",
             "thanks tell me more",
             "thanks and in winter",
+            "thank you letter template",
+            "gracias in German",
+            "thanks still broken",
             "thanks! wifi password",
             "danke anyway?",
             "help me move the piano",
