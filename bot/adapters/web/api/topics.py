@@ -8,8 +8,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import JSONResponse
 
 from bot.adapters.web.api.dependencies import Admin, Asker, Place, ServedMemory, Teacher, There, plain_object
+from bot.adapters.web.authentication import Caller
 from memory.library.export import plain
-from memory.model import Audience
+from memory.model import Audience, Scope
+from memory.rules.audience import partition_of
 from memory.services.topics import FieldInput, Ingest, Placement, Related, Stage
 
 router = APIRouter(tags=["topics"])
@@ -95,21 +97,34 @@ def query(asked: Query, memory: ServedMemory, who: Asker) -> JSONResponse:
 @router.post("/ingest")
 def ingest(body: IngestBody, memory: ServedMemory, who: Teacher) -> dict[str, Any]:
     """Remember a topic, more of one, or a new version of one of its fields."""
+    place = who.place(**body.scope.model_dump())
     if body.audience is Audience.WORKSPACE:
         who.require_workspace()
-    return plain_object(memory.world.ingest(who.place(**body.scope.model_dump()), body.ingest()))
+    if body.placement is not Placement.NEW_TOPIC:
+        _require_own(who, memory, place, body.topic_id)
+    return plain_object(memory.world.ingest(place, body.ingest()))
+
+
+def _require_own(who: Caller, memory: ServedMemory, place: Scope, topic_id: str) -> None:
+    """Raise `AccessDenied` if the key is for one channel, and the topic of the workspace."""
+    if who.key.channel and memory.world.topic(place, topic_id).partition == partition_of(place, Audience.WORKSPACE):
+        who.require_workspace()
 
 
 @router.post("/topics/{topic_id:path}/archive", status_code=204)
 def archive(topic_id: str, memory: ServedMemory, who: Teacher, place: There) -> None:
     """Take a topic out of every answer until it is restored."""
-    memory.world.archive(who.place(**place.model_dump()), topic_id)
+    there = who.place(**place.model_dump())
+    _require_own(who, memory, there, topic_id)
+    memory.world.archive(there, topic_id)
 
 
 @router.post("/topics/{topic_id:path}/restore", status_code=204)
 def restore(topic_id: str, memory: ServedMemory, who: Teacher, place: There) -> None:
     """Bring an archived topic back."""
-    memory.world.restore(who.place(**place.model_dump()), topic_id)
+    there = who.place(**place.model_dump())
+    _require_own(who, memory, there, topic_id)
+    memory.world.restore(there, topic_id)
 
 
 @router.get("/topics/{topic_id:path}/history")

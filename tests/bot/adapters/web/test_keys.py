@@ -140,6 +140,11 @@ def test_a_key_for_a_channel_decides_nothing_for_the_workspace(world: World, web
         for address, body in ((f"/v1/episodes/{path}/promote", {}), ("/v1/ingest", topic)):
             answer = web.call("POST", address, {"audience": wanted, **body}, key=secret)
             assert answer.status_code == status, answer.text
+    shared = web.post("/v1/ingest", {"audience": "workspace", "title": "the deploy"})["topic_id"]
+    more = {"placement": "extend_topic", "topic_id": shared, "fields": [{"name": "owner", "value": "bo"}]}
+    changes = [("/v1/ingest", more), (f"/v1/topics/{shared}/archive", None), (f"/v1/topics/{shared}/restore", None)]
+    assert [web.call("POST", *each, key=secret).status_code for each in changes] == [403, 403, 403]
+    assert [web.call("POST", *each).status_code for each in changes] == [200, 204, 204]
     assert web.call("POST", "/v1/topics/revise", key=secret).status_code == 403
     assert web.call("POST", "/v1/topics/revise").status_code == 200
 
