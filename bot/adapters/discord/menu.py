@@ -180,9 +180,9 @@ def spelled(command: str, group: str, bot_name: str) -> str:
         return f"@{bot_name} {CORRECT}:"
     if word == "forget":
         return f"/{group} {FORGET}" + (" confirm:yes" if argument.endswith("yes") else "")
-    if word not in _COMMANDS:
+    _, options = _COMMANDS.get(word, ("", None))
+    if options is None or (options == (_PAGE,) and argument and not argument.startswith("page ")):
         return f"@{bot_name} {command}"
-    _, options = _COMMANDS[word]
     if not options:
         return f"/{group} {command}"
     page = argument.rpartition("page ")[2] if _PAGE in options and "page " in argument else ""

@@ -333,6 +333,7 @@ async def test_a_purge_names_the_person_by_id(server: DiscordServer, session: Se
         ("export csv", "/goodbot export form:csv"),
         ("correct", "@bot correct:"),
         ("parts", "@bot parts"),
+        ("review batch ID", "@bot review batch ID"),
         ("choose 1", "@bot choose 1"),
     ],
 )
