@@ -79,7 +79,10 @@ def tool_from(function: Function) -> Tool:
             return _as_text(await _called(partial(function, **values), name))
         except ToolError:
             raise
-        except (Exception, SystemExit) as error:  # a function that leaves must not end the bot
+        except (Exception, SystemExit, asyncio.CancelledError) as error:  # a function that leaves must not end the bot
+            task = asyncio.current_task()
+            if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+                raise
             log.exception("tool %s failed", name)
             raise ToolFailed(f"{name} failed: {type(error).__name__}.") from error
 

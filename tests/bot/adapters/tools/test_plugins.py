@@ -117,7 +117,14 @@ async def leaving_later() -> str:
     sys.exit("no configuration")
 
 
-@pytest.mark.parametrize("function", [searching, cancelling, interrupting, leaving, leaving_later])
+async def waiting() -> str:
+    """Waits for what it cancelled itself."""
+    task = asyncio.ensure_future(asyncio.Event().wait())
+    task.cancel()
+    return str(await task)
+
+
+@pytest.mark.parametrize("function", [searching, cancelling, interrupting, leaving, leaving_later, waiting])
 async def test_what_ends_an_iteration_a_wait_or_a_program_is_a_failure_like_any_other(
     function: Callable[[], object],
 ) -> None:
