@@ -3,11 +3,14 @@
 import asyncio
 from collections.abc import Awaitable, Mapping
 from datetime import datetime
+from typing import TypeVar
 
 from bot.adapters.command_words import ParsedCommand
 from bot.model import PersonCorrection, PersonTeaching
 from bot.model.events import WRONG_APPROACH
 from memory.model import Audience, Role, Scope
+
+Filled = TypeVar("Filled")
 
 PREFILL_WITHIN_S = 1.0
 """The longest wait for a prefilled text: a form has to open within three seconds."""
@@ -53,13 +56,13 @@ def correction_event(
     )
 
 
-async def prefilled(text: Awaitable[str]) -> str:
-    """A text for prefilling a form; empty if it is not there in time."""
+async def prefilled(found: Awaitable[Filled], empty: Filled) -> Filled:
+    """What a form is filled in with; `empty` if it is not there in time."""
     try:
         async with asyncio.timeout(PREFILL_WITHIN_S):
-            return await text
+            return await found
     except TimeoutError:
-        return ""
+        return empty
 
 
 def answer_command(entered: Mapping[str, str], question: str) -> ParsedCommand:
@@ -68,9 +71,9 @@ def answer_command(entered: Mapping[str, str], question: str) -> ParsedCommand:
 
 
 def teaching_event(
-    entered: Mapping[str, str], *, event_id: str, scope: Scope, at: datetime, role: Role
+    entered: Mapping[str, str], *, event_id: str, scope: Scope, at: datetime, role: Role, by: tuple[str, str]
 ) -> PersonTeaching:
-    """The lesson in a submitted form."""
+    """The lesson in a submitted form; `by` are the authors of the question and answer it was filled in with."""
     return PersonTeaching(
         event_id=event_id,
         scope=scope,
@@ -79,4 +82,6 @@ def teaching_event(
         at=at,
         audience=Audience(entered.get(AUDIENCE, Audience.PERSONAL)),
         role=role,
+        question_by=by[0],
+        answer_by=by[1],
     )

@@ -123,6 +123,9 @@ class PersonTeaching(BaseEvent):
     answer: str
     audience: Audience = Audience.PERSONAL
     """The wanted audience; the person's role may limit it."""
+    question_by: str = ""
+    answer_by: str = ""
+    """Whose messages the form was filled in with; empty for what was empty, or the bot's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

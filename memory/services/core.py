@@ -26,6 +26,9 @@ MESSAGE_CHARACTERS = 100_000
 ALL = 1_000_000
 """A limit that means "all": more rows than anybody has."""
 
+ANSWER_BY = "answer_by"
+"""In the detail of the event that made a lesson: whose message its answer was taken from."""
+
 _REWRITING = (EventKind.QUARANTINED, EventKind.RELEASED, EventKind.RESTATED)
 """Events that change what `EpisodeTable.update` does not store: an episode's question or its quarantine."""
 
@@ -252,3 +255,9 @@ def note_words_of(tx: Transaction, episode: Episode, people: Iterable[str]) -> N
 def people_in(tx: Transaction, episode: Episode) -> set[str]:
     """All people whose words are in an episode, as far as that is stored: its author, and those noted."""
     return {episode.author, *tx.episodes.words_of_others(episode.workspace, [episode.id]).get(episode.id, ())}
+
+
+def answer_author(tx: Transaction, lesson: Episode) -> str:
+    """Whose message the answer of a lesson of somebody else was taken from; empty if it is its author's own."""
+    created = (each for each in tx.log.of_episode(lesson.workspace, lesson.id) if each.kind is EventKind.CREATED)
+    return str(next((each.detail.get(ANSWER_BY, "") for each in created), ""))

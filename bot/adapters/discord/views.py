@@ -152,15 +152,18 @@ def correction_form(answer: str) -> ui.Modal:
     )
 
 
-def teaching_form(question: str, answer: str) -> ui.Modal:
-    """The form for a lesson: question, answer, audience."""
+def teaching_form(question: str, answer: str, by: tuple[int, int]) -> ui.Modal:
+    """The form for a lesson: question, answer, audience.
+
+    `by` are the authors of the messages that it is filled in with, or 0.
+    """
     audiences = [
         discord.RadioGroupOption(label=label, value=audience.value, default=audience is Audience.PERSONAL)
         for audience, label in _AUDIENCES
     ]
     return _form(
         "Teach the bot",
-        f"goodbot:{TEACHING}",
+        f"goodbot:{TEACHING}:{by[0]:x}-{by[1]:x}",
         _text("When somebody asks", forms.QUESTION, default=question),
         _text("the right answer is", forms.ANSWER, default=answer),
         ui.Label(
@@ -178,6 +181,12 @@ def answer_form(place: int, question: str, label: str, answer: str = "") -> ui.M
     """
     field = _text("What would have been right?", forms.ANSWER, default=answer, hint=label)
     return _form("Teach the bot", f"goodbot:{ANSWER}:{place:x}-{question}", field)
+
+
+def authors_in(answer: str) -> tuple[str, str]:
+    """The authors of the messages that the form for a lesson was filled in with, from its id."""
+    asker, answerer = (str(int(each, 16) or "") for each in (answer or "0-0").split("-"))
+    return asker, answerer
 
 
 def form_of(interaction: UserInteraction) -> tuple[str, str] | None:

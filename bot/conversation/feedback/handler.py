@@ -254,6 +254,8 @@ class FeedbackHandler:
             audience=event.audience,
             at=event.at,
             event_id=event.event_id,
+            question_by=event.question_by,
+            answer_by=event.answer_by,
         )
         if lesson is not None:
             await self._say_saved(messenger, event, lesson)

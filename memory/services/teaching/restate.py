@@ -1,9 +1,9 @@
 """Restating lessons whose asker was forgotten: the lesson stays its author's, with a question in the author's words.
 
 What a person wrote or sent in a form is their own, even where it quotes somebody. The question of a correction is not:
-it was copied from the corrected answer, and is the asker's. It is replaced by a question that the author asked
-themself, if the lesson answers one; else the lesson is held back until the author gives it a question, of which they
-are told once.
+it was copied from the corrected answer, and is the asker's; nor is what a form was filled in with from another's
+message. It is replaced by a question that the author asked themself, if the lesson answers one; else the lesson is held
+back until the author gives it a question, of which they are told once. A lesson whose answer was another's goes.
 
 Votes and promotions stay with the lesson, but were about the old question, with which nobody can compare the new one.
 So if the lesson counts by others' votes, a teacher must see the new question before it counts for others again.
@@ -21,7 +21,18 @@ from memory.rules.fold import DECISIONS, GRADINGS, effective, reaction_detail, r
 from memory.rules.quarantine import LESSON_CHARACTERS, Flag, flags as flags_in, merged
 from memory.rules.retrieval.consensus import is_same_goal
 from memory.rules.verdict import CORRECTION, ballots
-from memory.services.core import ALL, Core, act, event, existing, keep, note_words_of, record, update_index
+from memory.services.core import (
+    ALL,
+    Core,
+    act,
+    answer_author,
+    event,
+    existing,
+    keep,
+    note_words_of,
+    record,
+    update_index,
+)
 from memory.services.teaching.correct import own_vote, taught_lesson, usable
 from memory.services.verdicts.archive import ACTOR, MERGED, why_archived
 from memory.services.verdicts.quarantine import SYSTEM, hold_back, restore_texts
@@ -103,16 +114,19 @@ class Restating:
 def in_words_of(tx: Transaction, workspace: str, person: str, own: Collection[str]) -> tuple[list[str], list[str]]:
     """The ids of (lessons of others, answers to others) whose question is in this person's words, without `own`.
 
-    Oldest lesson first. Includes lessons that somebody wrote into the person's direct conversation.
+    Oldest lesson first. Includes lessons that somebody wrote into the person's direct conversation; with the answers,
+    those whose answer is in this person's words.
     """
     known = [*tx.episodes.with_words_of(workspace, person), *own]
     read = tx.episodes.get_many(workspace, dict.fromkeys(known)).values()
     found = sorted(read, key=lambda each: (each.created_at, each.id))
-    lessons = [each.id for each in found if each.origin is not Origin.RUN and each.author not in ("", person)]
+    written = [each for each in found if each.origin is not Origin.RUN and each.author not in ("", person)]
+    quoted = [each.id for each in written if each.id not in own and answer_author(tx, each) == person]
+    lessons = [each.id for each in written if each.id not in quoted]
     # Whole runs, because a node repeats what the nodes below it asked or found out.
     answers = {each.run_id for each in found if each.origin is Origin.RUN and each.id not in own}
     runs = tx.episodes.of_runs(workspace, sorted(answers))
-    return lessons, [node.id for run_id in sorted(runs) for node in runs[run_id] if node.id not in own]
+    return lessons, [*quoted, *(node.id for run_id in sorted(runs) for node in runs[run_id] if node.id not in own)]
 
 
 def part_from_asker(
@@ -241,6 +255,7 @@ def _bare(tx: Transaction, lesson: Episode) -> Episode:
     tx.episodes.delete_vector(lesson.workspace, lesson.id)
     tx.episodes.clear_words(lesson.workspace, lesson.id)
     tx.episodes.put(bare)
+    note_words_of(tx, bare, [answer_author(tx, bare)])
     return bare
 
 

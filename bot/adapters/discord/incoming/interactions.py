@@ -135,7 +135,8 @@ class Interactions:
         scope, role = place.scope(str(interaction.user.id)), self._context.roles.of(interaction.user)
         events: list[PersonEvent] = []
         if form != CORRECTION:
-            events.append(forms.teaching_event(fields, event_id=event_id, scope=scope, at=at, role=role))
+            by = views.authors_in(answer)
+            events.append(forms.teaching_event(fields, event_id=event_id, scope=scope, at=at, role=role, by=by))
         elif correction := forms.correction_event(
             fields, event_id=event_id, scope=scope, at=at, role=role, message_id=answer
         ):
@@ -172,7 +173,7 @@ class Interactions:
         """A command that the bot offered as a button, for the presser, about the channel that the button names."""
         if typed.name == forms.OPENS_A_FORM:
             if channel != 0 or await self._admitted(interaction):
-                answer = await forms.prefilled(self._waiting(interaction, channel, typed.argument))
+                answer = await forms.prefilled(self._waiting(interaction, channel, typed.argument), "")
                 await self._open(interaction, views.answer_form(channel, typed.argument, label, answer))
             return
         is_private = interaction.guild_id is None or (
@@ -246,11 +247,13 @@ class Interactions:
         if not await self._admitted(interaction):
             return
         replied = message.reference.resolved if message.reference else None
-        if isinstance(replied, discord.Message):
-            question, answer = await self._plain(interaction, replied), await self._plain(interaction, message)
-        else:
-            question, answer = await self._plain(interaction, message), ""
-        await self._open(interaction, teaching_form(question, answer))
+        asked, reply = (replied, message) if isinstance(replied, discord.Message) else (message, None)
+        question, answer = await self._plain(interaction, asked), await self._plain(interaction, reply) if reply else ""
+        by = self._author(asked), self._author(reply) if reply else 0
+        await self._open(interaction, teaching_form(question, answer, by))
+
+    def _author(self, message: discord.Message) -> int:
+        return 0 if message.author.id == self._context.client.me else message.author.id
 
     async def _plain(self, interaction: UserInteraction, message: discord.Message) -> str:
         if message.author.id == self._context.client.me:

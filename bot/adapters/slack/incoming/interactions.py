@@ -127,7 +127,7 @@ class Interactions:
         if typed.name == forms.OPENS_A_FORM:
             about = AnswerReference(channel=location.channel, ts=typed.argument, thread=thread)
             label = str(action.get("text", {}).get("text", ""))
-            text = await forms.prefilled(self._waiting(location, typed.argument))
+            text = await forms.prefilled(self._waiting(location, typed.argument), "")
             if await self._open(body, blocks.answer_view(about, label, text)):
                 return
         is_private = bool(container.get("is_ephemeral")) or location.channel.startswith("D")
@@ -165,18 +165,26 @@ class Interactions:
         """The shortcut "Teach the bot..." on any message."""
         message = body["message"]
         thread = str(message.get("thread_ts") or "")
-        place = AnswerReference(channel=_location(body).channel, ts=str(message["ts"]), thread=thread)
-        question = ""
-        if thread and thread != place.ts:
-            question = await forms.prefilled(self._asked(place.channel, thread))
-        answer_text = await self._plain(message, place.channel)
+        channel, ts = _location(body).channel, str(message["ts"])
+        question, asker = "", ""
+        if thread and thread != ts:
+            question, asker = await forms.prefilled(self._asked(channel, thread), ("", ""))
+        answer_text = await self._plain(message, channel)
+        place = AnswerReference(channel=channel, ts=ts, thread=thread, by=(asker, self._author(message)))
         if not await self._open(body, blocks.teaching_view(place, question, answer_text)):
             await self._responder.change(
                 str(body["response_url"]), response_type="ephemeral", replace_original=False, text=_NOT_OPENED
             )
 
-    async def _asked(self, channel: str, thread: str) -> str:
-        return await self._plain(await self._context.threads.root(channel, thread), channel)
+    async def _asked(self, channel: str, thread: str) -> tuple[str, str]:
+        """The first message of a thread, and its author."""
+        root = await self._context.threads.root(channel, thread)
+        return await self._plain(root, channel), self._author(root)
+
+    def _author(self, message: Json) -> str:
+        """Who wrote a message; empty for the bot itself."""
+        author = str(message.get("user") or "")
+        return "" if author == self._context.identity.user else author
 
     async def _plain(self, message: Json, channel: str) -> str:
         """The text of a message without the bot's mention, and with names in place of other mentions."""
@@ -186,7 +194,7 @@ class Interactions:
     async def teaching(self, body: Json) -> None:
         """The teaching modal was submitted."""
         context = self._context
-        _, location, fields = await self._submitted(body)
+        about, location, fields = await self._submitted(body)
         is_wide = fields.get(forms.AUDIENCE) == Audience.WORKSPACE
         await context.sink(
             forms.teaching_event(
@@ -195,6 +203,7 @@ class Interactions:
                 scope=await context.channels.scope(location),
                 at=context.clock(),
                 role=await context.roles.of(location, is_wide=is_wide),
+                by=(about.by[0], about.by[1]),
             )
         )
 

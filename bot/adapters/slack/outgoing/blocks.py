@@ -37,6 +37,8 @@ class AnswerReference:
     channel: str
     ts: str
     thread: str = ""
+    by: Sequence[str] = ("", "")
+    """Whose messages the form for a lesson was filled in with: the question's author, and the answer's."""
 
     def packed(self) -> str:
         """The reference as text, for a button's value or a modal's private metadata."""

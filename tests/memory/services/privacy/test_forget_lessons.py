@@ -21,6 +21,16 @@ def taught(world: World, question: str = f"where is the ladder of {WORD}?", *, o
     return world.correct(answer, "in the cellar", by="tea", role=Role.TEACHER)
 
 
+def from_messages(world: World, *, question_by: str, answer_by: str) -> Episode:
+    """A teacher makes a lesson of others' messages."""
+    lesson = world.memory.teaching.teach(
+        scope("tea"), QUESTION, "in the cellar", role=Role.TEACHER, audience=Audience.WORKSPACE,
+        at=world.clock.tick(), question_by=question_by, answer_by=answer_by,
+    )  # fmt: skip
+    assert lesson is not None
+    return lesson
+
+
 def forget(world: World) -> None:
     world.memory.privacy.forget(W, PERSON)
 
@@ -184,6 +194,35 @@ class TestLessonsOfOthers(Attacked):
         assert lesson is not None
         forget(world)
         assert world.episode(lesson) == lesson
+
+    def test_what_was_taken_from_the_persons_question_leaves_the_lesson(self, world: World) -> None:
+        lesson = from_messages(world, question_by=PERSON, answer_by="bob")
+        forget(world)
+        kept = world.episode(lesson)
+        assert (kept.goal, kept.output, kept.quarantine) == ("", "in the cellar", (Flag.NEEDS_QUESTION,))
+        world.memory.privacy.forget(W, "bob")
+        assert "in the cellar" not in everything(world)
+
+    def test_a_lesson_taken_from_the_persons_answer_goes_with_what_rests_on_it(self, world: World) -> None:
+        lesson = from_messages(world, question_by="bob", answer_by=PERSON)
+        used = world.ask(QUESTION, "in the cellar", of=scope("cy"))
+        edited = world.memory.teaching.teach(
+            scope("tea"), QUESTION, f"in the cellar of {WORD}", role=Role.TEACHER, audience=Audience.CHANNEL,
+            at=world.clock.tick(), instead_of=lesson.id,
+        )  # fmt: skip
+        assert edited is not None
+        assert world.memory.privacy.personal_data(W, PERSON).derived
+        forget(world)
+        assert "in the cellar" not in everything(world)
+        assert world.nodes(used) == []
+        assert world.memory.audit.check() == []
+
+    def test_a_lesson_taken_from_ones_own_messages_is_ones_own(self, world: World) -> None:
+        lesson = from_messages(world, question_by="tea", answer_by="tea")
+        forget(world)
+        assert world.episode(lesson) == lesson
+        world.memory.privacy.forget(W, "tea")
+        assert "in the cellar" not in everything(world)
 
     def test_a_lesson_waits_with_its_other_flags_too(self, world: World) -> None:
         answer = world.ask(f"how do I get {WORD}?", "no idea", of=scope(PERSON))

@@ -312,6 +312,7 @@ async def test_teaching_from_the_menu_of_a_reply(server: DiscordServer, session:
 
     assert (event.question, event.answer) == ("where is the coffee?", "second floor")
     assert (event.audience, event.scope.person) == (Audience.CHANNEL, session.ana.id)
+    assert (event.question_by, event.answer_by) == (ben.id, session.ana.id)
 
 
 async def test_teaching_from_the_menu_of_a_question(server: DiscordServer, session: Session) -> None:
@@ -326,6 +327,7 @@ async def test_teaching_from_the_menu_of_a_question(server: DiscordServer, sessi
         "second floor",
         Audience.PERSONAL,
     )
+    assert (event.question_by, event.answer_by) == (asked.author.id, "")
 
 
 async def test_teaching_from_an_answer_leaves_its_small_print_out(server: DiscordServer, session: Session) -> None:
@@ -337,6 +339,7 @@ async def test_teaching_from_an_answer_leaves_its_small_print_out(server: Discor
     await server.until(lambda: form.text)
     [event] = await session.heard.of(PersonTeaching, 1)
     assert (event.question, event.answer) == ("where is the coffee?", "Ask @everyone\non floor 1.")
+    assert (event.question_by, event.answer_by) == (session.ana.id, "")
 
 
 # Commands in words ----------------------------------------------------------------------------------------------------

@@ -246,6 +246,7 @@ async def test_any_message_can_be_made_a_lesson(server: SlackServer) -> None:
     [lesson] = of(session.heard, PersonTeaching)
     assert (lesson.question, lesson.answer) == ("where is the key?", "Under the blue pot.")
     assert (lesson.audience, lesson.scope.channel, lesson.scope.place) == (Audience.CHANNEL, channel, "#general")
+    assert (lesson.question_by, lesson.answer_by) == (ana.id, ben.id)
 
 
 async def test_who_wants_to_teach_is_told_when_no_form_opens(server: SlackServer) -> None:
