@@ -18,6 +18,7 @@ from memory.model import (
     RetrievalItem,
     Signal,
     Verdict,
+    Visibility,
 )
 from memory.model.evidence import EvidenceRecord
 
@@ -94,8 +95,8 @@ class DeliveryTable(Protocol):
     def incoming_of_message(self, workspace: str, channel: str, message_id: str) -> Incoming | None:
         """The accepted message with this platform id, or None."""
 
-    def reword(self, workspace: str, event_id: str, text: str) -> None:
-        """Replace the text of an accepted message, and delete its `understood`."""
+    def reword(self, workspace: str, event_id: str, text: str, visibility: Visibility | None = None) -> None:
+        """Replace the text of an accepted message, and its visibility if given, and delete its `understood`."""
 
     def exchanges(
         self,

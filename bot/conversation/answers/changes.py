@@ -35,8 +35,8 @@ class ChangeHandler:
         text, scope = full_text(event), event.scope
         if await self._ask_anew(messenger, event, text):
             return
-        reword = self._memory.changes.reword
-        is_taken = await self._executor(reword, scope.workspace, scope.channel, event.message_id, text)
+        place = scope.workspace, scope.channel, event.message_id
+        is_taken = await self._executor(self._memory.changes.reword, *place, text, scope.visibility)
         current = self._conversations.running(scope.conversation)
         question = current.reply_to if current is not None and current.is_edit else current and current.message_id
         if current is None or question != event.message_id or text in ("", current.text):

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from memory.model import Episode, EventKind, Incoming, Progress, Role, Scope, Verdict, found_nothing
+from memory.model import Episode, EventKind, Incoming, Progress, Role, Scope, Verdict, Visibility, found_nothing
 from memory.model.delivery import EDITED, RETRY
 from memory.ports import Transaction
-from memory.rules.audience import index_entries_of
+from memory.rules.audience import index_entries_of, narrower
 from memory.services.core import Core, act
 from memory.services.settings.chat_settings import admission
 from memory.services.verdicts.channels import store_visibility
@@ -62,11 +62,14 @@ class MessageChanges:
             )
             return again if tx.deliveries.accept(self._core.redactor.message(again)) else None
 
-    def reword(self, workspace: str, channel: str, message_id: str, text: str) -> bool:
+    def reword(
+        self, workspace: str, channel: str, message_id: str, text: str, visibility: Visibility = Visibility.PUBLIC
+    ) -> bool:
         """Store an edit of a question. False if it is answered, or the message is no question.
 
-        An answered question gets the new text in the conversation, too, or none if it is too long. Raises
-        `InvalidInput` if a question that is not answered yet is too long.
+        An answered question gets the new text in the conversation, too, or none if it is too long. What is written
+        while the channel is closed (`visibility`) stays there when it opens. Raises `InvalidInput` if a question that
+        is not answered yet is too long.
         """
         with self._core.store.write() as tx:
             asked = _versions(tx, workspace, channel, message_id)
@@ -77,7 +80,7 @@ class MessageChanges:
             if is_open:
                 self._core.require_short(text)
             kept = self._core.redactor.text(text) if len(text) <= self._core.message_characters else ""
-            tx.deliveries.reword(workspace, last.event_id, kept)
+            tx.deliveries.reword(workspace, last.event_id, kept, narrower(last.scope.visibility, visibility))
             return is_open
 
     def retract(self, workspace: str, channel: str, message_id: str, *, actor: str) -> bool:

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from memory.errors import InvalidInput
 from memory.model import Episode, EventKind, Lesson, Origin, Reaction, Role, Scope, Signal, Vector, Visibility
 from memory.ports import EpisodeFilter, Transaction
-from memory.rules.audience import visibility_of
+from memory.rules.audience import narrower, visibility_of
 from memory.rules.fold import DECISIONS, GRADINGS, effective, reaction_detail, registers
 from memory.rules.quarantine import LESSON_CHARACTERS, Flag, flags as flags_in, merged
 from memory.rules.retrieval.consensus import is_same_goal
@@ -99,6 +99,8 @@ class Restating:
                 raise InvalidInput("only who wrote a lesson may give it a question; ask them to do it")
             if (scope.channel, scope.visibility) == (lesson.channel, lesson.visibility):
                 lesson = replace(lesson, place=scope.place)
+            elif scope.channel == lesson.channel:  # what is asked in a closed channel stays there when it opens
+                lesson = replace(lesson, visibility=narrower(lesson.visibility, scope.visibility))
             if not role.may_promote and _is_carried(tx, lesson):
                 flags = merged([flags, (Flag.RESTATED,)])
             embedded = None if vector is None else (self._core.embedder.name, vector)

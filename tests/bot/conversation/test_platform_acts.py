@@ -90,9 +90,9 @@ async def test_attached_text_is_part_of_the_question(chat: Chat) -> None:
     assert chat.oracle.asked == ["sum this up\n\nAttached file a.txt:\none two"]
 
 
-async def edit(chat: Chat, message_id: str, text: str) -> None:
+async def edit(chat: Chat, message_id: str, text: str, of: Scope = ANA) -> None:
     await chat.sink(
-        PersonEdit(event_id=chat.world.ids(), scope=ANA, message_id=message_id, text=text, at=chat.world.clock())
+        PersonEdit(event_id=chat.world.ids(), scope=of, message_id=message_id, text=text, at=chat.world.clock())
     )
 
 
@@ -133,6 +133,15 @@ async def test_an_edit_while_the_agent_works_begins_it_again(chat: Chat) -> None
     assert (chat.messenger.answers, chat.messenger.notices) == (["the answer to lunch?"], [])
     [root] = chat.world.memory.audit.episodes(ANA.workspace, EpisodeFilter(roots_only=True, limit=None))
     assert root.goal == "lunch?"
+
+
+async def test_what_an_edit_in_a_closed_channel_says_stays_there_when_it_opens(chat: Chat) -> None:
+    await chat.ask("lnch?", message_id="m1")
+    await edit(chat, "m1", "lunch?", replace(ANA, visibility=Visibility.PRIVATE))
+    with chat.world.memory.store.read() as tx:
+        message = tx.deliveries.incoming_of_message(ANA.workspace, ANA.channel, "m1")
+    assert message is not None
+    assert (message.text, message.scope.visibility) == ("lunch?", Visibility.PRIVATE)
 
 
 async def test_an_edit_in_the_moment_of_the_commit_is_answered_too(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> None:

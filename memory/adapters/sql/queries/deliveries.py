@@ -46,7 +46,7 @@ from memory.adapters.sql.tables.steps import short_memories
 from memory.adapters.sql.tables.teaching import people, reactions
 from memory.adapters.sql.transaction.session import ID_LIMIT, SqlTable, add_statement, among, matching
 from memory.errors import NotFound
-from memory.model import Exchange, Incoming, Outgoing, Posted, Progress, Scope, Tap
+from memory.model import Exchange, Incoming, Outgoing, Posted, Progress, Scope, Tap, Visibility
 from memory.model.delivery import AGAIN
 
 
@@ -249,8 +249,9 @@ class SqlDeliveryTable(SqlTable):
         where = {"workspace": workspace, "channel": channel, "message_id": message_id}
         return self._session.first(incoming_of, _OF_MESSAGE, **where)
 
-    def reword(self, workspace: str, event_id: str, text: str) -> None:
-        if not self._session.run(_MOVE.values(text=storable(text), understood=""), {"w": workspace, "event": event_id}):
+    def reword(self, workspace: str, event_id: str, text: str, visibility: Visibility | None = None) -> None:
+        values = {"text": storable(text), "understood": ""} | ({"visibility": visibility} if visibility else {})
+        if not self._session.run(_MOVE.values(values), {"w": workspace, "event": event_id}):
             raise NotFound(f"No message was accepted for event {event_id} in {workspace}; accept it first.")
 
     def has_sent(self, workspace: str, channel: str, thread: str) -> bool:

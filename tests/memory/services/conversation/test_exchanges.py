@@ -191,6 +191,17 @@ def test_what_may_not_be_repeated_in_its_channel_is_left_out() -> None:
     assert before(world, replace(ANA, visibility=Visibility.PRIVATE)) == ["among ourselves"]
 
 
+def test_what_a_message_was_edited_to_in_a_closed_channel_stays_there_when_it_opens() -> None:
+    world = World()
+    told(world, "public")
+    place = ANA.workspace, ANA.channel, "m-public"
+    world.memory.changes.reword(*place, "among ourselves", Visibility.PRIVATE)
+    assert before(world, ANA) == []
+    assert before(world, replace(ANA, visibility=Visibility.PRIVATE)) == ["among ourselves"]
+    world.memory.changes.reword(*place, "for all", Visibility.PUBLIC)
+    assert before(world, ANA) == []
+
+
 def test_forgetting_erases_what_was_said_and_what_rests_on_its_words() -> None:
     world = World()
     in_thread = replace(BOB, thread="t")

@@ -195,6 +195,16 @@ class TestLessonsOfOthers(Attacked):
         forget(world)
         assert world.episode(lesson) == lesson
 
+    def test_a_question_given_while_the_channel_is_closed_stays_there_when_it_opens(self, world: World) -> None:
+        lesson = taught(world)
+        forget(world)
+        closed = replace(scope("tea"), visibility=Visibility.PRIVATE)
+        world.memory.channels.note(closed)
+        world.memory.restating.restate(closed, lesson.id, "what is behind the vault?", role=Role.TEACHER)
+        assert lesson.id in world.recalled("what is behind the vault?", closed)
+        world.memory.channels.note(scope("tea"))
+        assert lesson.id not in world.recalled("what is behind the vault?", scope("bob"))
+
     def test_what_was_taken_from_the_persons_question_leaves_the_lesson(self, world: World) -> None:
         lesson = from_messages(world, question_by=PERSON, answer_by="bob")
         forget(world)
