@@ -118,7 +118,10 @@ class Intake:
             elif isinstance(draft, _Draft) and outcome.status is EntryStatus.JOINED:
                 joined.append(draft)
         if (fresh or joined) and not self.is_dry_run:
-            self._store(fresh, joined, now)
+            overtaken = self._store(fresh, joined, now)
+            for place, draft in enumerate(drafts):
+                if isinstance(draft, _Draft) and outcomes[place].status in _STORED and draft.key in overtaken:
+                    outcomes[place] = EntryOutcome(status=EntryStatus.KNOWN)
         return outcomes
 
     def _draft(self, proposal: Proposal) -> "_Draft | EntryOutcome":
@@ -173,11 +176,14 @@ class Intake:
 
     # Storing ----------------------------------------------------------------------------------------------------
 
-    def _store(self, drafts: Sequence[_Draft], joined: Sequence[_Draft], now: datetime) -> None:
+    def _store(self, drafts: Sequence[_Draft], joined: Sequence[_Draft], now: datetime) -> set[str]:
+        """Store the lessons. Returns the keys of those that another process stored meanwhile."""
         vectors = self._embedded(drafts)
         with self._core.store.write() as tx:
             known = tx.batches.known(self.batch.workspace, [each.key for each in drafts])
             drafts = [each for each in drafts if each.key not in known]  # another process imports the same file
+            if known and not drafts:
+                return known
             lessons = [self._lessons[each.key] for each in drafts]
             new = [
                 self._new(draft, lesson, vectors[draft.question], now)
@@ -190,6 +196,7 @@ class Intake:
             tx.batches.put(batch)
             tx.batches.put_lessons(*(self._row(draft, each.id) for draft, each in zip(drafts, lessons, strict=True)))
             self._keep_joined(tx, joined)
+            return known
 
     def _new(self, draft: _Draft, lesson: Episode, vector: Vector, now: datetime) -> NewEpisode:
         detail = {"batch": self.batch.id}

@@ -1,11 +1,13 @@
 """What is learned from files: waits for a teacher, once, without secrets; is approved, rejected, edited together."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
+from memory.adapters.embedding import HashingEmbedder
 from memory.errors import InvalidInput, NotFound
-from memory.model import Audience, Role, Verdict, Visibility
+from memory.model import Audience, Role, Vector, Verdict, Visibility
+from memory.model.batch import Batch
 from memory.services import EntryStatus, Reviewer
 from memory.services.batches.intake import EntryOutcome
 from tests.doubles.memory_world import World, scope
@@ -52,6 +54,32 @@ def test_the_same_file_again_changes_nothing(world: World) -> None:
     world.memory.batch_review.reject(batch.workspace, batch.id, TESS)
     assert statuses(learned(world, *given, digest="a longer file")[1]) == [EntryStatus.KNOWN, EntryStatus.KNOWN]
     assert [view.rejected for view in world.memory.batches.views(batch.workspace)] == [2]
+
+
+class Overtaken(HashingEmbedder):
+    """Lets something else happen while it embeds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.meanwhile: Callable[[], object] = lambda: None
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        meanwhile, self.meanwhile = self.meanwhile, lambda: None
+        meanwhile()
+        return super().embed(texts)
+
+
+def test_what_another_process_learned_from_the_same_file_meanwhile_is_known_already() -> None:
+    embedder = Overtaken()
+    world, given = World(embedder=embedder), [proposal(WHERE, BOX, key="a"), proposal(WHERE, BOX, key="b")]
+    first: list[Batch] = []
+    embedder.meanwhile = lambda: first.append(learned(world, *given)[0])
+    second, outcomes = learned(world, *given)
+    assert statuses(outcomes) == [EntryStatus.KNOWN, EntryStatus.JOINED]
+    assert [view.batch.id for view in world.memory.batches.views(second.workspace)] == [first[0].id]
+    with pytest.raises(NotFound):
+        world.memory.batches.view(second.workspace, second.id)
+    assert learned(world, *given)[0].id == first[0].id
 
 
 def test_a_file_is_gone_on_with_where_it_stopped(world: World) -> None:
