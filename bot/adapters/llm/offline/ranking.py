@@ -41,8 +41,9 @@ _UNFIT = 0.15
 ASKED_FROM = 0.045
 """The least belief for which the person is asked (measured: `memory/rules/evidence/README.md`) ..."""
 ASKED_FROM_EACH = 0.0375
-"""... and of an answer with n lessons, the factor of the root of n: the more lessons an answer has, the more it is
-believed for a goal without any relation ..."""
+"""... and of an answer with n lessons, the factor of the root of n, of 3 at most: the more lessons an answer has, the
+more it is believed for a goal without any relation ..."""
+_MOST_COUNTED = 3
 SUGGESTED_FROM = 0.08
 """... or the least suggestion (`Belief.suggested`), about four times the belief in what one member approved."""
 _OFFERED_FROM, _OFFERED_SHARE = 0.02, 0.1
@@ -74,7 +75,7 @@ class Likelihood(NamedTuple):
     @property
     def is_worth_asking(self) -> bool:
         """Whether the person is asked about it."""
-        least = ASKED_FROM_EACH * sqrt(self.lessons)
+        least = ASKED_FROM_EACH * sqrt(min(self.lessons, _MOST_COUNTED))
         return self.belief >= max(ASKED_FROM, least) or self.suggested >= max(SUGGESTED_FROM, least)
 
 

@@ -26,8 +26,8 @@ BELIEFS = st.floats(-1, 1, allow_nan=False)
         ([(0.064, 0.064, 3)], 0),  # an answer with three lessons is believed so much for anything
         ([(0.065, 0.0, 3)], 1),
         ([(0.064, 0.0, 3), (0.05, 0.0, 1)], 2),
-        ([(0.1, 0.1, 8)], 0),
-        ([(0.0, 0.107, 8)], 1),
+        ([(0.064, 0.0, 8)], 0),
+        ([(0.065, 0.0, 8)], 1),
     ],
 )
 def test_beside_what_is_worth_asking_about_is_what_is_likely_too(
