@@ -122,6 +122,11 @@ class Tab:
         async with asyncio.timeout(TIMEOUT_S), self._more:
             await self._more.wait_for(lambda: sum(text in each for each in self.states) >= count)
 
+    async def until_progress(self, text: str) -> None:
+        """Until this is the line below the messages."""
+        async with asyncio.timeout(TIMEOUT_S), self._more:
+            await self._more.wait_for(lambda: self.progress[-1:] == [text])
+
     async def send(self, act: str, **fields: str) -> httpx2.Response:
         """Send one of the page's forms."""
         sent = {"token": self.token, "live": "yes", **self.persona, **fields}

@@ -19,20 +19,27 @@ from tests.doubles.pages import Visitor, site_parts
 from tests.doubles.playground_driver import PAGE, make_messenger
 
 
-async def test_an_answer_is_streamed_taught_and_explained(playing: Playing) -> None:
+async def test_an_answer_is_streamed_taught_and_explained(playing: Playing, monkeypatch: pytest.MonkeyPatch) -> None:
     playing.chat.oracle.answers["who owns it?"] = "word " * 200
     ana = await playing.tab("ana")
 
     async def until_seen(_: float) -> None:
         await ana.until_state("…</p>", growing.pop())
 
+    show = playing.messenger.progress
+
+    async def until_shown(workspace: str, channel: str, thread: str, text: str) -> None:
+        await show(workspace, channel, thread, text)
+        await ana.until_progress(text)  # a page is sent the newest state alone
+
+    monkeypatch.setattr(playing.messenger, "progress", until_shown)
     growing = [1, 2, 3, 4, 5, 6][::-1]
     playing.messenger._sleep = until_seen
     answer = await playing.asks("who owns it?")
     assert growing == []
     await ana.until_card(answer, lambda html: "Why?" in html and "…" not in html)
+    await ana.until_progress("")
     assert "thinking" in ana.progress
-    assert ana.progress[-1] == ""
 
     await ana.does("correct", message=answer, text="the platform team", reason="wrong facts")
     assert "only ana sees this" in await ana.until("Saved as your lesson")
