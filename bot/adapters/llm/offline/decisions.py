@@ -254,11 +254,16 @@ class Decider:
         return any(output.name == EXPAND and text in output.content for output in self._outputs)
 
     def _expand(self, parts: Split, thought: str) -> ModelTurn:
-        """Split the goal. A sequence ends at an unknown part, which is to withhold nothing that people taught."""
+        """Split the goal.
+
+        A sequence ends at an unknown part, which is to withhold nothing that people taught, and no other unknown part.
+        But if no part is known and the first can be asked about, one is asked about after the other.
+        """
         if parts.flow != "fallback":
             parts = self._with_single_requests(parts)
         bests = [self._best(part) for part in parts.parts]
         is_told = None in bests and all(best is None or best.action == ANSWER for best in bests)
+        is_told = is_told and (any(bests) or not self._chooser.to_ask_about(parts.parts[0]))
         flow = "parallel" if is_told and parts.flow == "sequence" else parts.flow
         return self._call(EXPAND, {"flow": flow, "subgoals": list(parts.parts)}, thought)
 
