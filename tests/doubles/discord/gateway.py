@@ -85,7 +85,7 @@ class Session:
     sent: deque[Json] = field(default_factory=lambda: deque(maxlen=_KEPT_FOR_RESUME))
 
     def hears(self, event: Event) -> bool:
-        """Whether an event is this session's."""
+        """Whether this connection gets an event."""
         return event.needs in self.intents and shard_of(event.guild_id, self.shard[1]) == self.shard[0]
 
     def push(self, name: str, data: Json) -> None:

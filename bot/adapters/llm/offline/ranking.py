@@ -75,8 +75,8 @@ class Likelihood(NamedTuple):
     @property
     def is_worth_asking(self) -> bool:
         """Whether the person is asked about it."""
-        least = ASKED_FROM_EACH * sqrt(min(self.lessons, _MOST_COUNTED))
-        return self.belief >= max(ASKED_FROM, least) or self.suggested >= max(SUGGESTED_FROM, least)
+        least = max(ASKED_FROM, ASKED_FROM_EACH * sqrt(min(self.lessons, _MOST_COUNTED)))
+        return self.belief >= least or self.suggested >= SUGGESTED_FROM
 
 
 def on_offer(likeliest: Sequence[Likelihood]) -> int:
