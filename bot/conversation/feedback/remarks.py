@@ -5,7 +5,9 @@ import re
 QUESTION_MARKS = frozenset("?\uff1f\u061f\u037e\u2047\u2048\u2049")
 """Includes the question marks of East Asian languages, Arabic and Greek."""
 _REMARK = re.compile(
-    r"(?>(?:ok(?:ay|ey)?|k|thx|thank you|thanks?|many|so much|a lot|ty|cheers|great|nice|cool|perfect|awesome|super"
+    r"(?>(?:(?:thx|thank you|thanks|ty|cheers) again|thx|thank (?:you|u)|thanks?|ty|cheers|many|so much|a (?:lot|bunch)"
+    r"|anyways?|anyhow|all|everyone|everybody|for (?:trying|the help|your help)|well done|good (?:bot|job)|you rock"
+    r"|you(?:['’]re| are) (?:great|awesome|amazing|the best)|ok(?:ay|ey)?|k|great|nice|cool|perfect|awesome|super"
     r"|good|fine|sure|yes|yep|yeah|yup|ya|nope|right|got it|i see|makes sense|alright|all right|will do|done|noted|lol"
     r"|haha+|wow|np|no problem|no|never ?mind|nvm|that worked|worked|it works?|works|that helps|helpful|you|for that"
     r"|then|and|very|danke|merci|gracias|grazie|obrigad[oa]|tack|bedankt|hm+|ah+|oh+|aha)(?:\W+|$))++",

@@ -97,7 +97,7 @@ async def test_what_says_otherwise_without_a_no_is_learned(chat: Chat, message: 
     assert chat.oracle.asked == [QUESTION]
 
 
-@pytest.mark.parametrize("remarks", [["thanks!"], ["hmm", "ok"]])
+@pytest.mark.parametrize("remarks", [["thanks!"], ["hmm", "ok"], ["thanks anyway!"], ["good bot"]])
 async def test_a_remark_after_the_answer_is_not_what_feedback_is_about(chat: Chat, remarks: list[str]) -> None:
     await chat.ask(QUESTION)
     for remark in remarks:

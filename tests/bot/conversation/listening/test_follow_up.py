@@ -167,14 +167,23 @@ def test_what_does_not_ask(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["thx", "Thank you so much!", "ok, got it", "sure", "no problem :)", "👍", "that worked, thanks", "haha"]
+    "text",
+    [
+        *("thx", "Thank you so much!", "ok, got it", "sure", "no problem :)", "👍", "that worked, thanks", "haha"),
+        *("thanks anyway!", "ok, thanks a lot anyway", "thanks again", "thanks everyone", "thank you for trying"),
+        *("good bot", "well done, thanks", "you're the best!"),
+    ],
 )
 def test_remarks(text: str) -> None:
     assert is_remark(text)
 
 
 @pytest.mark.parametrize(
-    "text", ["thanks, and of Spain", "ok then which one?", "sure thing is broken", "", "no, room 5"]
+    "text",
+    [
+        *("thanks, and of Spain", "ok then which one?", "sure thing is broken", "", "no, room 5"),
+        *("again", "thanks, try again", "thanks for the key, it fits not", "good bottles", "you are the owner"),
+    ],
 )
 def test_more_than_remarks(text: str) -> None:
     assert not is_remark(text)
