@@ -100,7 +100,8 @@ class SharedInstallations(InstallationDatabase):
     is_shared = True
 
     def __init__(self, url: SecretStr) -> None:
-        super().__init__(open_engine(make_url(url.get_secret_value()).set(drivername="postgresql+psycopg")))
+        address = make_url(url.get_secret_value()).set(drivername="postgresql+psycopg")
+        super().__init__(open_engine(address, checks_connections=True))
         event.listen(self.engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN"))
 
     @contextmanager

@@ -197,8 +197,11 @@ class PostgresDatabase:
         self.engine.dispose()
 
 
-def open_engine(url: URL) -> Engine:
-    """An engine for one database, with a pool of connections. It connects when first used."""
+def open_engine(url: URL, *, checks_connections: bool = False) -> Engine:
+    """An engine for one database, with a pool of connections. It connects when first used.
+
+    With `checks_connections`, each connection is tested before it is used, for callers that do not try again.
+    """
     silence = {"tcp_user_timeout": str(_SILENT_MS), "keepalives_idle": "10", "keepalives_interval": "5"}
     engine = create_engine(
         url,
@@ -208,6 +211,7 @@ def open_engine(url: URL) -> Engine:
         max_overflow=_CONNECTIONS // 2,
         pool_timeout=LOCK_SECONDS,
         pool_use_lifo=True,
+        pool_pre_ping=checks_connections,
         execution_options={"preserve_rowcount": True},  # also for inserts: it tells whether the row existed
     )
     event.listen(engine, "connect", _connected)

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from pydantic import SecretStr
 
@@ -346,6 +347,23 @@ async def test_the_event_loop_goes_on_while_the_file_is_locked(server: SlackServ
     found = await finding
     assert found is not None
     assert found.token == server.workspace.bot_token
+
+
+async def test_tokens_are_found_after_the_database_closed_its_connections(server: SlackServer) -> None:
+    url = new_database()
+    await install_beforehand(url, server.workspace)
+    process = installations(url)
+    await process.open()
+    assert await process.of("T0001") is not None
+    with psycopg.connect(url, autocommit=True) as administrator:
+        administrator.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+    found = await process.of("T0001")
+    assert found is not None
+    assert found.token == server.workspace.bot_token
+    process.close()
 
 
 # From one database to another -----------------------------------------------------------------------------------------
