@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
-from bot.adapters.ttl_cache import TtlCache
+from cachetools import TTLCache
+
 from bot.errors import MessengerError, MessengerUnavailable, RateLimited
 from memory.ports import Clock
 
@@ -168,8 +169,8 @@ class RateLimiter:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         longest = max(max(limit.window, limit.rest) for limit in LIMITS)
-        self._recent: TtlCache[Hashable, list[datetime]] = TtlCache(clock, size=_MOST_WATCHED, ttl=longest)
-        self._resting: TtlCache[Hashable, datetime] = TtlCache(clock, size=_MOST_WATCHED, ttl=longest)
+        self._recent: TTLCache[Hashable, list[datetime], datetime] = TTLCache(_MOST_WATCHED, longest, clock)
+        self._resting: TTLCache[Hashable, datetime, datetime] = TTLCache(_MOST_WATCHED, longest, clock)
         self._longest = longest
 
     def refused(self, key: Hashable) -> Refused | None:
@@ -181,8 +182,8 @@ class RateLimiter:
         recent = [at for at in self._recent.get(key) or () if now - at < self._longest]
         for limit in LIMITS:
             if sum(now - at < limit.window for at in recent) >= limit.most:
-                self._resting.put(key, now + limit.rest)
+                self._resting[key] = now + limit.rest
                 log.warning("%s is above the rate limit and is not answered for %s", key, limit.rest)
                 return Refused(rest=limit.rest, is_first=True)
-        self._recent.put(key, [*recent, now])
+        self._recent[key] = [*recent, now]
         return None

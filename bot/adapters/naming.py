@@ -4,9 +4,10 @@ import logging
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
-from bot.adapters.ttl_cache import TtlCache
+from cachetools import TTLCache
+
 from bot.errors import MessengerError
 from bot.model import BotMessage
 from memory.ports import Clock
@@ -47,7 +48,7 @@ class Names:
 
     def __init__(self, ask: AskName, clock: Clock) -> None:
         self._ask = ask
-        self._known: TtlCache[str, str] = TtlCache(clock, size=5000, ttl=timedelta(hours=1))
+        self._known: TTLCache[str, str, datetime] = TTLCache(5000, timedelta(hours=1), clock)
 
     async def of(self, person: str) -> str:
         """A person's name; empty if the platform does not tell."""
@@ -58,5 +59,5 @@ class Names:
             except MessengerError as error:
                 log.info("%s is shown by id: %s", person, error)
                 return ""
-            self._known.put(person, name)
+            self._known[person] = name
         return name

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import discord
+from cachetools import LRUCache
 
 from bot.adapters.discord.rest import UNKNOWN_CHANNEL, Rest, code_of
 from bot.config import GROUP_ROLES, DiscordSettings
@@ -78,7 +79,7 @@ class Channels:
     def __init__(self, client: discord.Client, rest: Rest) -> None:
         self._client = client
         self._rest = rest
-        self._asked: dict[int, object] = {}
+        self._asked: LRUCache[int, object] = LRUCache(_MOST_REMEMBERED)
 
     async def of(self, channel_id: int, guild_id: int | None) -> ChannelInfo:
         """The channel of an event. An unknown one counts as private."""
@@ -142,8 +143,6 @@ class Channels:
                     error,
                 )
                 return _OUT_OF_REACH if error.retryable else None
-            while len(self._asked) >= _MOST_REMEMBERED:
-                self._asked.pop(next(iter(self._asked)))
             self._asked[channel_id] = found
         return self._asked[channel_id]
 

@@ -3,12 +3,13 @@
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
+
+from cachetools import LRUCache, TTLCache
 
 from bot.adapters.flow_control import KeyedLock
 from bot.adapters.slack.events import Json, Location
 from bot.adapters.slack.web import NO_WAIT_S, Web, code_of
-from bot.adapters.ttl_cache import TtlCache
 from bot.config import GROUP_ROLES, SlackSettings
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
 from memory.model import Role, Scope, Visibility
@@ -19,6 +20,7 @@ log = logging.getLogger(__name__)
 
 _TTL = timedelta(minutes=10)
 """Who reads a channel may change without an event while the bot is no member, and so may what a person is."""
+_MOST_CHANNELS = 2000
 _MOST_PEOPLE = 1000
 """How many of a workspace's people are searched for its owners."""
 _DIRECT_MESSAGE = "DM"
@@ -49,7 +51,8 @@ class Channels:
         self._workspace = workspace
         self._in_order = KeyedLock()
         """One look-up at a time for each channel, so that simultaneous events ask Slack once."""
-        self._known: TtlCache[str, ChannelInfo] = TtlCache(clock, size=2000, ttl=_TTL)
+        self._known: TTLCache[str, ChannelInfo, datetime] = TTLCache(_MOST_CHANNELS, _TTL, clock)
+        self._last_known: LRUCache[str, ChannelInfo] = LRUCache(_MOST_CHANNELS)
 
     async def scope(self, location: Location, *, thread: str | None = None) -> Scope:
         """The scope of an event at a location; `thread` replaces the location's."""
@@ -76,7 +79,8 @@ class Channels:
 
     def changed(self, channel: str) -> None:
         """Drop the channel from the cache."""
-        self._known.drop(channel)
+        self._known.pop(channel, None)
+        self._last_known.pop(channel, None)
 
     async def _place(self, location: Location) -> ChannelInfo:
         if location.kind == "im" or location.channel.startswith("D"):
@@ -94,11 +98,11 @@ class Channels:
             place = ChannelInfo(Visibility.PRIVATE, channel)
             if error.retryable:  # The next event asks again.
                 log.warning("could not look up %s, keeping its last known visibility: %s", channel, error)
-                return replace(self._known.last(channel) or place, is_known=False)
+                return replace(self._last_known.get(channel, place), is_known=False)
             log.warning("could not look up %s, treating it as private: %s", channel, error)
         else:
             place = _read(answer["channel"])
-        self._known.put(channel, place)
+        self._known[channel] = self._last_known[channel] = place
         return place
 
 
@@ -141,9 +145,9 @@ class Roles:
         self.installer = installer
         self._in_order = KeyedLock()
         """One look-up at a time for each person, so that simultaneous acts ask Slack once."""
-        self._people: TtlCache[tuple[str, bool], Role] = TtlCache(clock, size=5000, ttl=_TTL)
+        self._people: TTLCache[tuple[str, bool], Role, datetime] = TTLCache(5000, _TTL, clock)
         """By person, and whether the payload named another workspace as theirs."""
-        self._groups: TtlCache[str, frozenset[str]] = TtlCache(clock, size=100, ttl=_TTL)
+        self._groups: TTLCache[str, frozenset[str], datetime] = TTLCache(100, _TTL, clock)
 
     def cached(self, location: Location) -> Role:
         """The role without asking Slack, which is enough to ask a question."""
@@ -163,7 +167,7 @@ class Roles:
                 role = await (
                     self._of_foreign(location.user) if self._seems_foreign(location) else self._of_ours(location.user)
                 )
-                self._people.put(key, role)
+                self._people[key] = role
         if role is not Role.MEMBER or self._creators is role:
             return role
         is_theirs = location.user == self.installer or (
@@ -238,7 +242,7 @@ class Roles:
             except NotPermitted as error:
                 log.error("could not look up user group %s, ignoring its role: %s", group, error)
                 members = frozenset()
-            self._groups.put(group, members)
+            self._groups[group] = members
         return members
 
     async def _by_account(self, user: str, *, unknown: Role) -> Role:

@@ -2,13 +2,14 @@
 
 import logging
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
+
+from cachetools import TTLCache
 
 from bot.adapters.naming import Names, plain_name
 from bot.adapters.slack.directory import Channels
 from bot.adapters.slack.events import UNNAMED, Json
 from bot.adapters.slack.web import NO_WAIT_S, Identity, Web
-from bot.adapters.ttl_cache import TtlCache
 from bot.errors import MessengerError
 from memory.ports import Clock
 
@@ -26,7 +27,7 @@ class Mentions:
         self._web = web
         self._names = names
         self._channels = channels
-        self._handles: TtlCache[str, str] = TtlCache(clock, size=1000, ttl=_TTL)
+        self._handles: TTLCache[str, str, datetime] = TTLCache(1000, _TTL, clock)
 
     async def labelled(self, text: str, channel: str) -> str:
         """Slack's text with a label in each mention that has none: `<@U1>` becomes `<@U1|Ana>`.
@@ -79,6 +80,6 @@ class Mentions:
                 log.info("the user group %s has no name: %s", group, error)
                 return ""
             for each in answer.get("usergroups") or ():
-                self._handles.put(str(each.get("id")), str(each.get("handle") or ""))
+                self._handles[str(each.get("id"))] = str(each.get("handle") or "")
             handle = self._handles.get(group) or ""
         return handle

@@ -2,12 +2,13 @@
 
 import logging
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
+
+from cachetools import TTLCache
 
 from bot.adapters.slack.events import Json
 from bot.adapters.slack.web import NO_WAIT_S, Identity, Method, Web, code_of, next_cursor
-from bot.adapters.ttl_cache import TtlCache
 from bot.errors import ChannelNotFound, MessengerError
 from bot.model import ThreadSoFar
 from memory.ports import Clock
@@ -33,19 +34,19 @@ class Threads:
 
     def __init__(self, web: Web, clock: Clock) -> None:
         self._web = web
-        self._thread_of: TtlCache[tuple[str, str], str] = TtlCache(clock, size=20_000, ttl=_TTL)
-        self._asker_of: TtlCache[tuple[str, str], str] = TtlCache(clock, size=5000, ttl=_TTL)
-        self._askers: TtlCache[tuple[str, str], tuple[str, ...]] = TtlCache(clock, size=5000, ttl=_TTL)
+        self._thread_of: TTLCache[tuple[str, str], str, datetime] = TTLCache(20_000, _TTL, clock)
+        self._asker_of: TTLCache[tuple[str, str], str, datetime] = TTLCache(5000, _TTL, clock)
+        self._askers: TTLCache[tuple[str, str], tuple[str, ...], datetime] = TTLCache(5000, _TTL, clock)
 
     def answered(self, channel: str, thread: str, ts: str) -> None:
         """Note that the bot posted this message in a thread."""
-        self._thread_of.put((channel, ts), thread)
+        self._thread_of[channel, ts] = thread
 
     def asked(self, channel: str, thread: str, message: str, person: str) -> None:
         """Note that a person asked in a thread; `message` is their question, or the answer that they want again."""
-        self._asker_of.put((channel, message), person)
+        self._asker_of[channel, message] = person
         others = (each for each in self.askers(channel, thread) if each != person)
-        self._askers.put((channel, thread), (*others, person)[-_MOST_ASKERS:])
+        self._askers[channel, thread] = (*others, person)[-_MOST_ASKERS:]
 
     def asker(self, channel: str, message: str) -> str:
         """Who asked a question, which is whom the answer is streamed to; empty if not known any more."""
@@ -65,7 +66,7 @@ class Threads:
         if not thread:
             root = await self.root(channel, ts)
             thread = str(root.get("thread_ts") or root.get("ts") or ts)
-            self._thread_of.put((channel, ts), thread)
+            self._thread_of[channel, ts] = thread
         return thread
 
     async def root(self, channel: str, ts: str) -> Json:

@@ -2,8 +2,9 @@
 
 import json
 import re
-from collections import OrderedDict
 from urllib.parse import urlencode
+
+from cachetools import LRUCache
 
 from bot.adapters.tools.guarded_http import Fetcher
 from bot.adapters.tools.page_text import text_of
@@ -26,13 +27,11 @@ class KnownAddresses:
     """
 
     def __init__(self) -> None:
-        self._shown: OrderedDict[str, dict[str, str]] = OrderedDict()
+        self._shown: LRUCache[str, dict[str, str]] = LRUCache(_RUNS_KEPT)
 
     def show(self, run_id: str, text: str) -> None:
         """Add the URLs in a text that a run is shown."""
         self._shown.setdefault(run_id, {}).update(_addresses(text))
-        while len(self._shown) > _RUNS_KEPT:
-            self._shown.popitem(last=False)
 
     def address_of(self, url: str, context: ToolContext) -> str:
         """The URL as the run was given it, else empty. Goals of subtasks do not count, as the model wrote them."""

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import discord
+from cachetools import TTLCache
 
 from bot.adapters.command_words import (
     CORRECT,
@@ -37,7 +38,6 @@ from bot.adapters.discord.plain_text import as_command, mentions, plain, without
 from bot.adapters.discord.views import asked_about
 from bot.adapters.flow_control import RateLimiter, Refused
 from bot.adapters.private_reply import PrivateReply, no_reply, replying_to
-from bot.adapters.ttl_cache import TtlCache
 from bot.model import (
     UNADDRESSED,
     Address,
@@ -59,11 +59,13 @@ class Intake:
     def __init__(self, context: HandlerContext) -> None:
         self._context = context
         self._rate_limit = RateLimiter(context.clock)
-        self._commands: TtlCache[str, bool] = TtlCache(context.clock, size=_MOST_COMMANDS, ttl=timedelta(hours=1))
+        self._commands: TTLCache[str, bool, datetime] = TTLCache(_MOST_COMMANDS, timedelta(hours=1), context.clock)
         """Commands handled lately: after a resume they may arrive again."""
-        self._addressed: TtlCache[int, tuple[int, ...]] = TtlCache(context.clock, size=_MOST_MESSAGES, ttl=_CALLED_LATE)
+        self._addressed: TTLCache[int, tuple[int, ...], datetime] = TTLCache(
+            _MOST_MESSAGES, _CALLED_LATE, context.clock
+        )
         """Messages that are for the bot, with the key that keeps them in order. An edit may add more."""
-        self._gone: TtlCache[int, bool] = TtlCache(context.clock, size=_MOST_MESSAGES, ttl=_CALLED_LATE)
+        self._gone: TTLCache[int, bool, datetime] = TTLCache(_MOST_MESSAGES, _CALLED_LATE, context.clock)
         """Deleted messages: a deletion may arrive before its message."""
         self._missing_intent_hint = MissingIntentHint(context)
         self.handlers: dict[str, Callable[[Any], object]] = {
@@ -84,13 +86,13 @@ class Intake:
             self._missing_intent_hint.on_message(message)
             return
         if address not in UNADDRESSED:
-            self._addressed.put(message.id, order(message))
+            self._addressed[message.id] = order(message)
         self._context.tasks.start(order(message), lambda: self._on_message(message, address))
 
     def late(self, message: discord.Message) -> None:
         """Handle a question that was asked while the bot was away. Commands from that time are ignored."""
         if not self._addressed.get(message.id) and is_by_person(message):
-            self._addressed.put(message.id, order(message))
+            self._addressed[message.id] = order(message)
             self._context.tasks.start(order(message), lambda: self._on_message(message, Address.MENTION, is_late=True))
 
     def _address(self, message: discord.Message) -> Address | None:
@@ -124,7 +126,7 @@ class Intake:
             )
             if not is_for_bot:
                 return
-            self._addressed.put(message.id, order(message))
+            self._addressed[message.id] = order(message)
         if not text and is_call and not message.attachments:
             typed = ParsedCommand("help")
         if typed is None and text and (replied := replied_to(message, self._context)) and asked_about(replied):
@@ -220,7 +222,7 @@ class Intake:
         event_id = str(message.id)
         if self._commands.get(event_id):
             return
-        self._commands.put(event_id, True)
+        self._commands[event_id] = True
         with replying_to(person, reply or private_reply_for(self._context, typed.name, place, message)):
             await self._context.sink(
                 command_event(
@@ -284,7 +286,7 @@ class Intake:
         self, message_id: int, gone: discord.RawMessageDeleteEvent | discord.RawBulkMessageDeleteEvent
     ) -> None:
         at = self._context.clock()
-        self._gone.put(message_id, True)
+        self._gone[message_id] = True
         start(
             self._context,
             self._addressed.get(message_id) or (gone.channel_id,),

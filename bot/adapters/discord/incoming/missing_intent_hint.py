@@ -4,13 +4,13 @@ Without the privileged intent Discord sends the content only of direct messages,
 with the ping left on (discord.com/developers, "You Might Not Need a Privileged Intent").
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import discord
+from cachetools import TTLCache
 
 from bot.adapters.discord.incoming.context import HandlerContext
 from bot.adapters.discord.incoming.message_facts import replied_to
-from bot.adapters.ttl_cache import TtlCache
 
 _MOST_PEOPLE = 5000
 _HINT = (
@@ -24,14 +24,14 @@ class MissingIntentHint:
 
     def __init__(self, context: HandlerContext) -> None:
         self._context = context
-        self._notified: TtlCache[int, bool] = TtlCache(context.clock, size=_MOST_PEOPLE, ttl=timedelta(days=1))
+        self._notified: TTLCache[int, bool, datetime] = TTLCache(_MOST_PEOPLE, timedelta(days=1), context.clock)
 
     def on_message(self, message: discord.Message) -> None:
         """Handle a person's message that does not address the bot, as far as Discord shows it."""
         person = message.author.id
         if not self._may_be_meant(message) or self._notified.get(person):
             return
-        self._notified.put(person, True)
+        self._notified[person] = True
 
         async def tell() -> None:
             await self._context.posting.reply(message.channel.id, message.id, _HINT)

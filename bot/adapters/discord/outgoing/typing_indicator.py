@@ -10,12 +10,12 @@ from datetime import datetime, timedelta
 from functools import partial
 
 import discord
+from cachetools import TTLCache
 
 from bot.adapters.discord.client import Client
 from bot.adapters.discord.outgoing.markdown import one_line
 from bot.adapters.discord.rest import UNKNOWN_MESSAGE, Rest, code_of, nonce_for
 from bot.adapters.discord.views import STOP, is_stop_line, row
-from bot.adapters.ttl_cache import TtlCache
 from bot.errors import MessengerError
 from memory.ports import Clock, NewId
 
@@ -146,13 +146,13 @@ class StaleProgressLines:
         self._client = client
         self._rest = rest
         self._begun = begun
-        self._seen: TtlCache[int, bool] = TtlCache(clock, size=_MOST_CHANNELS, ttl=timedelta(days=1))
+        self._seen: TTLCache[int, bool, datetime] = TTLCache(_MOST_CHANNELS, timedelta(days=1), clock)
 
     async def take_away(self, channel: int) -> None:
         """Remove them from a channel, unless that was done before."""
         if self._seen.get(channel):
             return
-        self._seen.put(channel, True)
+        self._seen[channel] = True
         where, what = self._client.get_partial_messageable(channel), f"reading channel {channel}"
         try:
             for message in await self._rest.all_of(what, lambda: where.history(limit=_NEWEST), again=False):

@@ -1,8 +1,10 @@
 """Handles Slack's events: each becomes an event of a person, delivered before it is acknowledged."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
+
+from cachetools import TTLCache
 
 from bot.adapters.attachments import Attached
 from bot.adapters.command_words import ParsedCommand, command_in, correction_in, unaddressed_command
@@ -25,7 +27,6 @@ from bot.adapters.slack.events import (
     with_time,
 )
 from bot.adapters.slack.incoming.context import HandlerContext
-from bot.adapters.ttl_cache import TtlCache
 from bot.model import (
     UNADDRESSED,
     Address,
@@ -57,9 +58,9 @@ class Intake:
         self._context = context
         self._in_order = KeyedLock()
         self._rate_limit = RateLimiter(context.clock)
-        self._accepted: TtlCache[tuple[str, str, Address], bool] = TtlCache(context.clock, size=5000, ttl=_TTL)
-        self._overtaken: TtlCache[tuple[str, str], EditedMessage | DeletedMessage] = TtlCache(
-            context.clock, size=5000, ttl=_TTL
+        self._accepted: TTLCache[tuple[str, str, Address], bool, datetime] = TTLCache(5000, _TTL, context.clock)
+        self._overtaken: TTLCache[tuple[str, str], EditedMessage | DeletedMessage, datetime] = TTLCache(
+            5000, _TTL, context.clock
         )
         """Edits and deletions by message: one that arrives before its message is applied to it."""
 
@@ -171,7 +172,7 @@ class Intake:
         else:
             await self._within_pace(message, typed, text)
         # The same message under its other name (`app_mention`) is not delivered again.
-        self._accepted.put(key, True)
+        self._accepted[key] = True
 
     async def _is_for_bot(self, message: NewMessage, text: str) -> bool:
         context, location = self._context, message.location
@@ -247,7 +248,7 @@ class Intake:
         )
 
     async def _edited(self, edited: EditedMessage, event_id: str) -> None:
-        self._overtaken.put((edited.location.channel, edited.ts), edited)
+        self._overtaken[edited.location.channel, edited.ts] = edited
         context = self._context
         was_accepted = any(self._accepted.get((edited.location.channel, edited.ts, address)) for address in Address)
         attached = await context.files.read(edited.files if was_accepted else ())
@@ -265,7 +266,7 @@ class Intake:
         )
 
     async def _deleted(self, deleted: DeletedMessage, event_id: str) -> None:
-        self._overtaken.put((deleted.location.channel, deleted.ts), deleted)
+        self._overtaken[deleted.location.channel, deleted.ts] = deleted
         context = self._context
         await context.sink(
             PersonDeletion(
