@@ -3,7 +3,7 @@
 import re
 import zlib
 from array import array
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -11,6 +11,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
+from cachetools import LRUCache
 
 from memory.model.normal_form import normalised
 
@@ -35,27 +36,20 @@ class VectorCache:
     """
 
     def __init__(self, size: int) -> None:
-        self._size = size
-        self._vectors: OrderedDict[int, Vector] = OrderedDict()
+        self._vectors: LRUCache[int, Vector] = LRUCache(size)
         self._lock = Lock()
 
     def find(self, texts: Iterable[str]) -> "dict[str, Vector]":
         """The vectors that are here, by text."""
         with self._lock:
-            found: dict[str, Vector] = {}
-            for text in texts:
-                key = hash(text)
-                if (vector := self._vectors.get(key)) is not None:
-                    self._vectors.move_to_end(key)
-                    found[text] = vector
-            return found
+            found = {text: self._vectors.get(hash(text)) for text in texts}
+        return {text: vector for text, vector in found.items() if vector is not None}
 
     def keep(self, new: "Mapping[str, Vector]") -> None:
         """Keep these vectors of texts, and drop those that were not used for longest."""
-        with self._lock:
-            self._vectors.update({hash(text): vector for text, vector in new.items()})
-            while len(self._vectors) > self._size:
-                self._vectors.popitem(last=False)
+        if self._vectors.maxsize:
+            with self._lock:
+                self._vectors.update({hash(text): vector for text, vector in new.items()})
 
 
 class HashingEmbedder:

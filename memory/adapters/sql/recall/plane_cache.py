@@ -20,6 +20,8 @@ from hashlib import blake2b
 from pathlib import Path
 from threading import Lock, Thread
 
+from cachetools import LRUCache
+
 from memory.adapters.private_files import is_locked, locked_file, make_folder
 from memory.adapters.sql.recall.index import EPOCH, PLANES
 from memory.adapters.sql.recall.partition_cache import Key
@@ -61,7 +63,7 @@ class PlaneCache:
         self._folder = database.with_name(f"{database.name}-planes")
         self._begin = begin
         self._ready: OrderedDict[Key, Planes] = OrderedDict()
-        self._samples: OrderedDict[Key, tuple[int, RowSample]] = OrderedDict()
+        self._samples: LRUCache[Key, tuple[int, RowSample]] = LRUCache(_MOST_SAMPLES)
         """Samples, each with the token of its planes, which were checked."""
         self._building: dict[Key, Thread] = {}
         self._rejected = set[int]()
@@ -164,12 +166,6 @@ class PlaneCache:
         while len(self._ready) > 1 and sum([each.nbytes for each in self._ready.values()]) > MOST_BYTES:
             self._ready.popitem(last=False)
 
-    def _keep_sample(self, key: Key, token: int, some: RowSample) -> None:
-        self._samples[key] = (token, some)
-        self._samples.move_to_end(key)
-        while len(self._samples) > _MOST_SAMPLES:
-            self._samples.popitem(last=False)
-
     def _forget(self, key: Key) -> None:
         with self._lock:
             self._ready.pop(key, None)
@@ -184,7 +180,7 @@ class PlaneCache:
                     some = sample(session, key, seqs)
                 with self._lock:
                     if self._erasures == erasures:
-                        self._keep_sample(key, found.token, some)
+                        self._samples[key] = (found.token, some)
                         self._keep(key, found)
                     else:  # what was read may be erased now; if not, the next search finds the file
                         self._ready.pop(key, None)
