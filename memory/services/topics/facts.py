@@ -7,12 +7,14 @@ administrator who can see it. A new topic is visible to its author only; a teach
 from dataclasses import dataclass
 from enum import StrEnum
 
-from memory.errors import EmbeddingFailed, InvalidInput, NotFound
-from memory.model import Audience, Role, Scope, Vector, Visibility
+from memory.errors import InvalidInput, NotFound
+from memory.model import Audience, Role, Scope, Visibility
 from memory.model.topic import Topic, TopicEvent
 from memory.model.validation import whole
+from memory.ports import Transaction
 from memory.services.core import Core
 from memory.services.topics.audit_log import change_salience
+from memory.services.topics.bundles import AllTopics, Visible
 from memory.services.topics.ingest import FieldInput, Ingest, Placement
 from memory.services.topics.listing import KnownTopic, Listing
 from memory.services.topics.query import Value
@@ -58,14 +60,14 @@ class Facts:
 
     def about(self, scope: Scope, text: str) -> list[KnownTopic]:
         """The topics visible here that are most similar to a text, best first. Only reads."""
-        vector = self._embed(text)
+        vector = self._core.embedded(text)
         with self._core.store.read() as tx:
             return Listing.of_scope(tx, scope, self._core.clock).like(text, vector, self._core.embedder.name, FOUND)
 
     def attend(self, scope: Scope, topic_id: str) -> None:
         """Raise the salience of a topic that was shown, so that it is not the first to be archived."""
         with self._core.store.write() as tx:
-            topic = Listing.of_scope(tx, scope, self._core.clock).visible.representative(topic_id)
+            topic = Visible(tx, scope).representative(topic_id)
             if topic is not None:
                 policy = self._world.policy
                 change_salience(
@@ -102,26 +104,26 @@ class Facts:
     def one(self, workspace: str, topic_id: str, *, public_only: bool) -> Topic:
         """A topic by its name in the whole workspace. Raises `NotFound`, also if it may not be seen."""
         with self._core.store.read() as tx:
-            listing = Listing.of_workspace(tx, workspace, self._core.clock, public_only=public_only)
-            topic = listing.visible.named(topic_id)
-        if topic is None:
-            raise NotFound(f"no topic {topic_id} in {workspace} that you may see")
-        return topic
+            return self._one(tx, workspace, topic_id, public_only=public_only)[1]
 
     def history(self, workspace: str, topic_id: str, *, public_only: bool) -> tuple[Topic, list[TopicEvent]]:
         """A topic with the audit trail of it and of its duplicates, oldest first. Raises `NotFound`."""
         with self._core.store.read() as tx:
-            visible = Listing.of_workspace(tx, workspace, self._core.clock, public_only=public_only).visible
-            topic = visible.named(topic_id)
-            if topic is None:
-                raise NotFound(f"no topic {topic_id} in {workspace} that you may see")
+            visible, topic = self._one(tx, workspace, topic_id, public_only=public_only)
             events = [each for event in tx.topics.event_log(workspace, topic.id) for each in visible.renamed(event)]
         return topic, events
+
+    def _one(self, tx: Transaction, workspace: str, topic_id: str, *, public_only: bool) -> tuple[Visible, Topic]:
+        visible = AllTopics(tx, workspace, public_only=public_only)
+        topic = visible.named(topic_id)
+        if topic is None:
+            raise NotFound(f"no topic {topic_id} in {workspace} that you may see")
+        return visible, topic
 
     def name_in(self, scope: Scope, topic_id: str) -> str:
         """The name of a topic, given by its id in the store, for a person. Raises `NotFound` if they may not see it."""
         with self._core.store.read() as tx:
-            visible = Listing.of_scope(tx, scope, self._core.clock).visible
+            visible = Visible(tx, scope)
             if topic_id not in visible.every:
                 raise NotFound(f"no topic {topic_id} is visible there")
             return visible.name_of(topic_id)
@@ -170,12 +172,6 @@ class Facts:
         )
         topic = self._world.topic(scope, made.topic_id)
         return Changed(outcome=ChangeOutcome.NEW_TOPIC, topic=topic, property=name, audience=audience)
-
-    def _embed(self, text: str) -> Vector | None:
-        try:
-            return self._core.embedder.embed([text])[0]
-        except EmbeddingFailed:
-            return None
 
 
 def _may_change(topic: Topic, scope: Scope, role: Role) -> bool:

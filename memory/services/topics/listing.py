@@ -7,7 +7,7 @@ from memory.model import Audience, Scope, Vector
 from memory.model.topic import Topic
 from memory.ports import Clock, Transaction
 from memory.rules.audience import is_personal
-from memory.rules.evidence.weighing import rows
+from memory.rules.retrieval.likeness import cosine
 from memory.rules.use_detection.words import content_words, terms
 from memory.services.topics.bundles import AllTopics, Visible
 from memory.services.topics.query import FieldBundle
@@ -108,12 +108,7 @@ class Listing:
 def _likeness(topic: Topic, words: Set[str], stored: Vector | None, vector: Vector | None) -> float:
     title = terms(topic.title or "")
     is_named = bool(title) and all(term.forms & words for term in title)
-    cosine = 0.0
-    if stored is not None and vector is not None and len(stored) == len(vector):
-        one, other = rows([stored, vector])
-        length = float((one @ one) ** 0.5 * (other @ other) ** 0.5)
-        cosine = float(one @ other) / length if length > 0 else 0.0
-    return cosine + NAMED if is_named else cosine
+    return cosine(stored, vector) + (NAMED if is_named else 0.0)
 
 
 _ARTICLES = ("the ", "a ", "an ", "our ", "my ", "your ")

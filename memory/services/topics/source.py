@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Protocol
 from memory.model import Scope
 from memory.model.topic import Topic, TopicEvent, WorldPolicy
 from memory.ports import Transaction
-from memory.rules.audience import partitions_for
 from memory.rules.strength import salience
 from memory.services.topics.audit_log import apply_entry, salience_entry
 from memory.services.topics.bundles import Visible, bundles
@@ -45,13 +44,6 @@ class TopicSource(Protocol):
 MakeSource = Callable[[Transaction, Scope], TopicSource]
 
 
-class TopicIndex(Protocol):
-    """An optional vector index beside the store. Its hits are checked again for visibility and archiving."""
-
-    def nearest(self, workspace: str, partitions: Sequence[str], model: str, vector: "Vector", k: int) -> Hits | None:
-        """(topic id, cosine) of the closest, best first. None if it is not available: all are compared then."""
-
-
 @dataclass(kw_only=True)
 class StoredTopics:
     """The source of the topics that were ingested."""
@@ -63,7 +55,6 @@ class StoredTopics:
     """The embedder's name."""
     dimension: int
     policy: WorldPolicy
-    index: TopicIndex | None
 
     def __post_init__(self) -> None:
         self._visible = Visible(self.tx, self.scope)
@@ -85,14 +76,8 @@ class StoredTopics:
         return [self._visible.name_of(topic_id) for topic_id in islice(self._vectors, k)]
 
     def nearest(self, vector: "Vector", k: int) -> Hits:
-        """From the index if it is available, else from the exact cosine of every comparable topic."""
-        partitions = partitions_for(self.scope)
-        indexed = self.index.nearest(self.scope.workspace, partitions, self.model, vector, k) if self.index else None
-        live = {topic.id for topic in self._visible.live}
-        known = [(topic_id, cosine) for topic_id, cosine in indexed or () if topic_id in live]
-        return [
-            (self._visible.name_of(topic_id), cosine) for topic_id, cosine in known or ranked(self._vectors, vector)
-        ]
+        """All comparable topics, by their exact cosine."""
+        return [(self._visible.name_of(topic_id), cosine) for topic_id, cosine in ranked(self._vectors, vector)]
 
     def bundles(self, chosen: Sequence[tuple[str, float | None]], request: QueryRequest) -> list[Bundle]:
         """The bundles, with the current salience."""

@@ -18,7 +18,7 @@ from memory.services.topics.merge import merge_duplicates
 from memory.services.topics.query import Bundle, QueryRequest, QueryResponse, Stage
 from memory.services.topics.reinforcement import Asked, Reinforcing, Returned, TopicAnswer
 from memory.services.topics.shared_transaction import SharedTransaction
-from memory.services.topics.source import MakeSource, StoredTopics, TopicIndex, TopicSource, as_vector
+from memory.services.topics.source import MakeSource, StoredTopics, TopicSource, as_vector
 from memory.services.topics.withdraw import take_back
 from memory.services.topics.writer import Writing
 
@@ -44,7 +44,6 @@ class World:
         clock: Clock,
         new_id: NewId,
         policy: WorldPolicy | None = None,
-        index: TopicIndex | None = None,
         clean: Callable[[str], str] | None = None,
         sources: Sequence[MakeSource] = (),
     ) -> None:
@@ -54,7 +53,6 @@ class World:
         self._clock = clock
         self._new_id = new_id
         self.policy = policy or WorldPolicy()
-        self._index = index
         self._clean = clean or (lambda text: text)
         self._sources = tuple(sources)
         self._raising: dict[str, SharedTransaction[Asked, QueryResponse]] = {}
@@ -134,7 +132,6 @@ class World:
             model=self._embedder.name,
             dimension=self._embedder.dimension if vector is None else len(vector),
             policy=self.policy,
-            index=self._index,
         )
 
     def _embed(self, text: str) -> "Vector | None":

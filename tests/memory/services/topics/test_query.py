@@ -11,12 +11,10 @@ import pytest
 
 from memory.adapters.sql import SqlStore
 from memory.errors import InvalidInput
-from memory.model import Vector, Visibility
 from memory.ports import Store
 from memory.rules.strength import SALIENCE_HALF_LIFE
 from memory.services.topics import QueryRequest, Stage, World, WorldPolicy
 from tests import GOLD
-from tests.doubles.memory_world import scope
 from tests.doubles.topics_world import TopicWorld, recorded, wrong_in
 
 RECORDED = json.loads((GOLD / "world.json").read_text())["cases"]
@@ -264,27 +262,6 @@ def test_a_floor_keeps_out_what_is_not_alike(store: Store) -> None:
     floor = World(store, here.embedder, clock=here.clock, new_id=here.ids, policy=WorldPolicy(min_similarity=0.5))
     assert [each.topic_id for each in floor.query(here.scope, {"q": "deploy"}).candidates] == ["t1", "t2", "t3"]
     assert here.salience("t7") == 1.0
-
-
-def test_a_vector_index_is_asked_first_and_never_trusted_with_scope(here: TopicWorld) -> None:
-    here.add("secret", "Secret", of=scope("bob", channel="d", visibility=Visibility.DIRECT), audience="personal")
-
-    class Index:
-        answer: list[tuple[str, float]] | None = None
-
-        def nearest(self, workspace: str, partitions: object, model: str, vector: Vector, k: int) -> Any:
-            return self.answer
-
-    index = Index()
-    world = World(here.store, here.embedder, clock=here.clock, new_id=here.ids, index=index)
-
-    def found() -> list[tuple[str, float | None]]:
-        return [(each.topic_id, each.similarity) for each in world.query(here.scope, {"q": "deploy"}).candidates]
-
-    index.answer = [("t4", 1.0), ("secret", 0.9), ("gone", 0.8), ("t5", 0.75), ("t2", 0.5)]
-    assert found() == [("t5", 0.75), ("t2", 0.5)]
-    index.answer = None
-    assert [topic_id for topic_id, _ in found()] == NEAREST
 
 
 def test_m37_too_many_topics_let_go_of_what_nobody_attends_to(store: Store) -> None:
