@@ -145,7 +145,7 @@ class DeliveryTable(Protocol):
     def advance_run(self, workspace: str, run_id: str, before: Progress, after: Progress) -> bool:
         """Advance the message that a run answers from `before` to `after`; False if it is elsewhere."""
 
-    def unfinished(self, workspace: str | None = None) -> list[Incoming]:
+    def unfinished(self) -> list[Incoming]:
         """The messages that a restart must finish, oldest first: accepted or answered, but not delivered.
 
         Includes those set aside whose asker was not told yet.

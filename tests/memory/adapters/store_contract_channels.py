@@ -21,7 +21,7 @@ def now_of(tx: Transaction, workspace: str) -> set[Visibility | None]:
         tx.deliveries.incoming(workspace, "v1"),
         tx.deliveries.incoming_of_message(workspace, "C1", "m1"),
         tx.deliveries.incoming_of_run(workspace, "r1"),
-        *tx.deliveries.unfinished(workspace),
+        *(each for each in tx.deliveries.unfinished() if each.scope.workspace == workspace),
         *tx.deliveries.messages_of(workspace, "C1", "ana", 9),
         *tx.deliveries.outgoing(workspace, "r1"),
     ]

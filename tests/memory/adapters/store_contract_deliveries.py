@@ -50,7 +50,7 @@ class DeliveriesContract(StoreCase):
             assert not tx.deliveries.advance("w", "ev1", Progress.ACCEPTED, Progress.DELIVERED)
             assert not tx.deliveries.advance("w", "none", Progress.ACCEPTED, Progress.ANSWERED)
         with store.read() as tx:
-            assert [m.event_id for m in tx.deliveries.unfinished("w")] == ["ev1", "ev0"]
+            assert unfinished_in(tx, "w") == ["ev1", "ev0"]
             assert [m.scope.workspace for m in tx.deliveries.unfinished()] == ["v", "w", "w"]
             found = tx.deliveries.incoming_of_run("w", "r0")
             assert tx.deliveries.incoming_of_run("w", "") is None
@@ -70,8 +70,8 @@ class DeliveriesContract(StoreCase):
             assert tx.deliveries.advance_run("w", "r1", Progress.ANSWERED, Progress.UNDELIVERABLE)
             assert not tx.deliveries.advance_run("w", "r1", Progress.ANSWERED, Progress.UNDELIVERABLE)
         with store.read() as tx:
-            assert [m.event_id for m in tx.deliveries.unfinished("w")] == ["ev2"]
-            assert [m.event_id for m in tx.deliveries.unfinished("v")] == ["ev1", "ev2"]
+            assert unfinished_in(tx, "w") == ["ev2"]
+            assert unfinished_in(tx, "v") == ["ev1", "ev2"]
             moved = tx.deliveries.incoming_of_run("w", "r1")
         assert moved is not None
         assert moved.progress is Progress.UNDELIVERABLE
@@ -86,13 +86,13 @@ class DeliveriesContract(StoreCase):
                     tx.deliveries.put_outgoing(replace(outgoing(2, workspace), run_id=run, sent_at=None))
                     event_id = run.replace("r", "ev")
                     assert tx.deliveries.advance(workspace, event_id, Progress.ACCEPTED, Progress.SET_ASIDE, run)
-            assert [m.event_id for m in tx.deliveries.unfinished("w")] == ["ev1", "ev2"]
+            assert unfinished_in(tx, "w") == ["ev1", "ev2"]
             assert tx.deliveries.drop_unsent("w", "r1")
             assert not tx.deliveries.drop_unsent("w", "r1")
             assert [part.part for part in tx.deliveries.outgoing("w", "r1")] == [1]
         with store.read() as tx:
-            assert [m.event_id for m in tx.deliveries.unfinished("w")] == ["ev2"]
-            assert [m.event_id for m in tx.deliveries.unfinished("v")] == ["ev1", "ev2"]
+            assert unfinished_in(tx, "w") == ["ev2"]
+            assert unfinished_in(tx, "v") == ["ev1", "ev2"]
             aside = [(m.scope.workspace, m.event_id) for m in tx.deliveries.set_aside()]
         assert aside == [("w", "ev2"), ("v", "ev2"), ("w", "ev1"), ("v", "ev1")]
 
@@ -258,7 +258,7 @@ class DeliveriesContract(StoreCase):
             assert tx.deliveries.incoming("w", "ev2") == again
             assert tx.deliveries.incoming_of_run("w", "r2") == again
             assert tx.deliveries.incoming_of_message("w", "C1", "m-ev2") == again
-            assert [each.asked_by for each in tx.deliveries.unfinished("w")] == ["", "bo"]
+            assert [each.asked_by for each in tx.deliveries.unfinished()] == ["", "bo"]
             assert [each.event_id for each in tx.deliveries.messages_of("w", "", "ana", 9)] == ["ev1"]
             assert tx.deliveries.messages_of("w", "", "bo", 9) == []
         with store.write() as tx:
@@ -271,3 +271,7 @@ class DeliveriesContract(StoreCase):
 def _progress(tx: Transaction, *workspaces: str) -> list[Progress]:
     found = [tx.deliveries.incoming(each, "ev1") for each in workspaces]
     return [each.progress for each in found if each is not None]
+
+
+def unfinished_in(tx: Transaction, workspace: str) -> list[str]:
+    return [each.event_id for each in tx.deliveries.unfinished() if each.scope.workspace == workspace]

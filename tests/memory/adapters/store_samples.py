@@ -479,7 +479,7 @@ def _dump_of_tables(tx: Transaction, workspace: str) -> dict[str, object]:
         "recent": tx.teaching.newest_answer(workspace, "C1"),
         "incoming": tx.deliveries.incoming(workspace, "ev1"),
         "incoming of run": tx.deliveries.incoming_of_run(workspace, "r1"),
-        "unfinished": tx.deliveries.unfinished(workspace),
+        "unfinished": [each for each in tx.deliveries.unfinished() if each.scope.workspace == workspace],
         "said": tx.deliveries.messages_of(workspace, "", "ana", 10),
         "outgoing": tx.deliveries.outgoing(workspace, "r1"),
         "retrievals": tx.retrievals.of_run(workspace, "r1"),

@@ -37,8 +37,10 @@ _o = outgoing.c
 AT_WORK = (Turn.HAS, Turn.STOPS)
 _KEY = (_i.workspace, _i.event_id)
 _UNSENT = select(_o.workspace, _o.run_id).where(_o.sent_at.is_(None))
+# Negated where it is used, so that no index of progress is used.
 _IS_OVER = _i.progress.in_([Progress.ACCEPTED, Progress.WITHDRAWN, Progress.UNDELIVERABLE])
-_IS_OPEN = or_(_i.progress == Progress.ACCEPTED, and_(tuple_(_i.workspace, _i.run_id).in_(_UNSENT), ~_IS_OVER))
+IS_UNFINISHED = or_(_i.progress == Progress.ACCEPTED, and_(tuple_(_i.workspace, _i.run_id).in_(_UNSENT), ~_IS_OVER))
+"""Whether a message is accepted, or answered or set aside with unsent parts (found by these parts)."""
 
 
 def lives(message: FromClause) -> ColumnElement[bool]:
@@ -55,7 +57,7 @@ def _in_one_conversation(one: FromClause, other: FromClause) -> ColumnElement[bo
 
 
 # The workspace's parameter is `home`, so that PostgreSQL locks only the rows, and writers of the workspace do not wait.
-_open = select(*_i).where(_i.workspace == bindparam("home"), _IS_OPEN).cte("open")
+_open = select(*_i).where(_i.workspace == bindparam("home"), IS_UNFINISHED).cte("open")
 _c, _other, _earlier = _open.alias("candidate"), _open.alias("other"), _open.alias("earlier")
 _IS_TAKEN = exists().where(
     _in_one_conversation(_other, _c), _other.c.event_id != _c.c.event_id, _other.c.turn.in_(AT_WORK), lives(_other)
@@ -86,7 +88,7 @@ _UNFINISHED_IN = union(
 )
 _HELD = (
     select(*_KEY, _i.turn)
-    .where(_i.held_by == bindparam("process"), _i.turn.in_(AT_WORK), _IS_OPEN)
+    .where(_i.held_by == bindparam("process"), _i.turn.in_(AT_WORK), IS_UNFINISHED)
     .order_by(_i.at, _i.event_id)
 )
 _LEAVE = (

@@ -21,13 +21,12 @@ from sqlalchemy import (
     literal_column,
     or_,
     select,
-    tuple_,
     update,
 )
 
 from memory.adapters.row_validation import chunks, storable
 from memory.adapters.sql.queries.chat_settings import is_set_in_chat
-from memory.adapters.sql.queries.conversation_leases import AT_WORK, lives, of_turn, turn_at_once
+from memory.adapters.sql.queries.conversation_leases import AT_WORK, IS_UNFINISHED, lives, of_turn, turn_at_once
 from memory.adapters.sql.queries.people import channel_visibility
 from memory.adapters.sql.tables.administration import settings
 from memory.adapters.sql.tables.columns import READ_AS
@@ -136,6 +135,7 @@ _ASKER_IN = (
     .limit(1)
 )
 _OF_RUN = _WHOLE.where(matching(incoming, "run_id"), _i.run_id != "").order_by(_i.at, _i.event_id)
+_UNFINISHED = _WHOLE.where(IS_UNFINISHED).order_by(_i.at, _i.workspace, _i.event_id)
 _SET_ASIDE = _WHOLE.where(_i.progress == Progress.SET_ASIDE).order_by(
     _i.at.desc(), _i.workspace.desc(), _i.event_id.desc()
 )
@@ -314,8 +314,8 @@ class SqlDeliveryTable(SqlTable):
     def advance_run(self, workspace: str, run_id: str, before: Progress, after: Progress) -> bool:
         return self._session.run(_ADVANCE_RUN, {"w": workspace, "run": run_id, "before": before, "after": after}) > 0
 
-    def unfinished(self, workspace: str | None = None) -> list[Incoming]:
-        return self._session.all(incoming_of, _unfinished(workspace))
+    def unfinished(self) -> list[Incoming]:
+        return self._session.all(incoming_of, _UNFINISHED)
 
     def being_answered(self, workspace: str, channel: str, thread: str, now: datetime) -> list[Incoming]:
         where = {"workspace": workspace, "channel": channel, "thread": thread, "now": now}
@@ -373,17 +373,6 @@ class SqlDeliveryTable(SqlTable):
         found = [each.event_id for each in self._session.all(incoming_of, waiting) if each.repeats in run_ids]
         for ids in chunks(found, ID_LIMIT):
             self._session.run(delete(incoming).where(_i.workspace == workspace, _i.event_id.in_(ids)))
-
-
-def _unfinished(workspace: str | None) -> Select[Any]:
-    """The query of accepted messages, and of answered or set-aside ones with unsent parts (found by these parts)."""
-    is_accepted, unsent = _i.progress == Progress.ACCEPTED, select(_o.workspace, _o.run_id).where(_o.sent_at.is_(None))
-    if workspace is not None:
-        is_accepted, unsent = and_(is_accepted, _i.workspace == workspace), unsent.where(_o.workspace == workspace)
-    # Negated, so that no index of progress is used.
-    is_over = _i.progress.in_([Progress.ACCEPTED, Progress.WITHDRAWN, Progress.UNDELIVERABLE])
-    has_unsent = and_(tuple_(_i.workspace, _i.run_id).in_(unsent), ~is_over)
-    return _WHOLE.where(or_(is_accepted, has_unsent)).order_by(_i.at, _i.workspace, _i.event_id)
 
 
 def incoming_of(**values: Any) -> Incoming:  # noqa: ANN401 - columns

@@ -90,7 +90,6 @@ def read_a_few(tx: Transaction) -> None:
     tx.teaching.newest_answer("w", "C1", "t1")
     tx.deliveries.incoming_of_run("w", "r1")
     tx.deliveries.unfinished()
-    tx.deliveries.unfinished("w")
     tx.deliveries.set_aside()
     tx.deliveries.messages_of("w", "C1", "ana", 3)
     tx.deliveries.messages_of("w", "", "ana", 3)
