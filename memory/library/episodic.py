@@ -247,8 +247,8 @@ class EpisodicMemoryConfig:
         """The memory of this user."""
         scope = Scope(
             workspace=f"library:{self.app_name}",
-            channel=_CHANNEL,
+            channel=f"{_CHANNEL}/{self.user_id}",
             person=self.user_id,
             visibility=Visibility.DIRECT,
         )
-        return EpisodicMemory(self.service, replace(scope, channel=f"{_CHANNEL}/{self.user_id}"))
+        return EpisodicMemory(self.service, scope)

@@ -88,9 +88,7 @@ def plain(value: object) -> object:
     match value:
         case StrEnum():
             return value.value
-        case bool() | int() | float():
-            return value
-        case str():
+        case bool() | int() | float() | str():
             return value
         case datetime():
             return value.isoformat()

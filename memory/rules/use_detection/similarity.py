@@ -23,7 +23,6 @@ class SimilarityDetector:
 
     detector: Detector
     similarity: Similarity
-    alike_from: float = ALIKE_FROM
 
     def detect(self, exemplar: Exemplar, question: str, answer: str, action: str = "") -> DetectedSignal:
         """The inner detector's signal, or `used` by similarity."""
@@ -37,4 +36,4 @@ class SimilarityDetector:
             return found
         alike = self.similarity(taught, answer)
         alike = max(0.0, min(1.0, alike)) if math.isfinite(alike) else 0.0
-        return DetectedSignal(signal=Signal.USED, ratio=alike) if alike >= self.alike_from else found
+        return DetectedSignal(signal=Signal.USED, ratio=alike) if alike >= ALIKE_FROM else found
