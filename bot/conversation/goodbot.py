@@ -239,10 +239,10 @@ class Goodbot:
             reply_to=event.reply_to,
             held_by=self.conversations.holder(scope.platform),
         )
-        accept = self._memory.recording.accept
-        accepted = await self._executor(accept, incoming, wakes=is_mention, role=event.role)
+        accepted = await self._executor(self._memory.recording.accept, incoming, wakes=is_mention, role=event.role)
         if accepted is not None:
-            self._answering.images.keep(event.event_id, event.images)
+            if event.images:
+                self._answering.images[event.event_id] = event.images
             self._answering.in_words.events[event.event_id] = event
             if event.is_late:
                 self._answering.late.add(event.event_id)
@@ -270,7 +270,7 @@ class Goodbot:
             read = self._memory.recording.current
             current = incoming if is_current else await self._executor(read, incoming)
             if current is None:
-                self._answering.images.take(incoming.event_id)
+                self._answering.images.pop(incoming.event_id, None)
                 return
             if current.progress is Progress.ACCEPTED:
                 run_to_mark = await self._answering.answer(messenger, current, cancel)

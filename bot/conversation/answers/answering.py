@@ -10,16 +10,18 @@ from datetime import timedelta
 from functools import partial
 from typing import TypeAlias
 
+from cachetools import FIFOCache
+
 from bot.agent.prompts import DIGEST
 from bot.agent.tools.registry import ToolRegistry
 from bot.agent.tree import AgentTree, RunResult
 from bot.conversation import messages
 from bot.conversation.answers.background import Background, BackgroundConfig, BackgroundLookup, PreparedRecall
 from bot.conversation.answers.choosing import option_choices
-from bot.conversation.answers.conversations import ImageCache, unless
 from bot.conversation.answers.live_answers import LiveAnswers, ProgressLine
 from bot.conversation.answers.resuming import Resumed, Resuming
 from bot.conversation.answers.unknown_answers import UnknownAnswers
+from bot.conversation.cancellation import unless
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.feedback_reader import FeedbackReader, by_rule
 from bot.conversation.feedback.feedback_words import MAY_BE_FEEDBACK, MAY_CONTRADICT
@@ -43,6 +45,8 @@ RETRY_PERIOD = timedelta(hours=24)
 
 _MOST_EDITS = 5
 """How often at most an edit starts the work on a message again."""
+
+_MOST_IMAGE_BYTES = 60_000_000
 
 _NEVER = (ChannelNotFound, TooLong)
 """Errors that no retry can change."""
@@ -85,8 +89,10 @@ class Answering:
         self._new_id = new_id
         background = background or BackgroundConfig()
         self._backgrounds = BackgroundLookup(memory, executor, background)
-        self.images = ImageCache()
-        """Pictures of messages that wait to be answered."""
+        self.images: FIFOCache[str, tuple[ImageFile, ...]] = FIFOCache(
+            _MOST_IMAGE_BYTES, getsizeof=lambda images: sum(len(each.content) for each in images)
+        )
+        """Pictures of messages that wait to be answered, by event id."""
         self.late: set[str] = set()
         """Event ids of unanswered messages that were written while the bot was away."""
         self._lines: Counter[tuple[str, ...]] = Counter()
@@ -162,7 +168,7 @@ class Answering:
         current: Incoming | None = incoming
         if incoming.event_id in self._edit_events:
             current = await self._executor(self._memory.recording.current, incoming)
-        images, tries = self.images.take(incoming.event_id), 0
+        images, tries = self.images.pop(incoming.event_id, ()), 0
         while current is not None and current.progress is Progress.ACCEPTED:
             tries += 1
             run_id, is_last = self._new_id(), tries > _MOST_EDITS
@@ -198,12 +204,7 @@ class Answering:
         if self._warm_up is None or self._warm_up.done():
             return
         show("loading what I need to understand you (this once)")
-        stopped: asyncio.Future[bool] = asyncio.ensure_future(cancel.wait())
-        waiting: set[asyncio.Future[None] | asyncio.Future[bool]] = {self._warm_up, stopped}
-        try:
-            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            stopped.cancel()
+        await unless(cancel, asyncio.wait({self._warm_up}))
 
     async def _work(
         self,

@@ -1,9 +1,9 @@
-"""Queues of accepted messages, one for each conversation, with their workers, and the messages' pictures."""
+"""Queues of accepted messages, one for each conversation, with their workers, and the messages' texts."""
 
 import asyncio
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from bot.conversation.executor import after_earlier_work
 from bot.model import ImageFile, PersonEdit, PersonMessage
@@ -13,15 +13,11 @@ from memory.model import Incoming, Scope
 if TYPE_CHECKING:
     from bot.conversation.answers.sharing import Sharing
 
-T = TypeVar("T")
-
 Conversation = tuple[str, str, str, str]
 """Workspace, channel, thread, and the person if each has a conversation of their own (`Scope.conversation`)."""
 
 AnswerMessage = Callable[[Messenger, Incoming, asyncio.Event, bool], Awaitable[None]]
 """Answers one message. The event asks it to stop; the bool says whether the message is up to date. Must not raise."""
-
-_MOST_BYTES = 60_000_000
 
 
 class Conversations:
@@ -190,37 +186,6 @@ class Conversations:
 
 def _id(incoming: Incoming) -> tuple[str, str]:
     return incoming.scope.workspace, incoming.event_id
-
-
-async def unless(event: asyncio.Event, work: Awaitable[T]) -> T | None:
-    """The result of the work; None if the event is set before, which cancels the work."""
-    wanted, is_set = asyncio.ensure_future(work), asyncio.ensure_future(event.wait())
-    try:
-        await asyncio.wait({wanted, is_set}, return_when=asyncio.FIRST_COMPLETED)
-        return wanted.result() if wanted.done() and not event.is_set() else None
-    finally:
-        wanted.cancel()
-        is_set.cancel()
-        await asyncio.gather(wanted, is_set, return_exceptions=True)
-
-
-class ImageCache:
-    """Pictures by event, up to a total size; the oldest are dropped first."""
-
-    def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
-        self._most_bytes = most_bytes
-        self._kept: OrderedDict[str, tuple[ImageFile, ...]] = OrderedDict()
-
-    def keep(self, event_id: str, images: tuple[ImageFile, ...]) -> None:
-        """Keep a message's pictures."""
-        if images:
-            self._kept[event_id] = images
-        while sum(len(image.content) for kept in self._kept.values() for image in kept) > self._most_bytes:
-            self._kept.popitem(last=False)
-
-    def take(self, event_id: str) -> tuple[ImageFile, ...]:
-        """Remove and return a message's pictures."""
-        return self._kept.pop(event_id, ())
 
 
 def image_line(image: ImageFile) -> str:

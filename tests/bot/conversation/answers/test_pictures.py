@@ -10,7 +10,8 @@ from bot.adapters.llm.offline.model import BLIND, OfflineModel
 from bot.adapters.llm.provider_model import ProviderModel
 from bot.agent.dialogue import node_prompt
 from bot.agent.record import Task
-from bot.conversation.answers.conversations import ImageCache, image_line
+from bot.conversation.answers import answering
+from bot.conversation.answers.conversations import image_line
 from bot.errors import ModelRejected
 from bot.model import ImageFile, ModelRequest, PersonMessage, TextFile, UserTurn
 from memory.adapters.embedding.hashing import HashingEmbedder
@@ -111,11 +112,14 @@ async def test_a_picture_without_a_word_is_a_question_too(chat: Chat) -> None:
     assert chat.oracle.asked == [image_line(CAT)]
 
 
-def test_no_more_than_so_many_bytes_wait() -> None:
-    pictures = ImageCache(most_bytes=2 * len(PNG))
-    for name in ("first", "second", "third"):
-        pictures.keep(name, (CAT,))
-    assert [pictures.take(name) for name in ("first", "second", "third", "third")] == [(), (CAT,), (CAT,), ()]
+async def test_no_more_than_so_many_bytes_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answering, "_MOST_IMAGE_BYTES", 2 * len(PNG))
+    chat = Chat()
+    chat.bot.conversations.start_draining()
+    for number in (1, 2, 3):
+        await chat.sink(message("what is this?", number))
+    assert list(chat.bot._answering.images.items()) == [("e2", (CAT,)), ("e3", (CAT,))]
+    chat.executor.close()
 
 
 # Models ---------------------------------------------------------------------------------------------------------------
