@@ -1,6 +1,5 @@
 """Mentions in what people teach on Discord: kept and said by the names of the time, never by id; nobody is called."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -12,12 +11,6 @@ from tests.doubles.stores import content
 from tests.doubles.whole_bot import DiscordBot, discord_bot
 
 ASKED, SAVED = "who has the spare key?", "Saved as your lesson"
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[DiscordServer]:
-    async with DiscordServer() as running:
-        yield running
 
 
 async def ask(bot: DiscordBot) -> Message:

@@ -1,7 +1,7 @@
 """What Discord and the network do to a connection, and that nothing is lost, doubled or spoilt by it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 
 import pytest
 from pydantic import SecretStr
@@ -27,18 +27,6 @@ from tests.doubles.sleep import Naps
 
 POSTS = "POST /channels/*/messages"
 MARKS = "PUT /channels/*/messages/*/reactions/*/@me"
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[DiscordServer]:
-    async with DiscordServer() as running:
-        yield running
-
-
-@pytest.fixture
-async def session(server: DiscordServer) -> AsyncIterator[Session]:
-    async with connected(server) as running:
-        yield running
 
 
 def messages(session: Session) -> list[str]:

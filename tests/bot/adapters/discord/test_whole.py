@@ -1,7 +1,7 @@
 """The whole bot in Discord, with its database: answered once, counted once, whatever Discord and the network do."""
 
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -24,12 +24,6 @@ from tests.doubles.whole_bot import DiscordBot, discord_bot
 SUM, ANSWER = "what is 6*7?", "6 * 7 = 42"
 POSTS = "POST /channels/*/messages"
 MARKS = "PUT /channels/*/messages/*/reactions/*/@me"
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[DiscordServer]:
-    async with DiscordServer() as running:
-        yield running
 
 
 async def heard(bot: DiscordBot) -> None:

@@ -1,9 +1,19 @@
-"""Who is there, for tests that have a `server`."""
+"""The local Slack, and who is there."""
+
+from collections.abc import AsyncIterator
 
 import pytest
 
 from bot.adapters.slack.outgoing import streaming
 from tests.doubles.slack import Person, SlackServer
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[SlackServer]:
+    async with SlackServer() as running:
+        yield running
+        assert running.slack.complaints == []
+        assert running.slack.unknown_methods() == []
 
 
 @pytest.fixture

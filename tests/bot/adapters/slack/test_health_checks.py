@@ -28,12 +28,6 @@ from tests.doubles.slack_workspaces_driver import KEY, OTHER_KEY, install_before
 from tests.doubles.sleep import Naps
 
 
-@pytest.fixture
-async def server() -> AsyncIterator[SlackServer]:
-    async with SlackServer() as running:
-        yield running
-
-
 async def check(
     server: SlackServer, *, ahead: timedelta = timedelta(0), timeout_s: float = 10.0, **settings: Any
 ) -> dict[str, list[CheckResult]]:

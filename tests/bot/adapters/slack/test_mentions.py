@@ -1,6 +1,5 @@
 """Mentions in what people teach in Slack: kept and said by the names of the time, never by id, and nobody is called."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -15,13 +14,6 @@ from tests.doubles.stores import content
 from tests.doubles.whole_bot import SlackBot, slack_bot
 
 ASKED = "who has the spare key?"
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[SlackServer]:
-    async with SlackServer() as running:
-        yield running
-        assert running.slack.complaints == []
 
 
 async def ask(bot: SlackBot, person: Person, channel: str) -> Message:

@@ -17,12 +17,6 @@ SUM, MORE = "what is 6*7?", "what is 6*8?"
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[SlackServer]:
-    async with SlackServer() as running:
-        yield running
-
-
-@pytest.fixture
 async def bot(server: SlackServer, tmp_path: Path) -> AsyncIterator[SlackBot]:
     async with slack_bot(server, tmp_path) as running:
         yield running

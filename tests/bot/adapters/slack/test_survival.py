@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import socket
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -21,12 +20,6 @@ from tests.doubles.slack import ConnectionReset, Hang, RateLimited, Refused, Ser
 from tests.doubles.slack.faults import Fault
 from tests.doubles.slack_driver import connected, make_messenger, slack_settings
 from tests.doubles.sleep import Naps
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[SlackServer]:
-    async with SlackServer() as running:
-        yield running
 
 
 def texts(heard: Heard) -> list[str]:

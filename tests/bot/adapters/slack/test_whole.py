@@ -1,7 +1,6 @@
 """The whole bot in Slack, with its database: answered once, counted once, whatever Slack and the network do."""
 
 import logging
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -28,12 +27,6 @@ from tests.doubles.slack.state import Message
 from tests.doubles.whole_bot import SlackBot, slack_bot
 
 SUM, ANSWER = "what is 6*7?", "6 * 7 = 42"
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[SlackServer]:
-    async with SlackServer() as running:
-        yield running
 
 
 async def ask(bot: SlackBot, ana: Person, channel: str, text: str = SUM) -> Message:

@@ -1,20 +1,10 @@
 """Who is heard on Discord, and how much: pace, loops, and what among people is meant for the bot."""
 
-from collections.abc import AsyncIterator
-
-import pytest
-
 from bot.adapters.discord.plain_text import as_command
 from bot.adapters.flow_control import LIMITS
 from bot.model import Address, PersonCommand, PersonEdit, PersonMessage, PersonRateLimited, TextFile
 from tests.doubles.discord import DiscordServer, File, Intent
 from tests.doubles.discord_driver import connected
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[DiscordServer]:
-    async with DiscordServer() as running:
-        yield running
 
 
 async def test_who_writes_like_a_program_is_not_heard_for_a_while_but_can_stop_it(server: DiscordServer) -> None:

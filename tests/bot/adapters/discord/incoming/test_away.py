@@ -1,10 +1,7 @@
 """What people asked while the bot was away: found in the channels, answered once, and marked as late."""
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
-
-import pytest
 
 from bot.conversation.messages import LATE
 from memory.adapters.system import utc_now
@@ -13,12 +10,6 @@ from tests.doubles.discord.permissions import Permission
 from tests.doubles.whole_bot import DiscordBot, discord_bot
 
 SUM, ANSWER = "what is 6*7?", "6 * 7 = 42"
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[DiscordServer]:
-    async with DiscordServer() as running:
-        yield running
 
 
 def answers(server: DiscordServer, question: Message) -> list[str]:

@@ -1,21 +1,12 @@
 """Discord channels that change who reads them: the bot hears it at once."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
-
-import pytest
 
 from bot.model import ChannelChanged
 from memory.model import Visibility
 from tests.doubles.discord import DiscordServer
 from tests.doubles.discord.permissions import Permission
 from tests.doubles.discord_driver import connected
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[DiscordServer]:
-    async with DiscordServer() as running:
-        yield running
 
 
 async def test_a_channel_that_is_closed_to_everyone_is_told_and_again_when_it_opens(server: DiscordServer) -> None:

@@ -1,7 +1,7 @@
 """Commands as buttons on Discord: in private answers, in direct messages, and about a channel from outside of it."""
 
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 
 import discord
 import pytest
@@ -28,18 +28,6 @@ PAGE = (
     Choice(label="More", command="memory", argument="page 2"),
 )
 DANGER, GREY = 4, 2
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[DiscordServer]:
-    async with DiscordServer() as running:
-        yield running
-
-
-@pytest.fixture
-async def session(server: DiscordServer) -> AsyncIterator[Session]:
-    async with connected(server) as running:
-        yield running
 
 
 class Bot(Heard):

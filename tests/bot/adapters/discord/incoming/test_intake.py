@@ -1,6 +1,5 @@
 """What people do on Discord, as the bot hears it: messages, edits, deletions, reactions, words that are commands."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
@@ -23,19 +22,6 @@ from tests.doubles.discord import DiscordServer, File, Hang, Intent, Permission,
 from tests.doubles.discord.faults import Trouble
 from tests.doubles.discord_driver import Session, connected
 from tests.doubles.queries import QUERIES
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[DiscordServer]:
-    async with DiscordServer() as running:
-        yield running
-
-
-@pytest.fixture
-async def session(server: DiscordServer) -> AsyncIterator[Session]:
-    async with connected(server) as running:
-        yield running
-
 
 # Where and who ------------------------------------------------------------------------------------------------------
 

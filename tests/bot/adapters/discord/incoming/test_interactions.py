@@ -1,7 +1,6 @@
 """What people press, fill in and choose on Discord."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from functools import partial
 
 import pytest
@@ -21,18 +20,6 @@ from tests.bot.adapters.messenger_contract import Heard
 from tests.doubles.discord import Callback, DiscordServer, Interaction, LostAnswer, MessageFlag, Reset, refusing
 from tests.doubles.discord.faults import Trouble
 from tests.doubles.discord_driver import Session, connected
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[DiscordServer]:
-    async with DiscordServer() as running:
-        yield running
-
-
-@pytest.fixture
-async def session(server: DiscordServer) -> AsyncIterator[Session]:
-    async with connected(server) as running:
-        yield running
 
 
 def _says(use: Interaction, text: str) -> bool:

@@ -1,7 +1,6 @@
 """The first minute on Discord: in a server that invites the bot and to whom writes to it, one message, never again."""
 
 import logging
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -12,12 +11,6 @@ from tests.doubles.whole_bot import DiscordBot, discord_bot
 ON = {"GOODBOT_LISTENING_WELCOME": "on"}
 SUM = "what is 6*7?"
 WRITE = Permission.SEND_MESSAGES
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[DiscordServer]:
-    async with DiscordServer() as running:
-        yield running
 
 
 def uninvited(server: DiscordServer) -> tuple[Guild, Channel, Channel]:

@@ -1,9 +1,6 @@
 """Answers of more than two messages: in a thread, in a file, or all in the channel."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
-
-import pytest
 
 from bot.model import MessageRef
 from tests.doubles.discord import DiscordServer, Message, Permission, failing
@@ -11,12 +8,6 @@ from tests.doubles.discord_driver import Session, connected
 
 TEXT = "\n\n".join(f"Paragraph {number}. " + "word " * 150 for number in range(9))
 THREADS = "POST /channels/*/messages/*/threads"
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[DiscordServer]:
-    async with DiscordServer() as running:
-        yield running
 
 
 async def answered(

@@ -3,7 +3,6 @@
 import asyncio
 import io
 import zipfile
-from collections.abc import AsyncIterator
 from dataclasses import replace
 
 import pytest
@@ -16,18 +15,6 @@ from tests.doubles.discord import DiscordServer, MessageFlag, Permission, refusi
 from tests.doubles.discord_driver import Session, connected, make_messenger
 
 DATA = Attachment(name="export.json", content=b"{}", media_type="application/json")
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[DiscordServer]:
-    async with DiscordServer() as running:
-        yield running
-
-
-@pytest.fixture
-async def session(server: DiscordServer) -> AsyncIterator[Session]:
-    async with connected(server) as running:
-        yield running
 
 
 # Answers ------------------------------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """Long answers grow on Discord: at its pace, pinging nobody, and whole at the end whatever happens."""
 
-from collections.abc import AsyncIterator
 from itertools import pairwise
 from typing import Any
 
@@ -15,12 +14,6 @@ from tests.doubles.sleep import Naps
 
 LONG = "All about @everyone: " + " ".join(f"word{number}" for number in range(200))
 EDIT = "PATCH /channels/*/messages/*"
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[DiscordServer]:
-    async with DiscordServer() as running:
-        yield running
 
 
 def contents(server: DiscordServer) -> list[str]:

@@ -1,7 +1,6 @@
 """Who is heard in Slack, how much, and what of a message counts: lists, pace, edits, names in commands."""
 
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -25,14 +24,6 @@ from tests.bot.adapters.messenger_contract import Heard
 from tests.doubles.slack import SlackServer
 from tests.doubles.slack.people import Enclosed
 from tests.doubles.slack_driver import connected
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[SlackServer]:
-    async with SlackServer() as running:
-        yield running
-        assert running.slack.complaints == []
-        assert running.slack.unknown_methods() == []
 
 
 async def test_a_user_group_may_be_on_the_allow_list(server: SlackServer) -> None:

@@ -1,21 +1,11 @@
 """Slack channels that change who reads them: the bot hears it at once, and looks them up anew."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 
 from bot.model import ChannelChanged, PersonMessage
 from memory.model import Visibility
 from tests.doubles.slack import ServerBroken, SlackServer
 from tests.doubles.slack_driver import connected
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[SlackServer]:
-    async with SlackServer() as running:
-        yield running
-        assert running.slack.complaints == []
-        assert running.slack.unknown_methods() == []
 
 
 async def test_every_change_of_who_reads_a_channel_is_told(server: SlackServer) -> None:

@@ -1,6 +1,6 @@
 """Commands as buttons in Slack, and App Home, which is made of them: pressed through the real slack-bolt."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -18,14 +18,6 @@ PAGE = (
     Choice(label="Archive lesson 1", command="archive", argument="ep-1 page 1", is_danger=True),
     Choice(label="More", command="memory", argument="page 2"),
 )
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[SlackServer]:
-    async with SlackServer() as running:
-        yield running
-        assert running.slack.complaints == []
-        assert running.slack.unknown_methods() == []
 
 
 class Bot(Heard):

@@ -1,6 +1,5 @@
 """`correct: ...` typed in Slack, wherever a person may do so: it meets the answer of that thread, and they are told."""
 
-from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -14,13 +13,6 @@ from tests.doubles.whole_bot import SlackBot, slack_bot
 
 KEY, DOOR = "where is the spare key?", "what is the code of the door?"
 SAVED, NONE_YET = "Saved as your lesson", "There is no answer here yet."
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[SlackServer]:
-    async with SlackServer() as running:
-        yield running
-        assert running.slack.complaints == []
 
 
 def told(server: SlackServer, person: Person) -> list[str]:

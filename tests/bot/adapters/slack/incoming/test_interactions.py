@@ -1,7 +1,6 @@
 """Thumbs, modals, shortcuts, the slash command and App Home in Slack, clicked through the real slack-bolt."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import TypeVar
 
 import pytest
@@ -28,14 +27,6 @@ from tests.doubles.slack.state import Message
 from tests.doubles.slack_driver import Session, connected
 
 E = TypeVar("E", bound=PersonEvent)
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[SlackServer]:
-    async with SlackServer() as running:
-        yield running
-        assert running.slack.complaints == []
-        assert running.slack.unknown_methods() == []
 
 
 def of(heard: Heard, kind: type[E]) -> list[E]:

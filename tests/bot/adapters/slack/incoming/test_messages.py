@@ -1,6 +1,5 @@
 """What people write in Slack, as the bot hears it: through the real slack-bolt."""
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 
@@ -22,14 +21,6 @@ from tests.doubles.queries import QUERIES
 from tests.doubles.slack import ConnectionReset, Enclosed, RateLimited, Refused, ServerBroken, SlackServer
 from tests.doubles.slack.faults import Fault
 from tests.doubles.slack_driver import Session, connected
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[SlackServer]:
-    async with SlackServer() as running:
-        yield running
-        assert running.slack.complaints == []
-        assert running.slack.unknown_methods() == []
 
 
 async def heard_last(session: Session, marker: str = "the end") -> list[PersonMessage]:

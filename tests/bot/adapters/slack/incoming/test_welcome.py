@@ -1,7 +1,6 @@
 """The first minute in Slack: where the bot is invited and to whom opens it, one short message, and never again."""
 
 import logging
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -12,13 +11,6 @@ from tests.doubles.whole_bot import SlackBot, slack_bot
 
 ON = {"GOODBOT_LISTENING_WELCOME": "on"}
 SUM = "what is 6*7?"
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[SlackServer]:
-    async with SlackServer() as running:
-        yield running
-        assert running.slack.complaints == []
 
 
 async def invited(bot: SlackBot, channel: str, by: Person) -> list[str]:

@@ -1,7 +1,6 @@
 """What the bot says in Slack: how it looks, and that it appears once whatever goes wrong."""
 
 import re
-from collections.abc import AsyncIterator
 
 import pytest
 
@@ -20,14 +19,6 @@ from tests.doubles.slack.faults import Fault
 from tests.doubles.slack.state import Message
 from tests.doubles.slack_driver import Session, connected
 from tests.doubles.sleep import Naps
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[SlackServer]:
-    async with SlackServer() as running:
-        yield running
-        assert running.slack.complaints == []
-        assert running.slack.unknown_methods() == []
 
 
 def words(message: Message) -> str:

@@ -1,6 +1,5 @@
 """Streams that Slack does not let the bot end: the answer is there once, complete, and a reaction on it counts."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -20,12 +19,6 @@ from tests.doubles.whole_bot import SlackBot, slack_bot
 
 pytestmark = pytest.mark.usefixtures("short_streams")
 SUM, ANSWER = "what is 6*7?", "6 * 7 = 42"
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[SlackServer]:
-    async with SlackServer() as running:
-        yield running
 
 
 async def asked(bot: SlackBot) -> Message:
