@@ -71,12 +71,27 @@ class SlackBot(WholeBot):
 
     session: slack_driver.Session
 
+    async def settled(self) -> None:
+        """Until everything that happened is taken in and answered."""
+        await self.session.settled()
+        await self.idle()
+
 
 @dataclass(frozen=True, kw_only=True)
 class DiscordBot(WholeBot):
     """The bot in the local Discord."""
 
     session: discord_driver.Session
+
+    async def settled(self) -> None:
+        """Until everything that happened is taken in and answered, last of all a command in a channel of its own."""
+        session, server = self.session, self.session.server
+        marker = session.asks("help", channel=server.channel(session.guild, "marker"))
+        await server.until(lambda: server.said(marker.channel_id))
+        if session.messenger._context:
+            await session.messenger._context.tasks.finished()
+        await self.idle()
+        server.deletes(*server.messages(marker.channel_id))
 
 
 @asynccontextmanager

@@ -23,21 +23,11 @@ async def bot(server: DiscordServer, tmp_path: Path) -> AsyncIterator[DiscordBot
         yield running
 
 
-async def settled(bot: DiscordBot) -> None:
-    """Until everything that was said before is taken in and answered."""
-    marker = bot.session.asks("help", channel=bot.session.server.channel(bot.session.guild, "marker"))
-    await bot.session.server.until(lambda: bot.session.server.said(marker.channel_id))
-    if bot.session.messenger._context:
-        await bot.session.messenger._context.tasks.finished()
-    await bot.idle()
-    bot.session.server.deletes(*bot.session.server.messages(marker.channel_id))
-
-
 async def begun(bot: DiscordBot) -> Channel:
     """A thread in which ana asked and was answered."""
     thread = bot.session.server.thread(bot.session.general, bot.session.ana)
     bot.session.asks(SUM, channel=thread)
-    await settled(bot)
+    await bot.settled()
     assert said(bot, thread) == ["6 * 7 = 42"]
     return thread
 
@@ -49,13 +39,13 @@ def said(bot: DiscordBot, where: Channel) -> list[str]:
 async def test_follow_ups_are_answered_while_nobody_else_is_there(bot: DiscordBot, server: DiscordServer) -> None:
     thread, ben = await begun(bot), server.person("ben", bot.session.guild)
     server.says(bot.session.ana, thread, MORE)
-    await settled(bot)
+    await bot.settled()
     server.says(bot.session.ana, thread, "thx")
     server.says(bot.session.ana, thread, f"{ben.mention} can you check {MORE}")
     server.says(ben, thread, "sure, it is 48")
     server.says(bot.session.ana, thread, MORE)
     server.says(ben, thread, "what is 1+1?")
-    await settled(bot)
+    await bot.settled()
     assert said(bot, thread) == ["6 * 7 = 42", "6 * 8 = 48"]
 
 
@@ -63,22 +53,22 @@ async def test_among_people_its_asker_may_go_on_right_after_its_answer(bot: Disc
     thread, ben = await begun(bot), server.person("ben", bot.session.guild)
     server.says(ben, thread, "interesting")
     bot.session.asks(SUM, channel=thread)
-    await settled(bot)
+    await bot.settled()
     server.says(bot.session.ana, thread, MORE)
-    await settled(bot)
+    await bot.settled()
     assert said(bot, thread)[-1] == "6 * 8 = 48"
 
 
 async def test_a_reply_to_its_answer_is_for_it_without_a_ping(bot: DiscordBot, server: DiscordServer) -> None:
     general, ben = bot.session.general, server.person("ben", bot.session.guild)
     bot.session.asks(SUM)
-    await settled(bot)
+    await bot.settled()
     [answer] = server.said(general)
     server.says(ben, general, "what is 1+1?", reply_to=answer.id, ping=False)
     server.says(bot.session.ana, general, "what is 2+2?")
     server.says(bot.session.ana, general, "I see", reply_to=answer.id, ping=False)
     server.says(bot.session.ana, general, MORE, reply_to=answer.id, ping=False)
-    await settled(bot)
+    await bot.settled()
     assert said(bot, general) == ["6 * 7 = 42", "6 * 8 = 48"]
 
 
@@ -86,7 +76,7 @@ async def test_it_is_quiet_where_discord_does_not_say_who_else_is_there(bot: Dis
     thread = await begun(bot)
     server.fault("GET /channels/*/messages", failing(503), times=None)
     server.says(bot.session.ana, thread, MORE)
-    await settled(bot)
+    await bot.settled()
     assert len(said(bot, thread)) == 1
 
 
@@ -96,9 +86,9 @@ async def test_a_mute_lasts_until_a_mention_and_buttons_forms_and_reactions_coun
     thread = await begun(bot)
     [answer] = server.said(thread)
     server.reacts(bot.session.ana, answer, "🤐")
-    await settled(bot)
+    await bot.settled()
     server.says(bot.session.ana, thread, MORE)
-    await settled(bot)
+    await bot.settled()
     assert len(said(bot, thread)) == 1
 
     server.reacts(bot.session.ana, answer, "👍")
@@ -109,9 +99,9 @@ async def test_a_mute_lasts_until_a_mention_and_buttons_forms_and_reactions_coun
     await server.until(lambda: server.marks(answer) == ["🧠"])
 
     bot.session.asks(SUM, channel=thread)
-    await settled(bot)
+    await bot.settled()
     server.says(bot.session.ana, thread, MORE)
-    await settled(bot)
+    await bot.settled()
     assert said(bot, thread)[1:] == ["6 * 7 = 42", "6 * 8 = 48"]
 
 
@@ -122,10 +112,10 @@ async def test_a_teacher_makes_a_channel_one_where_it_always_answers(server: Dis
         general = bot.session.general
         server.says(bot.session.ana, general, SUM)
         bot.session.asks("mode always", person=teacher)
-        await settled(bot)
+        await bot.settled()
         server.says(bot.session.ana, general, SUM)
         server.says(bot.session.ana, general, f"{teacher.mention} what is 1+1?")
-        await settled(bot)
+        await bot.settled()
         assert [text for text in said(bot, general) if "=" in text] == ["6 * 7 = 42"]
 
 
@@ -133,9 +123,9 @@ async def test_an_ignored_message_that_is_edited_to_mention_it_is_answered(
     bot: DiscordBot, server: DiscordServer
 ) -> None:
     asked = server.says(bot.session.ana, bot.session.general, SUM)
-    await settled(bot)
+    await bot.settled()
     server.edits(asked, f"{server.bot.mention} {SUM}")
-    await settled(bot)
+    await bot.settled()
     assert said(bot, bot.session.general) == ["6 * 7 = 42"]
 
 
@@ -156,13 +146,13 @@ async def test_nobody_waits_in_a_channel_for_anothers_slow_file(bot: DiscordBot,
 async def test_who_is_too_fast_reads_so_in_their_direct_messages_once(bot: DiscordBot, server: DiscordServer) -> None:
     for number in range(25):
         bot.session.asks(f"what is {number}*2?")
-    await settled(bot)
+    await bot.settled()
     assert len(server.said(bot.session.general)) == 20
     [notice] = server.said(server.dm(bot.session.ana))
     assert "I answer you again in 1 minute" in notice.content
     bot.session.asks("No, it's 99 in our units")
     bot.session.asks("No thanks, it's fine")
-    await settled(bot)
+    await bot.settled()
     assert sorted(value for _, value in bot.votes(bot.session.workspace)) == [-1, 1]
     assert server.said(server.dm(bot.session.ana)) == [notice]
     assert len(server.said(bot.session.general)) == 20
@@ -172,20 +162,20 @@ async def test_only_what_is_taken_off_its_own_message_ends_a_mute(bot: DiscordBo
     session = bot.session
     thread = server.thread(session.general, session.ana)
     session.asks("what is 2+2?", channel=thread)
-    await settled(bot)
+    await bot.settled()
     [answer] = server.said(thread)
     server.reacts(session.ana, answer, "🤐")
-    await settled(bot)
+    await bot.settled()
     remark = server.says(session.ana, thread, "what is 3+3?")
-    await settled(bot)
+    await bot.settled()
     server.reacts(session.ana, remark, "🤐")
     server.unreacts(session.ana, remark, "🤐")
-    await settled(bot)
+    await bot.settled()
     server.says(session.ana, thread, "what is 4+4?")
-    await settled(bot)
+    await bot.settled()
     assert server.said(thread) == [answer]
     server.unreacts(session.ana, answer, "🤐")
-    await settled(bot)
+    await bot.settled()
     server.says(session.ana, thread, "what is 5+5?")
-    await settled(bot)
+    await bot.settled()
     assert [each.content.split("\n")[0] for each in server.said(thread)][1:] == ["5 + 5 = 10"]

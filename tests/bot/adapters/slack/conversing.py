@@ -5,16 +5,10 @@ from tests.doubles.slack.state import Message
 from tests.doubles.whole_bot import SlackBot
 
 
-async def settled(bot: SlackBot) -> None:
-    """Until everything that happened is taken in and answered."""
-    await bot.session.settled()
-    await bot.idle()
-
-
 async def say(
     bot: SlackBot, person: Person, channel: str, text: str, *, under: Message | None = None, mention: bool = True
 ) -> Message:
     """Say it, in a thread if it is under a message."""
     message = person.says(channel, text, thread_ts=under.ts if under else "", mention=mention)
-    await settled(bot)
+    await bot.settled()
     return message

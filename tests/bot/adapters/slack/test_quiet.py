@@ -7,7 +7,7 @@ import pytest
 
 from bot.adapters import forms
 from bot.adapters.slack.outgoing import blocks
-from tests.bot.adapters.slack.conversing import say, settled
+from tests.bot.adapters.slack.conversing import say
 from tests.doubles.slack import Person, RateLimited, ServerBroken, SlackServer
 from tests.doubles.slack.faults import Fault
 from tests.doubles.slack.state import Message
@@ -76,16 +76,16 @@ async def test_a_mute_lasts_until_a_mention_and_all_that_teaches_counts_meanwhil
     root = await say(bot, ana, general, SUM)
     [answer] = server.said_by_bot(general, root.ts)
     ben.reacts(answer, "zipper_mouth_face")
-    await settled(bot)
+    await bot.settled()
     await says(bot, ana, root, MORE)
     assert len(said(bot, root)) == 1
 
     ana.reacts(answer, "+1")
-    await settled(bot)
+    await bot.settled()
     assert bot.votes(bot.session.workspace) == [(ana.id, 1)]
     await ana.rates(answer, good=False).answered()
     await ana.submits({forms.BETTER: "Forty-two."}).answered()
-    await settled(bot)
+    await bot.settled()
     assert (ana.id, -1) in bot.votes(bot.session.workspace)
     assert any("Saved as" in each.text for each in server.ephemerals(ana))
 
@@ -100,7 +100,7 @@ async def test_a_mute_survives_a_restart(server: SlackServer, ana: Person, gener
     async with slack_bot(server, tmp_path) as bot:
         [answer] = server.said_by_bot(general, root.ts)
         ana.reacts(answer, "zipper_mouth_face")
-        await settled(bot)
+        await bot.settled()
     async with slack_bot(server, tmp_path) as bot:
         await says(bot, ana, root, MORE)
         assert len(said(bot, root)) == 1
@@ -117,18 +117,18 @@ async def test_a_teacher_chooses_the_mode_of_a_channel(server: SlackServer, gene
     teacher, ana = server.person("teacher"), server.person("ana")
     async with slack_bot(server, tmp_path, teachers=(teacher.id,)) as bot:
         ana.says(general, "mode always")
-        await settled(bot)
+        await bot.settled()
         assert "for teachers" in server.ephemerals(ana)[-1].text
         teacher.says(general, "mode")
-        await settled(bot)
+        await bot.settled()
         await teacher.clicks(server.ephemerals(teacher)[-1], f"{blocks.CHOICE}2").answered()
         root = ana.says(general, SUM, mention=False)
         other = ana.says(general, f"<@{teacher.id}> {SUM}", mention=False)
-        await settled(bot)
+        await bot.settled()
         assert said(bot, root) == ["6 * 7 = 42"]
         assert said(bot, other) == []
         teacher.says(general, "mode mention")
-        await settled(bot)
+        await bot.settled()
         await says(bot, ana, root, MORE)
         assert len(said(bot, root)) == 1
 
@@ -175,14 +175,14 @@ async def test_who_is_too_fast_reads_so_once_alone_and_what_corrects_counts(
 ) -> None:
     for number in range(25):
         ana.says(general, f"what is {number}*2?")
-    await settled(bot)
+    await bot.settled()
     [notice] = server.ephemerals(ana)
     assert "I answer you again in 1 minute" in notice.text
     count = len(server.said_by_bot(general))
     assert bot.votes(bot.session.workspace) == []
     ana.says(general, correction)
     ana.says(general, "No thanks, it's fine")
-    await settled(bot)
+    await bot.settled()
     assert sorted(value for _, value in bot.votes(bot.session.workspace)) == [-1, 1]
     assert server.ephemerals(ana) == [notice]
     assert len(server.said_by_bot(general)) == count

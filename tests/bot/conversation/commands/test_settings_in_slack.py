@@ -14,18 +14,13 @@ from tests.doubles.whole_bot import SlackBot, slack_bot
 QUESTION, RIGHT = "where is the spare key?", "Under the blue pot."
 
 
-async def settled(bot: SlackBot) -> None:
-    await bot.session.settled()
-    await bot.idle()
-
-
 async def told(bot: SlackBot, person: Person, channel: str, text: str) -> Ephemeral:
     """What the bot shows this person alone."""
     server = bot.session.server
     before = len(server.ephemerals(person))
     person.says(channel, text, mention=True)
     await server.wait_for(lambda: len(server.ephemerals(person)) > before)
-    await settled(bot)
+    await bot.settled()
     return server.ephemerals(person)[-1]
 
 
@@ -38,13 +33,13 @@ async def press(bot: SlackBot, person: Person, shown: Ephemeral, label: str) -> 
         if each["text"]["text"] == label
     ]
     await person.clicks(shown, action).answered()
-    await settled(bot)
+    await bot.settled()
 
 
 async def asks(bot: SlackBot, person: Person, channel: str, text: str = QUESTION) -> str:
     """The answer; empty where there is none."""
     asked = person.says(channel, text, mention=True)
-    await settled(bot)
+    await bot.settled()
     said = bot.session.server.said_by_bot(channel, asked.ts)
     return said[-1].text if said else ""
 
@@ -65,9 +60,9 @@ async def test_an_administrator_changes_them_and_they_hold_at_once_and_after_a_r
             assert "1. ben" in text
             assert ben.id not in text
             asked = ana.says(general, QUESTION, mention=True)
-            await settled(bot)
+            await bot.settled()
             ben.says(general, f"correct: {RIGHT}", thread_ts=asked.ts, mention=True)
-            await settled(bot)
+            await bot.settled()
             assert (await asks(bot, ana, general)).startswith(RIGHT)
         async with slack_bot(server, tmp_path) as bot:
             assert bot.memory.chat_settings.values(bot.session.workspace, general)["teachers"] == ben.id
@@ -102,7 +97,7 @@ async def test_the_digest_goes_where_it_was_set_to_and_names_who_was_named(tmp_p
         async with slack_bot(server, tmp_path, admins=(root.id,)) as bot:
             await told(bot, root, general, f"settings teachers add <@{ben.id}>")
             asked = ana.says(general, QUESTION, mention=True)
-            await settled(bot)
+            await bot.settled()
             before = len(server.ephemerals(ana))
             ana.says(general, f"correct: {RIGHT}", thread_ts=asked.ts, mention=True)
             await server.wait_for(lambda: len(server.ephemerals(ana)) > before)
@@ -116,5 +111,5 @@ async def test_the_digest_goes_where_it_was_set_to_and_names_who_was_named(tmp_p
             await told(bot, root, teachers, f"settings digest <#{teachers}|teachers>")
             bot.memory.clock = lambda: utc_now() + timedelta(hours=27)
             assert await digest.send(bot.messenger) == 1
-            await settled(bot)
+            await bot.settled()
             assert RIGHT in server.said_by_bot(teachers)[-1].text

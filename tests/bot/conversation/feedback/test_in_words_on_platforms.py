@@ -7,7 +7,7 @@ from tests.doubles.discord import DiscordServer, Intent
 from tests.doubles.openai_server import OpenAIServer, Scripted, text
 from tests.doubles.slack import Person, SlackServer
 from tests.doubles.slack.state import Message
-from tests.doubles.whole_bot import DiscordBot, SlackBot, discord_bot, slack_bot
+from tests.doubles.whole_bot import SlackBot, discord_bot, slack_bot
 
 SUM, ANSWER = "what is 6*7?", "6 * 7 = 42"
 RIGHT = "it's 42.5 in our units"
@@ -61,15 +61,6 @@ async def test_a_teacher_in_slack_is_known_as_one(tmp_path: Path) -> None:
             assert "a lesson for everybody in #general" in server.ephemerals(tea)[0].text
 
 
-async def settled(bot: DiscordBot) -> None:
-    marker = bot.session.asks("help", channel=bot.session.server.channel(bot.session.guild, "marker"))
-    await bot.session.server.until(lambda: bot.session.server.said(marker.channel_id))
-    if bot.session.messenger._context:
-        await bot.session.messenger._context.tasks.finished()
-    await bot.idle()
-    bot.session.server.deletes(*bot.session.server.messages(marker.channel_id))
-
-
 async def test_discord(tmp_path: Path) -> None:
     async with DiscordServer(granted=Intent.MESSAGE_CONTENT) as server:
         async with discord_bot(server, tmp_path, reads="everything", answers="post") as bot:
@@ -77,19 +68,19 @@ async def test_discord(tmp_path: Path) -> None:
             thread = server.thread(bot.session.general, ana)
             server.says(ben, thread, "who can count?")
             bot.session.asks(SUM, channel=thread)
-            await settled(bot)
+            await bot.settled()
             server.says(ben, thread, f"no, {RIGHT}")
-            await settled(bot)
+            await bot.settled()
             assert bot.votes(bot.session.workspace) == []
             bot.session.asks(SUM, channel=thread)
-            await settled(bot)
+            await bot.settled()
             server.says(ana, thread, f"No, {RIGHT}")
-            await settled(bot)
+            await bot.settled()
             noted = server.said(thread)[-1]
             assert noted.content.startswith(NOTED)
             assert len(bot.votes(bot.session.workspace)) == 2
             server.says(ana, thread, "nope")
-            await settled(bot)
+            await bot.settled()
             assert server.said(thread)[-1] == noted
         async with discord_bot(server, tmp_path, reads="everything", answers="post") as bot:
             other = server.clicks(ben, noted, "Undo")
@@ -155,9 +146,9 @@ async def test_how_to_answer_on_discord(tmp_path: Path) -> None:
         ana = bot.session.ana
         thread = server.thread(bot.session.general, ana)
         bot.session.asks(SUM, channel=thread)
-        await settled(bot)
+        await bot.settled()
         server.says(ana, thread, "no emoji please")
-        await settled(bot)
+        await bot.settled()
         assert server.said(thread)[-1].content.startswith("Noted, for my answers to you from now on: Use no emoji.")
         assert bot.votes(bot.session.workspace) == []
         [kept] = bot.memory.preferences.of(bot.session.workspace, ana.id)

@@ -12,21 +12,12 @@ BOOKS = "📚"
 READING: dict[str, Any] = {"reads": "everything", "answers": "post"}
 
 
-async def settled(bot: DiscordBot) -> None:
-    marker = bot.session.asks("help", channel=bot.session.server.channel(bot.session.guild, "marker"))
-    await bot.session.server.until(lambda: bot.session.server.said(marker.channel_id))
-    if bot.session.messenger._context:
-        await bot.session.messenger._context.tasks.finished()
-    await bot.idle()
-    bot.session.server.deletes(*bot.session.server.messages(marker.channel_id))
-
-
 async def talk(bot: DiscordBot, asker: Person, helper: Person, channel: Channel, answer: str = ANSWER) -> Message:
     """Two people, without the bot. Returns the answer, which replies to the question."""
     server = bot.session.server
     asked = server.says(asker, channel, QUESTION)
     said = server.says(helper, channel, answer, reply_to=asked)
-    await settled(bot)
+    await bot.settled()
     return said
 
 
@@ -34,7 +25,7 @@ async def answer_to(bot: DiscordBot, person: Person, channel: Channel) -> str:
     """The first line that the bot answers; nothing where it only shrugs, because it did not know that before either."""
     before = len(bot.session.server.said(channel))
     bot.session.asks(QUESTION, channel=channel, person=person)
-    await settled(bot)
+    await bot.settled()
     answers = bot.session.server.said(channel)[before:]
     return answers[-1].content.split("\n")[0] if answers else ""
 
@@ -83,10 +74,10 @@ async def test_a_members_save_waits_and_an_edit_reopens_and_a_deletion_retires(t
             assert await answer_to(bot, ana, general) not in (ANSWER, "Under the red pot.")
             server.unreacts(tess, said, BOOKS)
             server.reacts(tess, said, BOOKS)
-            await settled(bot)
+            await bot.settled()
             assert await answer_to(bot, ana, general) == "Under the red pot."
             server.deletes(said)
-            await settled(bot)
+            await bot.settled()
             assert await answer_to(bot, ana, general) != "Under the red pot."
 
 
@@ -98,10 +89,10 @@ async def test_in_a_thread_the_question_is_what_began_it(tmp_path: Path) -> None
             server.person("tess", bot.session.guild)
             ben = server.person("ben", bot.session.guild)
             root = server.says(ana, general, f"{server.bot.mention} {QUESTION}")
-            await settled(bot)
+            await bot.settled()
             thread = server.thread(general, ana, source=root)
             said = server.says(ben, thread, f"Ask {ana.mention}.")
-            await settled(bot)
+            await bot.settled()
             server.reacts(tess, said, BOOKS)
             await hears(bot, tess, "what Ben answered")
             assert await answer_to(bot, ben, general) == "Ask @Ana."
@@ -138,7 +129,7 @@ async def test_messages_of_bots_and_what_answers_nothing_are_not_saved(tmp_path:
         for message in (by_a_bot, asked):
             server.reacts(ana, message, BOOKS)
             await hears(bot, ana, "answers no question")
-        await settled(bot)
+        await bot.settled()
         assert len(server.said(server.dm(ana))) == 1
         assert await answer_to(bot, ana, general) != ANSWER
 
@@ -153,8 +144,8 @@ async def test_without_the_intent_it_saves_what_mentions_it_and_says_why_nothing
             server.reacts(tess, await talk(bot, ana, ben, general), BOOKS)
             await hears(bot, tess, "whoever runs me can let me read more")
             asked = bot.session.asks(QUESTION)
-            await settled(bot)
+            await bot.settled()
             server.reacts(tess, server.says(ben, general, f"{server.bot.mention} {ANSWER}", reply_to=asked), BOOKS)
             await hears(bot, tess, "Saved what Ben answered")
-            await settled(bot)  # what mentions the bot is answered as well
+            await bot.settled()  # what mentions the bot is answered as well
             assert await answer_to(bot, ana, general) == ANSWER

@@ -14,16 +14,11 @@ from tests.doubles.discord import DiscordServer, Intent
 from tests.doubles.slack import Person, SlackServer
 from tests.doubles.slack.faults import Refused
 from tests.doubles.slack.state import Message
-from tests.doubles.whole_bot import DiscordBot, SlackBot, WholeBot, discord_bot, slack_bot
+from tests.doubles.whole_bot import SlackBot, WholeBot, discord_bot, slack_bot
 
 QUESTION, RIGHT = "where is the spare key?", "Under the blue pot."
 EDITED = "Under the red pot."
 READING: dict[str, Any] = {"reads": "everything", "answers": "post"}
-
-
-async def settled(bot: SlackBot) -> None:
-    await bot.session.settled()
-    await bot.idle()
 
 
 async def a_day_later(bot: WholeBot) -> int:
@@ -42,7 +37,7 @@ async def corrects(bot: SlackBot, person: Person, channel: str, question: str = 
     """A member asks and corrects; what they are told."""
     server = bot.session.server
     root = person.says(channel, question, mention=True)
-    await settled(bot)
+    await bot.settled()
     before = len(server.ephemerals(person))
     person.says(channel, f"correct: {RIGHT}", thread_ts=root.ts, mention=True)
     await server.wait_for(lambda: len(server.ephemerals(person)) > before)
@@ -58,7 +53,7 @@ async def test_slack(tmp_path: Path) -> None:
             assert "Who can approve it: tess and the workspace's owners and admins." in told
             assert await a_day_later(bot) == 1
             assert await a_day_later(bot) == 0
-            await settled(bot)
+            await bot.settled()
         async with slack_bot(server, tmp_path, teachers=(tess.id,)) as bot:
             [digest] = server.said_by_bot(tess.dm)
             assert RIGHT in digest.text
@@ -67,12 +62,12 @@ async def test_slack(tmp_path: Path) -> None:
                 if each["text"]["text"] == "Approve 1"
             ]  # fmt: skip
             await tess.clicks(digest, approve["action_id"]).answered()
-            await settled(bot)
+            await bot.settled()
             await server.wait_for(lambda: server.said_by_bot(ana.dm))
             [told_once] = server.said_by_bot(ana.dm)
             assert f"approved: “{QUESTION}” counts for #general now" in told_once.text
             asked = ben.says(general, QUESTION, mention=True)
-            await settled(bot)
+            await bot.settled()
             assert server.said_by_bot(general, asked.ts)[0].text.startswith(RIGHT)
 
 
@@ -102,16 +97,16 @@ async def test_what_a_teacher_edits_or_rejects_in_slack(tmp_path: Path, label: s
                 await server.wait_for(lambda: tess.modal)
                 assert RIGHT in str(tess.modal()), "the form has what is to be changed"
                 await tess.submits({forms.ANSWER: EDITED}).answered()
-            await settled(bot)
+            await bot.settled()
             await server.wait_for(lambda: server.said_by_bot(ana.dm))
             await tess.clicks(digest, button(digest, "Reject 1")).answered()
-            await settled(bot)
+            await bot.settled()
             assert server.said_by_bot(tess.dm)[0].text == digest.text, "its other buttons are still needed"
             [told_once] = server.said_by_bot(ana.dm)
             assert f"not taken over as it was: “{QUESTION}”" in told_once.text
             assert server.ephemerals(ben) == []
             asked = ben.says(general, QUESTION, mention=True)
-            await settled(bot)
+            await bot.settled()
             [answer] = server.said_by_bot(general, asked.ts)
             assert answer.text.startswith(EDITED if label == "Edit 1" else "I don't know that.")
 
@@ -143,15 +138,6 @@ async def test_a_guest_who_made_a_channel_is_not_said_to_decide_there(tmp_path: 
                 assert ("(made this channel)" in told) is (creator is cleo)
 
 
-async def heard(bot: DiscordBot) -> None:
-    marker = bot.session.asks("help", channel=bot.session.server.channel(bot.session.guild, "marker"))
-    await bot.session.server.until(lambda: bot.session.server.said(marker.channel_id))
-    if bot.session.messenger._context:
-        await bot.session.messenger._context.tasks.finished()
-    await bot.idle()
-    bot.session.server.deletes(*bot.session.server.messages(marker.channel_id))
-
-
 @pytest.mark.parametrize("label", ["Edit 1", "Reject 1"])
 async def test_what_a_teacher_edits_or_rejects_in_discord(tmp_path: Path, label: str) -> None:
     async with DiscordServer(granted=Intent.MESSAGE_CONTENT) as server:
@@ -162,7 +148,7 @@ async def test_what_a_teacher_edits_or_rejects_in_discord(tmp_path: Path, label:
             ana, general = bot.session.ana, bot.session.general
             for words in (QUESTION, f"correct: {RIGHT}"):
                 bot.session.asks(words)
-                await heard(bot)
+                await bot.settled()
             await a_day_later(bot)
             [digest] = server.said(server.dm(tess))
             click = server.clicks(tess, digest, label)
@@ -172,12 +158,12 @@ async def test_what_a_teacher_edits_or_rejects_in_discord(tmp_path: Path, label:
                 server.submits(click, {forms.ANSWER: EDITED})
             await server.until(lambda: [each for each in server.said(server.dm(ana)) if "as it was:" in each.content])
             server.clicks(tess, digest, "Reject 1")
-            await heard(bot)
+            await bot.settled()
             told = [each.content for each in server.said(server.dm(ana)) if "A teacher looked" in each.content]
             assert len(told) == 1
             assert server.said(server.dm(tess))[0].content == digest.content, "its other buttons are still needed"
             bot.session.asks(QUESTION, person=ben)
-            await heard(bot)
+            await bot.settled()
             assert server.said(general)[-1].content.startswith(EDITED if label == "Edit 1" else "I don't know that.")
 
 
@@ -188,9 +174,9 @@ async def test_discord(tmp_path: Path) -> None:
             server.person("tess", bot.session.guild)
             ana, general = bot.session.ana, bot.session.general
             bot.session.asks(QUESTION)
-            await heard(bot)
+            await bot.settled()
             bot.session.asks(f"correct: {RIGHT}")
-            await heard(bot)
+            await bot.settled()
             assert "Who can approve it: Tess and the server's managers" in server.said(general)[-1].content
             assert await a_day_later(bot) == 1
             [digest] = server.said(server.dm(tess))
@@ -199,7 +185,7 @@ async def test_discord(tmp_path: Path) -> None:
             await server.until(lambda: [each for each in server.said(server.dm(ana)) if "approved:" in each.content])
             ben = server.person("ben", bot.session.guild)
             bot.session.asks(QUESTION, person=ben)
-            await heard(bot)
+            await bot.settled()
             assert server.said(general)[-1].content.startswith(RIGHT)
 
 
@@ -212,7 +198,7 @@ async def test_where_nobody_is_named_the_owner_of_a_discord_server_gets_it_and_d
         ben = server.person("ben", bot.session.guild)
         for words in (QUESTION, f"correct: {RIGHT}"):
             bot.session.asks(words, person=ben)
-            await heard(bot)
+            await bot.settled()
         assert await a_day_later(bot) == 1
         [digest] = server.said(server.dm(owner))
         server.clicks(owner, digest, "Approve 1")
@@ -227,7 +213,7 @@ async def test_where_nobody_is_named_the_owners_of_a_slack_workspace_get_it_and_
             assert await a_day_later(bot) == 1
             [digest] = server.said_by_bot(olga.dm)
             await olga.clicks(digest, button(digest, "Approve 1")).answered()
-            await settled(bot)
+            await bot.settled()
             [told_once] = server.said_by_bot(ana.dm)
             assert f"approved: “{QUESTION}” counts for #general now" in told_once.text
 
@@ -254,11 +240,11 @@ async def test_in_a_slack_channel_teachers_decide_under_the_digest_and_others_do
             assert await a_day_later(bot) == 1
             [digest] = server.said_by_bot(staff)
             await ben.clicks(digest, button(digest, "Approve 1")).answered()
-            await settled(bot)
+            await bot.settled()
             assert "That is for teachers." in server.ephemerals(ben)[-1].text
             for _ in range(2):
                 await tess.clicks(digest, button(digest, "Approve 1")).answered()
-                await settled(bot)
+                await bot.settled()
             [told_once] = server.said_by_bot(ana.dm)
             assert f"approved: “{QUESTION}” counts for #general now" in told_once.text
             assert server.said_by_bot(staff) == [digest], "its other buttons are still needed"
@@ -273,7 +259,7 @@ async def test_in_a_discord_channel_teachers_decide_under_the_digest_and_others_
             bot.running.goodbot.digest._to = str(staff.id)
             for words in (QUESTION, f"correct: {RIGHT}"):
                 bot.session.asks(words)
-                await heard(bot)
+                await bot.settled()
             assert await a_day_later(bot) == 1
             [digest] = server.said(staff)
             refused = server.clicks(ana, digest, "Approve 1")

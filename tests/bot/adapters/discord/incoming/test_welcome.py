@@ -22,15 +22,6 @@ def uninvited(server: DiscordServer) -> tuple[Guild, Channel, Channel]:
     return guild, server.channel(guild, "hello"), server.channel(guild, "more")
 
 
-async def heard(bot: DiscordBot) -> None:
-    """Until everything that happened before is done with. An answered question comes last."""
-    marker = bot.session.asks("help", channel=bot.session.server.channel(bot.session.guild, "marker"))
-    await bot.session.server.until(lambda: bot.session.server.said(marker.channel_id))
-    if bot.session.messenger._context:
-        await bot.session.messenger._context.tasks.finished()
-    await bot.idle()
-
-
 async def asked(bot: DiscordBot, direct: Channel) -> None:
     """Ask in direct messages, and wait for the answer."""
     server = bot.session.server
@@ -56,13 +47,13 @@ async def test_a_server_that_invites_the_bot_is_welcomed_once_where_everybody_re
     async with discord_bot(server, tmp_path, ON, teachers=(tea.id, keepers.id)) as bot:
         if not is_away:
             server.invites_bot(guild)
-        await heard(bot)
+        await bot.settled()
         [text] = said(server, hello, more)
         server.removes_bot(guild)
         server.invites_bot(guild)
-        await heard(bot)
+        await bot.settled()
     async with discord_bot(server, tmp_path, ON) as bot:
-        await heard(bot)
+        await bot.settled()
     assert said(server, hello, more, lobby) == [text]
     assert "Hello! Mention me" in text
     for name in ("Tea", "the role Keepers", "the server's managers and moderators."):

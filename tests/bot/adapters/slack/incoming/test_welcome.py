@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bot.adapters.slack.conversing import say, settled
+from tests.bot.adapters.slack.conversing import say
 from tests.doubles.slack import Person, Refused, SlackServer
 from tests.doubles.whole_bot import SlackBot, slack_bot
 
@@ -17,21 +17,21 @@ async def invited(bot: SlackBot, channel: str, by: Person) -> list[str]:
     """What the bot has said there, once it has been taken out and invited."""
     bot.session.server.remove_bot(channel)
     bot.session.server.invite_bot(channel, by)
-    await settled(bot)
+    await bot.settled()
     return [message.text for message in bot.session.server.said_by_bot(channel)]
 
 
 async def opened(bot: SlackBot, person: Person) -> list[str]:
     """What stands in a person's direct messages, once they have opened them."""
     person.opens_home("messages")
-    await settled(bot)
+    await bot.settled()
     return [message.text for message in bot.session.server.said_by_bot(person.dm)]
 
 
 async def home(bot: SlackBot, person: Person) -> str:
     """A person's page, once they have opened it."""
     person.opens_home()
-    await settled(bot)
+    await bot.settled()
     view = bot.session.server.workspace.home(person.id)
     assert view is not None
     return str(view.body)
